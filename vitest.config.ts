@@ -1,0 +1,23 @@
+import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    projects: [
+      // Pure rules: no Worker, no bindings.
+      { test: { name: "unit", include: ["test/unit/**/*.test.ts"] } },
+      // Inside workerd with real KV and Durable Objects.
+      {
+        plugins: [
+          cloudflareTest({
+            wrangler: { configPath: "./wrangler.toml" },
+            miniflare: { bindings: { JWT_SECRET: "a-secret-for-tests-that-is-long-enough" } },
+          }),
+        ],
+        test: { name: "worker", include: ["test/worker/**/*.test.ts"], silent: "passed-only", testTimeout: 30_000 },
+      },
+      // Whole processes: the commands as a person runs them.
+      { test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], testTimeout: 120_000, hookTimeout: 120_000 } },
+    ],
+  },
+});
