@@ -1,0 +1,23 @@
+/** How large things may be. Everything a caller can send is measured against one of these. */
+export interface Bounds {
+  configBytes: number;
+  capabilityBytes: number;
+  manifestBytes: number;
+  depth: number;
+  /** Items in one manifest: keeps a revision's layout in one row. */
+  capabilities: number;
+  /** Revisions of a server that are kept and can be read back. */
+  revisions: number;
+  /** Entries of a tenant's change log that are kept. */
+  changes: number;
+}
+
+export const defaultBounds: Bounds = {
+  configBytes: 256 * 1024,
+  capabilityBytes: 512 * 1024,
+  manifestBytes: 8 * 1024 * 1024,
+  depth: 64,
+  capabilities: 10_000,
+  revisions: 100,
+  changes: 100_000,
+};

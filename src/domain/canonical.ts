@@ -1,0 +1,22 @@
+import canonicalize from "canonicalize";
+
+/** RFC 8785 canonical JSON. The value must be plain JSON data, as a strict parse returns it. */
+export function canonicalJson(value: unknown): string {
+  const text = canonicalize(value);
+  if (text === undefined) throw new TypeError("only JSON data has a canonical form");
+  return text;
+}
+
+const encoder = new TextEncoder();
+
+/** `sha256-` and hex of the UTF-8 bytes. */
+export async function digestOfText(text: string): Promise<string> {
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", encoder.encode(text)));
+  let hex = "";
+  for (const byte of hash) hex += byte.toString(16).padStart(2, "0");
+  return `sha256-${hex}`;
+}
+
+export function digestOf(value: unknown): Promise<string> {
+  return digestOfText(canonicalJson(value));
+}

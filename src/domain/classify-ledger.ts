@@ -1,0 +1,56 @@
+export interface Reason {
+  /** RFC 6901 pointer inside the capability or header, as it is after the change where the place still exists. */
+  path: string;
+  classification: "breaking" | "additive" | "cosmetic";
+  message: string;
+}
+
+export interface Verdict {
+  classification: "breaking" | "additive" | "cosmetic";
+  /** The worst first. */
+  reasons: Reason[];
+}
+
+/** Enough to act on; a rewrite of a large schema would otherwise fill the change log. */
+export const MAX_REASONS = 50;
+
+/** Names in a document can be as long as the document; what is said about them goes into a log and must not be. */
+const MAX_PATH = 512;
+const MAX_MESSAGE = 256;
+
+/** Collects why a change is what it is. The worst reason decides. */
+export interface Ledger {
+  breaking(path: string, message: string): void;
+  additive(path: string, message: string): void;
+  cosmetic(path: string, message: string): void;
+  isEmpty(): boolean;
+  verdict(): Verdict;
+}
+
+/** The pointer itself, or that of the closest ancestor that is short enough. */
+function nearest(path: string): string {
+  return path.length <= MAX_PATH ? path : path.slice(0, path.lastIndexOf("/", MAX_PATH));
+}
+
+function clipped(message: string): string {
+  return message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE - 1).toWellFormed()}…`;
+}
+
+export function createLedger(): Ledger {
+  const kept = { breaking: [] as Reason[], additive: [] as Reason[], cosmetic: [] as Reason[] };
+  const add = (classification: Reason["classification"]) => (path: string, message: string) => {
+    const list = kept[classification];
+    if (list.length < MAX_REASONS) list.push({ path: nearest(path), classification, message: clipped(message) });
+  };
+  const all = () => [...kept.breaking, ...kept.additive, ...kept.cosmetic];
+  return {
+    breaking: add("breaking"),
+    additive: add("additive"),
+    cosmetic: add("cosmetic"),
+    isEmpty: () => all().length === 0,
+    verdict: () => {
+      const reasons = all().slice(0, MAX_REASONS);
+      return { classification: reasons[0]?.classification ?? "cosmetic", reasons };
+    },
+  };
+}

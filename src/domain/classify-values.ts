@@ -1,0 +1,91 @@
+export type JsonObject = Record<string, unknown>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A member of the object itself: `constructor` and the like are names a publisher may use or leave out. */
+export function own(object: JsonObject, key: string): unknown {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** The names either object has, each once; a member that is undefined counts as absent. */
+export function memberNames(before: JsonObject, after: JsonObject): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].filter((name) => own(before, name) !== undefined || own(after, name) !== undefined);
+}
+
+export interface Limits {
+  nodes: number;
+  depth: number;
+}
+
+/**
+ * Gives equal JSON values the same number, whatever the order of their members. A value is read once however often it
+ * is compared, so comparing every level of two documents costs no more than reading them.
+ */
+export interface Values {
+  id(value: unknown): number;
+  same(before: unknown, after: unknown): boolean;
+  /** Whether a `$ref` of any kind is somewhere inside. */
+  hasReference(value: unknown): boolean;
+  /** Set once a value was too large or too deep to read; numbers given since then mean nothing. */
+  isOverflowing(): boolean;
+}
+
+export const referenceKeywords = new Set(["$ref", "$dynamicRef", "$recursiveRef"]);
+
+export function createValues(limits: Limits): Values {
+  const numbers = new Map<string, number>();
+  const known = new Map<object, number>();
+  const withReference = new Set<number>();
+  let nodes = 0;
+  let overflowing = false;
+
+  const numberOf = (text: string) => {
+    const found = numbers.get(text);
+    if (found !== undefined) return found;
+    numbers.set(text, numbers.size);
+    return numbers.size - 1;
+  };
+
+  const read = (value: unknown, depth: number): number => {
+    if (typeof value !== "object" || value === null) {
+      return numberOf(typeof value === "string" ? `s${value}` : `p${String(value)}`);
+    }
+    const found = known.get(value);
+    if (found !== undefined) return found;
+    nodes += 1 + (Array.isArray(value) ? value : Object.keys(value)).length;
+    if (depth > limits.depth || nodes > limits.nodes) overflowing = true;
+    if (overflowing) return -1;
+    let referring = false;
+    const readChild = (child: unknown) => {
+      const id = read(child, depth + 1);
+      referring ||= withReference.has(id);
+      return id;
+    };
+    let text = "a";
+    if (Array.isArray(value)) {
+      for (const child of value) text += `${readChild(child)},`;
+    } else {
+      const members = Object.entries(value).filter(([, child]) => child !== undefined);
+      text = "o";
+      for (const [name, child] of members.sort(([a], [b]) => (a < b ? -1 : 1))) {
+        text += `${numberOf(`s${name}`)}:${readChild(child)},`;
+        referring ||= referenceKeywords.has(name);
+      }
+    }
+    const id = numberOf(text);
+    known.set(value, id);
+    if (referring) withReference.add(id);
+    return id;
+  };
+
+  const id = (value: unknown) => read(value, 0);
+  return {
+    id,
+    same: (before, after) => id(before) === id(after),
+    hasReference: (value) => withReference.has(id(value)),
+    isOverflowing: () => overflowing,
+  };
+}

@@ -1,0 +1,66 @@
+import type { Issue } from "./issue.ts";
+
+/**
+ * Every way a request can fail, with its status and default message. Adding a code here is all it takes: the
+ * serialisers read status and message from this table.
+ */
+const failures = {
+  ErrorBadRequest: [400, "The request is malformed"],
+  ErrorTenantRequired: [400, "Tenant name is required"],
+  ErrorTenantInvalid: [400, "Tenant name is not valid"],
+  ErrorMCPServerNameRequired: [400, "MCP server name is required"],
+  ErrorMCPServerNameInvalid: [400, "MCP server name is not valid"],
+  ErrorInvalidBody: [400, "The request body cannot be read"],
+  ErrorCursorInvalid: [400, "The cursor is not one of this list's"],
+  ErrorUnauthorized: [401, "Unauthorized access"],
+  ErrorTenantPermissionError: [403, "You do not have permission to access this tenant"],
+  ErrorInsufficientScope: [403, "The token lacks a scope that this needs"],
+  ErrorNotFound: [404, "There is nothing at this path"],
+  ErrorMCPServerNotFound: [404, "MCP server not found"],
+  ErrorCapabilityNotFound: [404, "Capability not found"],
+  ErrorRevisionNotFound: [404, "The server has no such revision"],
+  ErrorMethodNotAllowed: [405, "The path does not take this method"],
+  ErrorMCPServerExists: [409, "MCP server already exists"],
+  ErrorCapabilityCollision: [409, "A capability id is taken by another server of the tenant"],
+  ErrorSameVersion: [409, "The manifest changed while its version did not"],
+  ErrorPreconditionFailed: [412, "The server has changed since the version named in If-Match"],
+  ErrorGenerationAhead: [412, "The tenant has not reached that generation"],
+  ErrorTooLarge: [413, "The body is too large"],
+  ErrorUnsupportedMediaType: [415, "The body must be JSON or YAML"],
+  ErrorMCPServerValidation: [422, "MCP server validation failed"],
+  ErrorTooManyRequests: [429, "Too many requests"],
+  ErrorInternalServer: [500, "Internal error"],
+  ErrorNotConfigured: [503, "The registry is not configured for this"],
+  ErrorUnavailable: [503, "The registry cannot answer right now"],
+} as const satisfies Record<string, readonly [status: number, message: string]>;
+
+export type FailureCode = keyof typeof failures;
+
+export interface Failure {
+  code: FailureCode;
+  message: string;
+  details?: FailureDetails;
+}
+
+/** An id that a publish wanted and another server of the tenant holds. */
+export interface IdCollision {
+  id: string;
+  item: string;
+  takenBy: string;
+}
+
+export interface FailureDetails {
+  issues?: Issue[];
+  collisions?: IdCollision[];
+  retryAfterSeconds?: number;
+  [detail: string]: unknown;
+}
+
+export function failure(code: FailureCode, message?: string, details?: FailureDetails): Failure {
+  const text = message ?? failures[code][1];
+  return details === undefined ? { code, message: text } : { code, message: text, details };
+}
+
+export function statusOf(code: FailureCode): (typeof failures)[FailureCode][0] {
+  return failures[code][0];
+}

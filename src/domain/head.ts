@@ -1,0 +1,31 @@
+import type { CapabilityKind, Visibility } from "../schemas/index.ts";
+import type { Flag } from "./issue.ts";
+
+/** The mutable pointer tenant/name → digest, with all that moves without the declared content changing. */
+export interface Head {
+  tenant: string;
+  name: string;
+  /** Absent until something is published. */
+  digest?: string;
+  visibility: Visibility;
+  /** The tenant's generation at this server's own last change. */
+  generation: number;
+  /** The tenant's generation at which the object confirmed this head. */
+  asOf: number;
+  /** Counts changes of the overlay; part of every ETag. */
+  overlay: number;
+  lastSynced?: string;
+  disabled: { kind: CapabilityKind; key: string }[];
+  /** About the server as a whole; flags of a capability are with the capability. */
+  flags: Flag[];
+  /** A tombstone: the server was deleted at this generation. */
+  deleted?: true;
+}
+
+/**
+ * Whether `a` may follow `b` as what a reader is shown. Generations order a server's own changes; asOf orders
+ * confirmations of the same state.
+ */
+export function notOlder(a: Pick<Head, "generation" | "asOf">, b: Pick<Head, "generation" | "asOf">): boolean {
+  return a.generation > b.generation || (a.generation === b.generation && a.asOf >= b.asOf);
+}

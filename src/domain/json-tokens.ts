@@ -1,0 +1,123 @@
+/**
+ * The words of RFC 8259: strings, numbers, literals and the space between them. A reader moves the cursor behind what it
+ * read, or leaves it at the offending character and says what is wrong there.
+ */
+export interface Cursor {
+  readonly text: string;
+  at: number;
+}
+
+/** What is wrong at the cursor; undefined when nothing is. */
+export type Wrong = string | undefined;
+
+/** Things about a string or number that are valid JSON and still a trap for whoever reads it next. */
+export interface Token {
+  escaped?: true;
+  loneSurrogate?: true;
+  lossy?: true;
+}
+
+const PLAIN: Token = {};
+
+/** A string from its opening quote. Raw text came from valid UTF-8, so only escapes can leave a surrogate alone. */
+export function readString(cursor: Cursor): Token | string {
+  const { text } = cursor;
+  let token = PLAIN;
+  let at = cursor.at + 1;
+  for (let code = text.charCodeAt(at); code !== 0x22; code = text.charCodeAt(at)) {
+    if (code >= 0x20 && code !== 0x5c) {
+      at += 1;
+      continue;
+    }
+    cursor.at = at;
+    if (code !== 0x5c) return at < text.length ? "Unescaped control character in a string" : "Unterminated string";
+    const unit = escapedUnit(text, at);
+    if (unit === undefined) return "Invalid escape in a string";
+    const isPair = isHigh(unit) && text[at + 6] === "\\" && isLow(escapedUnit(text, at + 6));
+    if (token === PLAIN) token = { escaped: true };
+    if ((isHigh(unit) || isLow(unit)) && !isPair) token.loneSurrogate = true;
+    at += isPair ? 12 : text[at + 1] === "u" ? 6 : 2;
+  }
+  cursor.at = at + 1;
+  return token;
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLow(unit: number | undefined): boolean {
+  return unit !== undefined && unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+/** The UTF-16 unit a \u escape at `at` stands for, 0 for the short escapes; undefined when JSON has no such escape. */
+function escapedUnit(text: string, at: number): number | undefined {
+  const letter = text[at + 1];
+  if (letter === undefined || !'"\\/bfnrtu'.includes(letter)) return undefined;
+  if (letter !== "u") return 0;
+  const hex = text.slice(at + 2, at + 6);
+  return /^[0-9A-Fa-f]{4}$/.test(hex) ? Number.parseInt(hex, 16) : undefined;
+}
+
+export function readNumber(cursor: Cursor): Token | string {
+  const { text } = cursor;
+  const start = cursor.at;
+  if (text[cursor.at] === "-") cursor.at += 1;
+  const whole = cursor.at;
+  if (!skipDigits(cursor)) return whole === start ? "Expected a value" : "Expected a digit";
+  const digits = cursor.at - whole;
+  if (text[whole] === "0" && digits > 1) {
+    cursor.at = whole + 1;
+    return "Unexpected digit after a leading 0";
+  }
+  let isInteger = true;
+  if (text[cursor.at] === ".") {
+    isInteger = false;
+    cursor.at += 1;
+    if (!skipDigits(cursor)) return "Expected a digit";
+  }
+  if (text[cursor.at] === "e" || text[cursor.at] === "E") {
+    isInteger = false;
+    cursor.at += 1;
+    if (text[cursor.at] === "+" || text[cursor.at] === "-") cursor.at += 1;
+    if (!skipDigits(cursor)) return "Expected a digit";
+  }
+  // Up to 15 digits always fit a double, which is nearly every number there is.
+  if (isInteger && digits <= 15) return PLAIN;
+  const literal = text.slice(start, cursor.at);
+  return (isInteger ? survives(literal) : Number.isFinite(Number(literal))) ? PLAIN : { lossy: true };
+}
+
+/**
+ * Whether an integer survives as a double: it is one, or it is how a double is written (2 ** 60 is 1152921504606847000 to
+ * every JavaScript writer). BigInt is slow on long input, and more digits than the largest double has (309) overflow.
+ */
+function survives(integer: string): boolean {
+  if (integer.length > 310) return false;
+  const double = Number(integer);
+  return Number.isFinite(double) && (String(double) === integer || BigInt(integer) === BigInt(double));
+}
+
+export function readLiteral(cursor: Cursor, word: "true" | "false" | "null"): Token | string {
+  if (!cursor.text.startsWith(word, cursor.at)) return "Expected a value";
+  cursor.at += word.length;
+  return PLAIN;
+}
+
+export function skipSpace(cursor: Cursor): void {
+  let code = cursor.text.charCodeAt(cursor.at);
+  while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) {
+    cursor.at += 1;
+    code = cursor.text.charCodeAt(cursor.at);
+  }
+}
+
+function skipDigits(cursor: Cursor): boolean {
+  const start = cursor.at;
+  let code = cursor.text.charCodeAt(cursor.at);
+  while (code >= 0x30 && code <= 0x39) {
+    cursor.at += 1;
+    code = cursor.text.charCodeAt(cursor.at);
+  }
+  return cursor.at > start;
+}

@@ -1,0 +1,165 @@
+import { sectionForKind, sections } from "../schemas/index.ts";
+import { canonicalJson, digestOfText } from "./canonical.ts";
+import { type Failure, failure, type IdCollision } from "./failure.ts";
+import type { Flag, Issue } from "./issue.ts";
+import {
+  type Candidate,
+  isObject,
+  type JudgeOptions,
+  judgeFields,
+  judgeItems,
+  partOf,
+  type Rejection,
+  split,
+} from "./manifest-parts.ts";
+import { err, ok, type Result } from "./result.ts";
+import { mentionedNames, scanCapability, schemaFlags, twinFlags } from "./scan.ts";
+import { canonicalManifest, type StoredCapability } from "./stored.ts";
+import type { CountTokens } from "./tokens.ts";
+
+export type { Rejection };
+
+/** A capability ready to be stored, with what only the publish itself needs. */
+export interface PreparedCapability extends Omit<StoredCapability, "declared"> {
+  /** The declared capability as canonical JSON. */
+  text: string;
+  /** An explicit `enabled` moves the overlay; absent leaves it. */
+  enabled?: boolean;
+  /** Names in its text that may belong to another server's capability. */
+  mentions: string[];
+}
+
+export interface PreparedManifest {
+  digest: string;
+  header: Record<string, unknown>;
+  capabilities: PreparedCapability[];
+  rejected: Rejection[];
+}
+
+export interface PrepareOptions extends JudgeOptions {
+  /** Token counts already known by digest: content that did not change is not counted again. */
+  knownTokens: ReadonlyMap<string, number>;
+  loadTokenizer: () => Promise<CountTokens>;
+  /** Lets other requests run between slices of counting. */
+  pause: () => Promise<void>;
+}
+
+/** Document → manifest: validated, normalised, scanned, digested and counted. Reports every bad item, not the first. */
+export async function prepareManifest(
+  document: unknown,
+  options: PrepareOptions,
+): Promise<Result<PreparedManifest, Failure>> {
+  if (!isObject(document)) return err(invalid([{ path: "", rule: "type", message: "a manifest is an object" }]));
+
+  // A partial publish leaves a damaged part out; damage to the document as a whole, or a whole publish, cannot be mended.
+  const unreadable = options.documentIssues.filter(({ path }) => !options.partial || partOf(path) === undefined);
+  if (unreadable.length > 0) {
+    return err(failure("ErrorInvalidBody", unreadable[0]?.message, { issues: unreadable }));
+  }
+  const { fields, items, misplaced } = split(document);
+  const { header, issues, rejected: fieldsRejected } = judgeFields(fields, options);
+  if (misplaced.length + issues.length > 0) return err(invalid([...misplaced, ...issues]));
+  if (items.length > options.bounds.capabilities) {
+    const message = `A manifest holds at most ${options.bounds.capabilities} capabilities; this one has ${items.length}`;
+    return err(failure("ErrorTooLarge", message));
+  }
+
+  const { accepted, rejected: itemsRejected } = judgeItems(items, options);
+  const rejected = [...fieldsRejected, ...itemsRejected];
+  if (rejected.length > 0 && !options.partial) {
+    return err(invalid(rejected.flatMap((rejection) => rejection.issues)));
+  }
+
+  const capabilities = await describe(accepted, options);
+  const digest = await digestOfText(canonicalManifest(header, capabilities));
+  return ok({ digest, header, capabilities, rejected });
+}
+
+/** The manifest without the items whose ids other servers hold, each of them reported as rejected. */
+export async function withoutTakenIds(
+  manifest: PreparedManifest,
+  collisions: readonly IdCollision[],
+): Promise<PreparedManifest> {
+  const taken = new Map(collisions.map((collision) => [collision.id, collision]));
+  const capabilities = manifest.capabilities.filter(({ id }) => !taken.has(id));
+  const rejected = manifest.capabilities.flatMap(({ id, kind, key }): Rejection[] => {
+    const collision = taken.get(id);
+    if (collision === undefined) return [];
+    const path = `/${sectionForKind(kind)}`;
+    return [
+      { path, name: key, issues: [{ path, rule: "id-taken", message: `${id} is taken by ${collision.takenBy}` }] },
+    ];
+  });
+  return {
+    header: manifest.header,
+    capabilities,
+    rejected: [...manifest.rejected, ...rejected],
+    digest: await digestOfText(canonicalManifest(manifest.header, capabilities)),
+  };
+}
+
+async function describe(candidates: Candidate[], options: PrepareOptions): Promise<PreparedCapability[]> {
+  const described: PreparedCapability[] = [];
+  const twins = twinFlags(candidates.filter(({ section }) => section === "tools").map(({ key }) => key));
+  let uncounted = 0;
+  for (const { section, key, id, item } of candidates) {
+    const { kind } = sections[section];
+    const { declared, enabled, createdAt } = normalise(item);
+    const text = canonicalJson(declared);
+    const digest = await digestOfText(text);
+    let tokens = options.knownTokens.get(digest);
+    if (tokens === undefined) {
+      const countTokens = await options.loadTokenizer();
+      tokens = countTokens(text);
+      uncounted += text.length;
+      if (uncounted > sliceCharacters) {
+        uncounted = 0;
+        await options.pause();
+      }
+    }
+    const flags = scanCapability({ kind, name: key, declared });
+    for (const field of ["inputSchema", "outputSchema"]) {
+      if (isObject(declared[field])) flags.push(...schemaFlags(declared[field], `/${field}`));
+    }
+    const twin: Flag | undefined = section === "tools" ? twins.get(key) : undefined;
+    if (twin !== undefined) flags.push(twin);
+    described.push({
+      kind,
+      key,
+      id,
+      digest,
+      tokens,
+      flags,
+      text,
+      mentions: mentionedNames(declared),
+      ...(enabled === undefined ? {} : { enabled }),
+      ...(createdAt === undefined ? {} : { createdAt }),
+    });
+  }
+  return described;
+}
+
+/** About 20 ms of counting. */
+const sliceCharacters = 65_536;
+
+/** Takes out what moves without the declared content changing. */
+function normalise(item: Record<string, unknown>) {
+  const { enabled, lastSynced: _, ...declared } = item;
+  let createdAt: string | undefined;
+  const { metadata } = declared;
+  if (isObject(metadata) && isObject(metadata.discovery) && typeof metadata.discovery.created_at === "string") {
+    const { created_at, ...discovery } = metadata.discovery;
+    createdAt = created_at as string;
+    declared.metadata = { ...metadata, discovery };
+  }
+  return { declared, enabled: typeof enabled === "boolean" ? enabled : undefined, createdAt };
+}
+
+function invalid(issues: Issue[]): Failure {
+  const first = issues[0];
+  const reason = first === undefined ? "" : `: ${first.path === "" ? "" : `${first.path} `}${first.message}`;
+  return failure("ErrorMCPServerValidation", `MCP server validation failed${reason}`, {
+    issues: issues.slice(0, 100),
+    ...(issues.length > 100 ? { omitted: issues.length - 100 } : {}),
+  });
+}

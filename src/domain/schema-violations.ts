@@ -1,0 +1,13 @@
+import type { z } from "zod";
+import { type Issue, pointer } from "./issue.ts";
+
+/** Where and how a value breaks its schema. */
+export function schemaViolations(schema: z.ZodType, value: unknown, path: string): Issue[] {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return [];
+  return parsed.error.issues.map((issue) => ({
+    path: issue.path.reduce<string>((at, segment) => pointer(at, String(segment)), path),
+    rule: issue.code,
+    message: issue.message,
+  }));
+}

@@ -1,0 +1,45 @@
+/** How much one caller may do: `rate` a second on average, `burst` at once. */
+export interface Limit {
+  rate: number;
+  burst: number;
+}
+
+/**
+ * A token bucket per caller, in memory. Forgetting an idle caller is the same as a full bucket, so the table stays
+ * small by dropping those that have refilled.
+ */
+export class TokenBuckets {
+  readonly #limit: Limit;
+  readonly #buckets = new Map<string, { tokens: number; at: number }>();
+  readonly #capacity: number;
+
+  constructor(limit: Limit, capacity = 10_000) {
+    this.#limit = limit;
+    this.#capacity = capacity;
+  }
+
+  /** Takes one token; otherwise says how many seconds to wait for the next. */
+  take(caller: string, now: number): { ok: true } | { ok: false; retryAfterSeconds: number } {
+    const { rate, burst } = this.#limit;
+    let bucket = this.#buckets.get(caller);
+    if (bucket === undefined) {
+      if (this.#buckets.size >= this.#capacity) this.#forgetIdle(now);
+      bucket = { tokens: burst, at: now };
+      this.#buckets.set(caller, bucket);
+    }
+    bucket.tokens = Math.min(burst, bucket.tokens + (Math.max(0, now - bucket.at) / 1_000) * rate);
+    bucket.at = now;
+    if (bucket.tokens < 1) return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil((1 - bucket.tokens) / rate)) };
+    bucket.tokens -= 1;
+    return { ok: true };
+  }
+
+  #forgetIdle(now: number): void {
+    const { rate, burst } = this.#limit;
+    for (const [caller, { tokens, at }] of this.#buckets) {
+      if (tokens + ((now - at) / 1_000) * rate >= burst) this.#buckets.delete(caller);
+    }
+    // A flood of distinct callers, none of them idle: start over rather than grow.
+    if (this.#buckets.size >= this.#capacity) this.#buckets.clear();
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * Token cost with the cl100k_base vocabulary. The tokenizer is large, so it is loaded on first use: reads never need
+ * it, because the count is stored at publish.
+ */
+export type CountTokens = (text: string) => number;
+
+/**
+ * Byte-pair merging is quadratic in the length of one piece, and a piece is an unbroken run of letters, punctuation or
+ * white space: 100 kB of one letter takes seconds. Longer runs are cut here, which shifts the count by at most a token
+ * a cut and only in text no one writes by hand.
+ */
+const longestRun = 256;
+const longRun = new RegExp(
+  `\\p{L}{${longestRun + 1},}|[^\\s\\p{L}\\p{N}]{${longestRun + 1},}|\\s{${longestRun + 1},}`,
+  "gu",
+);
+
+let loaded: CountTokens | undefined;
+
+export async function loadTokenizer(): Promise<CountTokens> {
+  if (loaded === undefined) {
+    const { countTokens } = await import("gpt-tokenizer/encoding/cl100k_base");
+    // Text such as <|endoftext|> in a description is counted as the characters it is.
+    const options = { disallowedSpecial: new Set<string>() };
+    loaded = (text) => boundedPieces(text).reduce((sum, piece) => sum + countTokens(piece, options), 0);
+  }
+  return loaded;
+}
+
+/** Cuts text inside over-long runs only; text without any comes back whole. */
+export function boundedPieces(text: string): string[] {
+  const pieces: string[] = [];
+  let start = 0;
+  for (const match of text.matchAll(longRun)) {
+    if (match.index > start) pieces.push(text.slice(start, match.index));
+    const run = Array.from(match[0]);
+    for (let at = 0; at < run.length; at += longestRun) pieces.push(run.slice(at, at + longestRun).join(""));
+    start = match.index + match[0].length;
+  }
+  if (start < text.length) pieces.push(text.slice(start));
+  return pieces;
+}

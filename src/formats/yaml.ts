@@ -1,0 +1,95 @@
+import { type Document, isScalar, LineCounter, parseAllDocuments, visit } from "yaml";
+import { err, ok, type Result } from "../domain/result.ts";
+import { parseStrictJson, type StrictJson } from "../domain/strict-json.ts";
+
+export interface YamlFault {
+  message: string;
+  line?: number;
+  column?: number;
+}
+
+/**
+ * YAML 1.2 core schema as plain JSON data: no tags run, no merge keys, few aliases, one document. What comes out goes
+ * through the same strict reading as JSON, so depth and key rules hold for both.
+ */
+export function parseYaml(bytes: Uint8Array, limits: { maxDepth: number }): Result<StrictJson, YamlFault> {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return err({ message: "the YAML is not valid UTF-8" });
+  }
+  if (nestsTooDeeply(text)) return err({ message: "the YAML is nested too deeply" });
+  try {
+    const lines = new LineCounter();
+    // The parser's own uniqueness check compares every pair of keys, and its error messages walk the text once each:
+    // both are quadratic, so both are done here instead.
+    const options = { version: "1.2", schema: "core", merge: false, uniqueKeys: false, prettyErrors: false } as const;
+    const documents = parseAllDocuments(text, { ...options, lineCounter: lines });
+    const fault = (message: string, offset: number | undefined): { ok: false; error: YamlFault } => {
+      if (offset === undefined) return err({ message });
+      const { line, col } = lines.linePos(offset);
+      return err({ message, line, column: col });
+    };
+    if (!Array.isArray(documents) || documents.length === 0) return err({ message: "the YAML is empty" });
+    const [document] = documents;
+    if (document === undefined || documents.length > 1)
+      return err({ message: "the YAML holds more than one document" });
+    const problem = document.errors[0] ?? document.warnings[0];
+    if (problem !== undefined) return fault(firstLine(problem.message), problem.pos[0]);
+    const repeated = repeatedKey(document);
+    if (repeated !== undefined) return fault(`the key ${repeated.key} is not unique`, repeated.offset);
+    const json = JSON.stringify(document.toJS({ maxAliasCount: 100 }), refuseNonFinite);
+    const strict = parseStrictJson(new TextEncoder().encode(json), limits);
+    return strict.ok ? ok(strict.value) : err({ message: strict.error.message });
+  } catch (cause) {
+    // The parser recurses, so nesting beyond the stack lands here, as does an alias bomb.
+    return err({ message: firstLine(`${cause}`) });
+  }
+}
+
+/** No real document opens this many brackets without closing one; deep recursion costs seconds before it fails. */
+const openBrackets = 1_000;
+
+function nestsTooDeeply(text: string): boolean {
+  let open = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 0x5b || code === 0x7b) open += 1;
+    else if ((code === 0x5d || code === 0x7d) && open > 0) open -= 1;
+    if (open > openBrackets) return true;
+  }
+  return false;
+}
+
+function repeatedKey(document: Document): { key: string; offset: number | undefined } | undefined {
+  let found: { key: string; offset: number | undefined } | undefined;
+  visit(document, {
+    Map(_, map) {
+      const seen = new Set<string>();
+      for (const { key } of map.items) {
+        const name = isScalar(key) ? String(key.value) : String(key);
+        if (seen.has(name)) {
+          found = { key: JSON.stringify(name), offset: isScalar(key) ? key.range?.[0] : undefined };
+          return visit.BREAK;
+        }
+        seen.add(name);
+      }
+      return undefined;
+    },
+  });
+  return found;
+}
+
+function refuseNonFinite(key: string, value: unknown): unknown {
+  if (typeof value === "number" && !Number.isFinite(value)) {
+    throw new TypeError(`${JSON.stringify(key)} is not a finite number`);
+  }
+  return value;
+}
+
+/** The parser's own words, short: they may quote the document, and some go on for lines. */
+function firstLine(message: string): string {
+  const line = (message.split("\n")[0] ?? "").replace(/^\w*Error: /, "").slice(0, 200);
+  return line.includes("call stack") ? "the YAML is nested too deeply" : line;
+}

@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { Generator, Operation, Prompt, Resource, ResourceTemplate, Tool } from "./capability.ts";
+import { Manifest } from "./manifest.ts";
+import { ItemSwitch, ServerConfig } from "./server-config.ts";
+
+/** The schemas that are published, by the name of their file: `manifest` is `schemas/manifest.schema.json`. */
+export const published = {
+  "server-config": ServerConfig,
+  manifest: Manifest,
+  tool: Tool,
+  prompt: Prompt,
+  resource: Resource,
+  "resource-template": ResourceTemplate,
+  generator: Generator,
+  operation: Operation,
+  "item-switch": ItemSwitch,
+} as const satisfies Record<string, z.ZodType>;
+
+/** JSON Schemas that refer to each other by the URI given for a name. They describe what is sent, not what is stored. */
+export function jsonSchemas(uri: (name: string) => string): Record<string, Record<string, unknown>> {
+  const registry = z.registry<{ id: string; title: string }>();
+  for (const [id, schema] of Object.entries(published)) registry.add(schema, { id, title: id });
+  return z.toJSONSchema(registry, { uri, io: "input" }).schemas as Record<string, Record<string, unknown>>;
+}

@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { CapabilityKind } from "./capability.ts";
+import { ServerName, TenantName } from "./names.ts";
+import { Description, JsonObject, Title } from "./parts.ts";
+
+export const Visibility = z.enum(["tenant", "public"]);
+export type Visibility = z.infer<typeof Visibility>;
+
+/** An MCP endpoint that capabilities are read from. */
+export const Source = z.looseObject({
+  id: z.string().max(128).optional(),
+  type: z.enum(["streamable-http", "sse", "stdio"]),
+  url: z.string().max(2_048).optional(),
+  credential: z
+    .looseObject({ secret: z.string().max(255), header: z.string().max(128).optional() })
+    .describe("Names a secret of the deployment; never the secret itself.")
+    .optional(),
+});
+
+/** What the publisher says about a server, apart from what the server can do. */
+export const ServerConfig = z
+  .looseObject({
+    tenant: TenantName,
+    name: ServerName,
+    title: Title.optional(),
+    description: Description.optional(),
+    visibility: Visibility.default("tenant").describe("Who may read it: the tenant, or everyone."),
+    sources: z.array(Source).max(32).optional(),
+    advertise: z
+      .looseObject({
+        advertiseResources: z.boolean().optional(),
+        variants: z
+          .looseObject({ summary: z.boolean().optional(), full: z.boolean().optional(), stats: z.boolean().optional() })
+          .optional(),
+      })
+      .optional(),
+    policy: z
+      .looseObject({
+        sameVersion: z
+          .enum(["flag", "refuse"])
+          .describe("What to do when a manifest changes while its version stays: flag it to readers, or refuse it.")
+          .optional(),
+      })
+      .optional(),
+    _meta: JsonObject.optional(),
+  })
+  .describe("A server's settings. Unknown keys are kept and returned.");
+export type ServerConfig = z.infer<typeof ServerConfig>;
+
+/** Turns items of a server's manifest on or off without a new manifest. */
+export const ItemSwitch = z
+  .strictObject({
+    items: z
+      .array(
+        z.strictObject({
+          kind: CapabilityKind,
+          name: z.string().min(1).max(2_048).describe("The item's name, or its URI, URI template or generator type."),
+          enabled: z.boolean(),
+        }),
+      )
+      .min(1)
+      .max(1_000),
+  })
+  .describe("Items to enable or disable, all or none.");
+export type ItemSwitch = z.infer<typeof ItemSwitch>;

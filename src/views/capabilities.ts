@@ -1,0 +1,40 @@
+import type { Flag } from "../domain/issue.ts";
+import { sectionForKind, sectionNames } from "../schemas/index.ts";
+import { declaredItem, enabledCapabilities } from "./enabled.ts";
+import type { View } from "./view.ts";
+
+/** Sections that are there even when they are empty, as the capabilities API promises. */
+const always = ["tools", "prompts", "resources", "resourceTemplates"];
+
+/** Everything a server can do, in the envelope of the capabilities API. */
+export const capabilitiesView: View = {
+  version: "c1",
+  contentType: "application/json; charset=utf-8",
+  render(manifest, head) {
+    const lastSynced = head.lastSynced ?? null;
+    const shown = enabledCapabilities(manifest, head);
+    const items = Map.groupBy(shown, ({ kind }) => sectionForKind(kind));
+    const data: Record<string, unknown> = { ...manifest?.header };
+    for (const section of sectionNames) {
+      const list = items.get(section);
+      if (list === undefined && !always.includes(section)) continue;
+      data[section] = (list ?? []).map((item) => ({ ...declaredItem(item), enabled: true, lastSynced }));
+    }
+    const flags: (Flag & { capability?: string })[] = [
+      ...head.flags,
+      ...shown.flatMap(({ flags, id }) => flags.map((flag) => ({ ...flag, capability: id }))),
+    ];
+    return JSON.stringify({
+      success: true,
+      message: "MCP capabilities retrieved successfully",
+      data: {
+        ...data,
+        serverInfo: data.serverInfo ?? { name: head.name, version: data.version ?? "" },
+        lastSynced,
+        digest: head.digest ?? null,
+        tokens: shown.reduce((sum, { tokens }) => sum + tokens, 0),
+        ...(flags.length > 0 ? { flags } : {}),
+      },
+    });
+  },
+};
