@@ -1,0 +1,101 @@
+import { type Bounds, defaultBounds } from "./domain/bounds.ts";
+import type { Limit } from "./domain/token-bucket.ts";
+
+/** Where token keys come from. Without any, authenticated routes answer 503. */
+export type TokenKeys = { kind: "secret"; secret: Uint8Array } | { kind: "jwks"; url: string };
+
+export interface Config {
+  issuer: string;
+  audience: string;
+  tokenKeys: TokenKeys | undefined;
+  /** Where the world reaches this deployment; the request's own origin when unset. */
+  publicUrl: string | undefined;
+  /** Signs cursors. */
+  signingSecret: Uint8Array | undefined;
+  corsOrigins: readonly string[] | "*";
+  readLimit: Limit;
+  writeLimit: Limit;
+  slowMs: number;
+  bounds: Bounds;
+}
+
+/** Set with `wrangler secret put`, so they are in no file that types are generated from. */
+interface Secrets {
+  JWT_SECRET?: string;
+  SIGNING_SECRET?: string;
+}
+
+/** A setting that cannot be read: the deployment is told which, instead of running on something it did not ask for. */
+export class ConfigError extends Error {}
+
+const parsed = new WeakMap<object, Config>();
+
+/** Environment → configuration, read once an isolate. */
+export function readConfig(env: Env): Config {
+  let config = parsed.get(env);
+  if (config === undefined) {
+    config = parse(env as Omit<Env, keyof Secrets> & Secrets);
+    parsed.set(env, config);
+  }
+  return config;
+}
+
+function parse(env: Omit<Env, keyof Secrets> & Secrets): Config {
+  const secret = readSecret("JWT_SECRET", env.JWT_SECRET);
+  const jwksUrl = readUrl("JWKS_URL", env.JWKS_URL);
+  // Never both: a deployment that trusts an identity provider must not also take tokens signed with a shared secret.
+  const tokenKeys: TokenKeys | undefined =
+    jwksUrl !== undefined ? { kind: "jwks", url: jwksUrl } : secret && { kind: "secret", secret };
+  return {
+    issuer: env.JWT_ISSUER || "rollcall",
+    audience: env.JWT_AUDIENCE || "rollcall",
+    tokenKeys,
+    publicUrl: readUrl("PUBLIC_URL", env.PUBLIC_URL)?.replace(/\/$/, ""),
+    signingSecret: readSecret("SIGNING_SECRET", env.SIGNING_SECRET) ?? secret,
+    corsOrigins: readOrigins(env.CORS_ORIGINS),
+    readLimit: readLimit("READ_LIMIT", env.READ_LIMIT, { rate: 1_000, burst: 2_000 }),
+    writeLimit: readLimit("WRITE_LIMIT", env.WRITE_LIMIT, { rate: 100, burst: 1_000 }),
+    slowMs: readNumber("SLOW_MS", env.SLOW_MS, 1_000),
+    bounds: defaultBounds,
+  };
+}
+
+function readSecret(name: string, value: string | undefined): Uint8Array | undefined {
+  if (value === undefined || value === "") return undefined;
+  const bytes = new TextEncoder().encode(value);
+  if (bytes.byteLength < 32) throw new ConfigError(`${name} must be at least 32 bytes`);
+  return bytes;
+}
+
+function readUrl(name: string, value: string | undefined): string | undefined {
+  if (value === undefined || value === "") return undefined;
+  const url = URL.parse(value);
+  const loopback = url !== null && ["127.0.0.1", "[::1]", "localhost"].includes(url.hostname);
+  if (url === null || !(url.protocol === "https:" || (url.protocol === "http:" && loopback))) {
+    throw new ConfigError(`${name} must be an https URL`);
+  }
+  return url.href;
+}
+
+function readOrigins(value: string | undefined): Config["corsOrigins"] {
+  if (value === undefined || value.trim() === "*") return "*";
+  return value
+    .split(",")
+    .map((origin) => origin.trim())
+    .filter((origin) => origin !== "");
+}
+
+function readLimit(name: string, value: string | undefined, fallback: Limit): Limit {
+  if (value === undefined || value === "") return fallback;
+  const match = /^(\d+)\/(\d+)$/.exec(value);
+  const [rate, burst] = [Number(match?.[1]), Number(match?.[2])];
+  if (match === null || rate < 1 || burst < 1) throw new ConfigError(`${name} must be "rate/burst", such as 100/1000`);
+  return { rate, burst };
+}
+
+function readNumber(name: string, value: string | undefined, fallback: number): number {
+  if (value === undefined || value === "") return fallback;
+  const number = Number(value);
+  if (!Number.isFinite(number) || number < 0) throw new ConfigError(`${name} must be a number`);
+  return number;
+}

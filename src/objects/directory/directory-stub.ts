@@ -1,0 +1,9 @@
+import type { DirectoryObject } from "./directory-object.ts";
+
+/** The verbs of the directory, as its callers see them. */
+export type Directory = Pick<DirectoryObject, "list" | "update">;
+
+/** There is one directory for the whole deployment. */
+export function directoryOf(env: Pick<Env, "DIRECTORY">): Directory {
+  return env.DIRECTORY.get(env.DIRECTORY.idFromName("directory")) as unknown as Directory;
+}

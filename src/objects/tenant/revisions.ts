@@ -1,0 +1,191 @@
+import type { ChangeCounts } from "../../domain/change.ts";
+import type { Flag } from "../../domain/issue.ts";
+import type { CapabilityKind } from "../../schemas/index.ts";
+import { disown, owe } from "./outbox.ts";
+
+/** Digests of a revision's items, in the publisher's order. */
+export type Layout = [kind: CapabilityKind, digest: string][];
+
+/** One entry of a server's history. */
+export interface Revision {
+  number: number;
+  digest: string;
+  generation: number;
+  publishedAt: string;
+  publishedBy: string;
+  changes: ChangeCounts;
+}
+
+interface NewRevision {
+  server: string;
+  number: number;
+  digest: string;
+  generation: number;
+  at: string;
+  subject: string;
+  changes: ChangeCounts;
+  header: Record<string, unknown>;
+  layout: Layout;
+}
+
+export function insertRevision(sql: SqlStorage, revision: NewRevision): void {
+  sql.exec(
+    `INSERT INTO revision (server, number, digest, generation, published_at, published_by, changes, header, layout)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    revision.server,
+    revision.number,
+    revision.digest,
+    revision.generation,
+    revision.at,
+    revision.subject,
+    JSON.stringify(revision.changes),
+    JSON.stringify(revision.header),
+    JSON.stringify(revision.layout),
+  );
+  keepBody(sql, revision.digest);
+}
+
+/** What a revision was made of. */
+export function revisionAt(
+  sql: SqlStorage,
+  server: string,
+  number: number,
+): { header: Record<string, unknown>; layout: Layout } | undefined {
+  const found = sql
+    .exec<{ header: string; layout: string }>(
+      "SELECT header, layout FROM revision WHERE server = ? AND number = ?",
+      server,
+      number,
+    )
+    .toArray()[0];
+  return found && { header: JSON.parse(found.header), layout: JSON.parse(found.layout) };
+}
+
+interface RevisionRow extends Record<string, SqlStorageValue> {
+  number: number;
+  digest: string;
+  generation: number;
+  published_at: string;
+  published_by: string;
+  changes: string;
+}
+
+const columns = "number, digest, generation, published_at, published_by, changes";
+
+/** History of a server, newest first, before a revision number. */
+export function listRevisions(sql: SqlStorage, server: string, before: number, limit: number): Revision[] {
+  return sql
+    .exec<RevisionRow>(
+      `SELECT ${columns} FROM revision WHERE server = ? AND number < ? ORDER BY number DESC LIMIT ?`,
+      server,
+      before,
+      limit,
+    )
+    .toArray()
+    .map(revisionOf);
+}
+
+/** The newest revision of a server with a digest: a digest of another server is not found here. */
+export function findRevision(sql: SqlStorage, server: string, digest: string): Revision | undefined {
+  return sql
+    .exec<RevisionRow>(
+      `SELECT ${columns} FROM revision WHERE digest = ? AND server = ? ORDER BY number DESC LIMIT 1`,
+      digest,
+      server,
+    )
+    .toArray()
+    .map(revisionOf)[0];
+}
+
+function revisionOf(row: RevisionRow): Revision {
+  return {
+    number: row.number,
+    digest: row.digest,
+    generation: row.generation,
+    publishedAt: row.published_at,
+    publishedBy: row.published_by,
+    changes: JSON.parse(row.changes),
+  };
+}
+
+interface ItemRow extends Record<string, SqlStorageValue> {
+  kind: string;
+  digest: string;
+  key: string;
+  id: string;
+  declared: string;
+  tokens: number;
+  flags: string;
+  created_at: string | null;
+}
+
+/**
+ * The stored manifest under a digest as JSON text, rebuilt from rows. Any server's revision will do: content under one
+ * digest is the same. Who may see it is decided by the caller.
+ */
+export function bodyText(sql: SqlStorage, digest: string): string | undefined {
+  const revision = sql
+    .exec<{ server: string; number: number; header: string; layout: string }>(
+      "SELECT server, number, header, layout FROM revision WHERE digest = ? ORDER BY number DESC LIMIT 1",
+      digest,
+    )
+    .toArray()[0];
+  if (revision === undefined) return undefined;
+  const rows = new Map<string, ItemRow>();
+  const candidates = sql.exec<ItemRow>(
+    `SELECT kind, digest, key, id, declared, tokens, flags, created_at FROM capability
+     WHERE server = ?1 AND first_revision <= ?2 AND (last_revision IS NULL OR last_revision >= ?2)`,
+    revision.server,
+    revision.number,
+  );
+  for (const row of candidates) rows.set(`${row.kind} ${row.digest}`, row);
+  const items = (JSON.parse(revision.layout) as Layout).map(([kind, itemDigest]) => {
+    const row = rows.get(`${kind} ${itemDigest}`);
+    if (row === undefined)
+      throw new Error(`revision ${revision.number} of ${revision.server} lacks ${kind} ${itemDigest}`);
+    return itemText(row);
+  });
+  return `{"digest":${JSON.stringify(digest)},"header":${revision.header},"capabilities":[${items.join(",")}]}`;
+}
+
+/** Spliced, not re-serialised: the declared text is JSON already. */
+function itemText(row: ItemRow): string {
+  const { kind, key, id, digest, tokens } = row;
+  const flags = JSON.parse(row.flags) as Flag[];
+  const known = {
+    kind,
+    key,
+    id,
+    digest,
+    tokens,
+    flags,
+    ...(row.created_at === null ? {} : { createdAt: row.created_at }),
+  };
+  return `${JSON.stringify(known).slice(0, -1)},"declared":${row.declared}}`;
+}
+
+/** Drops revisions up to a number and the item versions only they refer to. */
+export function pruneRevisions(sql: SqlStorage, server: string, upTo: number): void {
+  if (upTo < 1) return;
+  const digests = sql
+    .exec<{ digest: string }>("SELECT digest FROM revision WHERE server = ? AND number <= ?", server, upTo)
+    .toArray();
+  sql.exec("DELETE FROM revision WHERE server = ? AND number <= ?", server, upTo);
+  sql.exec("DELETE FROM capability WHERE server = ? AND last_revision <= ?", server, upTo);
+  for (const { digest } of digests) dropBodyIfOrphan(sql, digest);
+}
+
+/** Queues the body of a new revision, unless an earlier revision put it into KV already. */
+function keepBody(sql: SqlStorage, digest: string): void {
+  const times = sql.exec("SELECT count(*) AS times FROM revision WHERE digest = ?", digest).one().times;
+  if (times !== 1) return;
+  disown(sql, "drop-body", digest);
+  owe(sql, "body", digest);
+}
+
+/** Queues a body for deletion once no retained revision of any server refers to it. */
+export function dropBodyIfOrphan(sql: SqlStorage, digest: string): void {
+  if (sql.exec("SELECT 1 FROM revision WHERE digest = ? LIMIT 1", digest).toArray().length > 0) return;
+  disown(sql, "body", digest);
+  owe(sql, "drop-body", digest);
+}

@@ -1,0 +1,84 @@
+import type { Head } from "../../domain/head.ts";
+import type { Flag } from "../../domain/issue.ts";
+import type { ServerSummary } from "../../domain/server-summary.ts";
+import type { CapabilityKind, ServerConfig, Visibility } from "../../schemas/index.ts";
+
+export interface ServerRow extends Record<string, SqlStorageValue> {
+  name: string;
+  config: string;
+  visibility: string;
+  digest: string | null;
+  revision: number;
+  overlay: number;
+  generation: number;
+  last_synced: string | null;
+  flags: string;
+  summary: string;
+  created_at: string;
+  updated_at: string;
+  deleted_at: string | null;
+}
+
+/** A server's settings as an answer shows them. */
+export interface ServerEntry {
+  config: ServerConfig;
+  head: Head;
+  summary: ServerSummary;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** The row of a server, tombstones included. */
+export function findRow(sql: SqlStorage, name: string): ServerRow | undefined {
+  return sql.exec<ServerRow>("SELECT * FROM server WHERE name = ?", name).toArray()[0];
+}
+
+export function findLive(sql: SqlStorage, name: string): ServerRow | undefined {
+  const row = findRow(sql, name);
+  return row?.deleted_at === null ? row : undefined;
+}
+
+export function listLive(sql: SqlStorage, after: string, limit: number): ServerRow[] {
+  return sql
+    .exec<ServerRow>("SELECT * FROM server WHERE name > ? AND deleted_at IS NULL ORDER BY name LIMIT ?", after, limit)
+    .toArray();
+}
+
+export function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: number): Head {
+  const disabled = sql
+    .exec<{ kind: string; key: string }>("SELECT kind, key FROM disabled WHERE server = ? ORDER BY kind, key", row.name)
+    .toArray() as { kind: CapabilityKind; key: string }[];
+  return {
+    tenant,
+    name: row.name,
+    visibility: row.visibility as Visibility,
+    generation: row.generation,
+    asOf,
+    overlay: row.overlay,
+    disabled,
+    flags: JSON.parse(row.flags) as Flag[],
+    ...(row.digest === null ? {} : { digest: row.digest }),
+    ...(row.last_synced === null ? {} : { lastSynced: row.last_synced }),
+    ...(row.deleted_at === null ? {} : { deleted: true }),
+  };
+}
+
+export function entryOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: number): ServerEntry {
+  return {
+    config: JSON.parse(row.config) as ServerConfig,
+    head: headOf(sql, tenant, row, asOf),
+    summary: JSON.parse(row.summary) as ServerSummary,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** Marks a server as changed at a generation without a new revision. */
+export function touch(sql: SqlStorage, name: string, generation: number, at: string): void {
+  sql.exec(
+    "UPDATE server SET generation = ?, overlay = overlay + 1, updated_at = ? WHERE name = ?",
+    generation,
+    at,
+    name,
+  );
+}

@@ -1,0 +1,145 @@
+import type { NewChange } from "../../domain/change.ts";
+import { meetsPrecondition, type Precondition } from "../../domain/etag.ts";
+import { type Failure, failure } from "../../domain/failure.ts";
+import { err, ok, type Result } from "../../domain/result.ts";
+import type { ServerConfig } from "../../schemas/index.ts";
+import { recordChanges } from "./change-log.ts";
+import { dropBodyIfOrphan } from "./revisions.ts";
+import { findLive, type ServerRow, touch } from "./servers.ts";
+import { applySwitches, type Switch } from "./switches.ts";
+
+/** Writes to a server that leave its manifest alone. Each runs inside one transaction of the tenant's object. */
+
+export interface SettingsOutcome {
+  generation: number;
+  changed: boolean;
+  /** Readers lose something: answers say by when it is gone everywhere. */
+  narrowed: boolean;
+}
+
+export function createServer(
+  sql: SqlStorage,
+  config: ServerConfig,
+  at: string,
+  keepChanges: number,
+): Result<SettingsOutcome, Failure> {
+  if (findLive(sql, config.name) !== undefined) return err(failure("ErrorMCPServerExists"));
+  const change: NewChange = { kind: "server", key: config.name, classification: "additive", reasons: [] };
+  const { generation } = recordChanges(sql, config.name, at, [change], keepChanges);
+  sql.exec(
+    `INSERT INTO server (name, config, visibility, generation, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
+     ON CONFLICT (name) DO UPDATE SET config = ?2, visibility = ?3, digest = NULL, overlay = overlay + 1,
+       generation = ?4, last_synced = NULL, flags = '[]', summary = '{}', created_at = ?5, updated_at = ?5,
+       deleted_at = NULL`,
+    config.name,
+    JSON.stringify(config),
+    config.visibility,
+    generation,
+    at,
+  );
+  return ok({ generation, changed: true, narrowed: false });
+}
+
+export function replaceConfig(
+  sql: SqlStorage,
+  config: ServerConfig,
+  at: string,
+  keepChanges: number,
+  precondition?: Precondition,
+): Result<SettingsOutcome, Failure> {
+  const found = requireServer(sql, config.name, precondition);
+  if (!found.ok) return found;
+  const text = JSON.stringify(config);
+  if (found.value.config === text) return ok({ generation: found.value.generation, changed: false, narrowed: false });
+  const narrowed = found.value.visibility === "public" && config.visibility === "tenant";
+  const classification = narrowed ? "breaking" : "cosmetic";
+  const message = narrowed ? "visibility narrowed to the tenant" : "settings changed";
+  const change: NewChange = {
+    kind: "server",
+    key: config.name,
+    classification,
+    reasons: [{ path: narrowed ? "/visibility" : "", classification, message }],
+  };
+  const { generation } = recordChanges(sql, config.name, at, [change], keepChanges);
+  sql.exec("UPDATE server SET config = ?, visibility = ? WHERE name = ?", text, config.visibility, config.name);
+  touch(sql, config.name, generation, at);
+  return ok({ generation, changed: true, narrowed });
+}
+
+/** Leaves a tombstone with its generation, so that an old head can never win over the deletion. */
+export function deleteServer(
+  sql: SqlStorage,
+  name: string,
+  at: string,
+  keepChanges: number,
+  precondition?: Precondition,
+): Result<SettingsOutcome, Failure> {
+  const found = requireServer(sql, name, precondition);
+  if (!found.ok) return found;
+  const from = found.value.digest;
+  const change: NewChange = {
+    kind: "server",
+    key: name,
+    classification: "removed",
+    reasons: [],
+    ...(from === null ? {} : { from }),
+  };
+  const { generation } = recordChanges(sql, name, at, [change], keepChanges);
+  const digests = sql.exec<{ digest: string }>("SELECT DISTINCT digest FROM revision WHERE server = ?", name).toArray();
+  sql.exec("DELETE FROM revision WHERE server = ?", name);
+  sql.exec("DELETE FROM capability WHERE server = ?", name);
+  sql.exec("DELETE FROM disabled WHERE server = ?", name);
+  sql.exec("UPDATE server SET digest = NULL, deleted_at = ? WHERE name = ?", at, name);
+  touch(sql, name, generation, at);
+  for (const { digest } of digests) dropBodyIfOrphan(sql, digest);
+  return ok({ generation, changed: true, narrowed: true });
+}
+
+export function switchItems(
+  sql: SqlStorage,
+  name: string,
+  switches: readonly Switch[],
+  at: string,
+  keepChanges: number,
+  precondition?: Precondition,
+): Result<SettingsOutcome, Failure> {
+  const found = requireServer(sql, name, precondition);
+  if (!found.ok) return found;
+  const unknown = switches.filter(({ kind, key }) => !hasItem(sql, name, kind, key));
+  if (unknown.length > 0) {
+    const message = `${name} has no ${unknown.map(({ kind, key }) => `${kind} ${JSON.stringify(key)}`).join(", ")}`;
+    return err(failure("ErrorCapabilityNotFound", message));
+  }
+  const changes = applySwitches(sql, name, switches);
+  if (changes.length === 0) return ok({ generation: found.value.generation, changed: false, narrowed: false });
+  const { generation } = recordChanges(sql, name, at, changes, keepChanges);
+  touch(sql, name, generation, at);
+  return ok({
+    generation,
+    changed: true,
+    narrowed: changes.some(({ classification }) => classification === "breaking"),
+  });
+}
+
+function hasItem(sql: SqlStorage, server: string, kind: string, key: string): boolean {
+  return (
+    sql
+      .exec(
+        "SELECT 1 FROM capability WHERE key = ? AND kind = ? AND last_revision IS NULL AND server = ?",
+        key,
+        kind,
+        server,
+      )
+      .toArray().length > 0
+  );
+}
+
+function requireServer(sql: SqlStorage, name: string, precondition?: Precondition): Result<ServerRow, Failure> {
+  const row = findLive(sql, name);
+  if (row === undefined) return err(failure("ErrorMCPServerNotFound"));
+  const head = { overlay: row.overlay, ...(row.digest === null ? {} : { digest: row.digest }) };
+  if (precondition !== undefined && !meetsPrecondition(precondition, head)) {
+    return err(failure("ErrorPreconditionFailed"));
+  }
+  return ok(row);
+}

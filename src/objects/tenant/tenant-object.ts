@@ -1,0 +1,219 @@
+import { DurableObject } from "cloudflare:workers";
+import { readConfig } from "../../config.ts";
+import type { Change } from "../../domain/change.ts";
+import type { Precondition } from "../../domain/etag.ts";
+import { type Failure, failure } from "../../domain/failure.ts";
+import { type Head, notOlder } from "../../domain/head.ts";
+import { err, ok, type Result } from "../../domain/result.ts";
+import { directoryEntry } from "../../domain/server-summary.ts";
+import { TokenBuckets } from "../../domain/token-bucket.ts";
+import type { ServerConfig } from "../../schemas/index.ts";
+import { bodyKey, headKey } from "../../storage/keys.ts";
+import { directoryOf } from "../directory/directory-stub.ts";
+import { changesSince, generationOf, tenantOf } from "./change-log.ts";
+import { isEmpty, migrate } from "./migrations.ts";
+import { Outbox, type Projections } from "./outbox.ts";
+import { type PublishOutcome, type PublishRequest, publish } from "./publish.ts";
+import { bodyText, findRevision, listRevisions, type Revision } from "./revisions.ts";
+import { entryOf, findLive, findRow, headOf, listLive, type ServerEntry } from "./servers.ts";
+import { createServer, deleteServer, replaceConfig, type SettingsOutcome, switchItems } from "./settings.ts";
+import type { Switch } from "./switches.ts";
+
+/** Who writes, and what they require of the server they change. */
+export interface Writer {
+  tenant: string;
+  subject: string;
+  precondition?: Precondition;
+}
+
+/** A write's outcome with the head it left behind. */
+export type Written<T> = Result<T & { head: Head }, Failure>;
+
+/** An answer with the tenant's generation at which it was true. */
+export type AsOf<T> = T & { generation: number };
+
+/** How long a write waits for the directory before it answers without it. */
+const directoryPatienceMs = 500;
+/** Past every cache that may still hold a head of a deleted server. */
+const tombstoneSeconds = 86_400;
+
+/**
+ * One tenant: the order of its writes, its heads, its items, its log. Every write is one transaction; what it owes KV
+ * and the directory is in the outbox before it is acknowledged.
+ */
+export class TenantObject extends DurableObject<Env> {
+  readonly #sql = this.ctx.storage.sql;
+  readonly #config = readConfig(this.env);
+  readonly #writes = new TokenBuckets(this.#config.writeLimit);
+  readonly #outbox = new Outbox(this.ctx.storage, this.#projections(), Date.now);
+  #ready = false;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    if (!isEmpty(this.#sql)) {
+      migrate(ctx.storage, tenantOf(this.#sql));
+      this.#ready = true;
+    }
+  }
+
+  async publish(
+    writer: Writer,
+    request: Omit<PublishRequest, "subject" | "at" | "precondition">,
+  ): Promise<Written<PublishOutcome>> {
+    const { revisions, changes } = this.#config.bounds;
+    return this.#write(writer, request.name, (at) =>
+      publish(
+        this.#sql,
+        writer.tenant,
+        {
+          ...request,
+          subject: writer.subject,
+          at,
+          ...(writer.precondition === undefined ? {} : { precondition: writer.precondition }),
+        },
+        { revisions, changes },
+      ),
+    );
+  }
+
+  async createServer(writer: Writer, config: ServerConfig): Promise<Written<SettingsOutcome>> {
+    return this.#write(writer, config.name, (at) => createServer(this.#sql, config, at, this.#config.bounds.changes));
+  }
+
+  async replaceConfig(writer: Writer, config: ServerConfig): Promise<Written<SettingsOutcome>> {
+    const { changes } = this.#config.bounds;
+    return this.#write(writer, config.name, (at) => replaceConfig(this.#sql, config, at, changes, writer.precondition));
+  }
+
+  async deleteServer(writer: Writer, name: string): Promise<Written<SettingsOutcome>> {
+    const { changes } = this.#config.bounds;
+    return this.#write(writer, name, (at) => deleteServer(this.#sql, name, at, changes, writer.precondition));
+  }
+
+  async switchItems(writer: Writer, name: string, switches: Switch[]): Promise<Written<SettingsOutcome>> {
+    const { changes } = this.#config.bounds;
+    return this.#write(writer, name, (at) => switchItems(this.#sql, name, switches, at, changes, writer.precondition));
+  }
+
+  /** The head as of now, with a tombstone for what was deleted. */
+  async head(name: string): Promise<AsOf<{ head?: Head }>> {
+    if (!this.#ready) return { generation: 0 };
+    const generation = generationOf(this.#sql);
+    const head = this.#head(name, generation);
+    return head === undefined ? { generation } : { generation, head };
+  }
+
+  async server(name: string): Promise<AsOf<{ entry?: ServerEntry }>> {
+    if (!this.#ready) return { generation: 0 };
+    const generation = generationOf(this.#sql);
+    const row = findLive(this.#sql, name);
+    return row === undefined
+      ? { generation }
+      : { generation, entry: entryOf(this.#sql, tenantOf(this.#sql), row, generation) };
+  }
+
+  async servers(after: string, limit: number): Promise<AsOf<{ entries: ServerEntry[] }>> {
+    if (!this.#ready) return { generation: 0, entries: [] };
+    const generation = generationOf(this.#sql);
+    const tenant = tenantOf(this.#sql);
+    const entries = listLive(this.#sql, after, limit).map((row) => entryOf(this.#sql, tenant, row, generation));
+    return { generation, entries };
+  }
+
+  /** The stored manifest under a digest, as JSON text. */
+  async body(digest: string): Promise<string | undefined> {
+    return this.#ready ? bodyText(this.#sql, digest) : undefined;
+  }
+
+  async revisions(name: string, before: number, limit: number): Promise<AsOf<{ revisions: Revision[] }>> {
+    if (!this.#ready) return { generation: 0, revisions: [] };
+    return { generation: generationOf(this.#sql), revisions: listRevisions(this.#sql, name, before, limit) };
+  }
+
+  async revision(name: string, digest: string): Promise<AsOf<{ revision?: Revision }>> {
+    if (!this.#ready) return { generation: 0 };
+    const generation = generationOf(this.#sql);
+    const revision = findRevision(this.#sql, name, digest);
+    return revision === undefined ? { generation } : { generation, revision };
+  }
+
+  async changes(since: number, limit: number): Promise<AsOf<{ changes: Change[] }>> {
+    if (!this.#ready) return { generation: 0, changes: [] };
+    return { generation: generationOf(this.#sql), changes: changesSince(this.#sql, since, limit) };
+  }
+
+  override async alarm(): Promise<void> {
+    if (this.#ready) await this.#outbox.drain();
+  }
+
+  async #write<T extends { generation: number }>(
+    writer: Writer,
+    name: string,
+    work: (at: string) => Result<T, Failure>,
+  ): Promise<Written<T>> {
+    const allowed = this.#writes.take(writer.subject, Date.now());
+    if (!allowed.ok) {
+      const { retryAfterSeconds } = allowed;
+      return err(failure("ErrorTooManyRequests", undefined, { retryAfterSeconds }));
+    }
+    if (!this.#ready) {
+      migrate(this.ctx.storage, writer.tenant);
+      this.#ready = true;
+    }
+    const written = this.ctx.storage.transactionSync((): Written<T> => {
+      const result = work(new Date().toISOString());
+      if (!result.ok) return result;
+      const head = this.#head(name, generationOf(this.#sql));
+      if (head === undefined) throw new Error(`a write left no head for ${name}`);
+      this.#outbox.oweServer(name);
+      return ok({ ...result.value, head });
+    });
+    if (!written.ok) return written;
+    this.#outbox.arm();
+    // The write is durable whatever happens below; waiting for the directory makes the next list show it.
+    await Promise.race([this.#outbox.flushDirectory(), scheduler.wait(directoryPatienceMs)]);
+    this.ctx.waitUntil(this.#outbox.drain());
+    return written;
+  }
+
+  #head(name: string, asOf: number): Head | undefined {
+    const row = findRow(this.#sql, name);
+    return row && headOf(this.#sql, tenantOf(this.#sql), row, asOf);
+  }
+
+  #projections(): Projections {
+    const kv = this.env.REGISTRY;
+    const putHead = async (name: string) => {
+      const head = this.#head(name, generationOf(this.#sql));
+      if (head === undefined) return;
+      const options = head.deleted ? { expirationTtl: tombstoneSeconds } : {};
+      await kv.put(headKey(head.tenant, name), JSON.stringify(head), options);
+    };
+    return {
+      putHead,
+      settleHead: async (name) => {
+        const head = this.#head(name, generationOf(this.#sql));
+        if (head === undefined) return;
+        const shown = await kv.get<Head>(headKey(head.tenant, name), "json");
+        if (shown === null || !notOlder(shown, { generation: head.generation, asOf: 0 })) await putHead(name);
+      },
+      putBody: async (digest) => {
+        const text = bodyText(this.#sql, digest);
+        if (text !== undefined) await kv.put(bodyKey(tenantOf(this.#sql), digest), text);
+      },
+      dropBody: async (digest) => kv.delete(bodyKey(tenantOf(this.#sql), digest)),
+      updateDirectory: async (names) => {
+        const tenant = tenantOf(this.#sql);
+        const changes = names.flatMap((name) => {
+          const row = findRow(this.#sql, name);
+          if (row === undefined) return [];
+          if (row.deleted_at !== null) return [{ tenant, name, generation: row.generation }];
+          const { config, summary } = entryOf(this.#sql, tenant, row, row.generation);
+          const { generation, updated_at: updatedAt, digest } = row;
+          return [directoryEntry(config, summary, { generation, updatedAt, ...(digest === null ? {} : { digest }) })];
+        });
+        await directoryOf(this.env).update(changes);
+      },
+    };
+  }
+}

@@ -1,0 +1,23 @@
+import type { TenantObject } from "./tenant-object.ts";
+
+/** The verbs of a tenant, as its callers see them: plain data in and out, results instead of exceptions. */
+export type Tenant = Pick<
+  TenantObject,
+  | "publish"
+  | "createServer"
+  | "replaceConfig"
+  | "deleteServer"
+  | "switchItems"
+  | "head"
+  | "server"
+  | "servers"
+  | "body"
+  | "revisions"
+  | "revision"
+  | "changes"
+>;
+
+/** The object of a tenant. Asking an unknown tenant wakes an object that stores nothing. */
+export function tenantOf(env: Pick<Env, "TENANTS">, name: string): Tenant {
+  return env.TENANTS.get(env.TENANTS.idFromName(name)) as unknown as Tenant;
+}

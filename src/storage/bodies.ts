@@ -1,0 +1,43 @@
+import type { StoredManifest } from "../domain/stored.ts";
+import type { TenantObject } from "../objects/tenant/tenant-object.ts";
+import type { Edge } from "./edge.ts";
+import { bodyKey } from "./keys.ts";
+import type { Operations, Source } from "./operations.ts";
+
+interface BodiesOptions {
+  edge: Edge;
+  kv: KVNamespace;
+  tenant: (name: string) => Pick<TenantObject, "body">;
+  operations: Operations;
+}
+
+/** Immutable under their digest, so as long as the Cache API likes. */
+const edgeSeconds = 86_400;
+
+/** Stored manifests by tenant and digest: Cache API, KV, and at last the object, which can rebuild any it retains. */
+export class Bodies {
+  readonly #options: BodiesOptions;
+
+  constructor(options: BodiesOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined when no retained revision of the tenant has the digest. The caller has decided who may see it. */
+  async get(tenant: string, digest: string): Promise<{ manifest: StoredManifest; source: Source } | undefined> {
+    const { edge, kv, operations } = this.#options;
+    const key = bodyKey(tenant, digest);
+    const cached = await edge.read(key);
+    if (cached !== undefined) return { manifest: JSON.parse(cached), source: "edge" };
+    operations.kvReads += 1;
+    let source: Source = "kv";
+    let text = (await kv.get(key, "text")) ?? undefined;
+    if (text === undefined) {
+      operations.objectCalls += 1;
+      source = "object";
+      text = await this.#options.tenant(tenant).body(digest);
+    }
+    if (text === undefined) return undefined;
+    await edge.write(key, text, edgeSeconds);
+    return { manifest: JSON.parse(text), source };
+  }
+}

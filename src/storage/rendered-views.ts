@@ -1,0 +1,47 @@
+import type { Head } from "../domain/head.ts";
+import type { View } from "../views/view.ts";
+import type { Bodies } from "./bodies.ts";
+import { Lru } from "./lru.ts";
+import type { Operations, Source } from "./operations.ts";
+
+/** Bytes of rendered views an isolate keeps. */
+const memoryBytes = 32 * 1024 * 1024;
+const encoder = new TextEncoder();
+
+/** Views as bytes ready to send, kept in memory: a hot read renders nothing and parses nothing. */
+export class RenderedViews {
+  readonly #bodies: Bodies;
+  readonly #operations: Operations;
+  readonly #memory = new Lru<Uint8Array>(memoryBytes);
+
+  constructor(bodies: Bodies, operations: Operations) {
+    this.#bodies = bodies;
+    this.#operations = operations;
+  }
+
+  get bytes(): number {
+    return this.#memory.size;
+  }
+
+  peek(head: Head, view: View): Uint8Array | undefined {
+    const bytes = this.#memory.get(keyOf(head, view));
+    if (bytes !== undefined) this.#operations.memory += 1;
+    return bytes;
+  }
+
+  /** Undefined when the body the head points at is retained no longer: the head is out of date. */
+  async render(head: Head, view: View): Promise<{ bytes: Uint8Array; source: Source } | undefined> {
+    const known = this.peek(head, view);
+    if (known !== undefined) return { bytes: known, source: "memory" };
+    const body = head.digest === undefined ? undefined : await this.#bodies.get(head.tenant, head.digest);
+    if (head.digest !== undefined && body === undefined) return undefined;
+    const bytes = encoder.encode(view.render(body?.manifest, head));
+    this.#memory.set(keyOf(head, view), bytes, bytes.byteLength);
+    return { bytes, source: body?.source ?? "memory" };
+  }
+}
+
+/** `lastSynced` moves under an unchanged ETag, so it is part of this key and not of that tag. */
+function keyOf(head: Head, view: View): string {
+  return `${head.tenant}/${head.name} ${head.digest} ${head.overlay} ${head.lastSynced} ${view.version}`;
+}
