@@ -1,0 +1,61 @@
+import { Hono } from "hono";
+import { failure } from "./domain/failure.ts";
+import { corsHeaders, fail } from "./http/answer.ts";
+import { type App, RequestFailed, type Variables } from "./http/context.ts";
+import { admit, serverName, tenantName } from "./http/request.ts";
+import { log, observe } from "./middleware/observe.ts";
+import { capabilitiesRoutes } from "./routes/capabilities.ts";
+import { changesRoutes } from "./routes/changes.ts";
+import { configsRoutes } from "./routes/configs.ts";
+import { descriptionRoutes } from "./routes/description.ts";
+import { historyRoutes } from "./routes/history.ts";
+import { operationsRoutes } from "./routes/operations.ts";
+import type { Services } from "./services.ts";
+
+export function createApp(services: Services): App {
+  const app: App = new Hono<{ Bindings: Env; Variables: Variables }>();
+  app.use(observe(services));
+  app.options("*", (c) => preflight(services, c.req.header("Origin")));
+
+  operationsRoutes(app, services);
+  descriptionRoutes(app, services);
+  configsRoutes(app, services);
+  capabilitiesRoutes(app, services);
+  historyRoutes(app, services);
+  changesRoutes(app, services);
+
+  // What a path below these lacks is named, rather than called not found.
+  for (const prefix of ["/api/mcp/capabilities", "/api/mcp/configs"]) {
+    app.all(`${prefix}/*`, async (c) => {
+      await admit(c, services, "registry:read");
+      const [tenant, name] = c.req.path.slice(prefix.length + 1).split("/");
+      tenantName(tenant);
+      serverName(name);
+      return fail(c, services, failure("ErrorNotFound"));
+    });
+  }
+
+  app.notFound((c) => fail(c, services, failure("ErrorNotFound")));
+  app.onError((error, c) => {
+    if (error instanceof RequestFailed) return fail(c, services, error.failure);
+    // Durable Objects say when trying again may help: a restart, a deploy, an overload.
+    const { retryable, overloaded } = error as { retryable?: boolean; overloaded?: boolean };
+    const unavailable = retryable === true || overloaded === true;
+    log(c, "error", { error: error.message, stack: error.stack });
+    return fail(c, services, failure(unavailable ? "ErrorUnavailable" : "ErrorInternalServer"));
+  });
+  return app;
+}
+
+function preflight(services: Services, origin: string | undefined): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      ...corsHeaders(services.config, origin),
+      "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+      "Access-Control-Allow-Headers":
+        "Authorization, Cache-Control, Content-Type, If-Match, If-None-Match, Rollcall-Min-Generation, X-Request-Id",
+      "Access-Control-Max-Age": "86400",
+    },
+  });
+}

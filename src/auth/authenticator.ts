@@ -1,0 +1,48 @@
+import { type Failure, failure } from "../domain/failure.ts";
+import { err, ok, type Result } from "../domain/result.ts";
+import { Lru } from "../storage/lru.ts";
+import type { Principal } from "./principal.ts";
+import { type TokenRules, verifyToken } from "./verify-token.ts";
+
+const memoMs = 60_000;
+const memoEntries = 10_000;
+
+/** Verified tokens are remembered for a minute at most and never past their expiry, so a hot read verifies nothing. */
+export class Authenticator {
+  readonly #rules: TokenRules | undefined;
+  readonly #now: () => number;
+  readonly #memo = new Lru<{ principal: Principal; until: number }>(memoEntries);
+
+  constructor(rules: TokenRules | undefined, now: () => number) {
+    this.#rules = rules;
+    this.#now = now;
+  }
+
+  /** The memo alone, without a promise. */
+  peek(authorization: string | undefined): Principal | undefined {
+    if (authorization === undefined) return undefined;
+    const entry = this.#memo.get(authorization);
+    return entry !== undefined && entry.until > this.#now() ? entry.principal : undefined;
+  }
+
+  async authenticate(authorization: string | undefined): Promise<Result<Principal, Failure>> {
+    const known = this.peek(authorization);
+    if (known !== undefined) return ok(known);
+    if (this.#rules === undefined) {
+      const message = "No token key is configured. Set the secret JWT_SECRET (at least 32 bytes), or JWKS_URL";
+      return err(failure("ErrorNotConfigured", message));
+    }
+    const token = /^Bearer +([^\s]+) *$/i.exec(authorization ?? "")?.[1];
+    if (authorization === undefined || token === undefined) return err(failure("ErrorUnauthorized"));
+    const now = this.#now();
+    const verified = await verifyToken(token, this.#rules, now);
+    if (!verified.ok) {
+      const { reason } = verified.error;
+      if (reason === "keys-unavailable") return err(failure("ErrorUnavailable", "The token keys cannot be fetched"));
+      return err(failure("ErrorUnauthorized", undefined, { reason }));
+    }
+    const until = Math.min(now + memoMs, verified.value.expiresAt * 1_000);
+    this.#memo.set(authorization, { principal: verified.value, until });
+    return ok(verified.value);
+  }
+}

@@ -1,0 +1,74 @@
+import { ok, type Result } from "../domain/result.ts";
+import type { Principal } from "./principal.ts";
+import { fault, type TokenFault } from "./token-fault.ts";
+
+export interface ClaimRules {
+  issuer: string;
+  audience: string;
+  /** Longest time between `iat`, or now where it is absent, and `exp`. */
+  maxLifetimeSeconds: number;
+  /** How far the issuer's clock may run ahead, for `nbf` and `iat`. `exp` gets none: a token ends when it says so. */
+  leewaySeconds: number;
+}
+
+const MAX_SUBJECT = 256;
+const MAX_TENANTS = 1_000;
+const tenantName = /^[a-z0-9][a-z0-9.-]{0,99}$/;
+/** RFC 6749, section 3.3. */
+const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
+/** Checks the claims of a token whose signature holds. A claim of the wrong type is refused, never converted. */
+export function readClaims(
+  claims: Record<string, unknown>,
+  rules: ClaimRules,
+  now: number,
+): Result<Principal, TokenFault> {
+  const { iss, aud, sub, scope, tenants = [], admin = false } = claims;
+  if (iss !== rules.issuer) return fault("issuer", "iss is not the issuer this registry trusts");
+  if (aud !== rules.audience && !(Array.isArray(aud) && aud.includes(rules.audience))) {
+    return fault("audience", "aud does not name this registry");
+  }
+  const times = readTimes(claims, rules, now / 1_000);
+  if (!times.ok) return times;
+
+  if (typeof sub !== "string" || sub === "" || sub.length > MAX_SUBJECT || /\p{Cc}/u.test(sub)) {
+    return fault("claims", `sub must be 1 to ${MAX_SUBJECT} characters without control characters`);
+  }
+  if (!isTenantList(tenants)) {
+    return fault("claims", `tenants must be a list of at most ${MAX_TENANTS} tenant names`);
+  }
+  if (typeof admin !== "boolean") return fault("claims", "admin must be true or false");
+  const scopes = readScopes(scope);
+  if (scopes === undefined) return fault("claims", "scope must be a string of words separated by spaces");
+  return ok({ subject: sub, tenants, scopes, admin, expiresAt: times.value });
+}
+
+function readTimes({ exp, nbf, iat }: Record<string, unknown>, rules: ClaimRules, now: number) {
+  if (!isTime(exp)) return fault("claims", "exp is required and must be a number of seconds");
+  if (nbf !== undefined && !isTime(nbf)) return fault("claims", "nbf must be a number of seconds");
+  if (iat !== undefined && !isTime(iat)) return fault("claims", "iat must be a number of seconds");
+  if (exp <= now) return fault("expired", "the token has expired");
+  const latest = now + rules.leewaySeconds;
+  if ((nbf ?? now) > latest) return fault("not-yet-valid", "nbf is in the future");
+  if ((iat ?? now) > latest) return fault("not-yet-valid", "iat is in the future");
+  if (exp - (iat ?? now) > rules.maxLifetimeSeconds) {
+    return fault("lifetime", `the token is valid for longer than ${rules.maxLifetimeSeconds} seconds`);
+  }
+  return ok(exp);
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}
+
+function isTenantList(value: unknown): value is string[] {
+  if (!Array.isArray(value) || value.length > MAX_TENANTS) return false;
+  return value.every((tenant) => typeof tenant === "string" && tenantName.test(tenant));
+}
+
+function readScopes(scope: unknown): string[] | undefined {
+  if (scope === undefined) return [];
+  if (typeof scope !== "string") return undefined;
+  const words = scope.split(" ").filter((word) => word !== "");
+  return words.every((word) => scopeToken.test(word)) ? words : undefined;
+}

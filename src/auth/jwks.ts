@@ -1,0 +1,136 @@
+import { err, ok, type Result } from "../domain/result.ts";
+import { parseStrictJson } from "../domain/strict-json.ts";
+import { importVerificationKey, type VerificationKey } from "./jwk.ts";
+
+export interface Jwks {
+  /** The key a token was signed with, going by its header. `now` is in milliseconds. */
+  key(
+    header: { alg: string; kid?: string },
+    now: number,
+  ): Promise<Result<CryptoKey, "unknown-key" | "keys-unavailable">>;
+}
+
+export interface JwksOptions {
+  url: string;
+  fetch: (request: Request) => Promise<Response>;
+  /** Least time between two fetches, whatever asks for them and whether or not they succeed. */
+  cooldownMs?: number;
+  /**
+   * Keys older than this are fetched again before they are used, so a key that was removed is refused from then on.
+   * While the endpoint is down they serve for the same time once more: 2 × maxAge is the longest a removed key lasts.
+   */
+  maxAgeMs?: number;
+  timeoutMs?: number;
+  /** Counted after decoding, as compressed bytes say nothing about the size. */
+  maxBytes?: number;
+  /** Lets a fetch outlive the request that began it, so that a caller who leaves does not cost others the cooldown. */
+  keepAlive?: (work: Promise<unknown>) => void;
+}
+
+interface KeySet {
+  keys: VerificationKey[];
+  fetchedAt: number;
+}
+
+interface Attempt {
+  startedAt: number;
+  work: Promise<void>;
+}
+
+const MAX_KID = 256;
+const MAX_KEYS = 100;
+const MAX_DEPTH = 8;
+
+/** The public keys of an issuer, fetched when first needed and kept for the life of the isolate. */
+export function createJwks(options: JwksOptions): Jwks {
+  const { cooldownMs = 30_000, maxAgeMs = 600_000, timeoutMs = 5_000 } = options;
+  let held: KeySet | undefined;
+  let attempt: Attempt | undefined;
+
+  const ageOf = (set: KeySet | undefined, now: number) => (set === undefined ? Infinity : now - set.fetchedAt);
+
+  async function load(startedAt: number): Promise<void> {
+    const keys = await fetchKeys(options);
+    // A fetch may end after a later one, whose keys are newer.
+    if (keys !== undefined && (held === undefined || held.fetchedAt <= startedAt))
+      held = { keys, fetchedAt: startedAt };
+  }
+
+  /** Starts a fetch, or waits for the one under way; within the cooldown of the last one it does nothing. */
+  async function refresh(now: number): Promise<void> {
+    if (attempt === undefined || now - attempt.startedAt >= cooldownMs) {
+      // Made known before it ends, so that callers who come while it runs, or after it failed, start no other.
+      attempt = { startedAt: now, work: load(now) };
+      options.keepAlive?.(attempt.work);
+    }
+    await settled(attempt.work, attempt.startedAt + timeoutMs - now);
+  }
+
+  return {
+    async key({ alg, kid }, now) {
+      if (kid !== undefined && kid.length > MAX_KID) return err("unknown-key");
+      const matches = () => held?.keys.filter((key) => key.alg === alg && (kid === undefined || key.kid === kid)) ?? [];
+      if (ageOf(held, now) >= maxAgeMs || matches().length === 0) await refresh(now);
+      if (ageOf(held, now) >= 2 * maxAgeMs) return err("keys-unavailable");
+      const [match, ...others] = matches();
+      // Two keys that fit are none: which one is meant would be a guess.
+      return match === undefined || others.length > 0 ? err("unknown-key") : ok(match.key);
+    },
+  };
+}
+
+/**
+ * Waits for work, but not beyond the time it has left. The work may belong to another request: in workerd a promise
+ * whose request was cancelled never settles, and only a timer of one's own ends the wait.
+ */
+async function settled(work: Promise<void>, milliseconds: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.max(0, milliseconds));
+  });
+  await Promise.race([work, timeout]);
+  clearTimeout(timer);
+}
+
+/** The usable keys at the endpoint; undefined when there is no answer that can be read. Never rejects. */
+async function fetchKeys(options: JwksOptions): Promise<VerificationKey[] | undefined> {
+  const { url, timeoutMs = 5_000, maxBytes = 262_144 } = options;
+  try {
+    const request = new Request(url, {
+      headers: { accept: "application/jwk-set+json, application/json" },
+      // The issuer's address is configured; where it points to elsewhere is not for the endpoint to say.
+      redirect: "manual",
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    const response = await options.fetch(request);
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      return undefined;
+    }
+    const bytes = await readBytes(response, maxBytes);
+    return bytes === undefined ? undefined : await readKeys(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+async function readBytes(response: Response, maxBytes: number): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  // Leaving the loop early cancels the body.
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength;
+    if (size > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+}
+
+async function readKeys(bytes: Uint8Array): Promise<VerificationKey[] | undefined> {
+  const parsed = parseStrictJson(bytes, { maxDepth: MAX_DEPTH });
+  if (!parsed.ok || parsed.value.issues.length > 0) return undefined;
+  const { keys } = (parsed.value.value ?? {}) as { keys?: unknown };
+  if (!Array.isArray(keys)) return undefined;
+  const imported = await Promise.all(keys.slice(0, MAX_KEYS).map(importVerificationKey));
+  return imported.filter((key) => key !== undefined);
+}

@@ -1,0 +1,31 @@
+import { type Failure, failure } from "../domain/failure.ts";
+import type { Head } from "../domain/head.ts";
+import type { Principal } from "./principal.ts";
+
+export type Scope = "registry:read" | "registry:publish";
+
+/** Why a principal may not act on a tenant; undefined when it may. Asked before anything is looked up. */
+export function tenantObjection(principal: Principal, tenant: string, scope: Scope): Failure | undefined {
+  return (
+    scopeObjection(principal, scope) ?? (holds(principal, tenant) ? undefined : failure("ErrorTenantPermissionError"))
+  );
+}
+
+export function scopeObjection(principal: Principal, scope: Scope): Failure | undefined {
+  if (principal.scopes.includes(scope)) return undefined;
+  return failure("ErrorInsufficientScope", `This needs the scope ${scope}`, { scope });
+}
+
+/**
+ * Why a principal may not read a server; undefined when it may. To someone outside the tenant, a private server and no
+ * server look the same.
+ */
+export function readObjection(principal: Principal, tenant: string, head: Head | undefined): Failure | undefined {
+  const gone = head === undefined || head.deleted === true;
+  if (holds(principal, tenant)) return gone ? failure("ErrorMCPServerNotFound") : undefined;
+  return !gone && head.visibility === "public" ? undefined : failure("ErrorTenantPermissionError");
+}
+
+function holds(principal: Principal, tenant: string): boolean {
+  return principal.admin || principal.tenants.includes(tenant);
+}

@@ -1,0 +1,90 @@
+import type { Config } from "../config.ts";
+import { type Failure, statusOf } from "../domain/failure.ts";
+import type { Services } from "../services.ts";
+import type { Source } from "../storage/operations.ts";
+import type { RequestContext } from "./context.ts";
+
+/** What an answer says about itself besides its data. */
+export interface AnswerMeta {
+  status?: number;
+  etag?: string;
+  generation?: number;
+  source?: Source;
+  message?: string;
+  headers?: Record<string, string>;
+}
+
+const json = "application/json; charset=utf-8";
+
+/** Names that a page on another origin may read. */
+const exposed =
+  "ETag, Rollcall-Generation, Rollcall-Source, Server-Timing, Retry-After, X-Request-Id, WWW-Authenticate";
+
+export function succeed(c: RequestContext, services: Services, data: unknown, meta: AnswerMeta = {}): Response {
+  const { message } = meta;
+  const body = JSON.stringify({ success: true, ...(message === undefined ? {} : { message }), data });
+  return send(c, services, body, json, meta);
+}
+
+/** Headers are built in one go: changing a response afterwards costs more than making it. */
+export function send(
+  c: RequestContext,
+  services: Services,
+  body: BodyInit | null,
+  contentType: string,
+  meta: AnswerMeta,
+): Response {
+  const headers: Record<string, string> = {
+    "Content-Type": contentType,
+    "Cache-Control": "private, no-cache",
+    "X-Content-Type-Options": "nosniff",
+    "X-Request-Id": c.get("requestId"),
+    ...corsHeaders(services.config, c.req.header("Origin")),
+  };
+  if (meta.etag !== undefined) headers.ETag = meta.etag;
+  if (meta.generation !== undefined) headers["Rollcall-Generation"] = String(meta.generation);
+  if (meta.source !== undefined) {
+    c.set("source", meta.source);
+    headers["Rollcall-Source"] = meta.source;
+    headers["Server-Timing"] = `${meta.source};dur=${services.now() - c.get("startedAt")}`;
+  }
+  Object.assign(headers, meta.headers);
+  return new Response(body, { status: meta.status ?? 200, headers });
+}
+
+/** 304: the same headers as the answer it stands for, and no body. */
+export function notModified(c: RequestContext, services: Services, meta: AnswerMeta): Response {
+  return send(c, services, null, json, { ...meta, status: 304 });
+}
+
+export function fail(c: RequestContext, services: Services, failure: Failure): Response {
+  const status = statusOf(failure.code);
+  const { code, message, details } = failure;
+  const headers: Record<string, string> = { "Cache-Control": "no-store" };
+  if (details?.retryAfterSeconds !== undefined) headers["Retry-After"] = String(details.retryAfterSeconds);
+  else if (status === 503) headers["Retry-After"] = "1";
+  if (typeof details?.allow === "string") headers.Allow = details.allow;
+  if (status === 401 || code === "ErrorInsufficientScope")
+    headers["WWW-Authenticate"] = challenge(c, services, failure);
+  const error = { code, message, ...(details === undefined ? {} : { details }) };
+  return send(c, services, JSON.stringify({ success: false, error }), json, { status, headers });
+}
+
+function challenge(c: RequestContext, services: Services, { code, details }: Failure): string {
+  const metadata = `resource_metadata="${publicOrigin(c, services.config)}/.well-known/oauth-protected-resource"`;
+  if (code === "ErrorInsufficientScope")
+    return `Bearer ${metadata}, error="insufficient_scope", scope="${details?.scope}"`;
+  const error = details?.reason === undefined ? "" : ', error="invalid_token"';
+  return `Bearer ${metadata}${error}, scope="registry:read"`;
+}
+
+export function publicOrigin(c: RequestContext, config: Config): string {
+  return config.publicUrl ?? new URL(c.req.url).origin;
+}
+
+export function corsHeaders(config: Config, origin: string | undefined): Record<string, string> {
+  const allowed = config.corsOrigins;
+  if (allowed === "*") return { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": exposed };
+  if (origin === undefined || !allowed.includes(origin)) return { Vary: "Origin" };
+  return { "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": exposed, Vary: "Origin" };
+}

@@ -1,0 +1,40 @@
+import type { Context, Hono } from "hono";
+import { type Failure, failure } from "../domain/failure.ts";
+import type { Result } from "../domain/result.ts";
+import type { Source } from "../storage/operations.ts";
+
+/** What one request carries besides its services. */
+export interface Variables {
+  requestId: string;
+  startedAt: number;
+  /** Where the answer came from, for headers and metrics. */
+  source?: Source;
+  subject?: string;
+}
+
+export type App = Hono<{ Bindings: Env; Variables: Variables }>;
+export type RequestContext = Context<{ Bindings: Env; Variables: Variables }>;
+
+/** A failure on its way to the error handler: the last step of a route, never used below it. */
+export class RequestFailed extends Error {
+  readonly failure: Failure;
+
+  constructor(reason: Failure) {
+    super(reason.message);
+    this.failure = reason;
+  }
+}
+
+export function unwrap<T>(result: Result<T, Failure>): T {
+  if (!result.ok) throw new RequestFailed(result.error);
+  return result.value;
+}
+
+/** Stops the request where there is an objection to it. */
+export function refuse(objection: Failure | undefined): void {
+  if (objection !== undefined) throw new RequestFailed(objection);
+}
+
+export function bad(...reason: Parameters<typeof failure>): RequestFailed {
+  return new RequestFailed(failure(...reason));
+}

@@ -1,0 +1,98 @@
+import { type Scope, scopeObjection } from "../auth/permission.ts";
+import type { Principal } from "../auth/principal.ts";
+import { failure } from "../domain/failure.ts";
+import { ServerName, TenantName } from "../schemas/index.ts";
+import type { Services } from "../services.ts";
+import type { Freshness, ServerRef } from "../storage/heads.ts";
+import { bad, type RequestContext, RequestFailed, unwrap } from "./context.ts";
+
+/** Who is calling. Counts against their reads; writes are counted again, exactly, by the tenant's object. */
+export async function admit(c: RequestContext, services: Services, scope: Scope): Promise<Principal> {
+  const authorization = c.req.header("Authorization");
+  const known = services.authenticator.peek(authorization);
+  const principal = known ?? unwrap(await services.authenticator.authenticate(authorization));
+  return permit(c, services, principal, scope);
+}
+
+/** What is left of admission once the caller is known: their rate and their scope. */
+export function permit(c: RequestContext, services: Services, principal: Principal, scope: Scope): Principal {
+  c.set("subject", principal.subject);
+  const allowed = services.reads.take(principal.subject, services.now());
+  if (!allowed.ok) {
+    throw bad("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
+  }
+  const objection = scopeObjection(principal, scope);
+  if (objection !== undefined) throw new RequestFailed(objection);
+  return principal;
+}
+
+/** The server a path names. */
+export function serverRef(c: RequestContext): ServerRef {
+  return { tenant: tenantName(c.req.param("tenant")), name: serverName(c.req.param("name")) };
+}
+
+export function tenantName(value: unknown): string {
+  if (value === undefined || value === null || value === "") throw bad("ErrorTenantRequired");
+  const parsed = TenantName.safeParse(value);
+  if (!parsed.success) throw bad("ErrorTenantInvalid", `Tenant name ${parsed.error.issues[0]?.message}`);
+  return parsed.data;
+}
+
+export function serverName(value: unknown): string {
+  if (value === undefined || value === null || value === "") throw bad("ErrorMCPServerNameRequired");
+  const parsed = ServerName.safeParse(value);
+  if (!parsed.success) throw bad("ErrorMCPServerNameInvalid", `MCP server name ${parsed.error.issues[0]?.message}`);
+  return parsed.data;
+}
+
+/** Reads `Cache-Control: no-cache` and `Rollcall-Min-Generation`. */
+export function freshnessOf(c: RequestContext): Freshness {
+  const strong = /(^|[\s,])no-(cache|store)\b/i.test(c.req.header("Cache-Control") ?? "");
+  const wanted = c.req.header("Rollcall-Min-Generation");
+  if (wanted === undefined) return { strong, minGeneration: 0 };
+  if (!/^\d{1,15}$/.test(wanted)) throw bad("ErrorBadRequest", "Rollcall-Min-Generation must be a whole number");
+  return { strong, minGeneration: Number(wanted) };
+}
+
+/** The tenant is behind what the caller asked to see: it names a generation that does not exist yet. */
+export function generationAhead(wanted: number, generation: number): RequestFailed {
+  return new RequestFailed(
+    failure("ErrorGenerationAhead", `The tenant is at generation ${generation}, not yet at ${wanted}`, { generation }),
+  );
+}
+
+/** Query parameters by name. One that a route does not know is refused: a typo must not look like an answer. */
+export function parameters<Name extends string>(
+  c: RequestContext,
+  known: readonly Name[],
+): Partial<Record<Name, string>> {
+  const found: Partial<Record<Name, string>> = {};
+  for (const [name, values] of Object.entries(c.req.queries())) {
+    if (!(known as readonly string[]).includes(name)) {
+      const hint = known.length === 0 ? "none" : known.join(", ");
+      throw bad("ErrorBadRequest", `Unknown query parameter ${JSON.stringify(name)}; known: ${hint}`);
+    }
+    if (values.length > 1) throw bad("ErrorBadRequest", `Query parameter ${name} is given ${values.length} times`);
+    found[name as Name] = values[0] ?? "";
+  }
+  return found;
+}
+
+export function wholeNumber(
+  name: string,
+  value: string | undefined,
+  range: { min: number; max: number; fallback: number },
+): number {
+  if (value === undefined) return range.fallback;
+  const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+  if (!(number >= range.min && number <= range.max)) {
+    throw bad("ErrorBadRequest", `${name} must be a whole number from ${range.min} to ${range.max}`);
+  }
+  return number;
+}
+
+export function flag(name: string, value: string | undefined): boolean {
+  if (value === undefined || value === "false") return false;
+  if (value === "true" || value === "") return true;
+  throw bad("ErrorBadRequest", `${name} must be true or false`);
+}

@@ -1,0 +1,22 @@
+import { createApp } from "./app.ts";
+import { ConfigError } from "./config.ts";
+import type { App } from "./http/context.ts";
+import { createServices } from "./services.ts";
+
+export { DirectoryObject } from "./objects/directory/directory-object.ts";
+export { TenantObject } from "./objects/tenant/tenant-object.ts";
+
+let app: App | undefined;
+
+export default {
+  fetch(request, env, ctx) {
+    try {
+      app ??= createApp(createServices(env));
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      const body = { success: false, error: { code: "ErrorNotConfigured", message: error.message } };
+      return Response.json(body, { status: 503 });
+    }
+    return app.fetch(request, env, ctx);
+  },
+} satisfies ExportedHandler<Env>;

@@ -1,0 +1,45 @@
+import type { MiddlewareHandler } from "hono";
+import { routePath } from "hono/route";
+import type { RequestContext, Variables } from "../http/context.ts";
+import type { Services } from "../services.ts";
+
+const acceptableId = /^[A-Za-z0-9._-]{8,64}$/;
+
+/**
+ * The one layer around every request: its id, its time, its count. Logs a line for errors, writes and slow requests;
+ * a hot read logs nothing, because a line would cost more than the read.
+ */
+export function observe(services: Services): MiddlewareHandler<{ Bindings: Env; Variables: Variables }> {
+  return async (c, next) => {
+    const startedAt = services.now();
+    const offered = c.req.header("X-Request-Id");
+    c.set("requestId", offered !== undefined && acceptableId.test(offered) ? offered : crypto.randomUUID());
+    c.set("startedAt", startedAt);
+    await next();
+    const milliseconds = services.now() - startedAt;
+    const { status } = c.res;
+    const { method } = c.req;
+    // The first match is this middleware itself; the next is the handler that answered.
+    const route = `${method} ${routePath(c, 1)}`;
+    services.metrics.record(route, status, milliseconds, c.get("source"));
+    const write = method !== "GET" && method !== "HEAD" && method !== "OPTIONS";
+    if (status >= 500 || (write && status < 400) || milliseconds >= services.config.slowMs) {
+      log(c, status >= 500 ? "error" : write ? "write" : "slow", { status, route, milliseconds });
+    }
+  };
+}
+
+/** One structured line. The path is logged without its query, and no header ever is: either could hold a secret. */
+export function log(c: RequestContext, event: string, fields: Record<string, unknown>): void {
+  const { method, path } = c.req;
+  const line = JSON.stringify({
+    event,
+    requestId: c.get("requestId"),
+    method,
+    path,
+    subject: c.get("subject"),
+    ...fields,
+  });
+  if (event === "error") console.error(line);
+  else console.log(line);
+}

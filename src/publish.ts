@@ -1,0 +1,71 @@
+import type { Failure } from "./domain/failure.ts";
+import type { Head } from "./domain/head.ts";
+import { type PreparedManifest, prepareManifest, type Rejection, withoutTakenIds } from "./domain/prepare.ts";
+import { ok, type Result } from "./domain/result.ts";
+import type { StrictJson } from "./domain/strict-json.ts";
+import { loadTokenizer } from "./domain/tokens.ts";
+import type { PublishOutcome } from "./objects/tenant/publish.ts";
+import type { Writer } from "./objects/tenant/tenant-object.ts";
+import type { Services } from "./services.ts";
+import type { ServerRef } from "./storage/heads.ts";
+
+export interface Published extends PublishOutcome {
+  digest: string;
+  head: Head;
+  rejected: Rejection[];
+}
+
+/** Another publisher can take an id between two tries; a few are enough for any but a deliberate race. */
+const tries = 3;
+
+/** Document → published manifest, whoever brings it: prepare it, hand it to its tenant, and show it here from now on. */
+export async function publishDocument(
+  services: Services,
+  ref: ServerRef,
+  writer: Writer,
+  document: StrictJson,
+  partial: boolean,
+): Promise<Result<Published, Failure>> {
+  const prepared = await prepareManifest(document.value, {
+    server: ref.name,
+    partial,
+    bounds: services.config.bounds,
+    documentIssues: document.issues,
+    knownTokens: await knownTokens(services, ref),
+    loadTokenizer,
+    pause: () => scheduler.wait(0),
+  });
+  if (!prepared.ok) return prepared;
+  const published = await handOver(services, ref, writer, prepared.value, partial);
+  if (published.ok) await services.heads.confirm(published.value.head);
+  return published;
+}
+
+/**
+ * Only the tenant knows which ids its other servers hold, so a partial publish that collides leaves those items out and
+ * tries again.
+ */
+async function handOver(
+  services: Services,
+  ref: ServerRef,
+  writer: Writer,
+  prepared: PreparedManifest,
+  partial: boolean,
+): Promise<Result<Published, Failure>> {
+  let manifest = prepared;
+  for (let attempt = 1; ; attempt += 1) {
+    services.operations.objectCalls += 1;
+    const published = await services.tenant(ref.tenant).publish(writer, { name: ref.name, manifest });
+    if (published.ok) return ok({ ...published.value, digest: manifest.digest, rejected: manifest.rejected });
+    const { code, details } = published.error;
+    if (!partial || code !== "ErrorCapabilityCollision" || attempt === tries) return published;
+    manifest = await withoutTakenIds(manifest, details?.collisions ?? []);
+  }
+}
+
+/** Counts of what is published now. Any copy will do, however old: a count belongs to its digest for ever. */
+async function knownTokens(services: Services, ref: ServerRef): Promise<Map<string, number>> {
+  const { head } = await services.heads.resolve(ref, { strong: false, minGeneration: 0 });
+  const body = head?.digest === undefined ? undefined : await services.bodies.get(ref.tenant, head.digest);
+  return new Map(body?.manifest.capabilities.map(({ digest, tokens }) => [digest, tokens]));
+}

@@ -1,0 +1,45 @@
+import generator from "../../schemas/generator.schema.json" with { type: "json" };
+import itemSwitch from "../../schemas/item-switch.schema.json" with { type: "json" };
+import manifest from "../../schemas/manifest.schema.json" with { type: "json" };
+import openapi from "../../schemas/openapi.json" with { type: "json" };
+import operation from "../../schemas/operation.schema.json" with { type: "json" };
+import prompt from "../../schemas/prompt.schema.json" with { type: "json" };
+import resource from "../../schemas/resource.schema.json" with { type: "json" };
+import resourceTemplate from "../../schemas/resource-template.schema.json" with { type: "json" };
+import serverConfig from "../../schemas/server-config.schema.json" with { type: "json" };
+import tool from "../../schemas/tool.schema.json" with { type: "json" };
+import { send, succeed } from "../http/answer.ts";
+import { type App, bad, type RequestContext } from "../http/context.ts";
+import type { published } from "../schemas/registry.ts";
+import type { Services } from "../services.ts";
+
+const schemas: Record<keyof typeof published, unknown> = {
+  "server-config": serverConfig,
+  manifest,
+  tool,
+  prompt,
+  resource,
+  "resource-template": resourceTemplate,
+  generator,
+  operation,
+  "item-switch": itemSwitch,
+};
+
+const files = new Map(Object.entries(schemas).map(([name, schema]) => [`${name}.schema.json`, JSON.stringify(schema)]));
+
+/** What the API says of itself: generated files, the same for everyone. */
+export function descriptionRoutes(app: App, services: Services): void {
+  const fixed = (c: RequestContext, text: string, contentType: string) =>
+    send(c, services, text, contentType, { headers: { "Cache-Control": "public, max-age=3600" } });
+
+  const description = JSON.stringify(openapi);
+  app.get("/openapi.json", (c) => fixed(c, description, "application/json; charset=utf-8"));
+
+  app.get("/schemas/", (c) => succeed(c, services, { items: [...files.keys()].map((file) => `/schemas/${file}`) }));
+
+  app.get("/schemas/:file", (c) => {
+    const text = files.get(c.req.param("file"));
+    if (text === undefined) throw bad("ErrorNotFound", "There is no such schema; /schemas/ lists them");
+    return fixed(c, text, "application/schema+json; charset=utf-8");
+  });
+}

@@ -1,0 +1,74 @@
+import { Authenticator } from "./auth/authenticator.ts";
+import { createJwks } from "./auth/jwks.ts";
+import type { TokenRules } from "./auth/verify-token.ts";
+import { type Config, readConfig } from "./config.ts";
+import { TokenBuckets } from "./domain/token-bucket.ts";
+import { Metrics } from "./metrics.ts";
+import { type Directory, directoryOf } from "./objects/directory/directory-stub.ts";
+import { type Tenant, tenantOf } from "./objects/tenant/tenant-stub.ts";
+import { Bodies } from "./storage/bodies.ts";
+import { Cursors } from "./storage/cursors.ts";
+import { Edge, type EdgeCache } from "./storage/edge.ts";
+import { Heads } from "./storage/heads.ts";
+import { createOperations, type Operations } from "./storage/operations.ts";
+import { RenderedViews } from "./storage/rendered-views.ts";
+
+/** All that routes work with. One per isolate. */
+export interface Services {
+  config: Config;
+  now: () => number;
+  operations: Operations;
+  metrics: Metrics;
+  authenticator: Authenticator;
+  reads: TokenBuckets;
+  tenant: (name: string) => Tenant;
+  /** Made anew for each use, as every stub is: one belongs to the request that made it. */
+  directory: () => Directory;
+  heads: Heads;
+  bodies: Bodies;
+  views: RenderedViews;
+  /** Absent while no secret is configured to sign them with. */
+  cursors: Cursors | undefined;
+}
+
+/** What a test may replace to be another data centre, or at another time. */
+export interface Surroundings {
+  kv?: KVNamespace;
+  cache?: EdgeCache;
+  now?: () => number;
+}
+
+/** The composition root: the only place outside the objects that touches bindings. */
+export function createServices(env: Env, surroundings: Surroundings = {}): Services {
+  const config = readConfig(env);
+  const now = surroundings.now ?? Date.now;
+  const kv = surroundings.kv ?? env.REGISTRY;
+  const operations = createOperations();
+  const edge = new Edge(surroundings.cache ?? caches.default, operations);
+  const tenant = (name: string) => tenantOf(env, name);
+  const bodies = new Bodies({ edge, kv, tenant, operations });
+  return {
+    config,
+    now,
+    operations,
+    metrics: new Metrics(operations, now()),
+    authenticator: new Authenticator(tokenRules(config), now),
+    reads: new TokenBuckets(config.readLimit),
+    tenant,
+    directory: () => directoryOf(env),
+    heads: new Heads({ edge, kv, tenant, now, operations }),
+    bodies,
+    views: new RenderedViews(bodies, operations),
+    cursors: config.signingSecret && new Cursors(config.signingSecret),
+  };
+}
+
+function tokenRules(config: Config): TokenRules | undefined {
+  const { issuer, audience, tokenKeys } = config;
+  if (tokenKeys === undefined) return undefined;
+  const keys =
+    tokenKeys.kind === "secret"
+      ? tokenKeys
+      : { kind: "jwks" as const, jwks: createJwks({ url: tokenKeys.url, fetch: (request) => fetch(request) }) };
+  return { issuer, audience, keys, maxLifetimeSeconds: 86_400, leewaySeconds: 60 };
+}
