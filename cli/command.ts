@@ -1,0 +1,57 @@
+import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+
+/** Something the person at the keyboard can put right: told in a sentence, without a stack trace. */
+export class CommandError extends Error {
+  readonly exitCode: number = 1;
+}
+
+/** The command line itself is wrong. */
+export class UsageError extends CommandError {
+  override readonly exitCode = 2;
+}
+
+interface Command<Options extends ParseArgsOptionsConfig> {
+  /** The whole help text; its first line is the usage. */
+  help: string;
+  options: Options;
+}
+
+type Values<Options extends ParseArgsOptionsConfig> = ReturnType<
+  typeof parseArgs<{ options: Options; strict: true }>
+>["values"];
+
+/** Parses the command line, answers --help, runs the command and ends the process with its exit code. */
+export async function runCommand<const Options extends ParseArgsOptionsConfig>(
+  command: Command<Options>,
+  main: (values: Values<Options>) => Promise<void>,
+): Promise<never> {
+  try {
+    if (process.argv.slice(2).some((argument) => argument === "--help" || argument === "-h")) {
+      console.log(command.help.trim());
+      process.exit(0);
+    }
+    await main(parseCommandLine(command.options));
+    process.exit(0);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    console.error(error.message);
+    if (error instanceof UsageError) console.error(`\n${command.help.trim().split("\n")[0]}\nMore: --help`);
+    process.exit(error.exitCode);
+  }
+}
+
+function parseCommandLine<const Options extends ParseArgsOptionsConfig>(options: Options): Values<Options> {
+  try {
+    return parseArgs({ options, strict: true }).values;
+  } catch (error) {
+    if (error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS")) {
+      throw new UsageError(error.message);
+    }
+    throw error;
+  }
+}
+
+/** The code of a system error, such as "ENOENT"; undefined for everything else. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}

@@ -1,0 +1,68 @@
+import { ensureBuilt } from "./bundle.ts";
+import { CommandError } from "./command.ts";
+import { type DataDir, openDataDir } from "./data-dir.ts";
+import { type Lock, takeLock } from "./lock.ts";
+import { requireFreePort } from "./port.ts";
+import { startRuntime } from "./runtime.ts";
+import { readWorkerConfig } from "./worker-config.ts";
+
+export interface EmbeddedOptions {
+  host: string;
+  /** 0 for any free one. */
+  port: number;
+  data: string;
+  /** Replace vars of wrangler.toml. */
+  vars: Record<string, string>;
+  /** Leaves out of stderr what the Worker logs, unless it is a problem. */
+  quiet?: boolean;
+  /** Told of each step that takes a while or happens only once. */
+  onStep?: (message: string) => void;
+}
+
+export interface EmbeddedServer {
+  /** Without a slash at the end. */
+  url: string;
+  data: DataDir;
+  /** The vars the Worker runs with. */
+  vars: Record<string, string>;
+  stop(): Promise<void>;
+}
+
+/** Runs the Worker, as deployed, in this process's own runtime, with its data in a directory. */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
+  const { onStep = () => {} } = options;
+  const data = await openDataDir(options.data);
+  const lock = lockDataDir(data);
+  try {
+    if (data.secret.created) onStep(`First run: made a secret in ${data.path}`);
+    await requireFreePort(options.host, options.port);
+    await ensureBuilt(() => onStep("Building the Worker …"));
+    const config = await readWorkerConfig();
+    const vars = { ...config.vars, ...options.vars };
+    const { host, port, quiet = false } = options;
+    const runtime = await startRuntime({ host, port, quiet, config, data, vars });
+    lock.describe(`the server at ${runtime.url} (process ${process.pid})`);
+    return {
+      url: runtime.url,
+      data,
+      vars,
+      async stop() {
+        await runtime.stop();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function lockDataDir(data: DataDir): Lock {
+  const lock = takeLock(data.lock);
+  if ("takenBy" in lock) {
+    throw new CommandError(
+      `${data.path} is in use by ${lock.takenBy}. Stop that one first, or choose another directory with --data DIR.`,
+    );
+  }
+  return lock;
+}

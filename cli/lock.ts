@@ -1,0 +1,47 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+
+export interface Lock {
+  /** Tells whoever finds the lock taken who has it. */
+  describe(holder: string): void;
+  release(): void;
+}
+
+/**
+ * Takes a lock, or says who has it. It is an exclusive transaction on an empty SQLite file: the operating system ends it
+ * with the process, however that dies, so it cannot go stale and no process id is ever mistaken for another's.
+ */
+export function takeLock(path: string): Lock | { takenBy: string } {
+  const holderFile = `${path}.holder`;
+  const database = new DatabaseSync(path);
+  try {
+    database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
+  } catch (error) {
+    database.close();
+    if (!isBusy(error)) throw error;
+    return { takenBy: readHolder(holderFile) };
+  }
+  // Left by a holder that was killed.
+  rmSync(holderFile, { force: true });
+  return {
+    describe: (holder) => writeFileSync(holderFile, holder, { mode: 0o600 }),
+    release() {
+      rmSync(holderFile, { force: true });
+      database.close();
+    },
+  };
+}
+
+const sqliteBusy = 5;
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && "errcode" in error && error.errcode === sqliteBusy;
+}
+
+function readHolder(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "a server that is just starting";
+  }
+}

@@ -1,0 +1,31 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { basename } from "node:path";
+
+/**
+ * Sees to it that workerd ends with this process. Miniflare stops it on an orderly exit, but a server that is killed
+ * outright would leave it behind, still answering on the port and still writing to the data directory. So a shell that
+ * shares no signals with us remembers the last process id it was sent, and kills it when the pipe to us breaks.
+ *
+ * Call before Miniflare starts; call the result after it has been disposed of.
+ */
+export function guardRuntime(): () => void {
+  if (process.platform === "win32") return () => {};
+  const guard = spawn("/bin/sh", ["-c", 'while read -r pid; do last=$pid; done; [ -z "$last" ] || kill -9 "$last"'], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  guard.unref();
+  // Miniflare tells nobody the id of the process, and starts another if it crashes; Node announces both.
+  const onProcess = (message: unknown) => {
+    const { process: child } = message as { process: ChildProcess };
+    child.once("spawn", () => {
+      if (basename(child.spawnfile).startsWith("workerd")) guard.stdin.write(`${child.pid}\n`);
+    });
+  };
+  subscribe("child_process", onProcess);
+  return () => {
+    unsubscribe("child_process", onProcess);
+    guard.stdin.end("\n");
+  };
+}

@@ -1,0 +1,80 @@
+import { TenantName } from "../src/schemas/names.ts";
+import { CommandError, runCommand, UsageError } from "./command.ts";
+import { defaultDataDir, openDataDir } from "./data-dir.ts";
+import { devVarsName, readDevSecret } from "./dev-vars.ts";
+import { defaultScope, maxTokenLifetime, mintToken } from "./mint-token.ts";
+import { readWorkerConfig } from "./worker-config.ts";
+
+const help = `
+Usage: npm run --silent token -- --tenant T [--tenant U ...] [--scope S] [--admin] [--sub S] [--ttl S] [--data DIR | --dev]
+
+Prints a token that the server on that data directory accepts, and nothing else.
+
+  --tenant T    a tenant the token may act for; may be repeated (needed unless --admin)
+  --scope S     what it may do, separated by spaces (default "${defaultScope}")
+  --admin       may also do what concerns the whole registry
+  --sub S       who it stands for (default "developer")
+  --ttl S       seconds it is valid, at most ${maxTokenLifetime} (default 3600)
+  --data DIR    the server's data directory (default ${defaultDataDir}); its secret is made if there is none yet
+  --dev         for \`npm run dev\` instead: uses the secret in ${devVarsName}
+  --help        this text
+`;
+
+const options = {
+  tenant: { type: "string", multiple: true, default: [] as string[] },
+  scope: { type: "string", default: defaultScope },
+  admin: { type: "boolean", default: false },
+  sub: { type: "string", default: "developer" },
+  ttl: { type: "string", default: "3600" },
+  data: { type: "string" },
+  dev: { type: "boolean", default: false },
+} as const;
+
+await runCommand({ help, options }, async (values) => {
+  if (values.dev && values.data !== undefined) throw new UsageError("--dev and --data exclude each other.");
+  const claims = {
+    subject: nonEmpty("--sub", values.sub),
+    tenants: parseTenants(values.tenant, values.admin),
+    scope: nonEmpty("--scope", values.scope.trim().replace(/\s+/g, " ")),
+    admin: values.admin,
+    lifetime: parseLifetime(values.ttl),
+  };
+  const secret = values.dev ? await devSecret() : await dataDirSecret(values.data ?? defaultDataDir);
+  const { vars } = await readWorkerConfig();
+  console.log(await mintToken(secret, vars, claims));
+});
+
+async function devSecret(): Promise<string> {
+  const secret = await readDevSecret();
+  if (secret === undefined)
+    throw new CommandError(`There is no JWT_SECRET in ${devVarsName} yet: npm run dev makes one.`);
+  return secret;
+}
+
+async function dataDirSecret(data: string): Promise<string> {
+  const { path, secret } = await openDataDir(data);
+  if (secret.created) console.error(`Made a new secret in ${path}`);
+  return secret.value;
+}
+
+function parseTenants(tenants: string[], admin: boolean): string[] {
+  if (tenants.length === 0 && !admin) throw new UsageError("--tenant is needed at least once, or --admin.");
+  for (const tenant of tenants) {
+    const parsed = TenantName.safeParse(tenant);
+    if (!parsed.success) throw new UsageError(`--tenant "${tenant}" ${parsed.error.issues[0]?.message}.`);
+  }
+  return [...new Set(tenants)];
+}
+
+function parseLifetime(text: string): number {
+  const seconds = /^\d+$/.test(text) ? Number(text) : 0;
+  if (seconds < 1 || seconds > maxTokenLifetime) {
+    throw new UsageError(`--ttl must be a number of seconds from 1 to ${maxTokenLifetime}, not "${text}".`);
+  }
+  return seconds;
+}
+
+function nonEmpty(option: string, value: string): string {
+  if (value === "") throw new UsageError(`${option} must not be empty.`);
+  return value;
+}
