@@ -1,3 +1,4 @@
+import { waitUntil } from "cloudflare:workers";
 import { Authenticator } from "./auth/authenticator.ts";
 import { createJwks } from "./auth/jwks.ts";
 import type { TokenRules } from "./auth/verify-token.ts";
@@ -69,6 +70,9 @@ function tokenRules(config: Config): TokenRules | undefined {
   const keys =
     tokenKeys.kind === "secret"
       ? tokenKeys
-      : { kind: "jwks" as const, jwks: createJwks({ url: tokenKeys.url, fetch: (request) => fetch(request) }) };
+      : {
+          kind: "jwks" as const,
+          jwks: createJwks({ url: tokenKeys.url, fetch: (request) => fetch(request), keepAlive: waitUntil }),
+        };
   return { issuer, audience, keys, maxLifetimeSeconds: 86_400, leewaySeconds: 60 };
 }

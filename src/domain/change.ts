@@ -1,5 +1,5 @@
 import type { CapabilityKind } from "../schemas/index.ts";
-import type { Classification, Reason } from "./classify.ts";
+import type { Classification, Reason } from "./classify/classify.ts";
 
 export type { Classification };
 

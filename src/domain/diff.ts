@@ -1,6 +1,6 @@
 import type { CapabilityKind } from "../schemas/index.ts";
 import type { ChangeCounts, NewChange } from "./change.ts";
-import { classifyCapability, classifyHeader } from "./classify.ts";
+import { classifyCapability, classifyHeader } from "./classify/classify.ts";
 import type { StoredManifest } from "./stored.ts";
 
 /** One version of one capability, as far as a comparison needs it. */

@@ -1,6 +1,8 @@
+import { slotOf } from "../../domain/diff.ts";
 import type { IdCollision } from "../../domain/failure.ts";
 import type { Flag } from "../../domain/issue.ts";
 import type { PreparedCapability } from "../../domain/prepare.ts";
+import type { CapabilityKind } from "../../schemas/index.ts";
 
 export function readCapability(sql: SqlStorage, server: string, kind: string, digest: string) {
   return sql
@@ -56,42 +58,65 @@ export function insertCapability(
 
 /** Ids that other servers of the tenant hold already. */
 export function idCollisions(sql: SqlStorage, server: string, added: readonly PreparedCapability[]): IdCollision[] {
-  return added.flatMap(({ id, kind, key }) => {
-    const other = sql
-      .exec<{ server: string; kind: string; key: string }>(
-        "SELECT server, kind, key FROM capability WHERE id = ? AND last_revision IS NULL AND server <> ?",
-        id,
-        server,
-      )
-      .toArray()[0];
-    if (other === undefined) return [];
-    return [{ id, item: `${kind} ${key}`, takenBy: `${other.kind} ${other.key} of ${other.server}` }];
+  const wanted = new Map(added.map((item) => [item.id, item]));
+  return currentElsewhere(sql, server, "id", [...wanted.keys()]).flatMap((other) => {
+    const item = wanted.get(other.id);
+    if (item === undefined) return [];
+    return [{ id: other.id, item: slotOf(item), takenBy: `${slotOf(other)} of ${other.server}` }];
   });
 }
 
 /** Flags that depend on the tenant's other servers: the same name elsewhere, or text that names another's tool. */
-export function neighbourFlags(sql: SqlStorage, server: string, item: PreparedCapability): Flag[] {
-  const elsewhere = (kind: string, key: string) =>
-    sql
-      .exec<{ server: string }>(
-        "SELECT server FROM capability WHERE key = ? AND kind = ? AND last_revision IS NULL AND server <> ? LIMIT 1",
-        key,
-        kind,
-        server,
-      )
-      .toArray()[0]?.server;
+export function neighbourFlags(
+  sql: SqlStorage,
+  server: string,
+  added: readonly PreparedCapability[],
+): Map<PreparedCapability, Flag[]> {
+  const tools = added.filter(({ kind }) => kind === "tool");
+  const names = new Set(tools.flatMap(({ key, mentions }) => [key, ...mentions]));
+  const owners = new Map(
+    currentElsewhere(sql, server, "key", [...names])
+      .filter(({ kind }) => kind === "tool")
+      .map((tool) => [tool.key, tool.server]),
+  );
+  return new Map(tools.map((tool) => [tool, flagsOf(tool, owners)]));
+}
+
+function flagsOf({ key, mentions }: PreparedCapability, owners: ReadonlyMap<string, string>): Flag[] {
   const flags: Flag[] = [];
-  if (item.kind !== "tool") return flags;
-  const twin = elsewhere("tool", item.key);
+  const twin = owners.get(key);
   if (twin !== undefined) {
     flags.push({ rule: "name-collision", path: "/name", message: `${twin} has a tool of the same name` });
   }
-  for (const name of item.mentions) {
-    if (name === item.key) continue;
-    const owner = elsewhere("tool", name);
-    if (owner === undefined) continue;
-    flags.push({ rule: "shadowing", path: "/description", message: `the text names ${name}, a tool of ${owner}` });
-    break;
+  const named = mentions.find((name) => name !== key && owners.has(name));
+  if (named !== undefined) {
+    const message = `the text names ${named}, a tool of ${owners.get(named)}`;
+    flags.push({ rule: "shadowing", path: "/description", message });
   }
   return flags;
+}
+
+interface CurrentItem extends Record<string, SqlStorageValue> {
+  server: string;
+  kind: CapabilityKind;
+  key: string;
+  id: string;
+}
+
+/** Keeps the list that is bound below what one value may hold. */
+const lookUpAtOnce = 500;
+
+/** Current items of the tenant's other servers with one of these ids or keys: a few statements, however many there are. */
+function currentElsewhere(sql: SqlStorage, server: string, column: "id" | "key", values: string[]): CurrentItem[] {
+  const found: CurrentItem[] = [];
+  for (let at = 0; at < values.length; at += lookUpAtOnce) {
+    const rows = sql.exec<CurrentItem>(
+      `SELECT server, kind, key, id FROM capability
+       WHERE ${column} IN (SELECT value FROM json_each(?)) AND last_revision IS NULL AND server <> ?`,
+      JSON.stringify(values.slice(at, at + lookUpAtOnce)),
+      server,
+    );
+    found.push(...rows);
+  }
+  return found;
 }

@@ -1,5 +1,5 @@
 import type { Change, ChangeCounts, Classification, NewChange } from "../../domain/change.ts";
-import type { Reason } from "../../domain/classify.ts";
+import type { Reason } from "../../domain/classify/classify.ts";
 import { countChanges } from "../../domain/diff.ts";
 
 /** The tenant's counter: every accepted change adds one. */

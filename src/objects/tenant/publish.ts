@@ -1,5 +1,5 @@
-import type { ChangeCounts } from "../../domain/change.ts";
-import { classifyHeader } from "../../domain/classify.ts";
+import type { ChangeCounts, NewChange } from "../../domain/change.ts";
+import { classifyHeader } from "../../domain/classify/classify.ts";
 import { itemChanges, slotOf } from "../../domain/diff.ts";
 import { meetsPrecondition, type Precondition } from "../../domain/etag.ts";
 import { type Failure, failure } from "../../domain/failure.ts";
@@ -65,16 +65,12 @@ export function publish(
   }
 
   const previous = live === undefined ? undefined : revisionAt(sql, name, live.revision);
-  const sameVersion = previous !== undefined && versionOf(previous.header) === versionOf(manifest.header);
-  const flags: PublishOutcome["flags"] = [];
-  if (sameVersion && versionOf(manifest.header) !== undefined) {
-    const message = `the content changed while its version stayed ${versionOf(manifest.header)}`;
-    if (policyOf(live) === "refuse") return err(failure("ErrorSameVersion", undefined, { current: live?.digest }));
-    flags.push({ rule: "same-version", path: "/version", message });
-  }
-
   const number = (row?.revision ?? 0) + 1;
   const difference = compare(sql, name, previous?.layout ?? [], manifest.capabilities);
+  const unannounced = previous && unannouncedChange(previous.header, manifest.header, difference.changes);
+  if (unannounced !== undefined && policyOf(live) === "refuse") {
+    return err(failure("ErrorSameVersion", unannounced, { current: live?.digest }));
+  }
   const collisions = idCollisions(sql, name, difference.added);
   if (collisions.length > 0) {
     const first = collisions[0];
@@ -82,7 +78,9 @@ export function publish(
     return err(failure("ErrorCapabilityCollision", message, { collisions }));
   }
 
-  const changes = difference.changes;
+  const flags: PublishOutcome["flags"] =
+    unannounced === undefined ? [] : [{ rule: "same-version", path: "/version", message: unannounced }];
+  const { changes } = difference;
   const header = classifyHeader(previous?.header ?? {}, manifest.header);
   // A header alone, or a new order of the same items, is still a change that the log must show.
   if (changes.length === 0 || (live !== undefined && header.reasons.length > 0)) {
@@ -94,8 +92,9 @@ export function publish(
   const { generation, counts } = recordChanges(sql, name, at, changes, keep.changes);
 
   for (const { kind, digest } of difference.gone) closeCapability(sql, name, kind, digest, number - 1);
+  const neighbours = neighbourFlags(sql, name, difference.added);
   for (const capability of difference.added) {
-    const found = [...capability.flags, ...neighbourFlags(sql, name, capability)];
+    const found = [...capability.flags, ...(neighbours.get(capability) ?? [])];
     insertCapability(sql, name, number, capability, found);
     flags.push(...found.map((flag) => ({ ...flag, capability: `${capability.kind} ${capability.key}` })));
   }
@@ -155,8 +154,19 @@ function compare(sql: SqlStorage, server: string, before: Layout, after: readonl
   return { added, gone, changes };
 }
 
-function versionOf(header: Record<string, unknown>): string | undefined {
-  return typeof header.version === "string" ? header.version : undefined;
+/**
+ * A change that no version announces, which is how a reviewed server turns into another one: any at all under a version
+ * that stayed, and without a version one that does more than reword an item that was there before.
+ */
+function unannouncedChange(
+  before: Record<string, unknown>,
+  after: Record<string, unknown>,
+  changes: readonly NewChange[],
+): string | undefined {
+  if (before.version !== after.version) return undefined;
+  if (typeof after.version === "string") return `the content changed while its version stayed ${after.version}`;
+  const changed = changes.find(({ from, to, classification }) => from && to && classification !== "cosmetic");
+  return changed && `${changed.kind} ${changed.key} changed, and the manifest has no version to say so`;
 }
 
 function policyOf(row: ServerRow | undefined): "flag" | "refuse" {

@@ -1,9 +1,9 @@
-import { fromTo } from "./classify-keywords.ts";
-import type { Ledger } from "./classify-ledger.ts";
-import { compareSchemas } from "./classify-schema.ts";
-import { isObject, type JsonObject, memberNames, own, type Values } from "./classify-values.ts";
-import type { Budget, Side } from "./classify-walk.ts";
-import { pointer } from "./issue.ts";
+import { pointer } from "../issue.ts";
+import { fromTo } from "./keywords.ts";
+import type { Ledger } from "./ledger.ts";
+import { compareSchemas } from "./schema.ts";
+import { isObject, type JsonObject, memberNames, own, type Values } from "./values.ts";
+import type { Budget, Side } from "./walk.ts";
 
 /** One field that differs. An absent value is undefined. */
 export interface Field {

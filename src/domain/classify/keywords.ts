@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, own, type Values } from "./classify-values.ts";
+import { isObject, type JsonObject, own, type Values } from "./values.ts";
 
 /** What a keyword's change did to the set of values its schema accepts. */
 export type Shift = "same" | "narrowed" | "widened" | "changed";

@@ -1,7 +1,7 @@
-import type { Shift } from "./classify-keywords.ts";
-import type { Ledger } from "./classify-ledger.ts";
-import type { References } from "./classify-references.ts";
-import { isObject, type JsonObject, type Values } from "./classify-values.ts";
+import type { Shift } from "./keywords.ts";
+import type { Ledger } from "./ledger.ts";
+import type { References } from "./references.ts";
+import { isObject, type JsonObject, type Values } from "./values.ts";
 
 /** Callers send what an input schema accepts and read what an output schema promises, so the same change reverses. */
 export type Side = "input" | "output";

@@ -11,10 +11,10 @@ import {
   promise,
   schema,
   unknown,
-} from "./classify-fields.ts";
-import { fromTo } from "./classify-keywords.ts";
-import { createLedger, type Reason, type Verdict } from "./classify-ledger.ts";
-import { createValues, isObject, type JsonObject, own } from "./classify-values.ts";
+} from "./fields.ts";
+import { fromTo } from "./keywords.ts";
+import { createLedger, type Reason, type Verdict } from "./ledger.ts";
+import { createValues, isObject, type JsonObject, own } from "./values.ts";
 
 export type { Reason, Verdict };
 

@@ -1,6 +1,6 @@
-import { isObject, type JsonObject, own } from "./classify-values.ts";
-import { compareLater, report, type Walk } from "./classify-walk.ts";
-import { pointer } from "./issue.ts";
+import { pointer } from "../issue.ts";
+import { isObject, type JsonObject, own } from "./values.ts";
+import { compareLater, report, type Walk } from "./walk.ts";
 
 /** `properties` and `required`, which only mean something together. */
 export function compareMembers(walk: Walk, before: JsonObject, after: JsonObject, path: string): void {

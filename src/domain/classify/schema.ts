@@ -1,3 +1,4 @@
+import { pointer } from "../issue.ts";
 import {
   annotationKeywords,
   choiceShift,
@@ -6,18 +7,11 @@ import {
   isKnownDialect,
   leafKeywords,
   typeShift,
-} from "./classify-keywords.ts";
-import { createReferences, type Target } from "./classify-references.ts";
-import {
-  compareBranches,
-  compareMembers,
-  compareOpenness,
-  comparePatterns,
-  compareTuple,
-} from "./classify-subschemas.ts";
-import { type JsonObject, memberNames, own, referenceKeywords } from "./classify-values.ts";
-import { compareLater, type Pair, report, type SchemaComparison, type Walk } from "./classify-walk.ts";
-import { pointer } from "./issue.ts";
+} from "./keywords.ts";
+import { createReferences, type Target } from "./references.ts";
+import { compareBranches, compareMembers, compareOpenness, comparePatterns, compareTuple } from "./subschemas.ts";
+import { type JsonObject, memberNames, own, referenceKeywords } from "./values.ts";
+import { compareLater, type Pair, report, type SchemaComparison, type Walk } from "./walk.ts";
 
 /**
  * Says in the ledger what changed between two versions of a schema. Every pair of places is visited once, so recursive

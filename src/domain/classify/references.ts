@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, own } from "./classify-values.ts";
-import { pointer } from "./issue.ts";
+import { pointer } from "../issue.ts";
+import { isObject, type JsonObject, own } from "./values.ts";
 
 export interface Target {
   target: unknown;
