@@ -1,0 +1,187 @@
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Running, runCli, start, startCli, stopAll } from "./process.ts";
+
+let scratch: string;
+let directories = 0;
+
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), "rollcall-serve-"));
+});
+
+afterAll(async () => {
+  await stopAll();
+  await rm(scratch, { recursive: true, force: true });
+});
+
+describe("npm run serve", () => {
+  it("prints one line, answers, and ends with 0 at Ctrl-C", async () => {
+    const { server, url } = await serve(newDir(), "--no-demo");
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    server.signal("SIGINT");
+    const { exitCode, stdout } = await server.finished;
+    expect(exitCode).toBe(0);
+    expect(stdout).toBe(`ready ${url}\n`);
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  });
+
+  it("ends with 0 at SIGTERM, and when a terminal sends Ctrl-C to every process of the group", async () => {
+    const data = newDir();
+    const first = await serve(data, "--no-demo");
+    first.server.signal("SIGTERM");
+    expect((await first.server.finished).exitCode).toBe(0);
+    const second = await serve(data, "--no-demo");
+    second.server.signalGroup("SIGINT");
+    expect((await second.server.finished).exitCode).toBe(0);
+  });
+
+  it("ends when the npm that started it does", async () => {
+    const npm = start("npm", ["run", "--silent", "serve", "--", "--port", "0", "--data", newDir(), "--no-demo"]);
+    const [, url = ""] = await npm.line(/ready (\S+)/);
+    npm.signal("SIGTERM");
+    // The server shares npm's stdout, so this waits for both.
+    await npm.finished;
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  });
+
+  it("keeps its data private, and the Cache API out of it", async () => {
+    const data = newDir();
+    const { server } = await serve(data, "--no-demo");
+    expect(await mode(data)).toBe(0o700);
+    expect(await mode(join(data, "secret"))).toBe(0o600);
+    server.signal("SIGINT");
+    await server.finished;
+    expect((await readdir(data)).sort()).toEqual(["kv", "lock", "objects", "secret"]);
+  });
+
+  it("loads the demo catalogue once, and finds everything again after a restart", async () => {
+    const data = newDir();
+    const token = await mint(data);
+    const first = await serve(data);
+    expect(await serverNames(first.url, token)).toEqual(["compose", "library", "petstore", "shop", "weather"]);
+
+    const deleted = await call(first.url, token, "DELETE", "/api/mcp/configs/demo/shop");
+    expect(deleted.status).toBe(200);
+    const published = await call(first.url, token, "PUT", "/api/mcp/capabilities/demo/hello", {
+      tools: [{ name: "say_hello", inputSchema: { type: "object" } }],
+    });
+    expect(published.status).toBe(201);
+    first.server.signal("SIGINT");
+    await first.server.finished;
+
+    const second = await serve(data);
+    expect(await serverNames(second.url, token)).toEqual(["compose", "hello", "library", "petstore", "weather"]);
+    const { body } = await call(second.url, token, "GET", "/api/mcp/capabilities/demo/hello");
+    expect(body.data.digest).toBe(published.body.data.digest);
+    second.server.signal("SIGINT");
+    await second.server.finished;
+  });
+
+  it("passes --var on to the Worker", async () => {
+    const data = newDir();
+    const token = await mint(data);
+    const { server, url } = await serve(data, "--no-demo", "--var", "JWT_AUDIENCE=elsewhere");
+    expect((await call(url, token, "GET", "/api/mcp/configs")).status).toBe(401);
+    server.signal("SIGINT");
+    await server.finished;
+  });
+
+  it("frees port and data directory even when killed outright", async () => {
+    const data = newDir();
+    const killed = await serve(data, "--no-demo");
+    const { port } = new URL(killed.url);
+    killed.server.signal("SIGKILL");
+    await killed.server.finished;
+    const next = startCli("serve.ts", "--port", port, "--data", data, "--no-demo");
+    await next.line(/ready/);
+    next.signal("SIGINT");
+    expect((await next.finished).exitCode).toBe(0);
+  });
+});
+
+describe("npm run serve refuses, in a sentence,", () => {
+  let data: string;
+  let server: Running;
+  let url: string;
+
+  beforeAll(async () => {
+    data = newDir();
+    ({ server, url } = await serve(data, "--no-demo"));
+  });
+
+  afterAll(async () => {
+    server.signal("SIGINT");
+    await server.finished;
+  });
+
+  it("a port in use, naming it and the way out", async () => {
+    const { port } = new URL(url);
+    const { exitCode, stdout, stderr } = await runCli("serve.ts", "--port", port, "--data", newDir());
+    expect(exitCode).toBe(1);
+    expect(stdout).toBe("");
+    expect(stderr).toBe(
+      `Port ${port} on 127.0.0.1 is already in use. Choose another with --port P, or any free one with --port 0.\n`,
+    );
+  });
+
+  it("a data directory in use, naming the server that has it", async () => {
+    const { exitCode, stdout, stderr } = await runCli("serve.ts", "--port", "0", "--data", data);
+    expect(exitCode).toBe(1);
+    expect(stdout).toBe("");
+    expect(stderr).toContain(`${data} is in use by the server at ${url}`);
+    expect(stderr).toContain("--data DIR");
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  });
+
+  it.each([
+    [["--port", "many"], '--port must be a number from 0 to 65535, not "many".'],
+    [["--var", "READ_LIMIT"], '--var takes NAME=VALUE, not "READ_LIMIT".'],
+    [["--unheard-of"], "Unknown option '--unheard-of'"],
+  ])("%j", async (args, message) => {
+    const { exitCode, stderr } = await runCli("serve.ts", ...args);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain("Usage: npm run serve");
+  });
+});
+
+/** A data directory that does not exist yet. */
+function newDir(): string {
+  directories += 1;
+  return join(scratch, `data-${directories}`);
+}
+
+async function serve(data: string, ...args: string[]): Promise<{ server: Running; url: string }> {
+  const server = startCli("serve.ts", "--port", "0", "--data", data, ...args);
+  const [, url = ""] = await server.line(/ready (http:\/\/127\.0\.0\.1:\d+)/);
+  return { server, url };
+}
+
+async function mint(data: string): Promise<string> {
+  const { stdout } = await runCli("token.ts", "--data", data, "--tenant", "demo");
+  return stdout.trim();
+}
+
+interface Answer {
+  data: { digest?: string; items?: { name: string }[] };
+}
+
+async function call(url: string, token: string, method: string, path: string, body?: object) {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as Answer };
+}
+
+async function serverNames(url: string, token: string): Promise<string[] | undefined> {
+  const { body } = await call(url, token, "GET", "/api/mcp/configs");
+  return body.data.items?.map(({ name }) => name).sort();
+}
+
+async function mode(path: string): Promise<number> {
+  return (await stat(path)).mode & 0o777;
+}
