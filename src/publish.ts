@@ -66,6 +66,6 @@ async function handOver(
 /** Counts of what is published now. Any copy will do, however old: a count belongs to its digest for ever. */
 async function knownTokens(services: Services, ref: ServerRef): Promise<Map<string, number>> {
   const { head } = await services.heads.resolve(ref, { strong: false, minGeneration: 0 });
-  const body = head?.digest === undefined ? undefined : await services.bodies.get(ref.tenant, head.digest);
+  const body = head?.digest === undefined ? undefined : await services.bodies.get(ref, head.digest);
   return new Map(body?.manifest.capabilities.map(({ digest, tokens }) => [digest, tokens]));
 }

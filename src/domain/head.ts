@@ -1,5 +1,5 @@
 import type { CapabilityKind, Visibility } from "../schemas/index.ts";
-import type { Flag } from "./issue.ts";
+import type { CapabilityFlag } from "./issue.ts";
 
 /** The mutable pointer tenant/name → digest, with all that moves without the declared content changing. */
 export interface Head {
@@ -16,8 +16,8 @@ export interface Head {
   overlay: number;
   lastSynced?: string;
   disabled: { kind: CapabilityKind; key: string }[];
-  /** About the server as a whole; flags of a capability are with the capability. */
-  flags: Flag[];
+  /** What depends on more than content: the server's past and its neighbours. What content shows is with the content. */
+  flags: CapabilityFlag[];
   /** A tombstone: the server was deleted at this generation. */
   deleted?: true;
 }

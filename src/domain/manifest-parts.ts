@@ -34,41 +34,50 @@ export interface JudgeOptions {
 }
 
 export function split(document: Record<string, unknown>) {
-  const fields: Record<string, unknown> = {};
+  const fields: [string, unknown][] = [];
   const items: { section: SectionName; path: string; value: unknown }[] = [];
-  const misplaced: Issue[] = [];
+  const rejected: Rejection[] = [];
   for (const [key, value] of Object.entries(document)) {
     if ((answerKeys as readonly string[]).includes(key)) continue;
     if (!isSection(key)) {
-      fields[key] = value;
+      fields.push([key, value]);
     } else if (Array.isArray(value)) {
       value.forEach((item, index) => {
         items.push({ section: key, path: pointer(`/${key}`, index), value: item });
       });
     } else if (value !== null && value !== undefined) {
-      misplaced.push({ path: `/${key}`, rule: "type", message: "must be an array" });
+      rejected.push(rejection(`/${key}`, [{ path: `/${key}`, rule: "type", message: "must be an array" }]));
     }
   }
   items.sort((a, b) => sectionNames.indexOf(a.section) - sectionNames.indexOf(b.section));
-  return { fields, items, misplaced };
+  // From entries, because assigning a key such as __proto__ would not make a field of it.
+  return { fields: Object.fromEntries(fields), items, rejected };
 }
 
 /** The manifest's own fields: all of them valid, or with a partial publish the ones that are. */
 export function judgeFields(fields: Record<string, unknown>, options: JudgeOptions) {
-  const found = [...schemaViolations(ManifestHeader, fields, ""), ...characterIssues(fields, "")];
-  if (found.length === 0 && byteLength(canonicalJson(fields)) > options.bounds.configBytes) {
+  const damage = Map.groupBy(options.documentIssues, ({ path }) => partOf(path) ?? "");
+  const whole = Object.entries(fields).filter(([key]) => !damage.has(pointer("", key)));
+  const violations = Map.groupBy(
+    schemaViolations(ManifestHeader, Object.fromEntries(whole), ""),
+    ({ path }) => partOf(path) ?? "",
+  );
+  const rejected = [...damage].flatMap(([path, issues]) =>
+    path.lastIndexOf("/") === 0 ? [rejection(path, issues)] : [],
+  );
+  const kept = whole.filter(([key, value]) => {
+    const path = pointer("", key);
+    // One field at a time: a long list of faults in one must not hide those of the next.
+    const issues = [...(violations.get(path) ?? []), ...characterIssues({ [key]: value }, "")];
+    if (issues.length > 0) rejected.push(rejection(path, issues));
+    return issues.length === 0;
+  });
+  const header = Object.fromEntries(kept);
+  if (byteLength(canonicalJson(header)) > options.bounds.configBytes) {
     const message = `the manifest's own fields are larger than ${options.bounds.configBytes} bytes`;
-    return { header: fields, issues: [{ path: "", rule: "size", message }], rejected: [] };
+    rejected.push(rejection("", [{ path: "", rule: "size", message }]));
   }
-  if (!options.partial) return { header: fields, issues: found, rejected: [] };
-  const damage = options.documentIssues.filter(({ path }) => partOf(path)?.lastIndexOf("/") === 0);
-  const bad = Map.groupBy([...damage, ...found], ({ path }) => partOf(path) ?? "");
-  const header = Object.fromEntries(Object.entries(fields).filter(([key]) => !bad.has(pointer("", key))));
-  return {
-    header,
-    issues: bad.get("") ?? [],
-    rejected: [...bad].map(([path, issues]): Rejection => ({ path, issues })),
-  };
+  return { header, rejected };
 }
 
 export function judgeItems(items: { section: SectionName; path: string; value: unknown }[], options: JudgeOptions) {
@@ -77,7 +86,8 @@ export function judgeItems(items: { section: SectionName; path: string; value: u
   const seen = new Map<string, string>();
   const damage = Map.groupBy(options.documentIssues, (issue) => partOf(issue.path) ?? "");
   for (const { section, path, value } of items) {
-    const issues = [...(damage.get(path) ?? []), ...itemIssues(section, path, value, options.bounds)];
+    // What the parser could not read for sure is not looked at any further.
+    const issues = damage.get(path) ?? itemIssues(section, path, value, options.bounds);
     const item = isObject(value) ? value : {};
     const key = sections[section].key(item);
     const id = capabilityId(options.server, section, key, item);
@@ -90,7 +100,7 @@ export function judgeItems(items: { section: SectionName; path: string; value: u
       seen.set(`${section} ${key}`, path).set(id, path);
       accepted.push({ section, path, key, id, item });
     } else {
-      rejected.push(key === "" ? { path, issues } : { path, name: key, issues });
+      rejected.push(rejection(path, issues, key));
     }
   }
   return { accepted, rejected };
@@ -112,6 +122,14 @@ function capabilityId(server: string, section: SectionName, key: string, item: R
   if (typeof item.id === "string") return item.id;
   const provider = typeof item.provider === "string" ? item.provider : undefined;
   return defaultCapabilityId(server, sections[section].kind, key, provider);
+}
+
+/** A few reasons say enough about one part, and keep the answer to a hostile document small. */
+const keptReasons = 10;
+
+function rejection(path: string, issues: readonly Issue[], name = ""): Rejection {
+  const kept = issues.slice(0, keptReasons);
+  return name === "" ? { path, issues: kept } : { path, name: name.slice(0, 256), issues: kept };
 }
 
 /** The part of a manifest that a pointer lies in: `/tools/3` or a field such as `/title`; none for the whole. */

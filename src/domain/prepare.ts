@@ -1,7 +1,7 @@
 import { sectionForKind, sections } from "../schemas/index.ts";
 import { canonicalJson, digestOfText } from "./canonical.ts";
 import { type Failure, failure, type IdCollision } from "./failure.ts";
-import type { Flag, Issue } from "./issue.ts";
+import { type Flag, type Issue, pointer } from "./issue.ts";
 import {
   type Candidate,
   isObject,
@@ -31,6 +31,8 @@ export interface PreparedCapability extends Omit<StoredCapability, "declared"> {
 
 export interface PreparedManifest {
   digest: string;
+  /** About the manifest's own text. */
+  flags: Flag[];
   header: Record<string, unknown>;
   capabilities: PreparedCapability[];
   rejected: Rejection[];
@@ -51,28 +53,29 @@ export async function prepareManifest(
 ): Promise<Result<PreparedManifest, Failure>> {
   if (!isObject(document)) return err(invalid([{ path: "", rule: "type", message: "a manifest is an object" }]));
 
-  // A partial publish leaves a damaged part out; damage to the document as a whole, or a whole publish, cannot be mended.
-  const unreadable = options.documentIssues.filter(({ path }) => !options.partial || partOf(path) === undefined);
+  const { fields, items, rejected: misplaced } = split(document);
+  // A partial publish leaves a damaged part out; damage that is in no part of it, or a whole publish, cannot be mended.
+  const parts = new Set([...Object.keys(fields).map((key) => pointer("", key)), ...items.map(({ path }) => path)]);
+  const unreadable = options.documentIssues.filter(({ path }) => !options.partial || !parts.has(partOf(path) ?? ""));
   if (unreadable.length > 0) {
     return err(failure("ErrorInvalidBody", unreadable[0]?.message, { issues: unreadable }));
   }
-  const { fields, items, misplaced } = split(document);
-  const { header, issues, rejected: fieldsRejected } = judgeFields(fields, options);
-  if (misplaced.length + issues.length > 0) return err(invalid([...misplaced, ...issues]));
   if (items.length > options.bounds.capabilities) {
     const message = `A manifest holds at most ${options.bounds.capabilities} capabilities; this one has ${items.length}`;
     return err(failure("ErrorTooLarge", message));
   }
-
+  const { header, rejected: fieldsRejected } = judgeFields(fields, options);
   const { accepted, rejected: itemsRejected } = judgeItems(items, options);
-  const rejected = [...fieldsRejected, ...itemsRejected];
-  if (rejected.length > 0 && !options.partial) {
-    return err(invalid(rejected.flatMap((rejection) => rejection.issues)));
+  const rejected = [...misplaced, ...fieldsRejected, ...itemsRejected];
+  const beyondPartial = rejected.some(({ path }) => path === "");
+  if (beyondPartial || (rejected.length > 0 && !options.partial)) {
+    return err(invalid(rejected.flatMap(({ issues }) => issues)));
   }
 
   const capabilities = await describe(accepted, options);
   const digest = await digestOfText(canonicalManifest(header, capabilities));
-  return ok({ digest, header, capabilities, rejected });
+  const flags = scanCapability({ kind: "server", name: options.server, declared: header });
+  return ok({ digest, flags, header, capabilities, rejected });
 }
 
 /** The manifest without the items whose ids other servers hold, each of them reported as rejected. */
@@ -91,7 +94,7 @@ export async function withoutTakenIds(
     ];
   });
   return {
-    header: manifest.header,
+    ...manifest,
     capabilities,
     rejected: [...manifest.rejected, ...rejected],
     digest: await digestOfText(canonicalManifest(manifest.header, capabilities)),

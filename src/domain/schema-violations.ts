@@ -5,7 +5,7 @@ import { type Issue, pointer } from "./issue.ts";
 export function schemaViolations(schema: z.ZodType, value: unknown, path: string): Issue[] {
   const parsed = schema.safeParse(value);
   if (parsed.success) return [];
-  return parsed.error.issues.map((issue) => ({
+  return parsed.error.issues.slice(0, 100).map((issue) => ({
     path: issue.path.reduce<string>((at, segment) => pointer(at, String(segment)), path),
     rule: issue.code,
     message: issue.message,

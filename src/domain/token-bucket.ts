@@ -28,7 +28,8 @@ export class TokenBuckets {
       this.#buckets.set(caller, bucket);
     }
     bucket.tokens = Math.min(burst, bucket.tokens + (Math.max(0, now - bucket.at) / 1_000) * rate);
-    bucket.at = now;
+    // A clock that steps back must not be paid again for the time it lives through twice.
+    bucket.at = Math.max(bucket.at, now);
     if (bucket.tokens < 1) return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil((1 - bucket.tokens) / rate)) };
     bucket.tokens -= 1;
     return { ok: true };

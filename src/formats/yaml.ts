@@ -4,6 +4,8 @@ import { parseStrictJson, type StrictJson } from "../domain/strict-json.ts";
 
 export interface YamlFault {
   message: string;
+  /** It is not wrong, only more than is taken. */
+  tooLarge?: true;
   line?: number;
   column?: number;
 }
@@ -12,7 +14,10 @@ export interface YamlFault {
  * YAML 1.2 core schema as plain JSON data: no tags run, no merge keys, few aliases, one document. What comes out goes
  * through the same strict reading as JSON, so depth and key rules hold for both.
  */
-export function parseYaml(bytes: Uint8Array, limits: { maxDepth: number }): Result<StrictJson, YamlFault> {
+export function parseYaml(
+  bytes: Uint8Array,
+  limits: { maxDepth: number; maxBytes: number },
+): Result<StrictJson, YamlFault> {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -24,7 +29,15 @@ export function parseYaml(bytes: Uint8Array, limits: { maxDepth: number }): Resu
     const lines = new LineCounter();
     // The parser's own uniqueness check compares every pair of keys, and its error messages walk the text once each:
     // both are quadratic, so both are done here instead.
-    const options = { version: "1.2", schema: "core", merge: false, uniqueKeys: false, prettyErrors: false } as const;
+    const options = {
+      version: "1.2",
+      schema: "core",
+      merge: false,
+      uniqueKeys: false,
+      prettyErrors: false,
+      intAsBigInt: true,
+      resolveKnownTags: false,
+    } as const;
     const documents = parseAllDocuments(text, { ...options, lineCounter: lines });
     const fault = (message: string, offset: number | undefined): { ok: false; error: YamlFault } => {
       if (offset === undefined) return err({ message });
@@ -39,8 +52,12 @@ export function parseYaml(bytes: Uint8Array, limits: { maxDepth: number }): Resu
     if (problem !== undefined) return fault(firstLine(problem.message), problem.pos[0]);
     const repeated = repeatedKey(document);
     if (repeated !== undefined) return fault(`the key ${repeated.key} is not unique`, repeated.offset);
-    const json = JSON.stringify(document.toJS({ maxAliasCount: 100 }), refuseNonFinite);
-    const strict = parseStrictJson(new TextEncoder().encode(json), limits);
+    const json = new TextEncoder().encode(JSON.stringify(document.toJS({ maxAliasCount: 100 }), asJson));
+    // What aliases stand for counts, not how short they are written.
+    if (json.byteLength > limits.maxBytes) {
+      return err({ message: `the YAML stands for more than ${limits.maxBytes} bytes`, tooLarge: true });
+    }
+    const strict = parseStrictJson(json, limits);
     return strict.ok ? ok(strict.value) : err({ message: strict.error.message });
   } catch (cause) {
     // The parser recurses, so nesting beyond the stack lands here, as does an alias bomb.
@@ -81,7 +98,12 @@ function repeatedKey(document: Document): { key: string; offset: number | undefi
   return found;
 }
 
-function refuseNonFinite(key: string, value: unknown): unknown {
+/** Numbers as JSON can hold them, or not at all. */
+function asJson(key: string, value: unknown): unknown {
+  if (typeof value === "bigint") {
+    if (BigInt(Number(value)) !== value) throw new TypeError(`${JSON.stringify(key)} is an integer that loses digits`);
+    return Number(value);
+  }
   if (typeof value === "number" && !Number.isFinite(value)) {
     throw new TypeError(`${JSON.stringify(key)} is not a finite number`);
   }

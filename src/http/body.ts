@@ -11,16 +11,18 @@ export async function readDocument(c: RequestContext, limits: { bytes: number; d
   if (c.req.header("Content-Encoding") !== undefined) {
     throw bad("ErrorUnsupportedMediaType", "Content-Encoding is not supported; send the body as it is");
   }
-  const bytes = await readBytes(c, format === "yaml" ? Math.min(limits.bytes, yamlBytes) : limits.bytes);
+  const limit = format === "yaml" ? Math.min(limits.bytes, yamlBytes) : limits.bytes;
+  const bytes = await readBytes(c, limit);
   if (format === "json") {
     const parsed = parseStrictJson(bytes, { maxDepth: limits.depth });
     if (parsed.ok) return parsed.value;
     const { message, line, column, path } = parsed.error;
     throw bad("ErrorInvalidBody", `Invalid JSON: ${message}`, { ...(line && { line, column }), ...(path && { path }) });
   }
-  const parsed = parseYaml(bytes, { maxDepth: limits.depth });
+  const parsed = parseYaml(bytes, { maxDepth: limits.depth, maxBytes: limit });
   if (parsed.ok) return parsed.value;
-  const { message, line, column } = parsed.error;
+  const { message, line, column, tooLarge } = parsed.error;
+  if (tooLarge) throw bad("ErrorTooLarge", message, { limit });
   const where = line === undefined ? "" : ` at line ${line}, column ${column}`;
   throw bad("ErrorInvalidBody", `Invalid YAML: ${message}${where}`, line === undefined ? {} : { line, column });
 }

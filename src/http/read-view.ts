@@ -1,4 +1,5 @@
 import { readObjection } from "../auth/permission.ts";
+import type { Principal } from "../auth/principal.ts";
 import { etagOf, matchesEtag } from "../domain/etag.ts";
 import type { Head } from "../domain/head.ts";
 import type { Services } from "../services.ts";
@@ -8,13 +9,6 @@ import type { View } from "../views/view.ts";
 import { notModified, send } from "./answer.ts";
 import { bad, type RequestContext, refuse } from "./context.ts";
 import { admit, freshnessOf, generationAhead, permit, serverRef } from "./request.ts";
-
-/** A server that the caller may read, as fresh as asked for. */
-export interface Readable {
-  ref: ServerRef;
-  head: Head;
-  resolved: Resolved;
-}
 
 /**
  * One view of one server: authorise, resolve the head, compare tags, send bytes. When caller, head and view are all in
@@ -37,19 +31,29 @@ export async function readView(c: RequestContext, services: Services, view: View
   return renderAndSend(c, services, view, ref, head, resolved);
 }
 
-/** The server a request names, for routes that answer with something other than a view. */
-export async function readServer(c: RequestContext, services: Services): Promise<Readable> {
+/** A request about a server that its object answers itself. */
+export interface ObjectRead {
+  ref: ServerRef;
+  /** The head that came with the object's answer, if the caller may read the server at that very moment. */
+  permit(answer: { head?: Head; generation: number }): Head;
+}
+
+/** Permission is decided on the object's own head: a cached one may still be public when what is read no longer is. */
+export async function readObject(c: RequestContext, services: Services): Promise<ObjectRead> {
   const ref = serverRef(c);
-  const freshness = freshnessOf(c);
+  const { minGeneration } = freshnessOf(c);
   const principal = await admit(c, services, "registry:read");
-  const resolved = await services.heads.resolve(ref, freshness);
-  return { ref, head: readableHead(principal, ref, resolved, freshness.minGeneration), resolved };
+  services.operations.objectCalls += 1;
+  return {
+    ref,
+    permit: ({ head, generation }) => readableHead(principal, ref, { head, asOf: generation }, minGeneration),
+  };
 }
 
 function readableHead(
-  principal: Parameters<typeof readObjection>[0],
+  principal: Principal,
   ref: ServerRef,
-  resolved: Resolved,
+  resolved: Pick<Resolved, "head" | "asOf">,
   minGeneration: number,
 ): Head {
   const objection = readObjection(principal, ref.tenant, resolved.head);

@@ -1,4 +1,5 @@
-import { type Scope, tenantObjection } from "../auth/permission.ts";
+import { tenantObjection } from "../auth/permission.ts";
+import type { Principal } from "../auth/principal.ts";
 import { etagOf, preconditionOf } from "../domain/etag.ts";
 import type { Head } from "../domain/head.ts";
 import type { Writer } from "../objects/tenant/tenant-object.ts";
@@ -10,9 +11,12 @@ import { admit } from "./request.ts";
 
 /** A caller who may write to a tenant, with what their headers require of the server. */
 export async function writerTo(c: RequestContext, services: Services, tenant: string): Promise<Writer> {
-  const scope: Scope = "registry:publish";
-  const principal = await admit(c, services, scope);
-  refuse(tenantObjection(principal, tenant, scope));
+  return asWriter(c, await admit(c, services, "registry:publish"), tenant);
+}
+
+/** The same for a caller who is admitted already, because the tenant was only known from the body. */
+export function asWriter(c: RequestContext, principal: Principal, tenant: string): Writer {
+  refuse(tenantObjection(principal, tenant, "registry:publish"));
   const precondition = preconditionOf(c.req.header("If-Match"), c.req.header("If-None-Match"));
   return { tenant, subject: principal.subject, ...(precondition === undefined ? {} : { precondition }) };
 }

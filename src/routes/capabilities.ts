@@ -24,8 +24,13 @@ export function capabilitiesRoutes(app: App, services: Services): void {
     const writer = await writerTo(c, services, ref.tenant);
     const partial = flag("partial", parameters(c, ["partial"]).partial);
     const document = await readDocument(c, { bytes: bounds.manifestBytes, depth: bounds.depth });
-    const { head, rejected, ...published } = unwrap(await publishDocument(services, ref, writer, document, partial));
-    const data = partial ? { ...published, rejected } : published;
+    const published = unwrap(await publishDocument(services, ref, writer, document, partial));
+    const { head, rejected, narrowed, ...result } = published;
+    const data = {
+      ...result,
+      ...(partial ? { rejected } : {}),
+      ...(narrowed ? { effectiveBy: effectiveBy(services.now()) } : {}),
+    };
     return succeed(c, services, data, written(head, published.outcome === "created" ? 201 : 200));
   });
 

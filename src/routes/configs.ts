@@ -1,4 +1,4 @@
-import { scopeObjection, tenantObjection } from "../auth/permission.ts";
+import { tenantObjection } from "../auth/permission.ts";
 import type { Principal } from "../auth/principal.ts";
 import { effectiveBy } from "../domain/contract.ts";
 import { etagOf, matchesEtag } from "../domain/etag.ts";
@@ -7,10 +7,10 @@ import { notModified, succeed } from "../http/answer.ts";
 import { readDocument } from "../http/body.ts";
 import { type App, bad, type RequestContext, refuse, unwrap } from "../http/context.ts";
 import { paged } from "../http/paged.ts";
-import { readServer } from "../http/read-view.ts";
+import { readObject } from "../http/read-view.ts";
 import { admit, freshnessOf, generationAhead, parameters, serverName, serverRef, tenantName } from "../http/request.ts";
 import { validated } from "../http/validate.ts";
-import { writerTo, written } from "../http/write.ts";
+import { asWriter, writerTo, written } from "../http/write.ts";
 import type { DirectoryQuery } from "../objects/directory/directory-object.ts";
 import type { ServerEntry } from "../objects/tenant/servers.ts";
 import type { Writer } from "../objects/tenant/tenant-object.ts";
@@ -58,9 +58,9 @@ export function configsRoutes(app: App, services: Services): void {
 
   app.get(onePath, async (c) => {
     parameters(c, []);
-    const { ref } = await readServer(c, services);
-    services.operations.objectCalls += 1;
+    const { ref, permit } = await readObject(c, services);
     const { entry, generation } = await services.tenant(ref.tenant).server(ref.name);
+    permit(entry === undefined ? { generation } : { head: entry.head, generation });
     if (entry === undefined) throw bad("ErrorMCPServerNotFound");
     const meta = { etag: etagOf(entry.head, "config"), generation, source: "object" as const };
     const ifNoneMatch = c.req.header("If-None-Match");
@@ -98,9 +98,10 @@ function listing(services: Services, principal: Principal, tenant: string | unde
       return { items: entries.map(summaryOf), generation };
     };
   }
-  const visible: Pick<DirectoryQuery, "tenants" | "includePublic"> = onlyPublic
-    ? { tenants: [], includePublic: true }
-    : { tenants: principal.admin ? "all" : principal.tenants, includePublic: false };
+  const own = principal.admin ? "all" : principal.tenants;
+  const visible: Pick<DirectoryQuery, "tenants" | "onlyPublic"> = onlyPublic
+    ? { tenants: tenant === undefined ? "all" : [tenant], onlyPublic: true }
+    : { tenants: own, onlyPublic: false };
   return async ([afterTenant = "", afterName = ""]: string[], limit: number) => {
     const after = { tenant: afterTenant, name: afterName };
     const { entries, generation } = await services.directory().list({ ...visible, after, limit });
@@ -134,7 +135,7 @@ function shown({ config, head, summary, createdAt, updatedAt }: ServerEntry) {
 
 /** The config in a body, and who is writing it. Permission comes before the rest of the document is looked at. */
 async function submitted(c: RequestContext, services: Services): Promise<{ config: ServerConfig; writer: Writer }> {
-  refuse(scopeObjection(await admit(c, services, "registry:publish"), "registry:publish"));
+  const principal = await admit(c, services, "registry:publish");
   parameters(c, []);
   const { bounds } = services.config;
   const document = await readDocument(c, { bytes: bounds.configBytes, depth: bounds.depth });
@@ -143,7 +144,7 @@ async function submitted(c: RequestContext, services: Services): Promise<{ confi
     unknown
   >;
   const tenant = tenantName(value.tenant);
-  const writer = await writerTo(c, services, tenant);
+  const writer = asWriter(c, principal, tenant);
   serverName(value.name);
   const declared = Object.fromEntries(Object.entries(value).filter(([key]) => !answerKeys.includes(key)));
   return { config: validated(ServerConfig, { ...document, value: declared }), writer };

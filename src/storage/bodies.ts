@@ -1,6 +1,7 @@
 import type { StoredManifest } from "../domain/stored.ts";
 import type { TenantObject } from "../objects/tenant/tenant-object.ts";
 import type { Edge } from "./edge.ts";
+import type { ServerRef } from "./heads.ts";
 import { bodyKey } from "./keys.ts";
 import type { Operations, Source } from "./operations.ts";
 
@@ -14,7 +15,7 @@ interface BodiesOptions {
 /** Immutable under their digest, so as long as the Cache API likes. */
 const edgeSeconds = 86_400;
 
-/** Stored manifests by tenant and digest: Cache API, KV, and at last the object, which can rebuild any it retains. */
+/** Stored manifests by server and digest: Cache API, KV, and at last the object, which can rebuild any it retains. */
 export class Bodies {
   readonly #options: BodiesOptions;
 
@@ -22,10 +23,13 @@ export class Bodies {
     this.#options = options;
   }
 
-  /** Undefined when no retained revision of the tenant has the digest. The caller has decided who may see it. */
-  async get(tenant: string, digest: string): Promise<{ manifest: StoredManifest; source: Source } | undefined> {
+  /** Undefined when no retained revision of the server has the digest. The caller has decided who may see it. */
+  async get(
+    { tenant, name }: ServerRef,
+    digest: string,
+  ): Promise<{ manifest: StoredManifest; source: Source } | undefined> {
     const { edge, kv, operations } = this.#options;
-    const key = bodyKey(tenant, digest);
+    const key = bodyKey(tenant, name, digest);
     const cached = await edge.read(key);
     if (cached !== undefined) return { manifest: JSON.parse(cached), source: "edge" };
     operations.kvReads += 1;
@@ -34,7 +38,7 @@ export class Bodies {
     if (text === undefined) {
       operations.objectCalls += 1;
       source = "object";
-      text = await this.#options.tenant(tenant).body(digest);
+      text = await this.#options.tenant(tenant).body(name, digest);
     }
     if (text === undefined) return undefined;
     await edge.write(key, text, edgeSeconds);

@@ -26,8 +26,8 @@ export class Cursors {
 
   /** Undefined for anything but a cursor that this deployment made for the same scope. */
   async read(cursor: string, scope: unknown): Promise<Position | undefined> {
-    const [payload, signature] = cursor.split(".").map(decode);
-    if (payload === undefined || signature?.byteLength !== signatureBytes) return undefined;
+    const [payload, signature, ...rest] = cursor.split(".").map(decode);
+    if (payload === undefined || signature?.byteLength !== signatureBytes || rest.length > 0) return undefined;
     const expected = await crypto.subtle.sign("HMAC", await this.#hmac(), bound(payload, scope));
     if (!equal(new Uint8Array(expected).slice(0, signatureBytes), signature)) return undefined;
     const [after, generation] = JSON.parse(new TextDecoder().decode(payload)) as [string[], number];

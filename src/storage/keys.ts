@@ -4,6 +4,7 @@ export function headKey(tenant: string, name: string): string {
   return `head/${tenant}/${name}`;
 }
 
-export function bodyKey(tenant: string, digest: string): string {
-  return `manifest/${tenant}/${digest}`;
+/** Not shared between servers that publish the same: ids and first sights differ, and one may be private. */
+export function bodyKey(tenant: string, name: string, digest: string): string {
+  return `manifest/${tenant}/${name}/${digest}`;
 }

@@ -33,7 +33,7 @@ export class RenderedViews {
   async render(head: Head, view: View): Promise<{ bytes: Uint8Array; source: Source } | undefined> {
     const known = this.peek(head, view);
     if (known !== undefined) return { bytes: known, source: "memory" };
-    const body = head.digest === undefined ? undefined : await this.#bodies.get(head.tenant, head.digest);
+    const body = head.digest === undefined ? undefined : await this.#bodies.get(head, head.digest);
     if (head.digest !== undefined && body === undefined) return undefined;
     const bytes = encoder.encode(view.render(body?.manifest, head));
     this.#memory.set(keyOf(head, view), bytes, bytes.byteLength);

@@ -1,4 +1,4 @@
-import type { Flag } from "../domain/issue.ts";
+import type { CapabilityFlag } from "../domain/issue.ts";
 import { sectionForKind, sectionNames } from "../schemas/index.ts";
 import { declaredItem, enabledCapabilities } from "./enabled.ts";
 import type { View } from "./view.ts";
@@ -20,8 +20,9 @@ export const capabilitiesView: View = {
       if (list === undefined && !always.includes(section)) continue;
       data[section] = (list ?? []).map((item) => ({ ...declaredItem(item), enabled: true, lastSynced }));
     }
-    const flags: (Flag & { capability?: string })[] = [
-      ...head.flags,
+    const ids = new Set(shown.map(({ id }) => id));
+    const flags: CapabilityFlag[] = [
+      ...head.flags.filter(({ capability }) => capability === undefined || ids.has(capability)),
       ...shown.flatMap(({ flags, id }) => flags.map((flag) => ({ ...flag, capability: id }))),
     ];
     return JSON.stringify({

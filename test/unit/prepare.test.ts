@@ -145,7 +145,13 @@ describe("preparing a manifest", () => {
 
   it("with partial leaves out bad fields as well as bad items", async () => {
     const { header, capabilities, rejected } = await prepared(
-      { title: "hid\u200bden", description: "fine", features: { a: "yes" }, tools: [{ name: "a b" }, { name: "c" }] },
+      {
+        title: "hid\u200bden",
+        description: "fine",
+        features: { a: "yes" },
+        note: { x: 1 },
+        tools: [{ name: "a b" }, { name: "c" }],
+      },
       { partial: true, documentIssues: [{ path: "/note/x", rule: "duplicate-key", message: "twice" }] },
     );
     expect(header).toEqual({ description: "fine" });

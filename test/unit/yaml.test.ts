@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseYaml } from "../../src/formats/yaml.ts";
 
-const parse = (text: string) => parseYaml(new TextEncoder().encode(text), { maxDepth: 64 });
+const parse = (text: string) => parseYaml(new TextEncoder().encode(text), { maxDepth: 64, maxBytes: 1_000_000 });
 const value = (text: string) => {
   const parsed = parse(text);
   return parsed.ok ? parsed.value.value : parsed.error;
@@ -62,7 +62,7 @@ describe("YAML", () => {
   });
 
   it("refuses broken UTF-8", () => {
-    const parsed = parseYaml(new Uint8Array([0x61, 0x3a, 0x20, 0xff]), { maxDepth: 64 });
+    const parsed = parseYaml(new Uint8Array([0x61, 0x3a, 0x20, 0xff]), { maxDepth: 64, maxBytes: 1_000_000 });
     expect(parsed.ok).toBe(false);
   });
 });

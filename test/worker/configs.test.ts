@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { bodyKey, headKey } from "../../src/storage/keys.ts";
 import { type Answer, capabilities, config, configs, drained, Registry, token, tools } from "./registry.ts";
 
 const clock = Date.now();
@@ -383,11 +384,11 @@ describe("deleting a server", () => {
   it("takes the manifest out of KV, and leaves a tombstone for the head", async () => {
     const { digest } = (await gone.publish("kv", tools("gone_kv"))).body.data;
     await drained("gone");
-    expect(await env.REGISTRY.get(`manifest/gone/${digest}`)).not.toBeNull();
+    expect(await env.REGISTRY.get(bodyKey("gone", "kv", digest))).not.toBeNull();
     await gone.remove("kv");
     await drained("gone");
-    expect(await env.REGISTRY.get(`manifest/gone/${digest}`)).toBeNull();
-    expect(await env.REGISTRY.get("head/gone/kv", "json")).toMatchObject({ deleted: true });
+    expect(await env.REGISTRY.get(bodyKey("gone", "kv", digest))).toBeNull();
+    expect(await env.REGISTRY.get(headKey("gone", "kv"), "json")).toMatchObject({ deleted: true });
   });
 
   it("leaves a server that published the same manifest whole", async () => {
@@ -436,7 +437,7 @@ describe("deleting a server", () => {
     const back = await gone.publish("again", tools("gone_again"));
     expect([back.body.data.digest, (await gone.capabilities("again")).body.data.tools.length]).toEqual([old.digest, 1]);
     await drained("gone");
-    expect(await env.REGISTRY.get(`manifest/gone/${old.digest}`)).not.toBeNull();
+    expect(await env.REGISTRY.get(bodyKey("gone", "again", old.digest))).not.toBeNull();
   });
 
   it("lets the name be published again, to the tenant alone", async () => {

@@ -52,7 +52,7 @@ describe("the outbox", () => {
     const { body } = await publish("a");
     await drained(tenant);
     expect(await storedHead()).toMatchObject({ digest: body.data.digest, generation: 1 });
-    const stored = await env.REGISTRY.get<{ digest: string }>(`manifest/${tenant}/${body.data.digest}`, "json");
+    const stored = await env.REGISTRY.get<{ digest: string }>(`manifest/${tenant}/s/${body.data.digest}`, "json");
     expect(stored?.digest).toBe(body.data.digest);
   });
 
@@ -152,7 +152,7 @@ describe("the outbox", () => {
     await registry.send("DELETE", `/api/mcp/configs/${tenant}/s`, { token: member });
     await drained(tenant);
     expect(await storedHead()).toMatchObject({ deleted: true, generation: 2 });
-    expect(await env.REGISTRY.get(`manifest/${tenant}/${body.data.digest}`)).toBeNull();
+    expect(await env.REGISTRY.get(`manifest/${tenant}/s/${body.data.digest}`)).toBeNull();
   });
 
   it("writes two KV values and a bounded number of rows for one changed tool in 1,000", async () => {

@@ -10,10 +10,9 @@ export interface DirectoryRemoval {
 
 /** Which rows a caller may see, and after which one the page starts. */
 export interface DirectoryQuery {
-  /** Rows of these tenants, whatever their visibility; `"all"` for an admin. */
   tenants: readonly string[] | "all";
-  /** Rows of every other tenant that are public. */
-  includePublic: boolean;
+  /** For who may not see the rest of those tenants. */
+  onlyPublic: boolean;
   after: { tenant: string; name: string };
   limit: number;
 }
@@ -67,9 +66,9 @@ export class DirectoryObject extends DurableObject<Env> {
   }
 
   async list(query: DirectoryQuery): Promise<{ generation: number; entries: DirectoryEntry[] }> {
-    const { tenants, includePublic, after, limit } = query;
-    const visible =
-      tenants === "all" ? "1" : `(tenant IN (SELECT value FROM json_each(?4))${includePublic ? " OR public = 1" : ""})`;
+    const { tenants, onlyPublic, after, limit } = query;
+    const owned = tenants === "all" ? "1" : "tenant IN (SELECT value FROM json_each(?4))";
+    const visible = onlyPublic ? `public = 1 AND ${owned}` : owned;
     const rows = this.#sql.exec<Row>(
       `SELECT entry FROM server WHERE entry IS NOT NULL AND (tenant, name) > (?1, ?2) AND ${visible}
        ORDER BY tenant, name LIMIT ?3`,

@@ -1,13 +1,13 @@
 import { slotOf } from "../../domain/diff.ts";
 import type { IdCollision } from "../../domain/failure.ts";
-import type { Flag } from "../../domain/issue.ts";
+import type { CapabilityFlag, Flag } from "../../domain/issue.ts";
 import type { PreparedCapability } from "../../domain/prepare.ts";
 import type { CapabilityKind } from "../../schemas/index.ts";
 
 export function readCapability(sql: SqlStorage, server: string, kind: string, digest: string) {
   return sql
-    .exec<{ key: string; declared: string; created_at: string | null }>(
-      "SELECT key, declared, created_at FROM capability WHERE server = ? AND kind = ? AND digest = ?",
+    .exec<{ key: string; id: string; declared: string; created_at: string | null }>(
+      "SELECT key, id, declared, created_at FROM capability WHERE server = ? AND kind = ? AND digest = ?",
       server,
       kind,
       digest,
@@ -31,18 +31,12 @@ export function closeCapability(
   );
 }
 
-export function insertCapability(
-  sql: SqlStorage,
-  server: string,
-  revision: number,
-  item: PreparedCapability,
-  flags: Flag[],
-): void {
+export function insertCapability(sql: SqlStorage, server: string, revision: number, item: PreparedCapability): void {
   // A version that was here before comes back by reopening its row.
   sql.exec(
     `INSERT INTO capability (server, kind, digest, key, id, declared, tokens, flags, created_at, first_revision)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (server, kind, digest) DO UPDATE SET last_revision = NULL, flags = excluded.flags, id = excluded.id`,
+     ON CONFLICT (server, kind, digest) DO UPDATE SET last_revision = NULL, id = excluded.id`,
     server,
     item.kind,
     item.digest,
@@ -50,7 +44,7 @@ export function insertCapability(
     item.id,
     item.text,
     item.tokens,
-    JSON.stringify(flags),
+    JSON.stringify(item.flags),
     item.createdAt ?? null,
     revision,
   );
@@ -66,31 +60,37 @@ export function idCollisions(sql: SqlStorage, server: string, added: readonly Pr
   });
 }
 
-/** Flags that depend on the tenant's other servers: the same name elsewhere, or text that names another's tool. */
+/**
+ * Flags that depend on the tenant's other servers: the same name elsewhere, or text that names another's tool. They do
+ * not say which server: a reader of this one may not be allowed to know of that one.
+ */
 export function neighbourFlags(
   sql: SqlStorage,
   server: string,
   added: readonly PreparedCapability[],
-): Map<PreparedCapability, Flag[]> {
+): CapabilityFlag[] {
   const tools = added.filter(({ kind }) => kind === "tool");
   const names = new Set(tools.flatMap(({ key, mentions }) => [key, ...mentions]));
-  const owners = new Map(
+  const owners = new Set(
     currentElsewhere(sql, server, "key", [...names])
       .filter(({ kind }) => kind === "tool")
-      .map((tool) => [tool.key, tool.server]),
+      .map((tool) => tool.key),
   );
-  return new Map(tools.map((tool) => [tool, flagsOf(tool, owners)]));
+  return tools.flatMap((tool) => flagsOf(tool, owners).map((flag) => ({ ...flag, capability: tool.id })));
 }
 
-function flagsOf({ key, mentions }: PreparedCapability, owners: ReadonlyMap<string, string>): Flag[] {
+function flagsOf({ key, mentions }: PreparedCapability, owners: ReadonlySet<string>): Flag[] {
   const flags: Flag[] = [];
-  const twin = owners.get(key);
-  if (twin !== undefined) {
-    flags.push({ rule: "name-collision", path: "/name", message: `${twin} has a tool of the same name` });
+  if (owners.has(key)) {
+    flags.push({
+      rule: "name-collision",
+      path: "/name",
+      message: "another server of the tenant has a tool of this name",
+    });
   }
   const named = mentions.find((name) => name !== key && owners.has(name));
   if (named !== undefined) {
-    const message = `the text names ${named}, a tool of ${owners.get(named)}`;
+    const message = `the text names ${named}, a tool of another server of the tenant`;
     flags.push({ rule: "shadowing", path: "/description", message });
   }
   return flags;

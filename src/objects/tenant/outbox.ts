@@ -7,8 +7,8 @@ export type Task = "body" | "drop-body" | "head" | "settle" | "directory";
 
 /** Where the tasks go: KV and the directory, as the tenant sees them. */
 export interface Projections {
-  putBody(digest: string): Promise<void>;
-  dropBody(digest: string): Promise<void>;
+  putBody(subject: string): Promise<void>;
+  dropBody(subject: string): Promise<void>;
   putHead(name: string): Promise<void>;
   /** Writes the head again if KV shows less than the object knows. */
   settleHead(name: string): Promise<void>;

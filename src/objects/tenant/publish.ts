@@ -1,18 +1,18 @@
-import type { ChangeCounts, NewChange } from "../../domain/change.ts";
+import type { ChangeCounts } from "../../domain/change.ts";
 import { classifyHeader } from "../../domain/classify/classify.ts";
-import { itemChanges, slotOf } from "../../domain/diff.ts";
 import { meetsPrecondition, type Precondition } from "../../domain/etag.ts";
 import { type Failure, failure } from "../../domain/failure.ts";
-import type { Flag } from "../../domain/issue.ts";
-import type { PreparedCapability, PreparedManifest } from "../../domain/prepare.ts";
+import type { CapabilityFlag } from "../../domain/issue.ts";
+import type { PreparedManifest } from "../../domain/prepare.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { summarise } from "../../domain/server-summary.ts";
 import { ServerConfig } from "../../schemas/index.ts";
-import { closeCapability, idCollisions, insertCapability, neighbourFlags, readCapability } from "./capabilities.ts";
+import { closeCapability, idCollisions, insertCapability, neighbourFlags } from "./capabilities.ts";
 import { recordChanges } from "./change-log.ts";
-import { insertRevision, type Layout, pruneRevisions, revisionAt } from "./revisions.ts";
-import { findRow, type ServerRow, touch } from "./servers.ts";
-import { applySwitches } from "./switches.ts";
+import { type Difference, difference, unannouncedChange } from "./difference.ts";
+import { insertRevision, pruneRevisions, revisionAt } from "./revisions.ts";
+import { findRow, moveServer, type ServerRow, tagOf, touch } from "./servers.ts";
+import { applySwitches, type Switch } from "./switches.ts";
 
 export interface PublishRequest {
   name: string;
@@ -26,10 +26,21 @@ export interface PublishOutcome {
   outcome: "created" | "changed" | "unchanged";
   generation: number;
   changes: ChangeCounts;
-  flags: (Flag & { capability?: string })[];
+  flags: CapabilityFlag[];
+  /** An item was switched off: answers say by when it is gone everywhere. */
+  narrowed: boolean;
 }
 
+/** Of a server's flags, so that a head and an answer stay small whatever is published. */
+const keptFlags = 500;
+
 const none: ChangeCounts = { breaking: 0, additive: 0, cosmetic: 0, removed: 0 };
+
+/** How much of the past is kept. */
+export interface Retention {
+  revisions: number;
+  changes: number;
+}
 
 /**
  * Moves a server to a new manifest: one transaction, called inside it. Reads and writes as much as changed, not as
@@ -39,66 +50,89 @@ export function publish(
   sql: SqlStorage,
   tenant: string,
   request: PublishRequest,
-  keep: { revisions: number; changes: number },
+  keep: Retention,
 ): Result<PublishOutcome, Failure> {
-  const { name, manifest, at } = request;
+  const { name, manifest, precondition } = request;
   const row = findRow(sql, name);
   const live = row?.deleted_at === null ? row : undefined;
-  if (request.precondition !== undefined) {
-    const current = live && { overlay: live.overlay, ...(live.digest === null ? {} : { digest: live.digest }) };
-    if (!meetsPrecondition(request.precondition, current)) {
-      return err(failure("ErrorPreconditionFailed", undefined, current === undefined ? {} : { current: live?.digest }));
-    }
+  if (precondition !== undefined && !meetsPrecondition(precondition, live && tagOf(live))) {
+    return err(failure("ErrorPreconditionFailed", undefined, live === undefined ? {} : { current: live.digest }));
   }
+  if (live?.digest === manifest.digest) return ok(confirm(sql, live, request, keep));
 
-  const switches = manifest.capabilities.flatMap(({ kind, key, enabled }) =>
-    enabled === undefined ? [] : [{ kind, key, enabled }],
-  );
-  if (live !== undefined && live.digest === manifest.digest) {
-    const changes = applySwitches(sql, name, switches);
-    sql.exec("UPDATE server SET last_synced = ? WHERE name = ?", at, name);
-    if (changes.length === 0)
-      return ok({ outcome: "unchanged", generation: live.generation, changes: none, flags: [] });
-    const { generation, counts } = recordChanges(sql, name, at, changes, keep.changes);
-    touch(sql, name, generation, at);
-    return ok({ outcome: "changed", generation, changes: counts, flags: [] });
-  }
-
-  const previous = live === undefined ? undefined : revisionAt(sql, name, live.revision);
-  const number = (row?.revision ?? 0) + 1;
-  const difference = compare(sql, name, previous?.layout ?? [], manifest.capabilities);
-  const unannounced = previous && unannouncedChange(previous.header, manifest.header, difference.changes);
+  const previous = live && revisionAt(sql, name, live.revision);
+  const found = difference(sql, name, previous?.layout ?? [], manifest.capabilities);
+  const unannounced = previous && unannouncedChange(previous.header, manifest.header, found.changes);
   if (unannounced !== undefined && policyOf(live) === "refuse") {
     return err(failure("ErrorSameVersion", unannounced, { current: live?.digest }));
   }
-  const collisions = idCollisions(sql, name, difference.added);
-  if (collisions.length > 0) {
-    const first = collisions[0];
-    const message = `${first?.id} of ${name} (${first?.item}) is taken by ${first?.takenBy}`;
+  const collisions = idCollisions(sql, name, found.added);
+  const [first] = collisions;
+  if (first !== undefined) {
+    const message = `${first.id} of ${name} (${first.item}) is taken by ${first.takenBy}`;
     return err(failure("ErrorCapabilityCollision", message, { collisions }));
   }
+  logHeader(found, previous?.header, request);
+  const flags: CapabilityFlag[] = [...manifest.flags];
+  if (unannounced !== undefined) flags.push({ rule: "same-version", path: "/version", message: unannounced });
+  return ok(move(sql, tenant, { row, live, found, flags }, request, keep));
+}
 
-  const flags: PublishOutcome["flags"] =
-    unannounced === undefined ? [] : [{ rule: "same-version", path: "/version", message: unannounced }];
-  const { changes } = difference;
-  const header = classifyHeader(previous?.header ?? {}, manifest.header);
-  // A header alone, or a new order of the same items, is still a change that the log must show.
-  if (changes.length === 0 || (live !== undefined && header.reasons.length > 0)) {
-    const classification = live === undefined ? "additive" : header.classification;
-    const { reasons } = header;
-    changes.push({ kind: "server", key: name, classification, to: manifest.digest, reasons: live ? reasons : [] });
+/** The manifest is the one that is there: only switches and the time of the last look can move. */
+function confirm(
+  sql: SqlStorage,
+  live: ServerRow,
+  { name, manifest, at }: PublishRequest,
+  keep: Retention,
+): PublishOutcome {
+  const switched = applySwitches(sql, name, switchesOf(manifest));
+  sql.exec("UPDATE server SET last_synced = ? WHERE name = ?", at, name);
+  if (switched.length === 0) {
+    return { outcome: "unchanged", generation: live.generation, changes: none, flags: [], narrowed: false };
   }
-  changes.push(...applySwitches(sql, name, switches));
-  const { generation, counts } = recordChanges(sql, name, at, changes, keep.changes);
+  const { generation, counts } = recordChanges(sql, name, at, switched, keep.changes);
+  touch(sql, name, generation, at);
+  return { outcome: "changed", generation, changes: counts, flags: [], narrowed: counts.breaking > 0 };
+}
 
-  for (const { kind, digest } of difference.gone) closeCapability(sql, name, kind, digest, number - 1);
-  const neighbours = neighbourFlags(sql, name, difference.added);
-  for (const capability of difference.added) {
-    const found = [...capability.flags, ...(neighbours.get(capability) ?? [])];
-    insertCapability(sql, name, number, capability, found);
-    flags.push(...found.map((flag) => ({ ...flag, capability: `${capability.kind} ${capability.key}` })));
+/** A header alone, or a new order of the same items, is still a change that the log must show. */
+function logHeader(
+  { changes }: Difference,
+  before: Record<string, unknown> | undefined,
+  request: PublishRequest,
+): void {
+  const { name: key, manifest } = request;
+  const to = manifest.digest;
+  if (before === undefined) {
+    if (changes.length === 0) changes.push({ kind: "server", key, classification: "additive", to, reasons: [] });
+    return;
   }
+  const verdict = classifyHeader(before, manifest.header);
+  if (changes.length === 0 || verdict.reasons.length > 0) changes.push({ kind: "server", key, to, ...verdict });
+}
 
+interface Move {
+  row: ServerRow | undefined;
+  live: ServerRow | undefined;
+  found: Difference;
+  /** About the server; those of its items are added. */
+  flags: CapabilityFlag[];
+}
+
+function move(
+  sql: SqlStorage,
+  tenant: string,
+  { row, live, found, flags }: Move,
+  request: PublishRequest,
+  keep: Retention,
+): PublishOutcome {
+  const { name, manifest, at } = request;
+  const number = (row?.revision ?? 0) + 1;
+  const switched = applySwitches(sql, name, switchesOf(manifest));
+  const { generation, counts } = recordChanges(sql, name, at, [...found.changes, ...switched], keep.changes);
+  const neighbours = neighbourFlags(sql, name, found.added);
+  for (const { kind, digest } of found.gone) closeCapability(sql, name, kind, digest, number - 1);
+  for (const capability of found.added) insertCapability(sql, name, number, capability);
   insertRevision(sql, {
     server: name,
     number,
@@ -110,63 +144,38 @@ export function publish(
     header: manifest.header,
     layout: manifest.capabilities.map(({ kind, digest }) => [kind, digest]),
   });
-  const config = live?.config ?? JSON.stringify(ServerConfig.parse({ tenant, name }));
-  sql.exec(
-    `INSERT INTO server (name, config, visibility, digest, revision, generation, last_synced, flags, summary,
-       created_at, updated_at)
-     VALUES (?1, ?2, 'tenant', ?3, ?4, ?5, ?6, ?7, ?8, ?6, ?6)
-     ON CONFLICT (name) DO UPDATE SET
-       config = ?2, visibility = iif(deleted_at IS NULL, visibility, 'tenant'), digest = ?3, revision = ?4,
-       overlay = overlay + 1, generation = ?5, last_synced = ?6, flags = ?7, summary = ?8,
-       created_at = iif(deleted_at IS NULL, created_at, ?6), updated_at = ?6, deleted_at = NULL`,
+  moveServer(sql, {
     name,
-    config,
-    manifest.digest,
     number,
     generation,
     at,
-    JSON.stringify(flags.filter((flag) => flag.capability === undefined)),
-    JSON.stringify(summarise(manifest.header, manifest.capabilities)),
-  );
+    digest: manifest.digest,
+    config: live?.config ?? JSON.stringify(ServerConfig.parse({ tenant, name })),
+    flags: [...flags, ...standing(live, found), ...neighbours].slice(0, keptFlags),
+    summary: summarise(manifest.header, manifest.capabilities),
+  });
   pruneRevisions(sql, name, number - keep.revisions);
-  return ok({ outcome: live === undefined ? "created" : "changed", generation, changes: counts, flags });
+  const own = found.added.flatMap(({ id, flags: about }) => about.map((flag) => ({ ...flag, capability: id })));
+  return {
+    outcome: live === undefined ? "created" : "changed",
+    generation,
+    changes: counts,
+    flags: [...flags, ...own, ...neighbours].slice(0, keptFlags),
+    narrowed: switched.some(({ classification }) => classification === "breaking"),
+  };
 }
 
-/** What the new manifest adds and drops against the last layout, with each change classified. */
-function compare(sql: SqlStorage, server: string, before: Layout, after: readonly PreparedCapability[]) {
-  const was = new Set(before.map(([kind, digest]) => `${kind} ${digest}`));
-  const is = new Set(after.map(({ kind, digest }) => `${kind} ${digest}`));
-  const added = after.filter(({ kind, digest }) => !was.has(`${kind} ${digest}`)).map((item) => ({ ...item }));
-  const gone = before
-    .filter(([kind, digest]) => !is.has(`${kind} ${digest}`))
-    .map(([kind, digest]) => ({ kind, digest, ...readCapability(sql, server, kind, digest) }));
-
-  const firstSeen = new Map(gone.map((item) => [slotOf(item), item.created_at]));
-  for (const item of added) {
-    // Kept from first sight, whatever the publisher says later.
-    const createdAt = firstSeen.get(slotOf(item));
-    if (typeof createdAt === "string") item.createdAt = createdAt;
-  }
-  const changes = itemChanges(
-    gone.map((item) => ({ ...item, declared: JSON.parse(item.declared) })),
-    added.map((item) => ({ ...item, declared: JSON.parse(item.text) })),
-  );
-  return { added, gone, changes };
+/** An explicit `enabled` in a manifest is a switch. */
+function switchesOf({ capabilities }: PreparedManifest): Switch[] {
+  return capabilities.flatMap(({ kind, key, enabled }) => (enabled === undefined ? [] : [{ kind, key, enabled }]));
 }
 
-/**
- * A change that no version announces, which is how a reviewed server turns into another one: any at all under a version
- * that stayed, and without a version one that does more than reword an item that was there before.
- */
-function unannouncedChange(
-  before: Record<string, unknown>,
-  after: Record<string, unknown>,
-  changes: readonly NewChange[],
-): string | undefined {
-  if (before.version !== after.version) return undefined;
-  if (typeof after.version === "string") return `the content changed while its version stayed ${after.version}`;
-  const changed = changes.find(({ from, to, classification }) => from && to && classification !== "cosmetic");
-  return changed && `${changed.kind} ${changed.key} changed, and the manifest has no version to say so`;
+/** Flags of earlier publishes about items that are still there as they were. */
+function standing(row: ServerRow | undefined, { added, gone }: Difference): CapabilityFlag[] {
+  if (row === undefined) return [];
+  const touched = new Set([...added, ...gone].map(({ id }) => id));
+  const flags = JSON.parse(row.flags) as CapabilityFlag[];
+  return flags.filter(({ capability }) => capability !== undefined && !touched.has(capability));
 }
 
 function policyOf(row: ServerRow | undefined): "flag" | "refuse" {

@@ -42,7 +42,7 @@ export function insertRevision(sql: SqlStorage, revision: NewRevision): void {
     JSON.stringify(revision.header),
     JSON.stringify(revision.layout),
   );
-  keepBody(sql, revision.digest);
+  keepBody(sql, revision.server, revision.digest);
 }
 
 /** What a revision was made of. */
@@ -119,15 +119,13 @@ interface ItemRow extends Record<string, SqlStorageValue> {
   created_at: string | null;
 }
 
-/**
- * The stored manifest under a digest as JSON text, rebuilt from rows. Any server's revision will do: content under one
- * digest is the same. Who may see it is decided by the caller.
- */
-export function bodyText(sql: SqlStorage, digest: string): string | undefined {
+/** The stored manifest of a server under a digest as JSON text, rebuilt from rows. */
+export function bodyText(sql: SqlStorage, server: string, digest: string): string | undefined {
   const revision = sql
-    .exec<{ server: string; number: number; header: string; layout: string }>(
-      "SELECT server, number, header, layout FROM revision WHERE digest = ? ORDER BY number DESC LIMIT 1",
+    .exec<{ number: number; header: string; layout: string }>(
+      "SELECT number, header, layout FROM revision WHERE digest = ? AND server = ? ORDER BY number DESC LIMIT 1",
       digest,
+      server,
     )
     .toArray()[0];
   if (revision === undefined) return undefined;
@@ -135,14 +133,13 @@ export function bodyText(sql: SqlStorage, digest: string): string | undefined {
   const candidates = sql.exec<ItemRow>(
     `SELECT kind, digest, key, id, declared, tokens, flags, created_at FROM capability
      WHERE server = ?1 AND first_revision <= ?2 AND (last_revision IS NULL OR last_revision >= ?2)`,
-    revision.server,
+    server,
     revision.number,
   );
   for (const row of candidates) rows.set(`${row.kind} ${row.digest}`, row);
   const items = (JSON.parse(revision.layout) as Layout).map(([kind, itemDigest]) => {
     const row = rows.get(`${kind} ${itemDigest}`);
-    if (row === undefined)
-      throw new Error(`revision ${revision.number} of ${revision.server} lacks ${kind} ${itemDigest}`);
+    if (row === undefined) throw new Error(`revision ${revision.number} of ${server} lacks ${kind} ${itemDigest}`);
     return itemText(row);
   });
   return `{"digest":${JSON.stringify(digest)},"header":${revision.header},"capabilities":[${items.join(",")}]}`;
@@ -172,20 +169,32 @@ export function pruneRevisions(sql: SqlStorage, server: string, upTo: number): v
     .toArray();
   sql.exec("DELETE FROM revision WHERE server = ? AND number <= ?", server, upTo);
   sql.exec("DELETE FROM capability WHERE server = ? AND last_revision <= ?", server, upTo);
-  for (const { digest } of digests) dropBodyIfOrphan(sql, digest);
+  for (const { digest } of digests) dropBodyIfOrphan(sql, server, digest);
 }
 
 /** Queues the body of a new revision, unless an earlier revision put it into KV already. */
-function keepBody(sql: SqlStorage, digest: string): void {
-  const times = sql.exec("SELECT count(*) AS times FROM revision WHERE digest = ?", digest).one().times;
+function keepBody(sql: SqlStorage, server: string, digest: string): void {
+  const times = sql
+    .exec("SELECT count(*) AS times FROM revision WHERE digest = ? AND server = ?", digest, server)
+    .one().times;
   if (times !== 1) return;
-  disown(sql, "drop-body", digest);
-  owe(sql, "body", digest);
+  disown(sql, "drop-body", bodySubject(server, digest));
+  owe(sql, "body", bodySubject(server, digest));
 }
 
-/** Queues a body for deletion once no retained revision of any server refers to it. */
-export function dropBodyIfOrphan(sql: SqlStorage, digest: string): void {
-  if (sql.exec("SELECT 1 FROM revision WHERE digest = ? LIMIT 1", digest).toArray().length > 0) return;
-  disown(sql, "body", digest);
-  owe(sql, "drop-body", digest);
+/** Queues a body for deletion once no retained revision refers to it. */
+export function dropBodyIfOrphan(sql: SqlStorage, server: string, digest: string): void {
+  if (findRevision(sql, server, digest) !== undefined) return;
+  disown(sql, "body", bodySubject(server, digest));
+  owe(sql, "drop-body", bodySubject(server, digest));
+}
+
+/** What the outbox calls a body: neither part can hold a space. */
+function bodySubject(server: string, digest: string): string {
+  return `${server} ${digest}`;
+}
+
+export function parseBodySubject(subject: string): { server: string; digest: string } {
+  const [server = "", digest = ""] = subject.split(" ");
+  return { server, digest };
 }

@@ -1,5 +1,5 @@
 import type { Head } from "../../domain/head.ts";
-import type { Flag } from "../../domain/issue.ts";
+import type { CapabilityFlag } from "../../domain/issue.ts";
 import type { ServerSummary } from "../../domain/server-summary.ts";
 import type { CapabilityKind, ServerConfig, Visibility } from "../../schemas/index.ts";
 
@@ -56,7 +56,7 @@ export function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: nu
     asOf,
     overlay: row.overlay,
     disabled,
-    flags: JSON.parse(row.flags) as Flag[],
+    flags: JSON.parse(row.flags) as CapabilityFlag[],
     ...(row.digest === null ? {} : { digest: row.digest }),
     ...(row.last_synced === null ? {} : { lastSynced: row.last_synced }),
     ...(row.deleted_at === null ? {} : { deleted: true }),
@@ -81,4 +81,41 @@ export function touch(sql: SqlStorage, name: string, generation: number, at: str
     at,
     name,
   );
+}
+
+interface ServerMove {
+  name: string;
+  config: string;
+  digest: string;
+  number: number;
+  generation: number;
+  at: string;
+  flags: CapabilityFlag[];
+  summary: ServerSummary;
+}
+
+/** Points a server at a new revision; makes it where it is new, and anew where it had been deleted. */
+export function moveServer(sql: SqlStorage, move: ServerMove): void {
+  sql.exec(
+    `INSERT INTO server (name, config, visibility, digest, revision, generation, last_synced, flags, summary,
+       created_at, updated_at)
+     VALUES (?1, ?2, 'tenant', ?3, ?4, ?5, ?6, ?7, ?8, ?6, ?6)
+     ON CONFLICT (name) DO UPDATE SET
+       config = ?2, visibility = iif(deleted_at IS NULL, visibility, 'tenant'), digest = ?3, revision = ?4,
+       overlay = overlay + 1, generation = ?5, last_synced = ?6, flags = ?7, summary = ?8,
+       created_at = iif(deleted_at IS NULL, created_at, ?6), updated_at = ?6, deleted_at = NULL`,
+    move.name,
+    move.config,
+    move.digest,
+    move.number,
+    move.generation,
+    move.at,
+    JSON.stringify(move.flags),
+    JSON.stringify(move.summary),
+  );
+}
+
+/** What a precondition is compared with. */
+export function tagOf({ digest, overlay }: ServerRow): Pick<Head, "digest" | "overlay"> {
+  return digest === null ? { overlay } : { digest, overlay };
 }

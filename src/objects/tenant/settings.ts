@@ -5,7 +5,7 @@ import { err, ok, type Result } from "../../domain/result.ts";
 import type { ServerConfig } from "../../schemas/index.ts";
 import { recordChanges } from "./change-log.ts";
 import { dropBodyIfOrphan } from "./revisions.ts";
-import { findLive, type ServerRow, touch } from "./servers.ts";
+import { findLive, type ServerRow, tagOf, touch } from "./servers.ts";
 import { applySwitches, type Switch } from "./switches.ts";
 
 /** Writes to a server that leave its manifest alone. Each runs inside one transaction of the tenant's object. */
@@ -91,7 +91,7 @@ export function deleteServer(
   sql.exec("DELETE FROM disabled WHERE server = ?", name);
   sql.exec("UPDATE server SET digest = NULL, deleted_at = ? WHERE name = ?", at, name);
   touch(sql, name, generation, at);
-  for (const { digest } of digests) dropBodyIfOrphan(sql, digest);
+  for (const { digest } of digests) dropBodyIfOrphan(sql, name, digest);
   return ok({ generation, changed: true, narrowed: true });
 }
 
@@ -137,8 +137,7 @@ function hasItem(sql: SqlStorage, server: string, kind: string, key: string): bo
 function requireServer(sql: SqlStorage, name: string, precondition?: Precondition): Result<ServerRow, Failure> {
   const row = findLive(sql, name);
   if (row === undefined) return err(failure("ErrorMCPServerNotFound"));
-  const head = { overlay: row.overlay, ...(row.digest === null ? {} : { digest: row.digest }) };
-  if (precondition !== undefined && !meetsPrecondition(precondition, head)) {
+  if (precondition !== undefined && !meetsPrecondition(precondition, tagOf(row))) {
     return err(failure("ErrorPreconditionFailed"));
   }
   return ok(row);

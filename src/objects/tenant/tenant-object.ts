@@ -14,7 +14,7 @@ import { changesSince, generationOf, tenantOf } from "./change-log.ts";
 import { isEmpty, migrate } from "./migrations.ts";
 import { Outbox, type Projections } from "./outbox.ts";
 import { type PublishOutcome, type PublishRequest, publish } from "./publish.ts";
-import { bodyText, findRevision, listRevisions, type Revision } from "./revisions.ts";
+import { bodyText, findRevision, listRevisions, parseBodySubject, type Revision } from "./revisions.ts";
 import { entryOf, findLive, findRow, headOf, listLive, type ServerEntry } from "./servers.ts";
 import { createServer, deleteServer, replaceConfig, type SettingsOutcome, switchItems } from "./settings.ts";
 import type { Switch } from "./switches.ts";
@@ -120,21 +120,22 @@ export class TenantObject extends DurableObject<Env> {
     return { generation, entries };
   }
 
-  /** The stored manifest under a digest, as JSON text. */
-  async body(digest: string): Promise<string | undefined> {
-    return this.#ready ? bodyText(this.#sql, digest) : undefined;
+  /** The stored manifest of a server under a digest, as JSON text. */
+  async body(name: string, digest: string): Promise<string | undefined> {
+    return this.#ready ? bodyText(this.#sql, name, digest) : undefined;
   }
 
-  async revisions(name: string, before: number, limit: number): Promise<AsOf<{ revisions: Revision[] }>> {
-    if (!this.#ready) return { generation: 0, revisions: [] };
-    return { generation: generationOf(this.#sql), revisions: listRevisions(this.#sql, name, before, limit) };
+  /** History comes with the head of the same moment: who may read it is decided by that one, not by a cached one. */
+  async revisions(name: string, before: number, limit: number): Promise<AsOf<{ head?: Head; revisions: Revision[] }>> {
+    const current = await this.head(name);
+    if (current.head === undefined) return { ...current, revisions: [] };
+    return { ...current, revisions: listRevisions(this.#sql, name, before, limit) };
   }
 
-  async revision(name: string, digest: string): Promise<AsOf<{ revision?: Revision }>> {
-    if (!this.#ready) return { generation: 0 };
-    const generation = generationOf(this.#sql);
-    const revision = findRevision(this.#sql, name, digest);
-    return revision === undefined ? { generation } : { generation, revision };
+  async revision(name: string, digest: string): Promise<AsOf<{ head?: Head; revision?: Revision }>> {
+    const current = await this.head(name);
+    const revision = current.head && findRevision(this.#sql, name, digest);
+    return revision === undefined ? current : { ...current, revision };
   }
 
   async changes(since: number, limit: number): Promise<AsOf<{ changes: Change[] }>> {
@@ -197,11 +198,15 @@ export class TenantObject extends DurableObject<Env> {
         const shown = await kv.get<Head>(headKey(head.tenant, name), "json");
         if (shown === null || !notOlder(shown, { generation: head.generation, asOf: 0 })) await putHead(name);
       },
-      putBody: async (digest) => {
-        const text = bodyText(this.#sql, digest);
-        if (text !== undefined) await kv.put(bodyKey(tenantOf(this.#sql), digest), text);
+      putBody: async (subject) => {
+        const { server, digest } = parseBodySubject(subject);
+        const text = bodyText(this.#sql, server, digest);
+        if (text !== undefined) await kv.put(bodyKey(tenantOf(this.#sql), server, digest), text);
       },
-      dropBody: async (digest) => kv.delete(bodyKey(tenantOf(this.#sql), digest)),
+      dropBody: async (subject) => {
+        const { server, digest } = parseBodySubject(subject);
+        await kv.delete(bodyKey(tenantOf(this.#sql), server, digest));
+      },
       updateDirectory: async (names) => {
         const tenant = tenantOf(this.#sql);
         const changes = names.flatMap((name) => {
