@@ -5,11 +5,15 @@ import { type App, RequestFailed, type Variables } from "./http/context.ts";
 import { admit, serverName, tenantName } from "./http/request.ts";
 import { log, observe } from "./middleware/observe.ts";
 import { capabilitiesRoutes } from "./routes/capabilities.ts";
+import { capabilityRoutes } from "./routes/capability.ts";
 import { changesRoutes } from "./routes/changes.ts";
 import { configsRoutes } from "./routes/configs.ts";
 import { descriptionRoutes } from "./routes/description.ts";
+import { generatorsRoutes } from "./routes/generators.ts";
 import { historyRoutes } from "./routes/history.ts";
+import { importsRoutes } from "./routes/imports.ts";
 import { operationsRoutes } from "./routes/operations.ts";
+import { viewsRoutes } from "./routes/views.ts";
 import type { Services } from "./services.ts";
 
 export function createApp(services: Services): App {
@@ -22,6 +26,10 @@ export function createApp(services: Services): App {
   configsRoutes(app, services);
   capabilitiesRoutes(app, services);
   historyRoutes(app, services);
+  generatorsRoutes(app, services);
+  viewsRoutes(app, services);
+  capabilityRoutes(app, services);
+  importsRoutes(app, services);
   changesRoutes(app, services);
 
   // What a path below these lacks is named, rather than called not found.

@@ -26,7 +26,21 @@ export async function publishDocument(
   document: StrictJson,
   partial: boolean,
 ): Promise<Result<Published, Failure>> {
-  const prepared = await prepareManifest(document.value, {
+  const prepared = await prepareDocument(services, ref, document, partial);
+  if (!prepared.ok) return prepared;
+  const published = await handOver(services, ref, writer, prepared.value, partial);
+  if (published.ok) await services.heads.confirm(published.value.head);
+  return published;
+}
+
+/** Everything a publish does short of publishing: what a preview shows. */
+export async function prepareDocument(
+  services: Services,
+  ref: ServerRef,
+  document: StrictJson,
+  partial: boolean,
+): Promise<Result<PreparedManifest, Failure>> {
+  return prepareManifest(document.value, {
     server: ref.name,
     partial,
     bounds: services.config.bounds,
@@ -35,10 +49,6 @@ export async function publishDocument(
     loadTokenizer,
     pause: () => scheduler.wait(0),
   });
-  if (!prepared.ok) return prepared;
-  const published = await handOver(services, ref, writer, prepared.value, partial);
-  if (published.ok) await services.heads.confirm(published.value.head);
-  return published;
 }
 
 /**

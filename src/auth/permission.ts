@@ -23,7 +23,8 @@ export function scopeObjection(principal: Principal, scope: Scope): Failure | un
 export function readObjection(principal: Principal, tenant: string, head: Head | undefined): Failure | undefined {
   const gone = head === undefined || head.deleted === true;
   if (holds(principal, tenant)) return gone ? failure("ErrorMCPServerNotFound") : undefined;
-  return !gone && head.visibility === "public" ? undefined : failure("ErrorTenantPermissionError");
+  if (!gone && head.visibility === "public") return undefined;
+  return failure(principal.anonymous ? "ErrorUnauthorized" : "ErrorTenantPermissionError");
 }
 
 function holds(principal: Principal, tenant: string): boolean {

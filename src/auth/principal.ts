@@ -4,6 +4,8 @@ export interface Principal {
   tenants: readonly string[];
   scopes: readonly string[];
   admin: boolean;
+  /** No token was given: only what is public may be read. */
+  anonymous?: true;
   /** Epoch seconds; nothing derived from the token may outlive it. */
   expiresAt: number;
 }

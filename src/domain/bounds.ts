@@ -3,6 +3,8 @@ export interface Bounds {
   configBytes: number;
   capabilityBytes: number;
   manifestBytes: number;
+  /** A document to import, which is larger than the manifest made from it. */
+  importBytes: number;
   depth: number;
   /** Items in one manifest: keeps a revision's layout in one row. */
   capabilities: number;
@@ -16,6 +18,7 @@ export const defaultBounds: Bounds = {
   configBytes: 256 * 1024,
   capabilityBytes: 512 * 1024,
   manifestBytes: 8 * 1024 * 1024,
+  importBytes: 16 * 1024 * 1024,
   depth: 64,
   capabilities: 10_000,
   revisions: 100,

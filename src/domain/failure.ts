@@ -19,8 +19,10 @@ const failures = {
   ErrorMCPServerNotFound: [404, "MCP server not found"],
   ErrorCapabilityNotFound: [404, "Capability not found"],
   ErrorRevisionNotFound: [404, "The server has no such revision"],
+  resource_not_found: [404, "There is no such capability resource"],
   ErrorMethodNotAllowed: [405, "The path does not take this method"],
   ErrorMCPServerExists: [409, "MCP server already exists"],
+  ErrorGeneratorExists: [409, "A generator of this type is registered already"],
   ErrorCapabilityCollision: [409, "A capability id is taken by another server of the tenant"],
   ErrorSameVersion: [409, "The manifest changed while its version did not"],
   ErrorPreconditionFailed: [412, "The server has changed since the version named in If-Match"],
@@ -30,6 +32,7 @@ const failures = {
   ErrorMCPServerValidation: [422, "MCP server validation failed"],
   ErrorTooManyRequests: [429, "Too many requests"],
   ErrorInternalServer: [500, "Internal error"],
+  server_error: [500, "The capability data could not be generated"],
   ErrorNotConfigured: [503, "The registry is not configured for this"],
   ErrorUnavailable: [503, "The registry cannot answer right now"],
 } as const satisfies Record<string, readonly [status: number, message: string]>;

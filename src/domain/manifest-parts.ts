@@ -91,12 +91,18 @@ export function judgeItems(items: { section: SectionName; path: string; value: u
     const item = isObject(value) ? value : {};
     const key = sections[section].key(item);
     const id = capabilityId(options.server, section, key, item);
+    const replaced = section === "generators" && item.override === true ? seen.get(`${section} ${key}`) : undefined;
     for (const name of [`${section} ${key}`, id]) {
       const earlier = seen.get(name);
-      if (issues.length > 0 || earlier === undefined) continue;
+      if (issues.length > 0 || earlier === undefined || earlier === replaced) continue;
       issues.push({ path, rule: "duplicate", message: `${JSON.stringify(name)} is already at ${earlier}` });
     }
     if (issues.length === 0) {
+      if (replaced !== undefined)
+        accepted.splice(
+          accepted.findIndex((other) => other.path === replaced),
+          1,
+        );
       seen.set(`${section} ${key}`, path).set(id, path);
       accepted.push({ section, path, key, id, item });
     } else {

@@ -25,6 +25,8 @@ export interface PreparedCapability extends Omit<StoredCapability, "declared"> {
   text: string;
   /** An explicit `enabled` moves the overlay; absent leaves it. */
   enabled?: boolean;
+  /** It says how it was discovered: where it does not say when, the registry does. */
+  discovered: boolean;
   /** Names in its text that may belong to another server's capability. */
   mentions: string[];
 }
@@ -107,7 +109,9 @@ async function describe(candidates: Candidate[], options: PrepareOptions): Promi
   let uncounted = 0;
   for (const { section, key, id, item } of candidates) {
     const { kind } = sections[section];
-    const { declared, enabled, createdAt } = normalise(item);
+    const { declared, enabled, createdAt, discovered } = normalise(item);
+    // An instruction to the registry, not a property of the generator.
+    if (kind === "generator") delete declared.override;
     const text = canonicalJson(declared);
     const digest = await digestOfText(text);
     let tokens = options.knownTokens.get(digest);
@@ -134,6 +138,7 @@ async function describe(candidates: Candidate[], options: PrepareOptions): Promi
       tokens,
       flags,
       text,
+      discovered,
       mentions: mentionedNames(declared),
       ...(enabled === undefined ? {} : { enabled }),
       ...(createdAt === undefined ? {} : { createdAt }),
@@ -147,7 +152,8 @@ const sliceCharacters = 65_536;
 
 /** Takes out what moves without the declared content changing. */
 function normalise(item: Record<string, unknown>) {
-  const { enabled, lastSynced: _, ...declared } = item;
+  const { enabled, lastSynced: _, ...rest } = item;
+  const declared: Record<string, unknown> = rest;
   let createdAt: string | undefined;
   const { metadata } = declared;
   if (isObject(metadata) && isObject(metadata.discovery) && typeof metadata.discovery.created_at === "string") {
@@ -155,7 +161,8 @@ function normalise(item: Record<string, unknown>) {
     createdAt = created_at as string;
     declared.metadata = { ...metadata, discovery };
   }
-  return { declared, enabled: typeof enabled === "boolean" ? enabled : undefined, createdAt };
+  const discovered = isObject(metadata) && isObject(metadata.discovery);
+  return { declared, enabled: typeof enabled === "boolean" ? enabled : undefined, createdAt, discovered };
 }
 
 function invalid(issues: Issue[]): Failure {

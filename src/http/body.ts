@@ -2,16 +2,19 @@ import { parseStrictJson, type StrictJson } from "../domain/strict-json.ts";
 import { parseYaml } from "../formats/yaml.ts";
 import { bad, type RequestContext } from "./context.ts";
 
-/** The YAML parser is far slower than JSON's, so its documents are smaller. */
-const yamlBytes = 1024 * 1024;
+export interface DocumentLimits {
+  bytes: number;
+  depth: number;
+  /** The YAML parser is far slower than JSON's, so its documents are smaller. */
+  yamlBytes?: number;
+}
+
+const defaultYamlBytes = 1024 * 1024;
 
 /** A JSON or YAML document from the body, within bounds. Damage that may concern one item only comes as issues. */
-export async function readDocument(c: RequestContext, limits: { bytes: number; depth: number }): Promise<StrictJson> {
+export async function readDocument(c: RequestContext, limits: DocumentLimits): Promise<StrictJson> {
   const format = formatOf(c.req.header("Content-Type"));
-  if (c.req.header("Content-Encoding") !== undefined) {
-    throw bad("ErrorUnsupportedMediaType", "Content-Encoding is not supported; send the body as it is");
-  }
-  const limit = format === "yaml" ? Math.min(limits.bytes, yamlBytes) : limits.bytes;
+  const limit = format === "yaml" ? Math.min(limits.bytes, limits.yamlBytes ?? defaultYamlBytes) : limits.bytes;
   const bytes = await readBytes(c, limit);
   if (format === "json") {
     const parsed = parseStrictJson(bytes, { maxDepth: limits.depth });
@@ -25,6 +28,20 @@ export async function readDocument(c: RequestContext, limits: { bytes: number; d
   if (tooLarge) throw bad("ErrorTooLarge", message, { limit });
   const where = line === undefined ? "" : ` at line ${line}, column ${column}`;
   throw bad("ErrorInvalidBody", `Invalid YAML: ${message}${where}`, line === undefined ? {} : { line, column });
+}
+
+/** A body that is text in a notation of its own. */
+export async function readText(c: RequestContext, limit: number): Promise<string> {
+  const bytes = await readBytes(c, limit);
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw bad("ErrorInvalidBody", "The body is not valid UTF-8");
+  }
+}
+
+export function mediaType(c: RequestContext): string {
+  return (c.req.header("Content-Type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
 function formatOf(contentType: string | undefined): "json" | "yaml" {
@@ -41,6 +58,9 @@ function formatOf(contentType: string | undefined): "json" | "yaml" {
 
 /** Stops reading at the limit instead of trusting Content-Length. */
 async function readBytes(c: RequestContext, limit: number): Promise<Uint8Array> {
+  if (c.req.header("Content-Encoding") !== undefined) {
+    throw bad("ErrorUnsupportedMediaType", "Content-Encoding is not supported; send the body as it is");
+  }
   const tooLarge = () => bad("ErrorTooLarge", `The body is larger than ${limit} bytes`, { limit });
   if (Number(c.req.header("Content-Length") ?? 0) > limit) throw tooLarge();
   const stream = c.req.raw.body;

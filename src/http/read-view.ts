@@ -1,10 +1,12 @@
 import { readObjection } from "../auth/permission.ts";
 import type { Principal } from "../auth/principal.ts";
 import { etagOf, matchesEtag } from "../domain/etag.ts";
+import type { FailureCode } from "../domain/failure.ts";
 import type { Head } from "../domain/head.ts";
 import type { Services } from "../services.ts";
 import type { Resolved, ServerRef } from "../storage/heads.ts";
-import { farther } from "../storage/operations.ts";
+import { farther, type Source } from "../storage/operations.ts";
+import type { Rendered } from "../storage/rendered-views.ts";
 import type { View } from "../views/view.ts";
 import { notModified, send } from "./answer.ts";
 import { bad, type RequestContext, refuse } from "./context.ts";
@@ -50,18 +52,19 @@ export async function readObject(c: RequestContext, services: Services): Promise
   };
 }
 
-function readableHead(
+/** The head, if the principal may read the server it belongs to. */
+export function readableHead(
   principal: Principal,
   ref: ServerRef,
   resolved: Pick<Resolved, "head" | "asOf">,
   minGeneration: number,
+  absent: FailureCode = "ErrorMCPServerNotFound",
 ): Head {
   const objection = readObjection(principal, ref.tenant, resolved.head);
   // Permission first: someone outside the tenant learns nothing of its generation.
-  if (objection?.code === "ErrorTenantPermissionError") refuse(objection);
+  if (objection !== undefined && objection.code !== "ErrorMCPServerNotFound") refuse(objection);
   if (resolved.asOf < minGeneration) throw generationAhead(minGeneration, resolved.asOf);
-  refuse(objection);
-  if (resolved.head === undefined) throw bad("ErrorMCPServerNotFound");
+  if (objection !== undefined || resolved.head === undefined) throw bad(absent);
   return resolved.head;
 }
 
@@ -76,8 +79,7 @@ async function renderAndSend(
   const rendered = await services.views.render(head, view);
   if (rendered !== undefined) {
     const source = farther(resolved.source, rendered.source);
-    const meta = { etag: etagOf(head, view.version), generation: resolved.asOf, source };
-    return send(c, services, rendered.bytes, view.contentType, meta);
+    return sendRendered(c, services, view, rendered, { head, asOf: resolved.asOf, source });
   }
   // The revision was pruned between head and body: the object knows the present one.
   const current = await services.heads.resolve(ref, { strong: true, minGeneration: 0 });
@@ -85,6 +87,16 @@ async function renderAndSend(
   if (current.head === undefined || again === undefined) {
     throw bad("ErrorInternalServer", "Failed to fetch capabilities: the manifest is missing");
   }
-  const meta = { etag: etagOf(current.head, view.version), generation: current.asOf, source: current.source };
-  return send(c, services, again.bytes, view.contentType, meta);
+  return sendRendered(c, services, view, again, { head: current.head, asOf: current.asOf, source: current.source });
+}
+
+function sendRendered(
+  c: RequestContext,
+  services: Services,
+  view: View,
+  { bytes }: Rendered,
+  { head, asOf, source }: { head: Head; asOf: number; source: Source },
+): Response {
+  if (bytes === undefined) throw bad("resource_not_found");
+  return send(c, services, bytes, view.contentType, { etag: etagOf(head, view.version), generation: asOf, source });
 }

@@ -14,6 +14,21 @@ export async function admit(c: RequestContext, services: Services, scope: Scope)
   return permit(c, services, principal, scope);
 }
 
+/** As `admit`, but without a token the caller is nobody in particular, who may read what is public. */
+export async function admitAnyone(c: RequestContext, services: Services): Promise<Principal> {
+  if (c.req.header("Authorization") !== undefined) return admit(c, services, "registry:read");
+  const subject = `anonymous ${c.req.header("CF-Connecting-IP") ?? ""}`;
+  return permit(c, services, { ...nobody, subject }, "registry:read");
+}
+
+const nobody: Omit<Principal, "subject"> = {
+  anonymous: true,
+  tenants: [],
+  scopes: ["registry:read"],
+  admin: false,
+  expiresAt: Number.MAX_SAFE_INTEGER,
+};
+
 /** What is left of admission once the caller is known: their rate and their scope. */
 export function permit(c: RequestContext, services: Services, principal: Principal, scope: Scope): Principal {
   c.set("subject", principal.subject);

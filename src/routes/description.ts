@@ -1,13 +1,18 @@
 import generator from "../../schemas/generator.schema.json" with { type: "json" };
+import generatorsView from "../../schemas/generators-view.schema.json" with { type: "json" };
 import itemSwitch from "../../schemas/item-switch.schema.json" with { type: "json" };
 import manifest from "../../schemas/manifest.schema.json" with { type: "json" };
 import openapi from "../../schemas/openapi.json" with { type: "json" };
 import operation from "../../schemas/operation.schema.json" with { type: "json" };
+import preflightRequest from "../../schemas/preflight-request.schema.json" with { type: "json" };
 import prompt from "../../schemas/prompt.schema.json" with { type: "json" };
 import resource from "../../schemas/resource.schema.json" with { type: "json" };
 import resourceTemplate from "../../schemas/resource-template.schema.json" with { type: "json" };
+import resourcesView from "../../schemas/resources-view.schema.json" with { type: "json" };
 import serverConfig from "../../schemas/server-config.schema.json" with { type: "json" };
+import serverView from "../../schemas/server-view.schema.json" with { type: "json" };
 import tool from "../../schemas/tool.schema.json" with { type: "json" };
+import toolsView from "../../schemas/tools-view.schema.json" with { type: "json" };
 import { send, succeed } from "../http/answer.ts";
 import { type App, bad, type RequestContext } from "../http/context.ts";
 import type { published } from "../schemas/registry.ts";
@@ -23,6 +28,11 @@ const schemas: Record<keyof typeof published, unknown> = {
   generator,
   operation,
   "item-switch": itemSwitch,
+  "server-view": serverView,
+  "tools-view": toolsView,
+  "resources-view": resourcesView,
+  "generators-view": generatorsView,
+  "preflight-request": preflightRequest,
 };
 
 const files = new Map(Object.entries(schemas).map(([name, schema]) => [`${name}.schema.json`, JSON.stringify(schema)]));

@@ -129,6 +129,7 @@ export const Generator = z.looseObject({
   type: GeneratorType,
   name: z.string().max(255).optional(),
   source: z.enum(["builtin", "plugin"]).optional(),
+  override: z.boolean().describe("Replace an earlier generator of the same type instead of being refused.").optional(),
   pluginPath: z.string().max(2_048).optional(),
   status: z.enum(["stable", "experimental", "deprecated"]).optional(),
   capabilities: z.array(z.string()).optional(),

@@ -2,3 +2,4 @@ export * from "./capability.ts";
 export * from "./manifest.ts";
 export * from "./names.ts";
 export * from "./server-config.ts";
+export * from "./views.ts";

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Generator, Operation, Prompt, Resource, ResourceTemplate, Tool } from "./capability.ts";
 import { Manifest } from "./manifest.ts";
 import { ItemSwitch, ServerConfig } from "./server-config.ts";
+import { GeneratorsView, PreflightRequest, ResourcesView, ServerView, ToolsView } from "./views.ts";
 
 /** The schemas that are published, by the name of their file: `manifest` is `schemas/manifest.schema.json`. */
 export const published = {
@@ -14,6 +15,11 @@ export const published = {
   generator: Generator,
   operation: Operation,
   "item-switch": ItemSwitch,
+  "server-view": ServerView,
+  "tools-view": ToolsView,
+  "resources-view": ResourcesView,
+  "generators-view": GeneratorsView,
+  "preflight-request": PreflightRequest,
 } as const satisfies Record<string, z.ZodType>;
 
 /** JSON Schemas that refer to each other by the URI given for a name. They describe what is sent, not what is stored. */

@@ -8,6 +8,12 @@ import type { Operations, Source } from "./operations.ts";
 const memoryBytes = 32 * 1024 * 1024;
 const encoder = new TextEncoder();
 
+/** A view's bytes and how far they were; without bytes, the server has no such view. */
+export interface Rendered {
+  bytes?: Uint8Array;
+  source: Source;
+}
+
 /** Views as bytes ready to send, kept in memory: a hot read renders nothing and parses nothing. */
 export class RenderedViews {
   readonly #bodies: Bodies;
@@ -30,12 +36,14 @@ export class RenderedViews {
   }
 
   /** Undefined when the body the head points at is retained no longer: the head is out of date. */
-  async render(head: Head, view: View): Promise<{ bytes: Uint8Array; source: Source } | undefined> {
+  async render(head: Head, view: View): Promise<Rendered | undefined> {
     const known = this.peek(head, view);
     if (known !== undefined) return { bytes: known, source: "memory" };
     const body = head.digest === undefined ? undefined : await this.#bodies.get(head, head.digest);
     if (head.digest !== undefined && body === undefined) return undefined;
-    const bytes = encoder.encode(view.render(body?.manifest, head));
+    const text = view.render(body?.manifest, head);
+    if (text === undefined) return { source: body?.source ?? "memory" };
+    const bytes = encoder.encode(text);
     this.#memory.set(keyOf(head, view), bytes, bytes.byteLength);
     return { bytes, source: body?.source ?? "memory" };
   }

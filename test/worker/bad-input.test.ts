@@ -119,6 +119,19 @@ describe("a body that is not JSON as it should be", () => {
     await broken.send("DELETE", config("broken", name));
   });
 
+  it.each(["1e999", '{"__proto__":{"admin":true}}', '{"b":1,"b":2}', "9007199254740993"])(
+    "does not get %s past a partial publish behind a key that begins like another",
+    async (bad) => {
+      const long = "x".repeat(128);
+      const text = `{"${long}":1,"${long}y":${bad},"tools":[{"name":"broken_prefix"}]}`;
+      const { status } = await broken.publish("prefix", text, "?partial=true");
+      expect(status).toBeLessThan(500);
+      const { body } = await broken.send("GET", capabilities("broken", "prefix"));
+      expect(body.data?.[`${long}y`]).toBeUndefined();
+      await broken.send("DELETE", config("broken", "prefix"));
+    },
+  );
+
   it("does not get invisible characters past a partial publish by having too many of them", async () => {
     const manifest = {
       "x-noise": Array(200).fill("\u200b"),
@@ -272,14 +285,15 @@ describe("size", () => {
 
   it("is not taken from Content-Length, and reading stops at the bound", async () => {
     let sent = 0;
-    const endless = new ReadableStream<Uint8Array>({
+    const long = new ReadableStream<Uint8Array>({
       pull(controller) {
         const chunk = new Uint8Array(64 * 1024).fill(0x20);
         sent += chunk.byteLength;
         controller.enqueue(chunk);
+        if (sent > 64 * bounds.configBytes) controller.close();
       },
     });
-    const { status } = await large.send("POST", configs, endless, { "Content-Type": "application/json" });
+    const { status } = await large.send("POST", configs, long, { "Content-Type": "application/json" });
     expect(status).toBe(413);
     expect(sent).toBeLessThan(2 * bounds.configBytes);
   });
@@ -312,6 +326,18 @@ describe("size", () => {
     const partial = await large.publish("wrong", body, "?partial=true");
     expect(partial.status).toBeLessThan(500);
     expect(partial.text.length).toBeLessThan(bounds.manifestBytes);
+  });
+});
+
+describe("the answer to a hostile document", () => {
+  it("is bounded when every fault lies deep below long keys", async () => {
+    const far = await sender("far");
+    const below = Array.from({ length: 60 }, (_, level) => `${level}`.padEnd(126, "k"));
+    const buried = below.reduceRight<unknown>((inner, key) => ({ [key]: inner }), Array(10).fill("\u200b"));
+    const body = { tools: Array.from({ length: 600 }, (_, index) => ({ name: `far_${index}`, "x-deep": buried })) };
+    const { status, text } = await far.publish("s", body, "?partial=true");
+    expect(status).toBeLessThan(500);
+    expect(text.length).toBeLessThan(bounds.manifestBytes);
   });
 });
 
@@ -591,6 +617,8 @@ describe("hostile YAML", () => {
     ["a key twice", `${start}a: 1\na: 2`],
     ["a key twice in a flow", `${start}a: {b: 1, b: 2}`],
     ["a number and a string that are one key in JSON", `${start}a: {1: x, "1": y}`],
+    ["no key and an empty one, which are one key in JSON", `${start}a: {~: x, "": y}`],
+    ["a key twice, once by its alias", `${start}a: {&k b: 1, *k : 2}`],
     ["an alias of nothing", `${start}a: *nowhere`],
     ["an alias inside its own anchor", `${start}a: &a [*a]`],
     ["a tag that runs code", `${start}a: !!js/function "function () {}"`],

@@ -107,7 +107,6 @@ describe("GET /api/mcp/capabilities/{tenant}/{name}", () => {
       "ErrorMCPServerNameRequired",
       "MCP server name is required",
     ],
-    ["no name", "/api/mcp/capabilities/acme", "acme", 400, "ErrorMCPServerNameRequired", "MCP server name is required"],
     ["a tenant that cannot be", "/api/mcp/capabilities/A!/x", "acme", 400, "ErrorTenantInvalid", undefined],
     ["a name that cannot be", "/api/mcp/capabilities/acme/..%2Fx", "acme", 400, "ErrorMCPServerNameInvalid", undefined],
   ])("refuses %s", async (_, path, who, status, code, message) => {

@@ -195,16 +195,20 @@ describe("one revision", () => {
 });
 
 describe("two servers with one manifest", () => {
-  it("show their own ids, not each other's", async () => {
+  it("show their own ids and revisions, not each other's", async () => {
     const twins = await historian("twins");
     const manifest = tools("twins_t");
     const digest = await twins.publish("first", manifest);
     await drained("twins");
+    await twins.publish("second", tools("twins_before"));
     expect(await twins.publish("second", manifest)).toBe(digest);
     await drained("twins");
-    for (const name of ["first", "second"]) {
+    for (const [name, number] of [
+      ["first", 1],
+      ["second", 2],
+    ] as const) {
       const { body } = await twins.revision(name, digest);
-      expect(body.data.capabilities[0].id).toBe(`mcp.${name}.twins_t`);
+      expect(body.data).toMatchObject({ number, capabilities: [{ id: `mcp.${name}.twins_t` }] });
     }
   });
 

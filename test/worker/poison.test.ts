@@ -321,6 +321,11 @@ describe("names that are taken for each other", () => {
     expect(await flags()).toMatchObject([{ rule: "name-collision", capability: "mcp.calc.send_email" }]);
     await send("PATCH", capabilities(tenant, "calc"), { items: [{ kind: "tool", name: "subtract", enabled: false }] });
     expect(await flags()).toMatchObject([{ rule: "name-collision" }]);
+    const switched = (enabled: boolean) => ({ items: [{ kind: "tool", name: "send_email", enabled }] });
+    await send("PATCH", capabilities(tenant, "calc"), switched(false));
+    expect(await flags()).toBeUndefined();
+    await send("PATCH", capabilities(tenant, "calc"), switched(true));
+    expect(await flags()).toMatchObject([{ rule: "name-collision" }]);
     await send("PUT", capabilities(tenant, "calc"), { tools: [{ name: "subtract" }] });
     expect(await flags()).toBeUndefined();
   });

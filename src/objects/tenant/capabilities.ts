@@ -2,6 +2,7 @@ import { slotOf } from "../../domain/diff.ts";
 import type { IdCollision } from "../../domain/failure.ts";
 import type { CapabilityFlag, Flag } from "../../domain/issue.ts";
 import type { PreparedCapability } from "../../domain/prepare.ts";
+import type { StoredCapability } from "../../domain/stored.ts";
 import type { CapabilityKind } from "../../schemas/index.ts";
 
 export function readCapability(sql: SqlStorage, server: string, kind: string, digest: string) {
@@ -31,7 +32,13 @@ export function closeCapability(
   );
 }
 
-export function insertCapability(sql: SqlStorage, server: string, revision: number, item: PreparedCapability): void {
+export function insertCapability(
+  sql: SqlStorage,
+  server: string,
+  revision: number,
+  item: PreparedCapability,
+  at: string,
+): void {
   // A version that was here before comes back by reopening its row.
   sql.exec(
     `INSERT INTO capability (server, kind, digest, key, id, declared, tokens, flags, created_at, first_revision)
@@ -45,9 +52,43 @@ export function insertCapability(sql: SqlStorage, server: string, revision: numb
     item.text,
     item.tokens,
     JSON.stringify(item.flags),
-    item.createdAt ?? null,
+    item.createdAt ?? (item.discovered ? at : null),
     revision,
   );
+}
+
+/** The current item of the tenant with an id. */
+export function findCapability(
+  sql: SqlStorage,
+  id: string,
+): { server: string; capability: StoredCapability } | undefined {
+  const row = sql
+    .exec<CapabilityRow>("SELECT * FROM capability WHERE id = ? AND last_revision IS NULL", id)
+    .toArray()[0];
+  if (row === undefined) return undefined;
+  const { server, kind, key, digest, tokens } = row;
+  const capability: StoredCapability = {
+    kind,
+    key,
+    id,
+    digest,
+    tokens,
+    flags: JSON.parse(row.flags),
+    declared: JSON.parse(row.declared),
+    ...(row.created_at === null ? {} : { createdAt: row.created_at }),
+  };
+  return { server, capability };
+}
+
+interface CapabilityRow extends Record<string, SqlStorageValue> {
+  server: string;
+  kind: CapabilityKind;
+  key: string;
+  digest: string;
+  tokens: number;
+  flags: string;
+  declared: string;
+  created_at: string | null;
 }
 
 /** Ids that other servers of the tenant hold already. */

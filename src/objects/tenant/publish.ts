@@ -132,7 +132,7 @@ function move(
   const { generation, counts } = recordChanges(sql, name, at, [...found.changes, ...switched], keep.changes);
   const neighbours = neighbourFlags(sql, name, found.added);
   for (const { kind, digest } of found.gone) closeCapability(sql, name, kind, digest, number - 1);
-  for (const capability of found.added) insertCapability(sql, name, number, capability);
+  for (const capability of found.added) insertCapability(sql, name, number, capability, at);
   insertRevision(sql, {
     server: name,
     number,

@@ -6,10 +6,12 @@ import { type Failure, failure } from "../../domain/failure.ts";
 import { type Head, notOlder } from "../../domain/head.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { directoryEntry } from "../../domain/server-summary.ts";
+import type { StoredCapability } from "../../domain/stored.ts";
 import { TokenBuckets } from "../../domain/token-bucket.ts";
 import type { ServerConfig } from "../../schemas/index.ts";
 import { bodyKey, headKey } from "../../storage/keys.ts";
 import { directoryOf } from "../directory/directory-stub.ts";
+import { findCapability } from "./capabilities.ts";
 import { changesSince, generationOf, tenantOf } from "./change-log.ts";
 import { isEmpty, migrate } from "./migrations.ts";
 import { Outbox, type Projections } from "./outbox.ts";
@@ -136,6 +138,17 @@ export class TenantObject extends DurableObject<Env> {
     const current = await this.head(name);
     const revision = current.head && findRevision(this.#sql, name, digest);
     return revision === undefined ? current : { ...current, revision };
+  }
+
+  /** A current capability by its id, with the head of its server. */
+  async capability(id: string): Promise<AsOf<{ head?: Head; capability?: StoredCapability }>> {
+    if (!this.#ready) return { generation: 0 };
+    const generation = generationOf(this.#sql);
+    const found = findCapability(this.#sql, id);
+    const head = found && this.#head(found.server, generation);
+    return found === undefined || head === undefined
+      ? { generation }
+      : { generation, head, capability: found.capability };
   }
 
   async changes(since: number, limit: number): Promise<AsOf<{ changes: Change[] }>> {

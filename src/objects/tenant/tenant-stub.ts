@@ -14,6 +14,7 @@ export type Tenant = Pick<
   | "body"
   | "revisions"
   | "revision"
+  | "capability"
   | "changes"
 >;
 

@@ -1,0 +1,35 @@
+/**
+ * Paths into a posted config as generators declare them: `generation.patterns[0].template`, and `elements[].example`
+ * for any element of a list.
+ */
+export function valuesAt(config: unknown, path: string): unknown[] {
+  let found: unknown[] = [config];
+  for (const step of stepsOf(path)) {
+    found = found.flatMap((value) => follow(value, step));
+    if (found.length === 0) return [];
+  }
+  return found;
+}
+
+/** Present means there is something to work with: not null, not an empty string or list. */
+export function isPresent(config: unknown, path: string): boolean {
+  return valuesAt(config, path).some(
+    (value) => value !== null && value !== undefined && value !== "" && !(Array.isArray(value) && value.length === 0),
+  );
+}
+
+type Step = { key: string } | { index: number } | "any";
+
+function stepsOf(path: string): Step[] {
+  return Array.from(path.matchAll(/([^.[\]]+)|\[(\d*)\]/g), ([, key, index]): Step => {
+    if (key !== undefined) return { key };
+    return index === undefined || index === "" ? "any" : { index: Number(index) };
+  });
+}
+
+function follow(value: unknown, step: Step): unknown[] {
+  if (step === "any") return Array.isArray(value) ? value : [];
+  if ("index" in step) return Array.isArray(value) && step.index < value.length ? [value[step.index]] : [];
+  const holds = typeof value === "object" && value !== null && !Array.isArray(value) && Object.hasOwn(value, step.key);
+  return holds ? [(value as Record<string, unknown>)[step.key]] : [];
+}

@@ -1,0 +1,47 @@
+import type { StoredCapability } from "./stored.ts";
+
+/** Where a runtime would call a capability and with what: names of variables and a declared URL, never their values. */
+export interface RuntimeHints {
+  url?: { declared?: string; override_env?: string };
+  /** Tried in this order. */
+  auth?: { source: "explicit_token" | "environment"; name?: string }[];
+  session?: { requires_session: string; use_session: boolean };
+}
+
+const genericTokenVariable = "MCP_AUTH_TOKEN";
+
+/** A variable that names the override beats the declared URL; an explicit token beats any variable. */
+export function runtimeHints({ declared }: Pick<StoredCapability, "declared">): RuntimeHints {
+  const metadata = object(declared.metadata);
+  const mcp = object(metadata.mcp);
+  const openapi = object(metadata.openapi);
+  const graphql = object(metadata.graphql);
+  const url = text(mcp.server_url) ?? text(openapi.base_url) ?? text(graphql.endpoint_url);
+  const override = text(mcp.server_url_override_env);
+  const hints: RuntimeHints = {};
+  if (url !== undefined || override !== undefined) {
+    hints.url = { ...(override && { override_env: override }), ...(url && { declared: url }) };
+  }
+  if (Object.keys(mcp).length > 0) {
+    const named = text(mcp.auth_env_var);
+    const namespace = text(mcp.server_name)
+      ?.toUpperCase()
+      .replaceAll(/[^A-Z0-9]+/g, "_");
+    const variables = [named, namespace && `${namespace}_MCP_TOKEN`, genericTokenVariable];
+    const distinct = [...new Set(variables.filter((name): name is string => name !== undefined && name !== ""))];
+    hints.auth = [{ source: "explicit_token" }, ...distinct.map((name) => ({ source: "environment" as const, name }))];
+    const requires = text(mcp.requires_session);
+    if (requires !== undefined) {
+      hints.session = { requires_session: requires, use_session: requires === "true" || requires === "auto" };
+    }
+  }
+  return hints;
+}
+
+function object(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,135 @@
+import {
+  buildClientSchema,
+  type GraphQLSchema,
+  type IntrospectionQuery,
+  lexicographicSortSchema,
+  printSchema,
+} from "graphql";
+import { digestOfText } from "../../domain/canonical.ts";
+import { isObject } from "../../domain/manifest-parts.ts";
+import { err, ok, type Result } from "../../domain/result.ts";
+import type { Imported, ImportFault } from "../imported.ts";
+import { createDrafts } from "../openapi/definitions.ts";
+import { createItemNames, createWarnings, fault, fittingText, publicUrl, withLineFeeds } from "../openapi/wording.ts";
+import { type Operation, operationsOf } from "./operations.ts";
+import { faultOf, schemaFromSdl } from "./sdl.ts";
+import { createTypes, deprecation } from "./types.ts";
+
+export interface GraphqlOptions {
+  server: string;
+  /** Where operations are sent. */
+  endpointUrl?: string;
+}
+
+/** A schema in its definition language as a manifest with one operation per field of its root types. */
+export async function importGraphqlSdl(text: string, options: GraphqlOptions): Promise<Result<Imported, ImportFault>> {
+  const schema = schemaFromSdl(text);
+  return schema.ok ? importSchema(schema.value, options, false) : schema;
+}
+
+/** The answer to an introspection query, whole or only its `data`. */
+export async function importGraphqlIntrospection(
+  document: unknown,
+  options: GraphqlOptions,
+): Promise<Result<Imported, ImportFault>> {
+  const isAnswer = isObject(document) && isObject(document.data);
+  const data = isAnswer ? document.data : document;
+  const path = isAnswer ? "/data" : "";
+  if (!isObject(data) || !isObject(data.__schema)) {
+    return err(fault("there is no __schema: this is not the answer to an introspection query", path));
+  }
+  if (!Array.isArray(data.__schema.types)) return err(fault("types must be an array", `${path}/__schema/types`));
+  let schema: GraphQLSchema;
+  try {
+    schema = buildClientSchema(data as unknown as IntrospectionQuery);
+  } catch (cause) {
+    return err({ ...faultOf(cause), path: `${path}/__schema` });
+  }
+  return importSchema(schema, options, true);
+}
+
+async function importSchema(
+  schema: GraphQLSchema,
+  options: GraphqlOptions,
+  isIntrospected: boolean,
+): Promise<Result<Imported, ImportFault>> {
+  try {
+    const hash = await digestOfText(printSchema(lexicographicSortSchema(schema)));
+    return importOperations(schema, options, { schema_hash: hash, requires_introspection: isIntrospected });
+  } catch (cause) {
+    // Types are looked into only when they are used, and some faults show only then.
+    return err(faultOf(cause));
+  }
+}
+
+function importOperations(
+  schema: GraphQLSchema,
+  options: GraphqlOptions,
+  about: { schema_hash: string; requires_introspection: boolean },
+): Result<Imported, ImportFault> {
+  const warnings = createWarnings();
+  const nameOf = createItemNames(warnings);
+  const types = createTypes();
+  const operations = operationsOf(schema, warnings);
+  if (operations.length === 0) return err({ message: "the schema has no query, mutation or subscription" });
+  const endpoint = publicUrl(options.endpointUrl);
+  const text = fittingText(schema.description, 65_536, "the description", warnings);
+  const header = {
+    title: options.server,
+    ...(text === undefined ? {} : { description: text }),
+    serverInfo: { name: options.server },
+  };
+  const drafts = createDrafts(header);
+
+  for (const { kind, wanted, field } of operations) {
+    const input = types.input(field.args);
+    const output = types.output(field.type);
+    const what = `the description of ${kind} ${field.name}`;
+    const description = fittingText(field.description, 65_536, what, warnings);
+    const overflow = drafts.add({
+      operation: {
+        name: nameOf(wanted, `${kind} ${field.name}`),
+        ...(description === undefined ? {} : { description }),
+        provider: "graphql",
+        ...deprecation(field),
+        ...(field.deprecationReason ? { deprecationReason: withLineFeeds(field.deprecationReason) } : {}),
+        inputSchema: input.schema,
+        outputSchema: output.schema,
+        annotations: { readOnlyHint: kind !== "mutation" },
+        permissions: ["network.http"],
+        effects: effects[kind],
+        metadata: {
+          graphql: {
+            ...(endpoint === undefined ? {} : { endpoint_url: endpoint }),
+            operation_type: kind,
+            operation_name: field.name,
+            ...about,
+          },
+          discovery: {
+            method: "graphql_introspection",
+            ...(endpoint === undefined ? {} : { source_url: endpoint }),
+            capability_type: "graphql_operation",
+            introspector_version: "1.0.0",
+          },
+        },
+      },
+      inputNeeds: input.needs,
+      outputNeeds: output.needs,
+    });
+    if (overflow !== undefined) return err(overflow);
+  }
+
+  const finished = drafts.finish(types.definitions, warnings);
+  if (!finished.ok) return finished;
+  return ok({
+    manifest: { ...header, operations: finished.value },
+    counts: { operation: finished.value.length },
+    warnings: warnings.all(),
+  });
+}
+
+const effects: Record<Operation["kind"], string[]> = {
+  query: ["network_request", "network_read"],
+  mutation: ["network_request", "network_write"],
+  subscription: ["network_request", "network_read", "stream"],
+};

@@ -1,0 +1,158 @@
+import {
+  buildASTSchema,
+  type DefinitionNode,
+  type DocumentNode,
+  type FieldDefinitionNode,
+  GraphQLError,
+  type GraphQLSchema,
+  getLocation,
+  type InputValueDefinitionNode,
+  introspectionTypes,
+  Kind,
+  type NameNode,
+  parse,
+  specifiedScalarTypes,
+  type TypeNode,
+} from "graphql";
+import { err, ok, type Result } from "../../domain/result.ts";
+import type { ImportFault } from "../imported.ts";
+
+/** Several times GitHub's public schema. */
+const LIMITS = { maxSourceLength: 4 * 1024 * 1024, maxLexicalTokens: 200_000, maxComments: 50_000 };
+
+/**
+ * A schema from its definition language. The package's own validation searches for similar names at every unknown one
+ * and reports without a position, so names are looked up here; what it would say of directives does not matter to us,
+ * and federated schemas use ones that they do not define.
+ */
+export function schemaFromSdl(text: string): Result<GraphQLSchema, ImportFault> {
+  try {
+    const document = parse(text, LIMITS);
+    const wrong = firstProblem(document);
+    if (wrong !== undefined) return err(located(wrong.message, wrong.name));
+    return ok(buildASTSchema(document, { assumeValidSDL: true }));
+  } catch (cause) {
+    return err(faultOf(cause));
+  }
+}
+
+/** What the package throws, short: its messages may quote the document. */
+export function faultOf(cause: unknown): ImportFault {
+  if (cause instanceof RangeError) return { message: "the schema is nested too deeply" };
+  const isOurs = cause instanceof GraphQLError || (cause instanceof Error && cause.constructor === Error);
+  if (!isOurs) return { message: "the schema is incomplete" };
+  const message = (cause.message.split("\n")[0] ?? "").slice(0, 200);
+  const at = cause instanceof GraphQLError ? cause.locations?.[0] : undefined;
+  return at === undefined ? { message } : { message, line: at.line, column: at.column };
+}
+
+function located(message: string, { loc }: NameNode | DefinitionNode): ImportFault {
+  if (loc === undefined) return { message };
+  const { line, column } = getLocation(loc.source, loc.start);
+  return { message, line, column };
+}
+
+type Position = "input" | "output";
+
+interface Problem {
+  message: string;
+  name: NameNode | DefinitionNode;
+}
+
+const BOTH: readonly Position[] = ["input", "output"];
+
+function positionsOf({ kind }: DefinitionNode): readonly Position[] | undefined {
+  switch (kind) {
+    case Kind.SCALAR_TYPE_DEFINITION:
+    case Kind.ENUM_TYPE_DEFINITION:
+      return BOTH;
+    case Kind.OBJECT_TYPE_DEFINITION:
+    case Kind.INTERFACE_TYPE_DEFINITION:
+    case Kind.UNION_TYPE_DEFINITION:
+      return ["output"];
+    case Kind.INPUT_OBJECT_TYPE_DEFINITION:
+      return ["input"];
+    default:
+      return undefined;
+  }
+}
+
+function firstProblem({ definitions }: DocumentNode): Problem | undefined {
+  const types = new Map<string, readonly Position[]>();
+  for (const { name } of specifiedScalarTypes) types.set(name, BOTH);
+  for (const { name } of introspectionTypes) types.set(name, ["output"]);
+  const defined = new Set<string>();
+  for (const definition of definitions) {
+    if (definition.kind === Kind.OPERATION_DEFINITION || definition.kind === Kind.FRAGMENT_DEFINITION) {
+      return { message: "this is a query, not part of a schema", name: definition };
+    }
+    const positions = positionsOf(definition);
+    if (positions === undefined || !("name" in definition) || definition.name === undefined) continue;
+    const { name } = definition;
+    if (defined.has(name.value)) return { message: `the type ${name.value} is defined twice`, name };
+    defined.add(name.value);
+    types.set(name.value, positions);
+  }
+  return firstOf(definitions, (definition) => problemIn(definition, types));
+}
+
+function problemIn(definition: DefinitionNode, types: ReadonlyMap<string, readonly Position[]>): Problem | undefined {
+  const known = ({ name }: { name: NameNode }): Problem | undefined =>
+    types.has(name.value) ? undefined : { message: `unknown type ${name.value}`, name };
+  const fits = (node: TypeNode, position: Position): Problem | undefined => {
+    let type = node;
+    while (type.kind !== Kind.NAMED_TYPE) type = type.type;
+    const isOther = types.get(type.name.value)?.includes(position) === false;
+    return isOther ? { message: `${type.name.value} is not an ${position} type`, name: type.name } : known(type);
+  };
+  const inputs = (values: readonly InputValueDefinitionNode[] = []) =>
+    repeated(values) ?? firstOf(values, ({ type }) => fits(type, "input"));
+  const fields = (nodes: readonly FieldDefinitionNode[] = []) =>
+    repeated(nodes) ?? firstOf(nodes, (field) => fits(field.type, "output") ?? inputs(field.arguments));
+
+  switch (definition.kind) {
+    case Kind.SCHEMA_DEFINITION:
+    case Kind.SCHEMA_EXTENSION:
+      return firstOf(definition.operationTypes ?? [], ({ type }) => known(type));
+    case Kind.OBJECT_TYPE_DEFINITION:
+    case Kind.INTERFACE_TYPE_DEFINITION:
+      return firstOf(definition.interfaces ?? [], known) ?? fields(definition.fields);
+    case Kind.OBJECT_TYPE_EXTENSION:
+    case Kind.INTERFACE_TYPE_EXTENSION:
+      return known(definition) ?? firstOf(definition.interfaces ?? [], known) ?? fields(definition.fields);
+    case Kind.UNION_TYPE_DEFINITION:
+      return firstOf(definition.types ?? [], known);
+    case Kind.UNION_TYPE_EXTENSION:
+      return known(definition) ?? firstOf(definition.types ?? [], known);
+    case Kind.INPUT_OBJECT_TYPE_DEFINITION:
+      return inputs(definition.fields);
+    case Kind.INPUT_OBJECT_TYPE_EXTENSION:
+      return known(definition) ?? inputs(definition.fields);
+    case Kind.ENUM_TYPE_DEFINITION:
+      return repeated(definition.values ?? []);
+    case Kind.ENUM_TYPE_EXTENSION:
+    case Kind.SCALAR_TYPE_EXTENSION:
+      return known(definition);
+    case Kind.DIRECTIVE_DEFINITION:
+      return inputs(definition.arguments);
+    default:
+      return undefined;
+  }
+}
+
+function repeated(nodes: readonly { name: NameNode }[]): Problem | undefined {
+  const seen = new Set<string>();
+  return firstOf(nodes, ({ name }) => {
+    if (seen.has(name.value)) return { message: `${name.value} is defined twice`, name };
+    seen.add(name.value);
+    return undefined;
+  });
+}
+
+function firstOf<T>(nodes: readonly T[], problem: (node: T) => Problem | undefined): Problem | undefined {
+  for (const node of nodes) {
+    const found = problem(node);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,188 @@
+import {
+  type GraphQLArgument,
+  type GraphQLInputField,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+  type GraphQLOutputType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isUnionType,
+  valueFromASTUntyped,
+} from "graphql";
+import type { Converted, Definition } from "../openapi/definitions.ts";
+import { plainCopy, plainObject, withLineFeeds } from "../openapi/wording.ts";
+
+type Properties = Record<string, unknown>;
+
+const SCALARS: Record<string, Properties> = {
+  Int: { type: "integer" },
+  Float: { type: "number" },
+  String: { type: "string" },
+  Boolean: { type: "boolean" },
+  ID: { type: "string" },
+};
+
+/** Names that nearly every schema gives the same meaning. Of other scalars nothing is known but their name. */
+const CUSTOM_SCALARS: Record<string, Properties> = {
+  DateTime: { type: "string", format: "date-time" },
+  Date: { type: "string", format: "date" },
+  Time: { type: "string", format: "time" },
+  URI: { type: "string", format: "uri" },
+  URL: { type: "string", format: "uri" },
+  UUID: { type: "string", format: "uuid" },
+  BigInt: { type: ["string", "integer"] },
+};
+
+const DEFAULT_LEVELS = 32;
+/** Lists of lists are rare, and below this many levels of them nothing is said. */
+const MAX_LISTS = 8;
+
+/**
+ * GraphQL types as JSON Schema. Input objects, enums and custom scalars are definitions, made once; a type that contains
+ * itself stays finite that way.
+ */
+export function createTypes() {
+  const definitions = new Map<string, Definition>();
+
+  /**
+   * What a caller may send. That null may stand for an argument left out is not said: leaving it out is simpler, and
+   * every optional argument would say it.
+   */
+  function inputType(type: GraphQLInputType, needs: Set<string>, lists = 0): Properties {
+    if (isNonNullType(type)) return inputType(type.ofType, needs, lists);
+    if (!isListType(type)) return named(type, needs);
+    return lists === MAX_LISTS ? { type: "array" } : { type: "array", items: inputType(type.ofType, needs, lists + 1) };
+  }
+
+  /** The arguments of a field, or the fields of an input object. */
+  function inputObject(all: readonly (GraphQLArgument | GraphQLInputField)[], needs: Set<string>): Properties {
+    const values = all.filter(({ name }) => !isReserved(name));
+    const required = values.filter(({ type, default: value }) => isNonNullType(type) && value === undefined);
+    return {
+      type: "object",
+      properties: plainObject(
+        values.map((value) => [value.name, { ...inputType(value.type, needs), ...about(value) }]),
+      ),
+      ...(required.length === 0 ? {} : { required: required.map(({ name }) => name) }),
+    };
+  }
+
+  /**
+   * What a field returns, one level deep: its scalars, and of objects below it their name. Which fields come back is for
+   * the query to say, so none is required.
+   */
+  function outputType(type: GraphQLOutputType, needs: Set<string>, isTop = true, lists = 0): Properties {
+    if (isNonNullType(type)) return outputNotNull(type.ofType, needs, isTop, lists);
+    return orNull(outputNotNull(type, needs, isTop, lists));
+  }
+
+  function outputNotNull(type: GraphQLOutputType, needs: Set<string>, isTop: boolean, lists: number): Properties {
+    if (isListType(type)) {
+      if (lists === MAX_LISTS) return { type: "array" };
+      return { type: "array", items: outputType(type.ofType, needs, isTop, lists + 1) };
+    }
+    if (isUnionType(type)) {
+      return isTop ? { title: type.name, anyOf: type.getTypes().map(outline) } : outline(type);
+    }
+    if (!isObjectType(type) && !isInterfaceType(type)) return named(type as GraphQLNamedType, needs);
+    if (!isTop) return outline(type);
+    const fields = Object.values(type.getFields()).filter(({ name }) => !isReserved(name));
+    return {
+      ...outline(type),
+      ...described(type.description),
+      properties: plainObject(
+        fields.map((field) => [
+          field.name,
+          { ...outputType(field.type, needs, false), ...described(field.description), ...deprecation(field) },
+        ]),
+      ),
+    };
+  }
+
+  function named(type: GraphQLNamedType, needs: Set<string>): Properties {
+    const scalar = Object.hasOwn(SCALARS, type.name) ? SCALARS[type.name] : undefined;
+    if (scalar !== undefined) return scalar;
+    if (isReserved(type.name)) return {};
+    needs.add(type.name);
+    pending.push(type);
+    return { $ref: `#/$defs/${type.name}` };
+  }
+
+  const pending: GraphQLNamedType[] = [];
+
+  /** Not while a type is being read: a chain of input objects may be longer than the stack. */
+  function define(): void {
+    for (let type = pending.pop(); type !== undefined; type = pending.pop()) {
+      if (definitions.has(type.name)) continue;
+      const needs = new Set<string>();
+      const schema = definition(type, needs);
+      definitions.set(type.name, { name: type.name, schema, needs: [...needs] });
+    }
+  }
+
+  function definition(type: GraphQLNamedType, needs: Set<string>): Properties {
+    const description = described(type.description);
+    if (isEnumType(type)) return { type: "string", ...description, enum: type.getValues().map(({ name }) => name) };
+    if (isInputObjectType(type)) {
+      const exactlyOne = type.isOneOf ? { minProperties: 1, maxProperties: 1 } : {};
+      const fields = inputObject(Object.values(type.getFields()), needs);
+      return { ...fields, ...description, additionalProperties: false, ...exactlyOne };
+    }
+    const known = Object.hasOwn(CUSTOM_SCALARS, type.name) ? CUSTOM_SCALARS[type.name] : {};
+    return { title: type.name, ...known, ...description };
+  }
+
+  return {
+    definitions,
+    input(values: readonly GraphQLArgument[]): Converted {
+      const needs = new Set<string>();
+      const schema = inputObject(values, needs);
+      define();
+      return { schema, needs: [...needs] };
+    },
+    output(type: GraphQLOutputType): Converted {
+      const needs = new Set<string>();
+      const schema = outputType(type, needs);
+      define();
+      return { schema, needs: [...needs] };
+    },
+  };
+}
+
+/** The specification keeps these names for introspection. */
+function isReserved(name: string): boolean {
+  return name.startsWith("__");
+}
+
+function outline({ name }: GraphQLNamedType): Properties {
+  return { type: "object", title: name };
+}
+
+function orNull(schema: Properties): Properties {
+  if (typeof schema.type === "string") return { ...schema, type: [schema.type, "null"] };
+  const { title, ...rest } = schema;
+  if (Array.isArray(rest.anyOf)) return { ...schema, anyOf: [...rest.anyOf, { type: "null" }] };
+  return { ...(title === undefined ? {} : { title }), anyOf: [rest, { type: "null" }] };
+}
+
+function about(value: GraphQLArgument | GraphQLInputField): Properties {
+  const { default: initial } = value;
+  const literal = initial?.literal === undefined ? initial?.value : valueFromASTUntyped(initial.literal);
+  return {
+    ...described(value.description),
+    ...(initial === undefined ? {} : { default: plainCopy(literal, DEFAULT_LEVELS) }),
+    ...deprecation(value),
+  };
+}
+
+export function deprecation({ deprecationReason: reason }: { deprecationReason?: string | null | undefined }) {
+  return reason === undefined || reason === null ? {} : { deprecated: true };
+}
+
+function described(description: string | null | undefined): Properties {
+  return typeof description === "string" && description !== "" ? { description: withLineFeeds(description) } : {};
+}

@@ -1,0 +1,50 @@
+import { isObject } from "../../domain/manifest-parts.ts";
+import { child, type Place, type Source } from "./source.ts";
+
+/** Where the paths begin, without a slash at the end; relative where the document does not say more. */
+export function baseUrl(source: Source, operation: Place, pathItem: Place): string | undefined {
+  const url = source.version === "2.0" ? fromHost(source, operation) : fromServers(source, operation, pathItem);
+  let end = url?.length ?? 0;
+  while (end > 0 && url?.[end - 1] === "/") end -= 1;
+  return url?.slice(0, end) || undefined;
+}
+
+/** The nearest list of servers counts, and of it the first. */
+function fromServers(source: Source, operation: Place, pathItem: Place): string | undefined {
+  for (const owner of [operation, pathItem, source.top]) {
+    const { value: server } = child(child(owner, "servers"), 0);
+    if (isObject(server) && typeof server.url === "string") return absolute(source, filled(server.url, server));
+  }
+  return source.url === undefined ? undefined : absolute(source, "/");
+}
+
+function filled(template: string, { variables }: Record<string, unknown>): string {
+  if (!isObject(variables)) return template;
+  return template.replace(/\{([^{}]*)\}/g, (whole, name: string) => {
+    const variable = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    return isObject(variable) && typeof variable.default === "string" ? variable.default : whole;
+  });
+}
+
+function fromHost(source: Source, operation: Place): string | undefined {
+  const { host, basePath } = source.document;
+  const path = typeof basePath === "string" ? basePath : "";
+  if (typeof host !== "string" || host === "") return absolute(source, path);
+  const [scheme = "https"] =
+    preferred(source, child(operation, "schemes").value) ?? preferred(source, source.document.schemes) ?? [];
+  return `${scheme}://${host}${path.startsWith("/") || path === "" ? path : `/${path}`}`;
+}
+
+function preferred(source: Source, schemes: unknown): string[] | undefined {
+  if (!Array.isArray(schemes)) return undefined;
+  source.steps += schemes.length;
+  const names = schemes.filter((scheme): scheme is string => typeof scheme === "string");
+  return names.includes("https") ? ["https"] : names.slice(0, 1);
+}
+
+/** A relative address is meant from where the document was found, if that is known. */
+function absolute(source: Source, url: string): string {
+  if (source.url === undefined || !URL.canParse(url || "/", source.url)) return url;
+  // Braces of a variable without a value must come through as they are.
+  return url.includes("{") ? url : new URL(url || "/", source.url).href;
+}

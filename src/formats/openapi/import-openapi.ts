@@ -1,0 +1,105 @@
+import { isObject } from "../../domain/manifest-parts.ts";
+import { err, ok, type Result } from "../../domain/result.ts";
+import type { Imported, ImportFault } from "../imported.ts";
+import { createDrafts } from "./definitions.ts";
+import { readOperation } from "./operation.ts";
+import { countCallbacks, countWebhooks, type OperationPlace, operations } from "./path-items.ts";
+import { createSchemas } from "./schemas.ts";
+import { child, createSource, fail, type OpenApiVersion, type Source } from "./source.ts";
+import { createItemNames, fault, fittingText } from "./wording.ts";
+
+export interface OpenApiOptions {
+  server: string;
+  /** Where the document was found. */
+  sourceUrl?: string;
+}
+
+/** Shared parts may be used often; a document that needs more than this was made to be slow. */
+const MAX_STEPS = 1_000_000;
+
+/** An OpenAPI document, 2.0 to 3.2, as a manifest with one operation per method and path. Nothing is fetched. */
+export function importOpenApi(document: unknown, options: OpenApiOptions): Result<Imported, ImportFault> {
+  const version = versionOf(document);
+  if (!version.ok) return version;
+  const source = createSource(document as Record<string, unknown>, version.value, options.sourceUrl);
+  const paths = child(source.top, "paths");
+  // From 3.1 on a document may hold nothing but webhooks or components.
+  const mayLackPaths = version.value === "3.1" || version.value === "3.2";
+  if (!isObject(paths.value) && !(paths.value === undefined && mayLackPaths)) {
+    return err(fault(paths.value === undefined ? "there are no paths" : "paths must be an object", "/paths"));
+  }
+
+  const { header, apiVersion } = readHeader(source, options.server);
+  const schemas = createSchemas(source);
+  const drafts = createDrafts(header);
+  const nameOf = createItemNames(source.warnings);
+  let callbacks = 0;
+  for (const place of operations(source, paths)) {
+    const { operation } = place;
+    if (!isObject(operation.value)) fail(source, "an operation is an object", operation);
+    const draft = readOperation(source, schemas, place, apiVersion);
+    callbacks += countCallbacks(source, operation);
+    if (source.steps > MAX_STEPS) fail(source, "too much is shared by too many operations", operation);
+    if (source.fault !== undefined) break;
+    const name = nameOf(wantedName(place), `${place.method} ${place.path}`);
+    const overflow = drafts.add({ ...draft, operation: { name, ...draft.operation } });
+    if (overflow !== undefined) return err(overflow);
+  }
+  warnOfRequestsByTheServer(source, countWebhooks(source), callbacks);
+
+  const definitions = schemas.finish();
+  if (source.fault !== undefined) return err(source.fault);
+  const finished = drafts.finish(definitions, source.warnings);
+  if (!finished.ok) return finished;
+  return ok({
+    manifest: { ...header, operations: finished.value },
+    counts: { operation: finished.value.length },
+    warnings: source.warnings.all(),
+  });
+}
+
+function versionOf(document: unknown): Result<OpenApiVersion, ImportFault> {
+  if (!isObject(document)) return err(fault("an OpenAPI document is an object", ""));
+  const key = document.openapi === undefined && document.swagger !== undefined ? "swagger" : "openapi";
+  const version = document[key];
+  if (version === undefined) return err(fault("there is no openapi or swagger field that gives the version", ""));
+  // YAML reads 2.0 without quotes as the number two.
+  if (key === "swagger" && (version === "2.0" || version === 2)) return ok("2.0");
+  const [, minor] = typeof version === "string" ? (/^3\.([012])(?:\.\d+\S*)?$/.exec(version) ?? []) : [];
+  if (key === "swagger" || minor === undefined) {
+    const said = typeof version === "string" ? `version ${JSON.stringify(version.slice(0, 50))}` : "this version";
+    return err(fault(`${said} is not known; 2.0, 3.0, 3.1 and 3.2 are`, `/${key}`));
+  }
+  return ok(`3.${minor}` as OpenApiVersion);
+}
+
+function readHeader(source: Source, server: string) {
+  const { warnings } = source;
+  const info = isObject(source.document.info) ? source.document.info : {};
+  const number = typeof info.version === "number" ? String(info.version) : info.version;
+  const apiVersion = fittingText(number, 255, "the version", warnings);
+  const title = fittingText(info.title, 1_024, "the title", warnings);
+  const description = fittingText(info.description, 65_536, "the description", warnings);
+  const header = {
+    ...(title === undefined ? {} : { title }),
+    ...(apiVersion === undefined ? {} : { version: apiVersion }),
+    ...(description === undefined ? {} : { description }),
+    serverInfo: { name: title ?? server, ...(apiVersion === undefined ? {} : { version: apiVersion }) },
+  };
+  return { header, apiVersion };
+}
+
+/** The operation's id; without one, its method and path: `get/pets/petId`. */
+function wantedName({ method, path, operation }: OperationPlace): string {
+  const id = child(operation, "operationId").value;
+  if (typeof id === "string" && /[A-Za-z0-9]/.test(id)) return id;
+  return `${method.toLowerCase()}${path.startsWith("/") ? "" : "/"}${path.replace(/[{}]/g, "")}`;
+}
+
+function warnOfRequestsByTheServer(source: Source, webhooks: number, callbacks: number): void {
+  const counts = { webhooks, callbacks };
+  for (const [what, count] of Object.entries(counts)) {
+    if (count > 0)
+      source.warnings.add(`${what} are requests the server sends, not operations of it: ${count} left out`);
+  }
+}

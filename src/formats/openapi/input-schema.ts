@@ -1,0 +1,75 @@
+import type { Converted } from "./definitions.ts";
+import type { Parameter } from "./parameters.ts";
+import { bodyProperties, type RequestBody } from "./request-body.ts";
+import type { Schemas } from "./schemas.ts";
+import { type Place, pathOf, type Source } from "./source.ts";
+import { plainObject } from "./wording.ts";
+
+/**
+ * Everything an operation takes as one object. Properties that come from a parameter say in `x-in` where the request
+ * carries them; the others are the body's.
+ */
+export function inputSchema(
+  source: Source,
+  schemas: Schemas,
+  operation: Place,
+  parameters: readonly Parameter[],
+  body: RequestBody | undefined,
+): { schema: Record<string, unknown>; needs: readonly string[] } {
+  const properties = new Map<string, unknown>();
+  const required = new Set<string>();
+  const needs = new Set<string>();
+  const add = (name: string, isRequired: boolean, { schema, needs: keys }: Converted) => {
+    properties.set(name, schema);
+    if (isRequired) required.add(name);
+    for (const key of keys) needs.add(key);
+  };
+  /** The name itself, or with where it comes from in front. */
+  const free = (name: string, origin: string): string => {
+    let candidate = name;
+    for (let number = 1; properties.has(candidate); number += 1) {
+      candidate = number === 1 ? `${origin}_${name}` : `${origin}_${name}_${number}`;
+    }
+    if (candidate !== name) source.warnings.add(`${pathOf(operation)}: ${name} in ${origin} is called ${candidate}`);
+    return candidate;
+  };
+
+  const isPath = ({ location }: Parameter) => location === "path";
+  const others = parameters.filter((parameter) => !isPath(parameter) && parameter.location !== "body");
+  // The names of path parameters also stand in the path, so those keep theirs.
+  for (const { name, location, required: isRequired, converted } of [...parameters.filter(isPath), ...others]) {
+    const called = free(name, location);
+    const renamed = called === name || typeof converted.schema !== "object" ? {} : { "x-name": name };
+    add(called, isRequired, { ...converted, schema: { ...(converted.schema as object), ...renamed } });
+  }
+
+  let isClosed = false;
+  if (body !== undefined) {
+    const merged = bodyProperties(schemas, body);
+    const collision = Object.keys(merged?.properties ?? {}).find((name) => properties.has(name));
+    if (merged !== undefined && collision === undefined) {
+      for (const [name, schema] of Object.entries(merged.properties)) properties.set(name, schema);
+      // An optional body may be left out, and its required properties with it.
+      if (body.required) for (const name of merged.required) required.add(name);
+      for (const key of merged.needs) needs.add(key);
+      isClosed = merged.isClosed;
+    } else {
+      const name = free("body", "request");
+      if (collision !== undefined) {
+        source.warnings.add(
+          `${pathOf(operation)}: the body has a ${collision} of its own, so all of it is under ${name}`,
+        );
+      }
+      add(name, body.required, body.converted);
+    }
+  }
+  return {
+    schema: {
+      type: "object",
+      properties: plainObject(properties),
+      ...(required.size === 0 ? {} : { required: [...required] }),
+      ...(isClosed ? { additionalProperties: false } : {}),
+    },
+    needs: [...needs],
+  };
+}

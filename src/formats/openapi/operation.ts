@@ -1,0 +1,101 @@
+import { baseUrl } from "./base-url.ts";
+import type { Draft } from "./definitions.ts";
+import { inputSchema } from "./input-schema.ts";
+import { formType } from "./media-types.ts";
+import { readOutput } from "./output-schema.ts";
+import { type Parameter, readParameters } from "./parameters.ts";
+import type { OperationPlace } from "./path-items.ts";
+import { readRequestBody } from "./request-body.ts";
+import type { Schemas } from "./schemas.ts";
+import { readSecurity } from "./security.ts";
+import { child, type Source } from "./source.ts";
+import { fittingText } from "./wording.ts";
+
+/** Methods that change nothing (RFC 9110, section 9.2.1, and the draft for QUERY). */
+const SAFE = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"]);
+
+/** One operation as a capability, but for its name and its definitions. */
+export function readOperation(
+  source: Source,
+  schemas: Schemas,
+  { method, path, operation, pathItem }: OperationPlace,
+  apiVersion: string | undefined,
+): Draft {
+  const parameters = readParameters(source, schemas, pathItem, operation);
+  const body = readRequestBody(source, schemas, operation, parameters);
+  const input = inputSchema(source, schemas, operation, parameters, body);
+  const output = readOutput(source, schemas, operation);
+  const security = readSecurity(source, operation);
+  const base = baseUrl(source, operation, pathItem);
+  const contentType = body?.contentType ?? formContentType(source, parameters, child(operation, "consumes").value);
+
+  const summary = child(operation, "summary").value ?? child(pathItem, "summary").value;
+  const title = fittingText(summary, 1_024, `the summary of ${method} ${path}`, source.warnings);
+  const text = child(operation, "description").value ?? child(pathItem, "description").value;
+  const description = fittingText(text, 65_536, `the description of ${method} ${path}`, source.warnings);
+  const tags = child(operation, "tags").value;
+  return {
+    operation: {
+      ...(title === undefined ? {} : { title }),
+      ...(description === undefined ? {} : { description }),
+      provider: "openapi",
+      ...(child(operation, "deprecated").value === true ? { deprecated: true } : {}),
+      ...(isTexts(tags) && tags.length > 0 ? { tags } : {}),
+      inputSchema: input.schema,
+      ...(output === undefined ? {} : { outputSchema: output.schema }),
+      annotations: annotations(method),
+      permissions: ["network.http"],
+      effects: effects(method, security.required),
+      metadata: {
+        openapi: {
+          ...(base === undefined ? {} : { base_url: base }),
+          endpoint_method: method,
+          endpoint_path: path,
+          ...(apiVersion === undefined ? {} : { api_version: apiVersion }),
+          ...(contentType === undefined ? {} : { content_type: contentType }),
+          ...security.metadata,
+        },
+        discovery: {
+          method: "api_introspection",
+          ...(source.url === undefined ? {} : { source_url: source.url }),
+          capability_type: "specialized_http_api",
+          introspector_version: "1.0.0",
+        },
+      },
+    },
+    inputNeeds: input.needs,
+    outputNeeds: output?.needs ?? [],
+  };
+}
+
+function annotations(method: string): Record<string, boolean> {
+  return {
+    readOnlyHint: SAFE.has(method),
+    ...(method === "DELETE" ? { destructiveHint: true } : {}),
+    ...(method === "PUT" || method === "DELETE" ? { idempotentHint: true } : {}),
+  };
+}
+
+function effects(method: string, isSecured: boolean): string[] {
+  return [
+    "network_request",
+    SAFE.has(method) ? "network_read" : "network_write",
+    ...(method === "DELETE" ? ["destructive"] : []),
+    ...(isSecured ? ["auth_required"] : []),
+  ];
+}
+
+/** In 2.0 a form is a set of parameters, and only what the operation consumes says which kind of form. */
+function formContentType(source: Source, parameters: readonly Parameter[], consumes: unknown): string | undefined {
+  const fields = parameters.filter(({ location }) => location === "formData");
+  if (fields.length === 0) return undefined;
+  const types = Array.isArray(consumes) ? consumes : source.document.consumes;
+  if (Array.isArray(types)) source.steps += types.length;
+  const named = isTexts(types) ? types.find((type) => formType.test(type)) : undefined;
+  const hasFile = fields.some(({ converted: { schema } }) => typeof schema === "object" && schema.format === "binary");
+  return named ?? (hasFile ? "multipart/form-data" : "application/x-www-form-urlencoded");
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}

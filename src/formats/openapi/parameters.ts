@@ -1,0 +1,94 @@
+import { isObject } from "../../domain/manifest-parts.ts";
+import type { Converted } from "./definitions.ts";
+import type { Schemas } from "./schemas.ts";
+import { child, fail, follow, items, members, type Place, type Source } from "./source.ts";
+import { plainCopy, withLineFeeds } from "./wording.ts";
+
+/** One argument of an operation, wherever the request carries it. */
+export interface Parameter {
+  name: string;
+  /** path, query, querystring, header, cookie; in 2.0 also formData and body. */
+  location: string;
+  required: boolean;
+  /** Its schema with what the parameter says about itself. */
+  converted: Converted;
+}
+
+/** Set from elsewhere: the specification says to ignore parameters of these names. */
+const RESERVED_HEADERS = new Set(["accept", "content-type", "authorization"]);
+
+const LOCATIONS = new Set(["path", "query", "querystring", "header", "cookie"]);
+const OLD_LOCATIONS = new Set(["path", "query", "header", "formData", "body"]);
+
+/** Fields of a 2.0 parameter that are not part of its schema; `description` is about both. */
+const NOT_SCHEMA = new Set(["name", "in", "required", "allowEmptyValue", "$ref"]);
+
+const EXAMPLE_LEVELS = 48;
+
+/** The path's parameters, each replaced by the operation's own of the same name and location. */
+export function readParameters(source: Source, schemas: Schemas, pathItem: Place, operation: Place): Parameter[] {
+  const found = new Map<string, Parameter>();
+  for (const owner of [pathItem, operation]) {
+    for (const item of items(source, child(owner, "parameters"))) {
+      const parameter = readParameter(source, schemas, item);
+      if (parameter === undefined) continue;
+      const { name, location } = parameter;
+      found.set(`${location} ${location === "header" ? name.toLowerCase() : name}`, parameter);
+    }
+  }
+  return [...found.values()];
+}
+
+function readParameter(source: Source, schemas: Schemas, item: Place): Parameter | undefined {
+  const place = follow(source, item);
+  if (place === undefined) return undefined;
+  const { value } = place;
+  if (!isObject(value) || typeof value.name !== "string" || value.name === "" || typeof value.in !== "string") {
+    fail(source, "a parameter is an object with a name and a place it is in", place);
+    return undefined;
+  }
+  const { name, in: location } = value;
+  if (name === "__proto__") {
+    fail(source, "a parameter cannot be called __proto__", place);
+    return undefined;
+  }
+  if (!(source.version === "2.0" ? OLD_LOCATIONS : LOCATIONS).has(location)) {
+    fail(source, `${JSON.stringify(location.slice(0, 100))} is no place for a parameter`, place);
+    return undefined;
+  }
+  if (source.version !== "2.0" && location === "header" && RESERVED_HEADERS.has(name.toLowerCase())) return undefined;
+  return {
+    name,
+    location,
+    required: value.required === true || location === "path",
+    converted: described(value, convertedSchema(source, schemas, place, location), location),
+  };
+}
+
+function convertedSchema(source: Source, schemas: Schemas, place: Place, location: string): Converted {
+  if (source.version === "2.0" && location !== "body") {
+    const fields = Object.entries(place.value as object).filter(([key]) => !NOT_SCHEMA.has(key));
+    return schemas.convert({ ...place, value: Object.fromEntries(fields) });
+  }
+  const schema = child(place, "schema");
+  if (schema.value !== undefined) return schemas.convert(schema);
+  const [, media] = members(source, child(place, "content"))[0] ?? [];
+  return media === undefined ? { schema: {}, needs: [] } : schemas.convert(child(media, "schema"));
+}
+
+/** What the parameter says about itself goes before what its schema says. `x-in` tells where the request carries it. */
+function described(parameter: Record<string, unknown>, { schema, needs }: Converted, location: string): Converted {
+  const { description, deprecated, example } = parameter;
+  const fields = typeof schema === "object" ? schema : {};
+  const hasExample = Object.hasOwn(parameter, "example") && !Object.hasOwn(fields, "examples");
+  return {
+    schema: {
+      ...fields,
+      ...(typeof description === "string" && description !== "" ? { description: withLineFeeds(description) } : {}),
+      ...(deprecated === true ? { deprecated } : {}),
+      ...(hasExample ? { examples: [plainCopy(example, EXAMPLE_LEVELS, withLineFeeds)] } : {}),
+      ...(location === "body" ? {} : { "x-in": location }),
+    },
+    needs,
+  };
+}

@@ -1,0 +1,58 @@
+import { isObject } from "../../domain/manifest-parts.ts";
+import { child, fail, follow, members, type Place, type Source } from "./source.ts";
+
+export interface OperationPlace {
+  /** Upper case, or as written where the method is not one of the standard ones. */
+  method: string;
+  path: string;
+  operation: Place;
+  pathItem: Place;
+}
+
+const METHODS = ["get", "put", "post", "delete", "options", "head", "patch"];
+
+function methodsOf({ version }: Source): string[] {
+  if (version === "2.0") return METHODS;
+  return version === "3.2" ? [...METHODS, "trace", "query"] : [...METHODS, "trace"];
+}
+
+/** Every operation the server offers, path by path as written. */
+export function* operations(source: Source, paths: Place): Generator<OperationPlace> {
+  const methods = methodsOf(source);
+  for (const [path, start] of members(source, paths)) {
+    const pathItem = withReference(source, start);
+    if (pathItem === undefined) return;
+    for (const method of methods) {
+      const operation = child(pathItem, method);
+      if (operation.value === undefined) continue;
+      yield { method: method.toUpperCase(), path, operation, pathItem };
+    }
+    if (source.version !== "3.2") continue;
+    for (const [method, operation] of members(source, child(pathItem, "additionalOperations"))) {
+      yield { method, path, operation, pathItem };
+    }
+  }
+}
+
+/** A path item may refer to another and add to it. */
+function withReference(source: Source, start: Place): Place | undefined {
+  const target = follow(source, start);
+  if (target === undefined) return undefined;
+  if (!isObject(target.value) || !isObject(start.value)) {
+    fail(source, "a path holds an object of operations", start);
+    return undefined;
+  }
+  if (target.value === start.value) return start;
+  const { $ref: _, ...own } = start.value;
+  source.steps += Object.keys(target.value).length;
+  return { ...target, value: { ...target.value, ...own } };
+}
+
+/** Requests that the server sends are no operations of it: how many webhooks there are. */
+export function countWebhooks(source: Source): number {
+  return members(source, child(source.top, "webhooks")).length;
+}
+
+export function countCallbacks(source: Source, operation: Place): number {
+  return members(source, child(operation, "callbacks")).length;
+}

@@ -1,0 +1,174 @@
+import { isObject } from "../../domain/manifest-parts.ts";
+import type { Converted, Definition, Schema } from "./definitions.ts";
+import { modernised } from "./dialect.ts";
+import { cutCycles, type Reference } from "./schema-cycles.ts";
+import { child, fail, type Place, pathOf, type Source, targetOf } from "./source.ts";
+import { plainCopy, plainObject, withLineFeeds } from "./wording.ts";
+
+const ONE = new Set([
+  ...["items", "additionalItems", "unevaluatedItems", "contains", "additionalProperties", "unevaluatedProperties"],
+  ...["propertyNames", "contentSchema", "not", "if", "then", "else"],
+]);
+const LISTS = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
+const MAPS = new Set(["properties", "patternProperties", "dependentSchemas"]);
+/** Keywords whose schemas judge the same value. */
+const IN_PLACE = new Set(["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"]);
+/** Names of a schema inside its document: every reference is rewritten, so nothing uses them, and `$id` would mislead. */
+const DROPPED = new Set(["$schema", "$id", "$anchor", "$dynamicAnchor", "$vocabulary", "$defs", "definitions"]);
+/** Text about the schema. What else is text is data: changing it would change what the schema says. */
+const WORDS = new Set(["title", "description", "$comment", "examples"]);
+/** What may stand beside a reference in the versions that say to ignore everything there. */
+const BESIDE_REF = new Set(["description", "title", "deprecated"]);
+/** No version gives these a meaning there. */
+const NOT_BESIDE_REF = new Set(["$ref", "nullable", "x-nullable"]);
+
+/** The manifest may nest 64 levels, and a schema starts six below its top. */
+const MAX_LEVELS = 58;
+
+interface Entry extends Definition {
+  references: Reference[];
+  needs: string[];
+}
+
+/** A schema being read, with the references found in it so far. */
+interface Reading {
+  references: Reference[];
+}
+
+/**
+ * Schemas of the document in the dialect of JSON Schema 2020-12. Whatever a reference points at becomes a definition,
+ * converted once however often it is used: references stay references, so a document cannot unfold into a larger one.
+ */
+export function createSchemas(source: Source) {
+  const entries = new Map<string, Entry>();
+  const names = new Map<string, number>();
+  const pending: { entry: Entry; place: Place }[] = [];
+  const inline = new Map<unknown, Converted>();
+
+  function convert(place: Place): Converted {
+    const known = inline.get(place.value);
+    if (known !== undefined) return known;
+    const reading: Reading = { references: [] };
+    const schema = read(place, reading, MAX_LEVELS, true);
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      const { entry } = next;
+      entry.schema = read(next.place, entry, MAX_LEVELS, true);
+      entry.needs = keysOf(entry.references);
+    }
+    const converted = { schema, needs: keysOf(reading.references) };
+    if (typeof place.value === "object") inline.set(place.value, converted);
+    return converted;
+  }
+
+  function read(place: Place, reading: Reading, levels: number, inPlace: boolean): Schema {
+    source.steps += 1;
+    if (typeof place.value === "boolean") return place.value;
+    if (!isObject(place.value)) return {};
+    if (levels <= 0) {
+      fail(source, "this schema nests too deeply", place);
+      return {};
+    }
+    const { $ref } = place.value;
+    const entry = typeof $ref === "string" ? definitionAt(child(place, "$ref")) : undefined;
+    const ignoresSiblings = entry !== undefined && (source.version === "2.0" || source.version === "3.0");
+    const isNullable = place.value.nullable === true || place.value["x-nullable"] === true;
+    const fields: [string, unknown][] = [];
+    for (const keyword of Object.keys(place.value)) {
+      if (entry !== undefined && NOT_BESIDE_REF.has(keyword)) continue;
+      if (DROPPED.has(keyword) || (ignoresSiblings && !BESIDE_REF.has(keyword))) continue;
+      // A schema that may be null moves into an `anyOf`.
+      const room = levels - (isNullable ? 3 : 1);
+      const value = readKeyword(keyword, child(place, keyword), reading, room, inPlace);
+      if (value !== undefined) fields.push([keyword, value]);
+    }
+    if (entry === undefined) return modernised(plainObject(fields));
+    const node = modernised(plainObject([["$ref", `#/$defs/${entry.definition.name}`], ...fields]));
+    reading.references.push({
+      key: entry.key,
+      place: child(place, "$ref"),
+      node,
+      inPlace,
+      isWhole: inPlace && levels === MAX_LEVELS,
+    });
+    return node;
+  }
+
+  function readKeyword(keyword: string, place: Place, reading: Reading, levels: number, inPlace: boolean): unknown {
+    const { value } = place;
+    if (keyword === "$ref" || keyword === "$dynamicRef") {
+      source.warnings.add(`${pathOf(place)} cannot be followed and was left out`);
+      return undefined;
+    }
+    const stays = inPlace && IN_PLACE.has(keyword);
+    if (LISTS.has(keyword) || (keyword === "items" && Array.isArray(value))) {
+      if (!Array.isArray(value)) return undefined;
+      return value.map((_, index) => read(child(place, index), reading, levels - 1, stays));
+    }
+    if (MAPS.has(keyword)) {
+      if (!isObject(value)) return undefined;
+      const keys = Object.keys(value);
+      return plainObject(keys.map((key) => [key, read(child(place, key), reading, levels - 1, stays)]));
+    }
+    if (ONE.has(keyword)) return read(place, reading, levels, stays);
+    if (keyword === "discriminator") return readDiscriminator(place, reading);
+    return plainCopy(value, levels, WORDS.has(keyword) || keyword === "example" ? withLineFeeds : undefined);
+  }
+
+  /** A mapping names schemas by reference, or by their bare name. */
+  function readDiscriminator(place: Place, reading: Reading): unknown {
+    if (typeof place.value === "string") return { propertyName: place.value };
+    if (!isObject(place.value)) return undefined;
+    const copy = plainCopy(place.value, 3) as Record<string, unknown>;
+    if (!isObject(copy.mapping)) return copy;
+    const mapping = Object.entries(copy.mapping).map(([value, target]): [string, unknown] => {
+      if (typeof target !== "string" || !target.startsWith("#/")) return [value, target];
+      const at = child(child(place, "mapping"), value);
+      const entry = definitionAt(at);
+      if (entry === undefined) return [value, target];
+      reading.references.push({ key: entry.key, place: at, node: {}, inPlace: false, isWhole: false });
+      return [value, `#/$defs/${entry.definition.name}`];
+    });
+    return { ...copy, mapping: plainObject(mapping) };
+  }
+
+  function definitionAt(reference: Place): { key: string; definition: Entry } | undefined {
+    const target = targetOf(source, reference);
+    if (target === undefined) return undefined;
+    const { key, place } = target;
+    const known = entries.get(key);
+    if (known !== undefined) return { key, definition: known };
+    const definition: Entry = { name: definitionName(key), schema: {}, needs: [], references: [] };
+    entries.set(key, definition);
+    pending.push({ entry: definition, place });
+    return { key, definition };
+  }
+
+  /** The last part of the pointer, in characters that a pointer and a URL take as they are. */
+  function definitionName(key: string): string {
+    const last = key.slice(key.lastIndexOf("/") + 1).replace(/[^A-Za-z0-9_.-]+/g, "_");
+    const base = last === "" || last === "__proto__" ? "schema" : last.slice(0, 200);
+    let number = names.get(base) ?? 1;
+    while (number > 1 && names.has(`${base}_${number}`)) number += 1;
+    const name = number === 1 ? base : `${base}_${number}`;
+    names.set(base, number + 1);
+    if (number > 1) names.set(name, 2);
+    return name;
+  }
+
+  return {
+    convert,
+    /** The definition itself, for a reader that must look into it. */
+    definition: (key: string): Definition | undefined => entries.get(key),
+    /** All definitions in their final form. */
+    finish(): ReadonlyMap<string, Definition> {
+      cutCycles(source, entries);
+      return entries;
+    },
+  };
+}
+
+export type Schemas = ReturnType<typeof createSchemas>;
+
+function keysOf(references: readonly Reference[]): string[] {
+  return [...new Set(references.map(({ key }) => key))];
+}

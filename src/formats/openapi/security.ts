@@ -1,0 +1,64 @@
+import { isObject } from "../../domain/manifest-parts.ts";
+import { child, follow, items, members, type Place, pathOf, type Source } from "./source.ts";
+
+/** How a caller proves who it is. */
+export interface Security {
+  /** No alternative does without. */
+  required: boolean;
+  metadata: { auth_type?: string; auth_location?: string; auth_param_name?: string };
+}
+
+const OPEN: Security = { required: false, metadata: {} };
+
+/**
+ * The operation's requirements, or the document's where it has none of its own; an empty list means none. Of several
+ * alternatives the first is described, and of several schemes in one its first.
+ */
+export function readSecurity(source: Source, operation: Place): Security {
+  const own = child(operation, "security");
+  const place = own.value === undefined ? child(source.top, "security") : own;
+  const alternatives = items(source, place).map((alternative) => members(source, alternative));
+  const scheme = alternatives.find((schemes) => schemes.length > 0)?.[0];
+  if (scheme === undefined) return OPEN;
+  const required = alternatives.every((schemes) => schemes.length > 0);
+  return { required, metadata: readScheme(source, scheme) };
+}
+
+function readScheme(source: Source, [name, requirement]: [string, Place]): Security["metadata"] {
+  const schemes =
+    source.version === "2.0"
+      ? child(source.top, "securityDefinitions")
+      : child(child(source.top, "components"), "securitySchemes");
+  const declared = child(schemes, name);
+  if (declared.value === undefined) {
+    source.warnings.add(`${pathOf(requirement)}: no security scheme has this name`);
+    return {};
+  }
+  const scheme = follow(source, declared)?.value;
+  if (!isObject(scheme)) return {};
+  const authorization = { auth_location: "header", auth_param_name: "Authorization" };
+  switch (scheme.type) {
+    case "apiKey":
+      return {
+        auth_type: "api_key",
+        ...(typeof scheme.in === "string" ? { auth_location: scheme.in } : {}),
+        ...(typeof scheme.name === "string" ? { auth_param_name: scheme.name } : {}),
+      };
+    case "basic":
+      return { auth_type: "basic", ...authorization };
+    case "http":
+      return { ...httpType(scheme.scheme), ...authorization };
+    case "oauth2":
+      return { auth_type: "oauth2", ...authorization };
+    case "openIdConnect":
+      return { auth_type: "openid", ...authorization };
+    default:
+      return {};
+  }
+}
+
+/** Other schemes of HTTP exist; what they need to be used is not in the document. */
+function httpType(scheme: unknown): Security["metadata"] {
+  const name = typeof scheme === "string" ? scheme.toLowerCase() : "";
+  return name === "bearer" || name === "basic" ? { auth_type: name } : {};
+}

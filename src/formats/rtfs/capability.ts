@@ -1,0 +1,142 @@
+import { err, ok, type Result } from "../../domain/result.ts";
+import { readArguments } from "./arguments.ts";
+import { type Form, type ListForm, type OffsetFault, quoted } from "./form.ts";
+import { endpointIn } from "./header.ts";
+import { migrate } from "./migrate.ts";
+import { createLocator, type Position } from "./position.ts";
+import { readForms } from "./reader.ts";
+import { type JsonSchema, toJsonSchema } from "./schema.ts";
+import { isObject, type Source, sourceOf, textOf, toField, toJson } from "./values.ts";
+
+/** A capability in the hierarchical layout, as plain JSON. Keys that RTFS leaves open are kept as they are written. */
+export interface RtfsCapability {
+  id: string;
+  /** What follows the last dot of the id where none is declared. */
+  name: string;
+  version?: string;
+  description?: string;
+  provider?: string;
+  permissions?: string[];
+  effects?: string[];
+  /** Provider details under the provider's name, provenance under `discovery`. */
+  metadata?: Record<string, unknown>;
+  inputSchema?: JsonSchema;
+  outputSchema?: JsonSchema;
+  /** The source of the form, to the character; a string stands for its text. Never run. */
+  implementation?: string;
+  [key: string]: unknown;
+}
+
+export interface RtfsFault extends Position {
+  message: string;
+}
+
+export interface RtfsDocument {
+  capabilities: RtfsCapability[];
+  warnings: RtfsFault[];
+}
+
+/** Enough to see what is wrong with a document; a wrong one can hold as many as it has words. */
+const maxWarnings = 100;
+
+/** Reads every capability of a text, in whichever layout; the hierarchical one comes out. */
+export function readRtfs(text: string): Result<RtfsDocument, RtfsFault> {
+  const locate = createLocator(text);
+  const fault = ({ message, offset }: OffsetFault) => err({ message, ...locate(offset) });
+  const forms = readForms(text);
+  if (!forms.ok) return fault(forms.error);
+
+  const remarks: OffsetFault[] = [];
+  const source: Source = { text, warn: (offset, message) => remarks.push({ offset, message }) };
+  const capabilities: RtfsCapability[] = [];
+  for (const form of findCapabilities(forms.value, source)) {
+    const capability = readCapability(form, source);
+    if (!capability.ok) return fault(capability.error);
+    capabilities.push(capability.value);
+  }
+  if (capabilities.length === 0) source.warn(0, "the text holds no (capability …) form");
+  const warnings = remarks.slice(0, maxWarnings).map(({ message, offset }) => ({ message, ...locate(offset) }));
+  const unsaid = remarks[maxWarnings];
+  if (unsaid !== undefined) {
+    warnings.push({ message: `and ${remarks.length - maxWarnings} more from here on`, ...locate(unsaid.offset) });
+  }
+  return ok({ capabilities, warnings });
+}
+
+/** Capabilities stand alone, or in `(do …)`, a module or another form around them. */
+function findCapabilities(forms: readonly Form[], source: Source): ListForm[] {
+  return forms.flatMap((form) => {
+    const nested = form.kind === "list" || form.kind === "vector" ? capabilitiesIn(form) : [];
+    if (nested.length === 0) {
+      source.warn(form.start, `${quoted(sourceOf(form, source))} holds no capability: left out`);
+    }
+    return nested;
+  });
+}
+
+function capabilitiesIn(form: ListForm): ListForm[] {
+  const [head] = form.items;
+  if (form.kind === "list" && head?.kind === "symbol" && head.name === "capability") return [form];
+  return form.items.flatMap((item) => (item.kind === "list" || item.kind === "vector" ? capabilitiesIn(item) : []));
+}
+
+function readCapability(form: ListForm, source: Source): Result<RtfsCapability, OffsetFault> {
+  const [, id, ...rest] = form.items;
+  if (id?.kind !== "string") {
+    return err({ message: "a capability starts with its id, a string", offset: id?.start ?? form.start });
+  }
+  const given = readArguments(rest, source);
+  if (!given.ok) return given;
+  const fields = new Map<string, unknown>();
+  const seen = new Set(["id"]);
+  for (const { name: written, offset, value } of given.value) {
+    const name = spellings.get(written) ?? written;
+    if (seen.has(name)) return err({ message: `${quoted(written)} is given twice`, offset });
+    seen.add(name);
+    const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
+    if (read === undefined) fields.set(name, toField(name, value, source));
+    else if (value.kind !== "nil") fields.set(name, read(value, source));
+  }
+  const { name = toolName(id.value), ...others } = Object.fromEntries(fields);
+  const { fields: migrated, conflicts } = migrate(others, endpointIn(form.lead ?? []));
+  for (const message of conflicts) source.warn(form.start, message);
+  return ok({ id: id.value, name: String(name), ...migrated });
+}
+
+/** The tool of an id such as `mcp.github.list_issues`. */
+export function toolName(id: string): string {
+  return id.slice(id.lastIndexOf(".") + 1);
+}
+
+/** How the keys that RTFS spells its own way are called in a manifest. */
+export const spellings: ReadonlyMap<string, string> = new Map([
+  ["input-schema", "inputSchema"],
+  ["input_schema", "inputSchema"],
+  ["output-schema", "outputSchema"],
+  ["output_schema", "outputSchema"],
+]);
+
+/** The keys with a meaning. `nil` for one of them is the same as leaving it out. */
+const readers: Record<string, (form: Form, source: Source) => unknown> = {
+  name: textOf,
+  version: textOf,
+  description: textOf,
+  provider: (form, source) => (form.kind === "map" ? toJson(form, source) : textOf(form, source)),
+  permissions: names,
+  effects: names,
+  metadata,
+  inputSchema: toJsonSchema,
+  outputSchema: toJsonSchema,
+  implementation: (form, source) => (form.kind === "string" ? form.value : sourceOf(form, source)),
+};
+
+function names(form: Form, source: Source): string[] {
+  return "items" in form ? form.items.map((item) => textOf(item, source)) : [textOf(form, source)];
+}
+
+function metadata(form: Form, source: Source): Record<string, unknown> {
+  const value = toJson(form, source);
+  if (isObject(value)) return value;
+  source.warn(form.start, "metadata is not a map: left out");
+  return {};
+}

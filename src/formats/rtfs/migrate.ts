@@ -1,0 +1,161 @@
+import { ProviderMetadata } from "../../schemas/parts.ts";
+import { quoted } from "./form.ts";
+import type { Endpoint } from "./header.ts";
+import { isObject } from "./values.ts";
+
+type Fields = Record<string, unknown>;
+
+export interface Migrated {
+  fields: Fields;
+  /** What the two layouts of one capability say differently; the hierarchical one stands. */
+  conflicts: string[];
+}
+
+const { mcp, openapi, graphql, discovery } = ProviderMetadata.shape;
+
+/** The fields of each part of the metadata, in the order they are written. */
+const knownFields = new Map([
+  ["mcp", Object.keys(mcp.unwrap().shape)],
+  ["openapi", Object.keys(openapi.unwrap().shape)],
+  ["graphql", Object.keys(graphql.unwrap().shape)],
+  ["discovery", Object.keys(discovery.unwrap().shape)],
+]);
+
+/** Where a field belongs that stands at the top under its own name. `method` is too common a word to be claimed. */
+const partOfField = new Map(
+  Array.from(knownFields).flatMap(([part, names]) =>
+    names.filter((name) => name !== "method").map((name) => [name, part] as const),
+  ),
+);
+
+/** What the hierarchical layout's writer states for every MCP tool and the flat one's left unsaid. */
+const mcpDefaults = {
+  requires_session: "auto",
+  auth_env_var: "MCP_AUTH_TOKEN",
+  server_url_override_env: "MCP_SERVER_URL",
+};
+
+/** The parts of the metadata, taken apart so that a field is cheap to add; whatever is no map stays as it is. */
+type Parts = Map<string, unknown>;
+
+/** A field on its way from the top to a part of the metadata. */
+interface Move {
+  part: string;
+  name: string;
+  value: unknown;
+}
+
+/** Moves what the flat layouts keep at the top under `metadata`. A hierarchical capability comes out as it is. */
+export function migrate(given: Fields, endpoint: Endpoint = {}): Migrated {
+  const { metadata, ...top } = given;
+  const provider = isObject(top.provider) ? splitProvider(top.provider) : undefined;
+  const flat: Move[] = [];
+  const kept: [string, unknown][] = [];
+  const prefixes = new Set([
+    ...knownFields.keys(),
+    ...Object.entries(top).flatMap(([key, value]) => metadataPrefix(key, value)),
+  ]);
+  for (const [key, value] of Object.entries(top)) {
+    const moves = movesOf(key, value, prefixes);
+    if (key === "provider" && provider !== undefined) {
+      if (provider.name !== undefined) kept.push([key, provider.name]);
+    } else if (moves === undefined) kept.push([key, value]);
+    else flat.push(...moves);
+  }
+  if (flat.length === 0 && provider === undefined) return { fields: given, conflicts: [] };
+
+  const parts: Parts = new Map(
+    Object.entries(isObject(metadata) ? metadata : {}).map(([part, fields]) => [
+      part,
+      isObject(fields) ? new Map(Object.entries(fields)) : fields,
+    ]),
+  );
+  const conflicts = [...(provider?.moves ?? []), ...flat].flatMap((move) => apply(move, parts));
+  for (const move of [...impliedByProvider(provider, parts), ...impliedByLayout(flat, parts, endpoint)]) {
+    if (fieldOf(parts, move.part, move.name) === undefined) apply(move, parts);
+  }
+  return { fields: { ...Object.fromEntries(kept), metadata: arrange(parts) }, conflicts };
+}
+
+/** Every `_` of a key may end a provider's name, so a key of nothing else would be slow to judge. */
+const longestFlatKey = 256;
+
+/** `mcp` for `:mcp_metadata {…}`. */
+function metadataPrefix(key: string, value: unknown): string[] {
+  return isObject(value) && /._metadata$/.test(key) ? [key.slice(0, -"_metadata".length)] : [];
+}
+
+function movesOf(key: string, value: unknown, prefixes: ReadonlySet<string>): Move[] | undefined {
+  const [whole] = metadataPrefix(key, value);
+  if (whole !== undefined && isObject(value)) {
+    return Object.entries(value).map(([name, detail]) => ({ part: whole, name, value: detail }));
+  }
+  const own = partOfField.get(key);
+  if (own !== undefined) return [{ part: own, name: key, value }];
+  if (key.length > longestFlatKey) return undefined;
+  for (let at = key.indexOf("_"); at !== -1; at = key.indexOf("_", at + 1)) {
+    const [prefix, name] = [key.slice(0, at), key.slice(at + 1)];
+    if (prefixes.has(prefix) && name !== "") return [{ part: prefix, name, value }];
+  }
+  return undefined;
+}
+
+interface ProviderMap {
+  name: string | undefined;
+  part: string;
+  moves: Move[];
+}
+
+/** `:provider {:type "mcp" …}`: the type is the provider's name, the rest are its details. */
+function splitProvider({ type, ...details }: Fields): ProviderMap {
+  const typed = typeof type === "string" && type !== "";
+  const part = typed ? type.toLowerCase() : "provider";
+  const name = typed ? type : typeof details.name === "string" ? details.name : undefined;
+  return { name, part, moves: Object.entries(details).map(([key, value]) => ({ part, name: key, value })) };
+}
+
+function fieldOf(parts: Parts, part: string, name: string): unknown {
+  const fields = parts.get(part);
+  return fields instanceof Map ? fields.get(name) : undefined;
+}
+
+/** Writes a field that is not there yet; what is there and differs is a conflict. */
+function apply({ part, name, value }: Move, parts: Parts): string[] {
+  const fields = parts.get(part) ?? new Map();
+  if (!(fields instanceof Map)) return [`${quoted(name)} has no place: metadata.${quoted(part)} is not a map`];
+  parts.set(part, fields);
+  const present: unknown = fields.get(name);
+  if (present === undefined) fields.set(name, value);
+  else if (JSON.stringify(present) !== JSON.stringify(value)) {
+    return [`${quoted(name)} is given twice, and differs: the one in metadata.${quoted(part)} is kept`];
+  }
+  return [];
+}
+
+/** A provider map calls the server's address an endpoint. */
+function impliedByProvider(provider: ProviderMap | undefined, parts: Parts): Move[] {
+  const value = fieldOf(parts, "mcp", "server_endpoint");
+  return provider?.part === "mcp" && value !== undefined ? [{ part: "mcp", name: "server_url", value }] : [];
+}
+
+function impliedByLayout(flat: readonly Move[], parts: Parts, endpoint: Endpoint): Move[] {
+  const defaults = flat.some(({ part }) => part === "mcp") ? Object.entries(mcpDefaults) : [];
+  const isApi = flat.length > 0 && fieldOf(parts, "discovery", "method") === "api_introspection";
+  return [
+    ...defaults.map(([name, value]) => ({ part: "mcp", name, value })),
+    ...(isApi ? Object.entries(endpoint) : []).map(([name, value]) => ({ part: "openapi", name, value })),
+  ];
+}
+
+/** Providers first, provenance last, and the fields of each in the order they are known in. */
+function arrange(parts: Parts): Fields {
+  const ordered = Array.from(parts).sort(([a], [b]) => Number(a === "discovery") - Number(b === "discovery"));
+  return Object.fromEntries(
+    ordered.map(([part, fields]) => {
+      if (!(fields instanceof Map)) return [part, fields];
+      const known = knownFields.get(part) ?? [];
+      const rank = (name: string) => (known.includes(name) ? known.indexOf(name) : known.length);
+      return [part, Object.fromEntries(Array.from(fields).sort(([a], [b]) => rank(a) - rank(b)))];
+    }),
+  );
+}

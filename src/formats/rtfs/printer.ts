@@ -1,0 +1,111 @@
+import { type RtfsCapability, spellings } from "./capability.ts";
+import { migrate } from "./migrate.ts";
+import { maxDepth, readForms } from "./reader.ts";
+import { block, inside, type Place, printSchema } from "./schema-printer.ts";
+import { printName, printString } from "./string.ts";
+import { isObject } from "./values.ts";
+
+export interface Printed {
+  text: string;
+  /** What RTFS has no words for: pointers from the list of capabilities. */
+  losses: string[];
+}
+
+/** Prints the hierarchical layout. What it prints reads back as the same capabilities, but for the losses. */
+export function printRtfs(capabilities: readonly RtfsCapability[]): Printed {
+  const losses: string[] = [];
+  const text = capabilities
+    .map((capability, index) => {
+      const lose = (path: string) => losses.push(path);
+      return printCapability(capability, { indent: "", room: maxDepth, path: `/${index}`, lose });
+    })
+    .join("\n");
+  return { text, losses };
+}
+
+const rtfsSpelling = new Map([
+  ["inputSchema", "input-schema"],
+  ["outputSchema", "output-schema"],
+]);
+
+function printCapability({ id, name, ...given }: RtfsCapability, place: Place): string {
+  const { fields } = migrate(given);
+  const { version, description, provider, permissions, effects, metadata, ...rest } = fields;
+  const { inputSchema, outputSchema, implementation, ...others } = rest;
+  const ordered = { name, version, description, provider, permissions, effects, metadata };
+  const lines = Object.entries({ ...ordered, ...others, inputSchema, outputSchema, implementation }).flatMap(
+    ([key, value]) => {
+      if (value === undefined) return [];
+      const field = inside(place, key);
+      // A key that reads as another one, which it would collide with.
+      if (spellings.has(key)) {
+        field.lose(field.path);
+        return [];
+      }
+      return [`${field.indent}${printName(rtfsSpelling.get(key) ?? key)}${printField(key, value, field)}`];
+    },
+  );
+  return `(capability ${[printString(id), ...lines].join("\n")})\n`;
+}
+
+function printField(key: string, value: unknown, place: Place): string {
+  switch (key) {
+    case "permissions":
+    case "effects":
+      return ` ${printNames(value, place)}`;
+    case "inputSchema":
+    case "outputSchema":
+      return ` ${printSchema(value, place)}`;
+    case "implementation":
+      return `\n${place.indent}  ${printImplementation(String(value))}`;
+    default:
+      return ` ${printValue(value, place)}`;
+  }
+}
+
+function printNames(value: unknown, place: Place): string {
+  if (!Array.isArray(value)) return printValue(value, place);
+  return `[${value.map((name) => (typeof name === "string" ? printName(name) : printValue(name, place))).join(" ")}]`;
+}
+
+/** Code goes back as it came, if it is one form and nothing else; any other text is a string. */
+function printImplementation(text: string): string {
+  const forms = readForms(text, maxDepth - 1);
+  const [form, second] = forms.ok ? forms.value : [];
+  const isWhole = form !== undefined && second === undefined && form.start === 0 && form.end === text.length;
+  return isWhole && form.kind !== "string" && form.kind !== "nil" ? text : printString(text);
+}
+
+function printValue(value: unknown, place: Place): string {
+  if (typeof value === "string") return printString(value);
+  if (typeof value === "boolean") return String(value);
+  if (typeof value === "number" && Number.isFinite(value)) return printNumber(value);
+  if (value === null) return "nil";
+  if (place.room >= 1 && Array.isArray(value)) {
+    const items = value.map((item, index) => printValue(item, inside(place, index)));
+    if (!items.some((item) => item.includes("\n"))) return `[${items.join(" ")}]`;
+    return block(
+      "[",
+      items.map((item) => `${place.indent}  ${item}`),
+      "]",
+      place,
+    );
+  }
+  if (place.room >= 1 && isObject(value)) {
+    const lines = Object.entries(value)
+      .filter(([, child]) => child !== undefined)
+      .map(([key, child]) => {
+        const field = inside(place, key);
+        return `${field.indent}${printName(key)} ${printValue(child, field)}`;
+      });
+    return block("{", lines, "}", place);
+  }
+  place.lose(place.path);
+  return "nil";
+}
+
+/** Whole numbers beyond what is exact are read as text unless they are written with an exponent. */
+function printNumber(value: number): string {
+  if (Object.is(value, -0)) return "-0";
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? value.toExponential() : String(value);
+}

@@ -1,0 +1,88 @@
+import { stringify } from "yaml";
+import { matchesEtag } from "../domain/etag.ts";
+import { flatten, printRtfs, type RtfsCapability } from "../formats/rtfs/index.ts";
+import { notModified, send, succeed } from "../http/answer.ts";
+import { type App, bad, type RequestContext } from "../http/context.ts";
+import { readableHead } from "../http/read-view.ts";
+import { admitAnyone, flag, freshnessOf, parameters, tenantName } from "../http/request.ts";
+import { CapabilityId } from "../schemas/index.ts";
+import type { Services } from "../services.ts";
+import { capabilityDocument } from "../views/capability.ts";
+
+const path = "/api/capabilities/:tenant/:capabilityId";
+
+const formats = { json: "application/json", yaml: "application/yaml", rtfs: "application/rtfs" } as const;
+type Format = keyof typeof formats;
+
+/** One capability of any kind, by its id. Public ones need no token. */
+export function capabilityRoutes(app: App, services: Services): void {
+  app.get(path, async (c) => {
+    const tenant = tenantName(c.req.param("tenant"));
+    const principal = await admitAnyone(c, services);
+    const id = c.req.param("capabilityId");
+    services.operations.objectCalls += 1;
+    const { head, capability, generation } = await services.tenant(tenant).capability(id);
+    const { minGeneration } = freshnessOf(c);
+    const name = head?.name ?? "";
+    const known = { head, asOf: generation };
+    const shown = readableHead(principal, { tenant, name }, known, minGeneration, "ErrorCapabilityNotFound");
+    const query = parameters(c, ["format", "layout", "hints"]);
+    if (!CapabilityId.safeParse(id).success) throw bad("ErrorBadRequest", "The capability id is not valid");
+    const off = shown.disabled.some(({ kind, key }) => kind === capability?.kind && key === capability.key);
+    if (capability === undefined || off) throw bad("ErrorCapabilityNotFound");
+
+    const format = formatOf(c, query.format);
+    const hints = flag("hints", query.hints);
+    const flat = layoutOf(query.layout) === "flat";
+    const variant = `${format}${flat ? ".flat" : ""}${hints ? ".hints" : ""}`;
+    const etag = `W/"${capability.digest}.${shown.overlay}.k1.${variant}"`;
+    const meta = { etag, generation, source: "object" as const, headers: { Vary: "Accept" } };
+    const ifNoneMatch = c.req.header("If-None-Match");
+    if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) return notModified(c, services, meta);
+
+    const flags = shown.flags.filter(({ capability: about }) => about === id);
+    const document = capabilityDocument({ server: { tenant, name }, capability, flags }, { hints });
+    const data = flat ? flatLayout(document) : document;
+    if (format === "json") return succeed(c, services, data, meta);
+    if (format === "yaml")
+      return send(c, services, stringify(data, { version: "1.2" }), `${formats.yaml}; charset=utf-8`, meta);
+    const { text, losses } = printRtfs([rtfsOf(document)]);
+    const lost = losses.length === 0 ? {} : { "Rollcall-Losses": losses.slice(0, 20).join(" ") };
+    return send(c, services, text, `${formats.rtfs}; charset=utf-8`, {
+      ...meta,
+      headers: { ...meta.headers, ...lost },
+    });
+  });
+
+  app.all(path, () => {
+    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
+  });
+}
+
+/** `?format=` wins over `Accept`; anything else that is asked for gets JSON. */
+function formatOf(c: RequestContext, wanted: string | undefined): Format {
+  if (wanted !== undefined) {
+    if (Object.hasOwn(formats, wanted)) return wanted as Format;
+    throw bad("ErrorBadRequest", `format must be one of ${Object.keys(formats).join(", ")}`);
+  }
+  const accept = c.req.header("Accept") ?? "";
+  if (/\b(?:application|text)\/(?:x-)?yaml\b/i.test(accept)) return "yaml";
+  return /\bapplication\/rtfs\b/i.test(accept) ? "rtfs" : "json";
+}
+
+function layoutOf(wanted: string | undefined): "hierarchical" | "flat" {
+  if (wanted === undefined || wanted === "hierarchical") return "hierarchical";
+  if (wanted === "flat") return "flat";
+  throw bad("ErrorBadRequest", "layout must be hierarchical or flat");
+}
+
+/** The old layout: metadata as one level of keys joined with `_`. */
+function flatLayout({ metadata, ...document }: Record<string, unknown>): Record<string, unknown> {
+  const { flat, collisions } = flatten((metadata ?? {}) as Record<string, unknown>);
+  return { ...document, metadata: flat, ...(collisions.length > 0 ? { collisions } : {}) };
+}
+
+/** What RTFS has a place for: the registry's own additions are left out. */
+function rtfsOf({ kind: _, registry: __, runtime: ___, ...document }: Record<string, unknown>): RtfsCapability {
+  return document as unknown as RtfsCapability;
+}

@@ -1,0 +1,69 @@
+import { preflight } from "../domain/preflight.ts";
+import { selectGenerator } from "../domain/select-generator.ts";
+import { succeed } from "../http/answer.ts";
+import { readDocument } from "../http/body.ts";
+import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
+import { readManifest } from "../http/read-manifest.ts";
+import { flag, parameters, serverRef } from "../http/request.ts";
+import { validated } from "../http/validate.ts";
+import { writerTo, written } from "../http/write.ts";
+import { registerGenerator } from "../register-generator.ts";
+import { Generator, GeneratorType, PreflightRequest } from "../schemas/index.ts";
+import type { Services } from "../services.ts";
+import { generatorsOf, strategyOf } from "../views/generators.ts";
+
+const path = "/api/mcp/capabilities/:tenant/:name/generators";
+
+/** Choosing a generator for a config, checking that it could run, and registering one as a plugin. */
+export function generatorsRoutes(app: App, services: Services): void {
+  const { bounds } = services.config;
+  const limits = { bytes: bounds.configBytes, depth: bounds.depth };
+
+  app.post(`${path}/select`, async (c) => {
+    const { manifest, head } = await readManifest(c, services);
+    parameters(c, []);
+    const config = await readConfigBody(c, limits);
+    const generators = generatorsOf(manifest, head);
+    if (generators.length === 0) throw bad("resource_not_found", "The server has no generators");
+    return succeed(c, services, selectGenerator(config, generators, strategyOf(manifest).fallback));
+  });
+
+  app.post(`${path}/:type/preflight`, async (c) => {
+    const { manifest, head } = await readManifest(c, services);
+    parameters(c, []);
+    const type = c.req.param("type");
+    const generator = generatorsOf(manifest, head).find((candidate) => candidate.type === type);
+    const request = validated(PreflightRequest, await readDocument(c, limits));
+    if (generator === undefined) throw bad("resource_not_found", `The server has no generator ${JSON.stringify(type)}`);
+    return succeed(c, services, preflight(generator, request));
+  });
+
+  app.post(path, async (c) => {
+    const ref = serverRef(c);
+    const writer = await writerTo(c, services, ref.tenant);
+    const override = flag("override", parameters(c, ["override"]).override);
+    const generator = validated(Generator, await readDocument(c, limits));
+    const published = unwrap(await registerGenerator(services, ref, writer, generator, override));
+    const { head, rejected: _, narrowed: __, ...result } = published;
+    return succeed(c, services, { type: generator.type, ...result }, written(head, 201));
+  });
+
+  app.all(`${path}/select`, () => {
+    throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
+  });
+  app.all(`${path}/:type/preflight`, (c) => {
+    if (!GeneratorType.safeParse(c.req.param("type")).success) throw bad("resource_not_found");
+    throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
+  });
+}
+
+/** Any object is a config; what it lacks is for the rules to say. */
+async function readConfigBody(c: RequestContext, limits: { bytes: number; depth: number }): Promise<unknown> {
+  const { value, issues } = await readDocument(c, limits);
+  const [damage] = issues;
+  if (damage !== undefined) throw bad("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues });
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw bad("ErrorMCPServerValidation", "A config is an object");
+  }
+  return value;
+}

@@ -1,0 +1,76 @@
+import { effectiveBy } from "../domain/contract.ts";
+import type { Result } from "../domain/result.ts";
+import { importGraphqlIntrospection, importGraphqlSdl } from "../formats/graphql/import-graphql.ts";
+import type { Imported, ImportFault } from "../formats/imported.ts";
+import { importMcp } from "../formats/mcp/import-mcp.ts";
+import { importOpenApi } from "../formats/openapi/import-openapi.ts";
+import { importRtfs } from "../formats/rtfs/index.ts";
+import { succeed } from "../http/answer.ts";
+import { mediaType, readDocument, readText } from "../http/body.ts";
+import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
+import { flag, parameters, serverName, tenantName } from "../http/request.ts";
+import { writerTo, written } from "../http/write.ts";
+import { prepareDocument, publishDocument } from "../publish.ts";
+import type { Services } from "../services.ts";
+
+const path = "/api/import/:format";
+
+/** Large enough for the descriptions of real APIs, small enough to parse in a moment. */
+const yamlBytes = 4 * 1024 * 1024;
+
+type Importer = (c: RequestContext, services: Services, server: string) => Promise<Result<Imported, ImportFault>>;
+
+const importers: Record<string, Importer> = {
+  rtfs: async (c, services, server) => importRtfs(await readText(c, services.config.bounds.importBytes), { server }),
+  openapi: async (c, services, server) => importOpenApi(await plainData(c, services), { server }),
+  graphql: async (c, services, server) =>
+    /json$/.test(mediaType(c))
+      ? importGraphqlIntrospection(await plainData(c, services), { server })
+      : importGraphqlSdl(await readText(c, services.config.bounds.importBytes), { server }),
+  mcp: async (c, services, server) => importMcp(await plainData(c, services), { server }),
+};
+
+/** Turns a document of another kind into a published manifest, or with `?dryRun=true` shows what would be published. */
+export function importsRoutes(app: App, services: Services): void {
+  app.post(path, async (c) => {
+    const query = parameters(c, ["tenant", "name", "dryRun"]);
+    const ref = { tenant: tenantName(query.tenant), name: serverName(query.name) };
+    const writer = await writerTo(c, services, ref.tenant);
+    const dryRun = flag("dryRun", query.dryRun);
+    const importer = Object.hasOwn(importers, c.req.param("format")) ? importers[c.req.param("format")] : undefined;
+    if (importer === undefined) {
+      throw bad("ErrorNotFound", `There is no importer of that name; there are ${Object.keys(importers).join(", ")}`);
+    }
+    const imported = await importer(c, services, ref.name);
+    if (!imported.ok) {
+      const { message, line, column, path: at } = imported.error;
+      const where = line === undefined ? "" : ` at line ${line}, column ${column}`;
+      const place = at === undefined || at === "" ? "" : ` at ${at}`;
+      throw bad("ErrorInvalidBody", `${message}${where}${place}`, { ...imported.error });
+    }
+    const { manifest, counts, warnings } = imported.value;
+    const document = { value: manifest, issues: [] };
+    if (dryRun) {
+      const prepared = unwrap(await prepareDocument(services, ref, document, true));
+      const { digest, flags, rejected, capabilities } = prepared;
+      const items = capabilities.map(({ kind, key, id, tokens }) => ({ kind, name: key, id, tokens }));
+      return succeed(c, services, { dryRun, digest, counts, warnings, rejected, flags, capabilities: items });
+    }
+    const { head, narrowed, ...published } = unwrap(await publishDocument(services, ref, writer, document, true));
+    const until = narrowed ? { effectiveBy: effectiveBy(services.now()) } : {};
+    const data = { ...published, counts, warnings, ...until };
+    return succeed(c, services, data, written(head, published.outcome === "created" ? 201 : 200));
+  });
+
+  app.all(path, () => {
+    throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
+  });
+}
+
+/** JSON or YAML without damage: what an importer makes of a repeated key would be a guess. */
+async function plainData(c: RequestContext, { config: { bounds } }: Services): Promise<unknown> {
+  const { value, issues } = await readDocument(c, { bytes: bounds.importBytes, depth: bounds.depth, yamlBytes });
+  const [damage] = issues;
+  if (damage !== undefined) throw bad("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues });
+  return value;
+}
