@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { digestOfText } from "../../src/domain/canonical.ts";
 import type { Head } from "../../src/domain/head.ts";
@@ -255,7 +256,7 @@ describe("the examples its readers were given", () => {
 
 describe("what the registry says of its runtime", () => {
   it("is what it is deployed with", () => {
-    const toml = readFileSync(new URL("../../wrangler.toml", import.meta.url), "utf8");
+    const toml = readFileSync(join(import.meta.dirname, "../../wrangler.toml"), "utf8");
     expect(toml).toContain(`compatibility_date = "${compatibilityDate}"`);
   });
 });

@@ -847,7 +847,7 @@ describe("any JSON at all", () => {
         expect(body.error.message.length).toBeGreaterThan(0);
         expect(await any.state()).toEqual(before);
       }),
-      { numRuns: 100, interruptAfterTimeLimit: 15_000 },
+      { numRuns: 60, interruptAfterTimeLimit: 15_000 },
     );
 
   it("is published or refused, and leaves no trace when refused", () =>
@@ -878,7 +878,7 @@ describe("any JSON at all", () => {
         const again = await any.publish("s", JSON.stringify(view.body.data));
         expect([200, 201]).toContain(again.status);
       }),
-      { numRuns: 100, interruptAfterTimeLimit: 15_000 },
+      { numRuns: 60, interruptAfterTimeLimit: 15_000 },
     );
   });
 });
