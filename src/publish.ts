@@ -65,8 +65,10 @@ async function handOver(
   let manifest = prepared;
   for (let attempt = 1; ; attempt += 1) {
     services.operations.objectCalls += 1;
-    const published = await services.tenant(ref.tenant).publish(writer, { name: ref.name, manifest });
-    if (published.ok) return ok({ ...published.value, digest: manifest.digest, rejected: manifest.rejected });
+    // What was left out is for the publisher; the tenant has no use for it.
+    const { rejected, ...accepted } = manifest;
+    const published = await services.tenant(ref.tenant).publish(writer, { name: ref.name, manifest: accepted });
+    if (published.ok) return ok({ ...published.value, digest: manifest.digest, rejected });
     const { code, details } = published.error;
     if (!partial || code !== "ErrorCapabilityCollision" || attempt === tries) return published;
     manifest = await withoutTakenIds(manifest, details?.collisions ?? []);

@@ -59,12 +59,15 @@ export function misplacedJoiner(text: string): { index: number; codePoint: numbe
   return undefined;
 }
 
+/** A segment of a path this long may stand for several keys. */
+export const clippedSegment = 128;
+
 /**
  * A key as it stands in a path. Keys are the sender's to choose: without a bound, one long key would be repeated in the
  * path of every issue below it.
  */
 export function pathSegment(key: string): string {
-  return key.slice(0, 128).toWellFormed();
+  return key.slice(0, clippedSegment).toWellFormed();
 }
 
 function codePointName(codePoint: number): string {

@@ -131,11 +131,16 @@ function capabilityId(server: string, section: SectionName, key: string, item: R
 }
 
 /** A few reasons say enough about one part, and keep the answer to a hostile document small. */
-const keptReasons = 10;
+const keptReasons = 5;
+const keptPath = 256;
 
 function rejection(path: string, issues: readonly Issue[], name = ""): Rejection {
-  const kept = issues.slice(0, keptReasons);
+  const kept = issues.slice(0, keptReasons).map((issue) => ({ ...issue, path: clipped(issue.path) }));
   return name === "" ? { path, issues: kept } : { path, name: name.slice(0, 256), issues: kept };
+}
+
+function clipped(path: string): string {
+  return path.length <= keptPath ? path : `${path.slice(0, keptPath)}…`;
 }
 
 /** The part of a manifest that a pointer lies in: `/tools/3` or a field such as `/title`; none for the whole. */

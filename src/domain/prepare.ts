@@ -1,5 +1,6 @@
 import { sectionForKind, sections } from "../schemas/index.ts";
 import { canonicalJson, digestOfText } from "./canonical.ts";
+import { clippedSegment } from "./characters.ts";
 import { type Failure, failure, type IdCollision } from "./failure.ts";
 import { type Flag, type Issue, pointer } from "./issue.ts";
 import {
@@ -57,7 +58,8 @@ export async function prepareManifest(
 
   const { fields, items, rejected: misplaced } = split(document);
   // A partial publish leaves a damaged part out; damage that is in no part of it, or a whole publish, cannot be mended.
-  const parts = new Set([...Object.keys(fields).map((key) => pointer("", key)), ...items.map(({ path }) => path)]);
+  const named = Object.keys(fields).filter((key) => key.length < clippedSegment);
+  const parts = new Set([...named.map((key) => pointer("", key)), ...items.map(({ path }) => path)]);
   const unreadable = options.documentIssues.filter(({ path }) => !options.partial || !parts.has(partOf(path) ?? ""));
   if (unreadable.length > 0) {
     return err(failure("ErrorInvalidBody", unreadable[0]?.message, { issues: unreadable }));
@@ -68,7 +70,7 @@ export async function prepareManifest(
   }
   const { header, rejected: fieldsRejected } = judgeFields(fields, options);
   const { accepted, rejected: itemsRejected } = judgeItems(items, options);
-  const rejected = [...misplaced, ...fieldsRejected, ...itemsRejected];
+  const rejected = bounded([...misplaced, ...fieldsRejected, ...itemsRejected]);
   const beyondPartial = rejected.some(({ path }) => path === "");
   if (beyondPartial || (rejected.length > 0 && !options.partial)) {
     return err(invalid(rejected.flatMap(({ issues }) => issues)));
@@ -145,6 +147,12 @@ async function describe(candidates: Candidate[], options: PrepareOptions): Promi
     });
   }
   return described;
+}
+
+/** Every part that was left out is named; when there are very many, with one reason each. */
+function bounded(rejected: Rejection[]): Rejection[] {
+  if (rejected.length <= 1_000) return rejected;
+  return rejected.map((rejection) => ({ ...rejection, issues: rejection.issues.slice(0, 1) }));
 }
 
 /** About 20 ms of counting. */

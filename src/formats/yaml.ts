@@ -1,4 +1,4 @@
-import { type Document, isScalar, LineCounter, parseAllDocuments, visit } from "yaml";
+import { type Document, isNode, isScalar, LineCounter, parseAllDocuments, visit } from "yaml";
 import { err, ok, type Result } from "../domain/result.ts";
 import { parseStrictJson, type StrictJson } from "../domain/strict-json.ts";
 
@@ -50,8 +50,8 @@ export function parseYaml(
       return err({ message: "the YAML holds more than one document" });
     const problem = document.errors[0] ?? document.warnings[0];
     if (problem !== undefined) return fault(firstLine(problem.message), problem.pos[0]);
-    const repeated = repeatedKey(document);
-    if (repeated !== undefined) return fault(`the key ${repeated.key} is not unique`, repeated.offset);
+    const odd = oddKey(document);
+    if (odd !== undefined) return fault(odd.message, odd.offset);
     const json = new TextEncoder().encode(JSON.stringify(document.toJS({ maxAliasCount: 100 }), asJson));
     // What aliases stand for counts, not how short they are written.
     if (json.byteLength > limits.maxBytes) {
@@ -79,15 +79,21 @@ function nestsTooDeeply(text: string): boolean {
   return false;
 }
 
-function repeatedKey(document: Document): { key: string; offset: number | undefined } | undefined {
-  let found: { key: string; offset: number | undefined } | undefined;
+/** The first key that JSON could not have: one that is there already, or that is no plain value. */
+function oddKey(document: Document): { message: string; offset: number | undefined } | undefined {
+  let found: { message: string; offset: number | undefined } | undefined;
   visit(document, {
     Map(_, map) {
       const seen = new Set<string>();
       for (const { key } of map.items) {
-        const name = isScalar(key) ? String(key.value) : String(key);
+        const offset = isNode(key) ? key.range?.[0] : undefined;
+        if (key !== null && !isScalar(key)) {
+          found = { message: "a key must be a plain value, neither an alias nor a collection", offset };
+          return visit.BREAK;
+        }
+        const name = String(key?.value ?? "");
         if (seen.has(name)) {
-          found = { key: JSON.stringify(name), offset: isScalar(key) ? key.range?.[0] : undefined };
+          found = { message: `the key ${JSON.stringify(name.slice(0, 100))} is not unique`, offset };
           return visit.BREAK;
         }
         seen.add(name);

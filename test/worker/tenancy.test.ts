@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openApiDocument } from "../../src/openapi.ts";
 import { type Answer, capabilities, config, configs, drained, Registry, token, tools } from "./registry.ts";
 import { separateCache, staleKv } from "./stale-kv.ts";
 
@@ -35,6 +36,15 @@ function routes(tenant: string, name: string): Sent[] {
     { method: "GET", path: `/api/changes/${tenant}` },
   ];
 }
+
+/** Every route whose path names a tenant, as the API describes itself: those that are added later included. */
+const describedRoutes = Object.entries((openApiDocument() as { paths: Record<string, object> }).paths)
+  .filter(([path]) => path.includes("{tenant}"))
+  .flatMap(([path, item]) =>
+    ["get", "post", "put", "patch", "delete"]
+      .filter((method) => method in item)
+      .map((method) => [`${method.toUpperCase()} ${path}`, method.toUpperCase(), path] as const),
+  );
 
 const label = ({ method, path }: Sent) => `${method} ${path}`;
 const ask = (sent: Sent, who?: string, headers: Record<string, string> = {}) =>
@@ -98,6 +108,23 @@ describe("a token of another tenant", () => {
         });
       }
     }
+  });
+
+  it.each(describedRoutes)("gets the same 403 from %s, whether or not there is anything", async (_, method, path) => {
+    const fill = (name: string, tool: string) =>
+      path
+        .replace("{tenant}", "vault")
+        .replace("{name}", name)
+        .replace("{capabilityId}", `mcp.${name}.${tool}`)
+        .replace("{digest}", digest)
+        .replace("{view}", "tools")
+        .replace(/\{\w+\}/, "x");
+    const body = ["GET", "DELETE"].includes(method) ? {} : { body: {} };
+    const there = await ask({ method, path: fill("kept", "vault_tool"), ...body }, stranger);
+    const absent = await ask({ method, path: fill("none", "other_tool"), ...body }, stranger);
+    expect(there.status).toBe(403);
+    expect(comparable(absent)).toEqual(comparable(there));
+    expect(there.text).not.toContain(canary);
   });
 
   it("cannot tell them apart by asking wrongly either", async () => {

@@ -137,16 +137,16 @@ export function createSchemas(source: Source) {
     const { key, place } = target;
     const known = entries.get(key);
     if (known !== undefined) return { key, definition: known };
-    const definition: Entry = { name: definitionName(key), schema: {}, needs: [], references: [] };
+    const definition: Entry = { name: definitionName(String(place.key ?? "")), schema: {}, needs: [], references: [] };
     entries.set(key, definition);
     pending.push({ entry: definition, place });
     return { key, definition };
   }
 
-  /** The last part of the pointer, in characters that a pointer and a URL take as they are. */
+  /** What it is called where it stands, in characters that a pointer and a URL take as they are. */
   function definitionName(key: string): string {
-    const last = key.slice(key.lastIndexOf("/") + 1).replace(/[^A-Za-z0-9_.-]+/g, "_");
-    const base = last === "" || last === "__proto__" ? "schema" : last.slice(0, 200);
+    const fitting = key.slice(0, 200).replace(/[^A-Za-z0-9_.-]+/g, "_");
+    const base = fitting === "" || fitting === "__proto__" ? "schema" : fitting;
     let number = names.get(base) ?? 1;
     while (number > 1 && names.has(`${base}_${number}`)) number += 1;
     const name = number === 1 ? base : `${base}_${number}`;

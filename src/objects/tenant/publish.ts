@@ -18,7 +18,7 @@ export interface PublishRequest {
   name: string;
   subject: string;
   at: string;
-  manifest: PreparedManifest;
+  manifest: Omit<PreparedManifest, "rejected">;
   precondition?: Precondition;
 }
 
@@ -166,7 +166,7 @@ function move(
 }
 
 /** An explicit `enabled` in a manifest is a switch. */
-function switchesOf({ capabilities }: PreparedManifest): Switch[] {
+function switchesOf({ capabilities }: Pick<PreparedManifest, "capabilities">): Switch[] {
   return capabilities.flatMap(({ kind, key, enabled }) => (enabled === undefined ? [] : [{ kind, key, enabled }]));
 }
 
