@@ -24,7 +24,7 @@ export type { Rejection };
 export interface PreparedCapability extends Omit<StoredCapability, "declared"> {
   /** The declared capability as canonical JSON. */
   text: string;
-  /** An explicit `enabled` moves the overlay; absent leaves it. */
+  /** `false` switches it off; anything else leaves it as it is. */
   enabled?: boolean;
   /** It says how it was discovered: where it does not say when, the registry does. */
   discovered: boolean;

@@ -1,4 +1,4 @@
-import { type Document, isNode, isScalar, LineCounter, parseAllDocuments, visit } from "yaml";
+import { type Document, isAlias, isNode, isScalar, LineCounter, type Node, parseAllDocuments, visit } from "yaml";
 import { err, ok, type Result } from "../domain/result.ts";
 import { parseStrictJson, type StrictJson } from "../domain/strict-json.ts";
 
@@ -50,13 +50,15 @@ export function parseYaml(
       return err({ message: "the YAML holds more than one document" });
     const problem = document.errors[0] ?? document.warnings[0];
     if (problem !== undefined) return fault(firstLine(problem.message), problem.pos[0]);
+    // What aliases stand for counts, not how short they are written; counted before any of it is built.
+    const size = expandedSize(document, text.length);
+    if (size > 100 * limits.maxBytes) return err({ message: "its aliases stand for far more than could be read" });
+    if (size > limits.maxBytes) {
+      return err({ message: `the YAML stands for more than ${limits.maxBytes} bytes`, tooLarge: true });
+    }
     const odd = oddKey(document);
     if (odd !== undefined) return fault(odd.message, odd.offset);
     const json = new TextEncoder().encode(JSON.stringify(document.toJS({ maxAliasCount: 100 }), asJson));
-    // What aliases stand for counts, not how short they are written.
-    if (json.byteLength > limits.maxBytes) {
-      return err({ message: `the YAML stands for more than ${limits.maxBytes} bytes`, tooLarge: true });
-    }
     const strict = parseStrictJson(json, limits);
     return strict.ok ? ok(strict.value) : err({ message: strict.error.message });
   } catch (cause) {
@@ -77,6 +79,42 @@ function nestsTooDeeply(text: string): boolean {
     if (open > openBrackets) return true;
   }
   return false;
+}
+
+/** About how long the text would be with every alias written out. */
+function expandedSize(document: Document, length: number): number {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Node, Node>();
+  visit(document, (_, node) => {
+    if (isAlias(node)) {
+      const target = anchors.get(node.source);
+      if (target !== undefined) targets.set(node, target);
+    } else if (isNode(node) && "anchor" in node && node.anchor !== undefined) {
+      anchors.set(node.anchor, node);
+    }
+  });
+  const sizes = new Map<Node, number>();
+  const sizeOf = (node: Node): number => {
+    const known = sizes.get(node);
+    if (known !== undefined) return known;
+    // Until it is known, a node that holds its own alias is endless.
+    sizes.set(node, Number.POSITIVE_INFINITY);
+    const [start = 0, end = 0] = node.range ?? [];
+    const size = end - start + aliasesIn(node);
+    sizes.set(node, size);
+    return size;
+  };
+  const aliasesIn = (root: Node | Document): number => {
+    let size = 0;
+    visit(root, {
+      Alias(_, alias) {
+        const target = targets.get(alias);
+        if (target !== undefined) size += sizeOf(target);
+      },
+    });
+    return size;
+  };
+  return length + aliasesIn(document);
 }
 
 /** The first key that JSON could not have: one that is there already, or that is no plain value. */

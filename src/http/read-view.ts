@@ -10,7 +10,7 @@ import type { Rendered } from "../storage/rendered-views.ts";
 import type { View } from "../views/view.ts";
 import { notModified, send } from "./answer.ts";
 import { bad, type RequestContext, refuse } from "./context.ts";
-import { admit, freshnessOf, generationAhead, permit, serverRef } from "./request.ts";
+import { admit, freshnessOf, generationAhead, parameters, permit, serverRef } from "./request.ts";
 
 /**
  * One view of one server: authorise, resolve the head, compare tags, send bytes. When caller, head and view are all in
@@ -19,6 +19,7 @@ import { admit, freshnessOf, generationAhead, permit, serverRef } from "./reques
 export async function readView(c: RequestContext, services: Services, view: View): Promise<Response> {
   const ref = serverRef(c);
   const freshness = freshnessOf(c);
+  if (c.req.url.includes("?")) parameters(c, []);
   const known = services.authenticator.peek(c.req.header("Authorization"));
   const principal = known ? permit(c, services, known, "registry:read") : await admit(c, services, "registry:read");
   const resolved = services.heads.peek(ref, freshness) ?? (await services.heads.resolve(ref, freshness));
@@ -30,7 +31,7 @@ export async function readView(c: RequestContext, services: Services, view: View
 
   const bytes = services.views.peek(head, view);
   if (bytes !== undefined) return send(c, services, bytes, view.contentType, meta);
-  return renderAndSend(c, services, view, ref, head, resolved);
+  return renderAndSend(c, services, view, { principal, ref, head, resolved });
 }
 
 /** A request about a server that its object answers itself. */
@@ -68,26 +69,30 @@ export function readableHead(
   return resolved.head;
 }
 
+interface Render {
+  principal: Principal;
+  ref: ServerRef;
+  head: Head;
+  resolved: Resolved;
+}
+
 async function renderAndSend(
   c: RequestContext,
   services: Services,
   view: View,
-  ref: ServerRef,
-  head: Head,
-  resolved: Resolved,
+  { principal, ref, head, resolved }: Render,
 ): Promise<Response> {
   const rendered = await services.views.render(head, view);
   if (rendered !== undefined) {
     const source = farther(resolved.source, rendered.source);
     return sendRendered(c, services, view, rendered, { head, asOf: resolved.asOf, source });
   }
-  // The revision was pruned between head and body: the object knows the present one.
+  // The revision was pruned between head and body. The object knows the present one, which may be another's by now.
   const current = await services.heads.resolve(ref, { strong: true, minGeneration: 0 });
-  const again = current.head && !current.head.deleted ? await services.views.render(current.head, view) : undefined;
-  if (current.head === undefined || again === undefined) {
-    throw bad("ErrorInternalServer", "Failed to fetch capabilities: the manifest is missing");
-  }
-  return sendRendered(c, services, view, again, { head: current.head, asOf: current.asOf, source: current.source });
+  const present = readableHead(principal, ref, current, 0);
+  const again = await services.views.render(present, view);
+  if (again === undefined) throw bad("ErrorInternalServer", "Failed to fetch capabilities: the manifest is missing");
+  return sendRendered(c, services, view, again, { head: present, asOf: current.asOf, source: current.source });
 }
 
 function sendRendered(

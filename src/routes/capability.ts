@@ -47,7 +47,7 @@ export function capabilityRoutes(app: App, services: Services): void {
     if (format === "yaml")
       return send(c, services, stringify(data, { version: "1.2" }), `${formats.yaml}; charset=utf-8`, meta);
     const { text, losses } = printRtfs([rtfsOf(document)]);
-    const lost = losses.length === 0 ? {} : { "Rollcall-Losses": losses.slice(0, 20).join(" ") };
+    const lost = losses.length === 0 ? {} : { "Rollcall-Losses": losses.slice(0, 20).map(encodeURI).join(" ") };
     return send(c, services, text, `${formats.rtfs}; charset=utf-8`, {
       ...meta,
       headers: { ...meta.headers, ...lost },

@@ -6,12 +6,11 @@ import { type DirectoryEntry, directoryEntry } from "../domain/server-summary.ts
 import { notModified, succeed } from "../http/answer.ts";
 import { readDocument } from "../http/body.ts";
 import { type App, bad, type RequestContext, refuse, unwrap } from "../http/context.ts";
-import { paged } from "../http/paged.ts";
+import { paged, type ReadPage } from "../http/paged.ts";
 import { readObject } from "../http/read-view.ts";
 import { admit, freshnessOf, generationAhead, parameters, serverName, serverRef, tenantName } from "../http/request.ts";
 import { validated } from "../http/validate.ts";
 import { asWriter, writerTo, written } from "../http/write.ts";
-import type { DirectoryQuery } from "../objects/directory/directory-object.ts";
 import type { ServerEntry } from "../objects/tenant/servers.ts";
 import type { Writer } from "../objects/tenant/tenant-object.ts";
 import { ServerConfig } from "../schemas/index.ts";
@@ -30,13 +29,19 @@ export function configsRoutes(app: App, services: Services): void {
     if (query.visibility !== undefined && query.visibility !== "public") {
       throw bad("ErrorBadRequest", 'visibility can only be "public": the public servers of every tenant');
     }
-    const list = listing(services, principal, tenant, query.visibility === "public");
+    const onlyPublic = query.visibility === "public";
+    const one = onlyPublic ? undefined : (tenant ?? onlyTenant(principal));
+    const { minGeneration } = freshnessOf(c);
+    if (minGeneration > 0 && one === undefined) {
+      throw bad("ErrorBadRequest", "Rollcall-Min-Generation is a tenant's: name one with ?tenant=");
+    }
+    const list = one === undefined ? across(services, principal, tenant, onlyPublic) : within(services, one);
     const scope = { list: "configs", tenant, visibility: query.visibility, caller: callerScope(principal) };
     const page = await paged(services, query, scope, list);
-    const { minGeneration } = freshnessOf(c);
-    if (tenant !== undefined && page.generation < minGeneration) throw generationAhead(minGeneration, page.generation);
+    if (page.generation < minGeneration) throw generationAhead(minGeneration, page.generation);
     const meta = { message: "MCP server list retrieved successfully", source: "object" as const };
-    return succeed(c, services, page, { ...meta, generation: page.generation });
+    // Across tenants there is no tenant's generation to speak of; the one in the page only orders its pages.
+    return succeed(c, services, page, one === undefined ? meta : { ...meta, generation: page.generation });
   });
 
   app.post(listPath, async (c) => {
@@ -88,23 +93,33 @@ export function configsRoutes(app: App, services: Services): void {
   });
 }
 
-/** One tenant is asked itself, so its list is never behind; a list across tenants is one query to the directory. */
-function listing(services: Services, principal: Principal, tenant: string | undefined, onlyPublic: boolean) {
-  services.operations.objectCalls += 1;
-  const only = tenant ?? (principal.admin || principal.tenants.length !== 1 ? undefined : principal.tenants[0]);
-  if (only !== undefined && !onlyPublic) {
-    return async (after: string[], limit: number) => {
-      const { entries, generation } = await services.tenant(only).servers(after[1] ?? "", limit);
-      return { items: entries.map(summaryOf), generation };
-    };
-  }
+function onlyTenant({ admin, tenants }: Principal): string | undefined {
+  return admin || tenants.length !== 1 ? undefined : tenants[0];
+}
+
+/** One tenant is asked itself, so its list is never behind. */
+function within(services: Services, tenant: string): ReadPage<DirectoryEntry> {
+  return async ([, after = ""], limit) => {
+    services.operations.objectCalls += 1;
+    const { entries, generation } = await services.tenant(tenant).servers(after, limit);
+    return { items: entries.map(summaryOf), generation };
+  };
+}
+
+/** A list across tenants is one query to the directory. */
+function across(
+  services: Services,
+  principal: Principal,
+  tenant: string | undefined,
+  onlyPublic: boolean,
+): ReadPage<DirectoryEntry> {
   const own = principal.admin ? "all" : principal.tenants;
-  const visible: Pick<DirectoryQuery, "tenants" | "onlyPublic"> = onlyPublic
-    ? { tenants: tenant === undefined ? "all" : [tenant], onlyPublic: true }
-    : { tenants: own, onlyPublic: false };
-  return async ([afterTenant = "", afterName = ""]: string[], limit: number) => {
+  const everyones = tenant === undefined ? "all" : [tenant];
+  return async ([afterTenant = "", afterName = ""], limit) => {
+    services.operations.objectCalls += 1;
     const after = { tenant: afterTenant, name: afterName };
-    const { entries, generation } = await services.directory().list({ ...visible, after, limit });
+    const tenants = onlyPublic ? everyones : own;
+    const { entries, generation } = await services.directory().list({ tenants, onlyPublic, after, limit });
     return { items: entries, generation };
   };
 }

@@ -18,12 +18,13 @@ export function historyRoutes(app: App, services: Services): void {
     const query = parameters(c, ["limit", "before"]);
     const limit = wholeNumber("limit", query.limit, { min: 1, max: 100, fallback: 30 });
     const before = wholeNumber("before", query.before, { min: 1, max: 1e15, fallback: Number.MAX_SAFE_INTEGER });
-    const answer = await services.tenant(ref.tenant).revisions(ref.name, before, limit);
+    const answer = await services.tenant(ref.tenant).revisions(ref.name, before, limit + 1);
     const { digest: current = null } = permit(answer);
-    const { revisions: items, generation } = answer;
-    const last = items.at(-1);
-    const more = items.length === limit && last !== undefined && last.number > 1;
-    const data = { current, items, generation, ...(more ? { nextBefore: last.number } : {}) };
+    const { revisions, generation } = answer;
+    const items = revisions.slice(0, limit);
+    // One more than asked for tells whether there is a next page.
+    const next = revisions.length > limit ? { nextBefore: items.at(-1)?.number } : {};
+    const data = { current, items, generation, ...next };
     return succeed(c, services, data, { generation, source: "object" });
   });
 

@@ -11,7 +11,6 @@ import type { View } from "../views/view.ts";
 /** The `capabilities://` views: of every server, and of the registry itself. */
 export function viewsRoutes(app: App, services: Services): void {
   app.get("/api/mcp/capabilities/:tenant/:name/:view", async (c) => {
-    parameters(c, []);
     const view = viewOf(c.req.param("view"));
     try {
       return await readView(c, services, view);

@@ -79,6 +79,9 @@ export const commonFields = {
   metadata: ProviderMetadata.optional(),
   icons: z.array(Icon).optional(),
   _meta: JsonObject.optional(),
-  enabled: z.boolean().describe("Moves the overlay, not the digest. Absent leaves it as it is.").optional(),
+  enabled: z
+    .boolean()
+    .describe("false switches the item off, outside the digest; anything else leaves it as it is.")
+    .optional(),
   lastSynced: z.string().describe("Set by the registry; ignored on publish.").nullish(),
 };

@@ -59,7 +59,10 @@ export const ItemSwitch = z
         }),
       )
       .min(1)
-      .max(1_000),
+      .max(1_000)
+      .refine((items) => new Set(items.map(({ kind, name }) => `${kind} ${name}`)).size === items.length, {
+        message: "names an item twice",
+      }),
   })
   .describe("Items to enable or disable, all or none.");
 export type ItemSwitch = z.infer<typeof ItemSwitch>;

@@ -585,6 +585,19 @@ describe("headers and query", () => {
     expect([status, body.error.code]).toEqual([400, "ErrorBadRequest"]);
   });
 
+  it.each(["json", "yaml", "rtfs"])(
+    "a line break inside a key is in no header of the capability as %s",
+    async (format) => {
+      const properties = { "a\nX-Evil: 1": { type: "string", enum: ["x"], format: "email" } };
+      await asked.publish("broken-key", {
+        tools: [{ name: "asked_key", inputSchema: { type: "object", properties } }],
+      });
+      const path = `/api/capabilities/asked/mcp.broken-key.asked_key?format=${format}`;
+      const { status, headers } = await asked.send("GET", path);
+      expect([status, headers.get("X-Evil")]).toEqual([200, null]);
+    },
+  );
+
   it("values come back in no header, and in no body as markup", async () => {
     const hostile = "x</script><script>alert(1)</script>";
     const { headers, text } = await asked.send("GET", `${configs}?${encodeURIComponent(hostile)}=1`, undefined, {

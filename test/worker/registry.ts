@@ -44,7 +44,7 @@ export class Registry {
   readonly services: Services;
   readonly #app: ReturnType<typeof createApp>;
 
-  constructor(surroundings: Surroundings & { vars?: Record<string, string> } = {}) {
+  constructor(surroundings: Surroundings & { vars?: Partial<Env> | Record<string, string> } = {}) {
     const { vars, ...rest } = surroundings;
     this.services = createServices(vars === undefined ? env : ({ ...env, ...vars } as Env), rest);
     this.#app = createApp(this.services);

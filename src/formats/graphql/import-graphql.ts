@@ -53,13 +53,15 @@ async function importSchema(
   options: GraphqlOptions,
   isIntrospected: boolean,
 ): Promise<Result<Imported, ImportFault>> {
+  let canonical: string;
   try {
-    const hash = await digestOfText(printSchema(lexicographicSortSchema(schema)));
-    return importOperations(schema, options, { schema_hash: hash, requires_introspection: isIntrospected });
+    canonical = printSchema(lexicographicSortSchema(schema));
   } catch (cause) {
-    // Types are looked into only when they are used, and some faults show only then.
+    // Types are looked into only when they are used, and printing uses every one.
     return err(faultOf(cause));
   }
+  const hash = await digestOfText(canonical);
+  return importOperations(schema, options, { schema_hash: hash, requires_introspection: isIntrospected });
 }
 
 function importOperations(

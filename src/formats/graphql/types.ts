@@ -1,4 +1,5 @@
 import {
+  type ConstValueNode,
   type GraphQLArgument,
   type GraphQLInputField,
   type GraphQLInputType,
@@ -11,7 +12,7 @@ import {
   isNonNullType,
   isObjectType,
   isUnionType,
-  valueFromASTUntyped,
+  Kind,
 } from "graphql";
 import type { Converted, Definition } from "../openapi/definitions.ts";
 import { plainCopy, plainObject, withLineFeeds } from "../openapi/wording.ts";
@@ -171,12 +172,30 @@ function orNull(schema: Properties): Properties {
 
 function about(value: GraphQLArgument | GraphQLInputField): Properties {
   const { default: initial } = value;
-  const literal = initial?.literal === undefined ? initial?.value : valueFromASTUntyped(initial.literal);
+  const literal = initial?.literal === undefined ? initial?.value : literalValue(initial.literal, DEFAULT_LEVELS);
   return {
     ...described(value.description),
     ...(initial === undefined ? {} : { default: plainCopy(literal, DEFAULT_LEVELS) }),
     ...deprecation(value),
   };
+}
+
+/** What a literal stands for; below the limit, nothing. */
+function literalValue(node: ConstValueNode, levels: number): unknown {
+  switch (node.kind) {
+    case Kind.NULL:
+      return null;
+    case Kind.INT:
+    case Kind.FLOAT:
+      return Number(node.value);
+    case Kind.LIST:
+      return levels === 0 ? null : node.values.map((value) => literalValue(value, levels - 1));
+    case Kind.OBJECT:
+      if (levels === 0) return null;
+      return plainObject(node.fields.map(({ name, value }) => [name.value, literalValue(value, levels - 1)]));
+    default:
+      return node.value;
+  }
 }
 
 export function deprecation({ deprecationReason: reason }: { deprecationReason?: string | null | undefined }) {

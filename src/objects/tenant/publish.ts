@@ -12,7 +12,7 @@ import { recordChanges } from "./change-log.ts";
 import { type Difference, difference, unannouncedChange } from "./difference.ts";
 import { insertRevision, pruneRevisions, revisionAt } from "./revisions.ts";
 import { findRow, moveServer, type ServerRow, tagOf, touch } from "./servers.ts";
-import { applySwitches, type Switch } from "./switches.ts";
+import { applySwitches, type Switch, switchedOffTooMuch } from "./switches.ts";
 
 export interface PublishRequest {
   name: string;
@@ -58,6 +58,8 @@ export function publish(
   if (precondition !== undefined && !meetsPrecondition(precondition, live && tagOf(live))) {
     return err(failure("ErrorPreconditionFailed", undefined, live === undefined ? {} : { current: live.digest }));
   }
+  const crowded = switchedOffTooMuch(sql, name, switchesOf(manifest));
+  if (crowded !== undefined) return err(crowded);
   if (live?.digest === manifest.digest) return ok(confirm(sql, live, request, keep));
 
   const previous = live && revisionAt(sql, name, live.revision);
@@ -88,7 +90,8 @@ function confirm(
   const switched = applySwitches(sql, name, switchesOf(manifest));
   sql.exec("UPDATE server SET last_synced = ? WHERE name = ?", at, name);
   if (switched.length === 0) {
-    return { outcome: "unchanged", generation: live.generation, changes: none, flags: [], narrowed: false };
+    const flags = JSON.parse(live.flags) as CapabilityFlag[];
+    return { outcome: "unchanged", generation: live.generation, changes: none, flags, narrowed: false };
   }
   const { generation, counts } = recordChanges(sql, name, at, switched, keep.changes);
   touch(sql, name, generation, at);
@@ -165,9 +168,12 @@ function move(
   };
 }
 
-/** An explicit `enabled` in a manifest is a switch. */
+/**
+ * `enabled: false` in a manifest switches an item off. `true` does nothing: every answer says it, so an old answer sent
+ * back would otherwise undo what an operator switched off since.
+ */
 function switchesOf({ capabilities }: Pick<PreparedManifest, "capabilities">): Switch[] {
-  return capabilities.flatMap(({ kind, key, enabled }) => (enabled === undefined ? [] : [{ kind, key, enabled }]));
+  return capabilities.flatMap(({ kind, key, enabled }) => (enabled === false ? [{ kind, key, enabled }] : []));
 }
 
 /** Flags of earlier publishes about items that are still there as they were. */

@@ -6,7 +6,7 @@ import type { ServerConfig } from "../../schemas/index.ts";
 import { recordChanges } from "./change-log.ts";
 import { dropBodyIfOrphan } from "./revisions.ts";
 import { findLive, type ServerRow, tagOf, touch } from "./servers.ts";
-import { applySwitches, type Switch } from "./switches.ts";
+import { applySwitches, type Switch, switchedOffTooMuch } from "./switches.ts";
 
 /** Writes to a server that leave its manifest alone. Each runs inside one transaction of the tenant's object. */
 
@@ -110,6 +110,8 @@ export function switchItems(
     const message = `${name} has no ${unknown.map(({ kind, key }) => `${kind} ${JSON.stringify(key)}`).join(", ")}`;
     return err(failure("ErrorCapabilityNotFound", message));
   }
+  const crowded = switchedOffTooMuch(sql, name, switches);
+  if (crowded !== undefined) return err(crowded);
   const changes = applySwitches(sql, name, switches);
   if (changes.length === 0) return ok({ generation: found.value.generation, changed: false, narrowed: false });
   const { generation } = recordChanges(sql, name, at, changes, keepChanges);

@@ -1,4 +1,5 @@
 import type { NewChange } from "../../domain/change.ts";
+import { type Failure, failure } from "../../domain/failure.ts";
 import type { CapabilityKind } from "../../schemas/index.ts";
 
 export interface Switch {
@@ -21,4 +22,16 @@ export function applySwitches(sql: SqlStorage, server: string, switches: readonl
     const message = enabled ? "switched on" : "switched off";
     return [{ kind, key, classification, reasons: [{ path: "", classification, message }] } satisfies NewChange];
   });
+}
+
+/** Every head carries the list of what is switched off, so it is kept to what a manifest can hold at once. */
+const mostSwitchedOff = 10_000;
+
+export function switchedOffTooMuch(sql: SqlStorage, server: string, switches: readonly Switch[]): Failure | undefined {
+  const more = switches.filter(({ enabled }) => !enabled).length;
+  if (more === 0) return undefined;
+  const already = Number(sql.exec("SELECT count(*) AS n FROM disabled WHERE server = ?", server).one().n);
+  if (already + more <= mostSwitchedOff) return undefined;
+  const message = `At most ${mostSwitchedOff} items of a server can be switched off; ${already} are. Switch some on first`;
+  return failure("ErrorTooLarge", message);
 }
