@@ -49,8 +49,12 @@ export function createApp(services: Services): App {
     // Durable Objects say when trying again may help: a restart, a deploy, an overload.
     const { retryable, overloaded } = error as { retryable?: boolean; overloaded?: boolean };
     const unavailable = retryable === true || overloaded === true;
+    c.set("logged", true);
     log(c, "error", { error: error.message, stack: error.stack });
-    return fail(c, services, failure(unavailable ? "ErrorUnavailable" : "ErrorInternalServer"));
+    const fetching = c.req.path.startsWith("/api/mcp/capabilities/") && c.req.method === "GET";
+    const reason = `see request ${c.get("requestId")} in the log`;
+    const message = fetching ? `Failed to fetch capabilities: ${reason}` : `Internal error: ${reason}`;
+    return fail(c, services, unavailable ? failure("ErrorUnavailable") : failure("ErrorInternalServer", message));
   });
   return app;
 }

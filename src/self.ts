@@ -28,6 +28,7 @@ const selfHead: Head = {
   tenant: service,
   name: service,
   visibility: "public",
+  status: "active",
   generation: 0,
   asOf: 0,
   overlay: 0,

@@ -11,6 +11,7 @@ import { Bodies } from "./storage/bodies.ts";
 import { Cursors } from "./storage/cursors.ts";
 import { Edge, type EdgeCache } from "./storage/edge.ts";
 import { Heads } from "./storage/heads.ts";
+import { Lru } from "./storage/lru.ts";
 import { createOperations, type Operations } from "./storage/operations.ts";
 import { RenderedViews } from "./storage/rendered-views.ts";
 
@@ -26,6 +27,8 @@ export interface Services {
   /** Made anew for each use, as every stub is: one belongs to the request that made it. */
   directory: () => Directory;
   heads: Heads;
+  /** Which tenants there are, as far as outsiders asked. */
+  knownTenants: Lru<{ exists: boolean; until: number }>;
   bodies: Bodies;
   views: RenderedViews;
   /** Absent while no secret is configured to sign them with. */
@@ -57,6 +60,7 @@ export function createServices(env: Env, surroundings: Surroundings = {}): Servi
     reads: new TokenBuckets(config.readLimit),
     tenant,
     directory: () => directoryOf(env),
+    knownTenants: new Lru(10_000),
     heads: new Heads({ edge, kv, tenant, now, operations }),
     bodies,
     views: new RenderedViews(bodies, operations),

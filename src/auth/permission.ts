@@ -27,6 +27,7 @@ export function readObjection(principal: Principal, tenant: string, head: Head |
   return failure(principal.anonymous ? "ErrorUnauthorized" : "ErrorTenantPermissionError");
 }
 
-function holds(principal: Principal, tenant: string): boolean {
+/** Whether a principal acts for a tenant; anyone else is an outsider there. */
+export function holds(principal: Principal, tenant: string): boolean {
   return principal.admin || principal.tenants.includes(tenant);
 }

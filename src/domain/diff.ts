@@ -1,6 +1,6 @@
 import type { CapabilityKind } from "../schemas/index.ts";
 import type { ChangeCounts, NewChange } from "./change.ts";
-import { classifyCapability, classifyHeader } from "./classify/classify.ts";
+import { classifyCapability, classifyHeader, createBudget } from "./classify/classify.ts";
 import type { StoredManifest } from "./stored.ts";
 
 /** One version of one capability, as far as a comparison needs it. */
@@ -15,18 +15,22 @@ export function slotOf({ kind, key }: Pick<Item, "kind" | "key">): string {
   return `${kind} ${key}`;
 }
 
+/** About half a second: a tenant waits while its object compares. */
+const stepsPerPublish = 1_000_000;
+
 /** Pairs what left with what came in its place, and classifies each. Items in neither list did not change. */
 export function itemChanges(gone: readonly Item[], added: readonly Item[]): NewChange[] {
   const successors = new Map(added.map((item) => [slotOf(item), item]));
   const replaced = new Set<string>();
   const changes: NewChange[] = [];
+  const budget = createBudget(stepsPerPublish);
   for (const { kind, key, digest: from, declared } of gone) {
     const next = successors.get(slotOf({ kind, key }));
     if (next === undefined) {
       changes.push({ kind, key, classification: "removed", from, reasons: [] });
     } else {
       replaced.add(slotOf(next));
-      changes.push({ kind, key, from, to: next.digest, ...classifyCapability(declared, next.declared) });
+      changes.push({ kind, key, from, to: next.digest, ...classifyCapability(declared, next.declared, budget) });
     }
   }
   for (const item of added) {

@@ -1,4 +1,4 @@
-import type { CapabilityKind, Visibility } from "../schemas/index.ts";
+import type { CapabilityKind, ServerStatus, Visibility } from "../schemas/index.ts";
 import type { CapabilityFlag } from "./issue.ts";
 
 /** The mutable pointer tenant/name → digest, with all that moves without the declared content changing. */
@@ -8,6 +8,7 @@ export interface Head {
   /** Absent until something is published. */
   digest?: string;
   visibility: Visibility;
+  status: ServerStatus;
   /** The tenant's generation at this server's own last change. */
   generation: number;
   /** The tenant's generation at which the object confirmed this head. */

@@ -33,12 +33,13 @@ export interface JudgeOptions {
   documentIssues: Issue[];
 }
 
-export function split(document: Record<string, unknown>) {
+export function split(document: Record<string, unknown>, server: string) {
   const fields: [string, unknown][] = [];
   const items: { section: SectionName; path: string; value: unknown }[] = [];
   const rejected: Rejection[] = [];
   for (const [key, value] of Object.entries(document)) {
     if ((answerKeys as readonly string[]).includes(key)) continue;
+    if (key === "serverInfo" && isDefaultServerInfo(value, document, server)) continue;
     if (!isSection(key)) {
       fields.push([key, value]);
     } else if (Array.isArray(value)) {
@@ -52,6 +53,15 @@ export function split(document: Record<string, unknown>) {
   items.sort((a, b) => sectionNames.indexOf(a.section) - sectionNames.indexOf(b.section));
   // From entries, because assigning a key such as __proto__ would not make a field of it.
   return { fields: Object.fromEntries(fields), items, rejected };
+}
+
+/** What answers fill in for a server that declares nothing about itself is not a declaration when it comes back. */
+export function defaultServerInfo(header: Record<string, unknown>, server: string): { name: string; version: string } {
+  return { name: server, version: typeof header.version === "string" ? header.version : "" };
+}
+
+function isDefaultServerInfo(value: unknown, document: Record<string, unknown>, server: string): boolean {
+  return isObject(value) && canonicalJson(value) === canonicalJson(defaultServerInfo(document, server));
 }
 
 /** The manifest's own fields: all of them valid, or with a partial publish the ones that are. */

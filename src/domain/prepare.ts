@@ -2,7 +2,7 @@ import { sectionForKind, sections } from "../schemas/index.ts";
 import { canonicalJson, digestOfText } from "./canonical.ts";
 import { clippedSegment } from "./characters.ts";
 import { type Failure, failure, type IdCollision } from "./failure.ts";
-import { type Flag, type Issue, pointer } from "./issue.ts";
+import { type CapabilityFlag, type Flag, type Issue, pointer } from "./issue.ts";
 import {
   type Candidate,
   isObject,
@@ -34,8 +34,8 @@ export interface PreparedCapability extends Omit<StoredCapability, "declared"> {
 
 export interface PreparedManifest {
   digest: string;
-  /** About the manifest's own text. */
-  flags: Flag[];
+  /** About the manifest's own text, and about items beside each other. */
+  flags: CapabilityFlag[];
   header: Record<string, unknown>;
   capabilities: PreparedCapability[];
   rejected: Rejection[];
@@ -56,7 +56,7 @@ export async function prepareManifest(
 ): Promise<Result<PreparedManifest, Failure>> {
   if (!isObject(document)) return err(invalid([{ path: "", rule: "type", message: "a manifest is an object" }]));
 
-  const { fields, items, rejected: misplaced } = split(document);
+  const { fields, items, rejected: misplaced } = split(document, options.server);
   // A partial publish leaves a damaged part out; damage that is in no part of it, or a whole publish, cannot be mended.
   const named = Object.keys(fields).filter((key) => key.length < clippedSegment);
   const parts = new Set([...named.map((key) => pointer("", key)), ...items.map(({ path }) => path)]);
@@ -78,7 +78,8 @@ export async function prepareManifest(
 
   const capabilities = await describe(accepted, options);
   const digest = await digestOfText(canonicalManifest(header, capabilities));
-  const flags = scanCapability({ kind: "server", name: options.server, declared: header });
+  const own = scanCapability({ kind: "server", name: options.server, declared: header });
+  const flags = [...boundedFlags(own, flagsPerItem), ...twins(capabilities)];
   return ok({ digest, flags, header, capabilities, rejected });
 }
 
@@ -107,8 +108,8 @@ export async function withoutTakenIds(
 
 async function describe(candidates: Candidate[], options: PrepareOptions): Promise<PreparedCapability[]> {
   const described: PreparedCapability[] = [];
-  const twins = twinFlags(candidates.filter(({ section }) => section === "tools").map(({ key }) => key));
   let uncounted = 0;
+  let flagBudget = flagsPerManifest;
   for (const { section, key, id, item } of candidates) {
     const { kind } = sections[section];
     const { declared, enabled, createdAt, discovered } = normalise(item);
@@ -130,15 +131,15 @@ async function describe(candidates: Candidate[], options: PrepareOptions): Promi
     for (const field of ["inputSchema", "outputSchema"]) {
       if (isObject(declared[field])) flags.push(...schemaFlags(declared[field], `/${field}`));
     }
-    const twin: Flag | undefined = section === "tools" ? twins.get(key) : undefined;
-    if (twin !== undefined) flags.push(twin);
+    const kept = boundedFlags(flags, Math.min(flagsPerItem, flagBudget));
+    flagBudget -= kept.length;
     described.push({
       kind,
       key,
       id,
       digest,
       tokens,
-      flags,
+      flags: kept,
       text,
       discovered,
       mentions: mentionedNames(declared),
@@ -147,6 +148,27 @@ async function describe(candidates: Candidate[], options: PrepareOptions): Promi
     });
   }
   return described;
+}
+
+const flagsPerItem = 20;
+const flagsPerManifest = 1_000;
+const flagText = 256;
+
+/** Flags quote what the publisher wrote; however long that is, they stay short and few. */
+function boundedFlags(flags: readonly Flag[], most: number): Flag[] {
+  const clip = (text: string) => (text.length <= flagText ? text : `${text.slice(0, flagText)}…`);
+  return flags.slice(0, most).map(({ rule, path, message }) => ({ rule, path: clip(path), message: clip(message) }));
+}
+
+function twins(capabilities: readonly PreparedCapability[]): CapabilityFlag[] {
+  const tools = capabilities.filter(({ kind }) => kind === "tool");
+  const found = twinFlags(tools.map(({ key }) => key));
+  return tools
+    .flatMap(({ key, id }) => {
+      const flag = found.get(key);
+      return flag === undefined ? [] : [{ ...flag, capability: id }];
+    })
+    .slice(0, flagsPerManifest);
 }
 
 /** Every part that was left out is named; when there are very many, with one reason each. */

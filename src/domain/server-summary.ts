@@ -28,6 +28,7 @@ export interface DirectoryEntry extends ServerSummary {
   tenant: string;
   name: string;
   visibility: "tenant" | "public";
+  status: "active" | "deprecated";
   generation: number;
   updatedAt: string;
   digest?: string;
@@ -44,6 +45,7 @@ export function directoryEntry(
     tenant: config.tenant,
     name: config.name,
     visibility: config.visibility,
+    status: config.status ?? "active",
     ...state,
   };
 }

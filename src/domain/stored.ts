@@ -40,7 +40,3 @@ export function canonicalManifest(
   const names = [...members.keys()].sort();
   return `{${names.map((name) => `${JSON.stringify(name)}:${members.get(name)}`).join(",")}}`;
 }
-
-export function totalTokens(manifest: StoredManifest): number {
-  return manifest.capabilities.reduce((sum, capability) => sum + capability.tokens, 0);
-}

@@ -10,6 +10,8 @@ export interface Variables {
   /** Where the answer came from, for headers and metrics. */
   source?: Source;
   subject?: string;
+  /** An error has its line in the log already. */
+  logged?: boolean;
 }
 
 export type App = Hono<{ Bindings: Env; Variables: Variables }>;

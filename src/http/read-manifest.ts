@@ -3,7 +3,7 @@ import type { StoredManifest } from "../domain/stored.ts";
 import type { Services } from "../services.ts";
 import { bad, type RequestContext } from "./context.ts";
 import { readableHead } from "./read-view.ts";
-import { admit, freshnessOf, serverRef } from "./request.ts";
+import { admit, freshnessOf, guardTenant, serverRef } from "./request.ts";
 
 /** What a server has published, for routes that answer a question about it rather than show it. */
 export async function readManifest(
@@ -13,6 +13,7 @@ export async function readManifest(
   const ref = serverRef(c);
   const freshness = freshnessOf(c);
   const principal = await admit(c, services, "registry:read");
+  await guardTenant(services, principal, ref.tenant);
   const resolved = await services.heads.resolve(ref, freshness);
   const head = readableHead(principal, ref, resolved, freshness.minGeneration);
   if (head.digest === undefined) return { head, manifest: undefined };

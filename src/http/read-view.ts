@@ -1,16 +1,16 @@
-import { readObjection } from "../auth/permission.ts";
+import { holds, readObjection } from "../auth/permission.ts";
 import type { Principal } from "../auth/principal.ts";
 import { etagOf, matchesEtag } from "../domain/etag.ts";
 import type { FailureCode } from "../domain/failure.ts";
 import type { Head } from "../domain/head.ts";
 import type { Services } from "../services.ts";
-import type { Resolved, ServerRef } from "../storage/heads.ts";
+import type { Freshness, Resolved, ServerRef } from "../storage/heads.ts";
 import { farther, type Source } from "../storage/operations.ts";
 import type { Rendered } from "../storage/rendered-views.ts";
 import type { View } from "../views/view.ts";
 import { notModified, send } from "./answer.ts";
 import { bad, type RequestContext, refuse } from "./context.ts";
-import { admit, freshnessOf, generationAhead, parameters, permit, serverRef } from "./request.ts";
+import { admit, freshnessOf, generationAhead, guardTenant, parameters, permit, serverRef } from "./request.ts";
 
 /**
  * One view of one server: authorise, resolve the head, compare tags, send bytes. When caller, head and view are all in
@@ -22,7 +22,7 @@ export async function readView(c: RequestContext, services: Services, view: View
   if (c.req.url.includes("?")) parameters(c, []);
   const known = services.authenticator.peek(c.req.header("Authorization"));
   const principal = known ? permit(c, services, known, "registry:read") : await admit(c, services, "registry:read");
-  const resolved = services.heads.peek(ref, freshness) ?? (await services.heads.resolve(ref, freshness));
+  const resolved = services.heads.peek(ref, freshness) ?? (await resolve(services, principal, ref, freshness));
   const head = readableHead(principal, ref, resolved, freshness.minGeneration);
 
   const meta = { etag: etagOf(head, view.version), generation: resolved.asOf, source: resolved.source };
@@ -34,9 +34,21 @@ export async function readView(c: RequestContext, services: Services, view: View
   return renderAndSend(c, services, view, { principal, ref, head, resolved });
 }
 
+async function resolve(
+  services: Services,
+  principal: Principal,
+  ref: ServerRef,
+  freshness: Freshness,
+): Promise<Resolved> {
+  await guardTenant(services, principal, ref.tenant);
+  return services.heads.resolve(ref, freshness);
+}
+
 /** A request about a server that its object answers itself. */
 export interface ObjectRead {
   ref: ServerRef;
+  /** The caller reads a public server of a tenant that is not theirs. */
+  outsider: boolean;
   /** The head that came with the object's answer, if the caller may read the server at that very moment. */
   permit(answer: { head?: Head; generation: number }): Head;
 }
@@ -46,9 +58,11 @@ export async function readObject(c: RequestContext, services: Services): Promise
   const ref = serverRef(c);
   const { minGeneration } = freshnessOf(c);
   const principal = await admit(c, services, "registry:read");
+  await guardTenant(services, principal, ref.tenant);
   services.operations.objectCalls += 1;
   return {
     ref,
+    outsider: !holds(principal, ref.tenant),
     permit: ({ head, generation }) => readableHead(principal, ref, { head, asOf: generation }, minGeneration),
   };
 }

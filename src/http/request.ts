@@ -1,7 +1,7 @@
-import { type Scope, scopeObjection } from "../auth/permission.ts";
+import { holds, type Scope, scopeObjection } from "../auth/permission.ts";
 import type { Principal } from "../auth/principal.ts";
 import { failure } from "../domain/failure.ts";
-import { ServerName, TenantName } from "../schemas/index.ts";
+import { ServerName, serverPattern, TenantName, tenantPattern } from "../schemas/index.ts";
 import type { Services } from "../services.ts";
 import type { Freshness, ServerRef } from "../storage/heads.ts";
 import { bad, type RequestContext, RequestFailed, unwrap } from "./context.ts";
@@ -41,6 +41,27 @@ export function permit(c: RequestContext, services: Services, principal: Princip
   return principal;
 }
 
+/** How long an isolate remembers that a tenant exists, or does not. */
+const knownMs = 60_000;
+const unknownMs = 2_000;
+
+/**
+ * Turns an outsider away from a tenant that no one has ever published to, before anything is woken or made for it. To
+ * them it looks like any tenant that is not theirs.
+ */
+export async function guardTenant(services: Services, principal: Principal, tenant: string): Promise<void> {
+  if (holds(principal, tenant)) return;
+  const now = services.now();
+  let known = services.knownTenants.get(tenant);
+  if (known === undefined || known.until <= now) {
+    services.operations.objectCalls += 1;
+    const exists = await services.directory().knows(tenant);
+    known = { exists, until: now + (exists ? knownMs : unknownMs) };
+    services.knownTenants.set(tenant, known);
+  }
+  if (!known.exists) throw bad(principal.anonymous ? "ErrorUnauthorized" : "ErrorTenantPermissionError");
+}
+
 /** The server a path names. */
 export function serverRef(c: RequestContext): ServerRef {
   return { tenant: tenantName(c.req.param("tenant")), name: serverName(c.req.param("name")) };
@@ -48,6 +69,8 @@ export function serverRef(c: RequestContext): ServerRef {
 
 export function tenantName(value: unknown): string {
   if (value === undefined || value === null || value === "") throw bad("ErrorTenantRequired");
+  // The pattern first: a hot read passes here and needs no more.
+  if (typeof value === "string" && tenantPattern.test(value)) return value;
   const parsed = TenantName.safeParse(value);
   if (!parsed.success) throw bad("ErrorTenantInvalid", `Tenant name ${parsed.error.issues[0]?.message}`);
   return parsed.data;
@@ -55,6 +78,7 @@ export function tenantName(value: unknown): string {
 
 export function serverName(value: unknown): string {
   if (value === undefined || value === null || value === "") throw bad("ErrorMCPServerNameRequired");
+  if (typeof value === "string" && serverPattern.test(value)) return value;
   const parsed = ServerName.safeParse(value);
   if (!parsed.success) throw bad("ErrorMCPServerNameInvalid", `MCP server name ${parsed.error.issues[0]?.message}`);
   return parsed.data;

@@ -23,6 +23,7 @@ export function observe(services: Services): MiddlewareHandler<{ Bindings: Env; 
     const route = `${method} ${routePath(c, 1)}`;
     services.metrics.record(route, status, milliseconds, c.get("source"));
     const write = method !== "GET" && method !== "HEAD" && method !== "OPTIONS";
+    if (c.get("logged")) return;
     if (status >= 500 || (write && status < 400) || milliseconds >= services.config.slowMs) {
       log(c, status >= 500 ? "error" : write ? "write" : "slow", { status, route, milliseconds });
     }

@@ -4,7 +4,7 @@ import { flatten, printRtfs, type RtfsCapability } from "../formats/rtfs/index.t
 import { notModified, send, succeed } from "../http/answer.ts";
 import { type App, bad, type RequestContext } from "../http/context.ts";
 import { readableHead } from "../http/read-view.ts";
-import { admitAnyone, flag, freshnessOf, parameters, tenantName } from "../http/request.ts";
+import { admitAnyone, flag, freshnessOf, guardTenant, parameters, tenantName } from "../http/request.ts";
 import { CapabilityId } from "../schemas/index.ts";
 import type { Services } from "../services.ts";
 import { capabilityDocument } from "../views/capability.ts";
@@ -19,6 +19,7 @@ export function capabilityRoutes(app: App, services: Services): void {
   app.get(path, async (c) => {
     const tenant = tenantName(c.req.param("tenant"));
     const principal = await admitAnyone(c, services);
+    await guardTenant(services, principal, tenant);
     const id = c.req.param("capabilityId");
     services.operations.objectCalls += 1;
     const { head, capability, generation } = await services.tenant(tenant).capability(id);

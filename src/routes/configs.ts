@@ -63,7 +63,7 @@ export function configsRoutes(app: App, services: Services): void {
 
   app.get(onePath, async (c) => {
     parameters(c, []);
-    const { ref, permit } = await readObject(c, services);
+    const { ref, permit, outsider } = await readObject(c, services);
     const { entry, generation } = await services.tenant(ref.tenant).server(ref.name);
     permit(entry === undefined ? { generation } : { head: entry.head, generation });
     if (entry === undefined) throw bad("ErrorMCPServerNotFound");
@@ -71,7 +71,8 @@ export function configsRoutes(app: App, services: Services): void {
     const ifNoneMatch = c.req.header("If-None-Match");
     if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, meta.etag)) return notModified(c, services, meta);
     const message = "MCP server information retrieved successfully";
-    return succeed(c, services, shown(entry), { ...meta, message });
+    // Sources, policy and whatever else is in a config are the tenant's own business.
+    return succeed(c, services, outsider ? summaryOf(entry) : shown(entry), { ...meta, message });
   });
 
   app.delete(onePath, async (c) => {

@@ -3,7 +3,7 @@ import { matchesEtag } from "../domain/etag.ts";
 import type { Head } from "../domain/head.ts";
 import type { StoredManifest } from "../domain/stored.ts";
 import { notModified, succeed } from "../http/answer.ts";
-import { type App, bad } from "../http/context.ts";
+import { type App, bad, type RequestContext } from "../http/context.ts";
 import { type ObjectRead, readObject } from "../http/read-view.ts";
 import { parameters, wholeNumber } from "../http/request.ts";
 import { Digest, sectionForKind } from "../schemas/index.ts";
@@ -11,10 +11,13 @@ import type { Services } from "../services.ts";
 
 const path = "/api/mcp/capabilities/:tenant/:name";
 
-/** What a server used to be: its revisions, any of them whole, and what changed between two. */
+/**
+ * What a server used to be: its revisions, any of them whole, and what changed between two. The past belongs to the
+ * tenant: a server that is public now may not have been, and what was switched off is still in it.
+ */
 export function historyRoutes(app: App, services: Services): void {
   app.get(`${path}/revisions`, async (c) => {
-    const { ref, permit } = await readObject(c, services);
+    const { ref, permit } = await readHistory(c, services);
     const query = parameters(c, ["limit", "before"]);
     const limit = wholeNumber("limit", query.limit, { min: 1, max: 100, fallback: 30 });
     const before = wholeNumber("before", query.before, { min: 1, max: 1e15, fallback: Number.MAX_SAFE_INTEGER });
@@ -29,7 +32,7 @@ export function historyRoutes(app: App, services: Services): void {
   });
 
   app.get(`${path}/revisions/:digest`, async (c) => {
-    const read = await readObject(c, services);
+    const read = await readHistory(c, services);
     parameters(c, []);
     const { manifest, revision, generation, head } = await retained(services, read, "digest", c.req.param("digest"));
     // The revision never changes, but what is switched off in it does.
@@ -41,7 +44,7 @@ export function historyRoutes(app: App, services: Services): void {
   });
 
   app.get(`${path}/diff`, async (c) => {
-    const read = await readObject(c, services);
+    const read = await readHistory(c, services);
     const query = parameters(c, ["from", "to"]);
     const before = await retained(services, read, "from", query.from);
     const after = await retained(services, read, "to", query.to ?? before.head.digest);
@@ -60,6 +63,12 @@ export function historyRoutes(app: App, services: Services): void {
       throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
     });
   }
+}
+
+async function readHistory(c: RequestContext, services: Services): Promise<ObjectRead> {
+  const read = await readObject(c, services);
+  if (read.outsider) throw bad("ErrorTenantPermissionError");
+  return read;
 }
 
 /**

@@ -78,4 +78,13 @@ export function sectionForKind(kind: CapabilityKind): SectionName {
 }
 
 /** Keys that answers add and a publish ignores, so that what was read can be published back unchanged. */
-export const answerKeys = ["lastSynced", "digest", "generation", "tokens", "flags", "warnings", "stale"] as const;
+export const answerKeys = [
+  "lastSynced",
+  "status",
+  "digest",
+  "generation",
+  "tokens",
+  "flags",
+  "warnings",
+  "stale",
+] as const;

@@ -1,19 +1,19 @@
 import { z } from "zod";
 
+export const tenantPattern = /^[a-z0-9][a-z0-9.-]{0,99}$/;
+export const serverPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
 /** Owner namespace. Dots are allowed, so `io.github.acme` is one tenant. */
 export const TenantName = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9.-]{0,99}$/, "must be 1 to 100 of a-z, 0-9, '.' and '-', starting with a letter or digit")
+  .regex(tenantPattern, "must be 1 to 100 of a-z, 0-9, '.' and '-', starting with a letter or digit")
   .describe("Owner namespace of servers.");
 export type TenantName = z.infer<typeof TenantName>;
 
 /** A server's name inside its tenant. */
 export const ServerName = z
   .string()
-  .regex(
-    /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
-    "must be 1 to 128 of A-Z, a-z, 0-9, '.', '_' and '-', starting with a letter or digit",
-  )
+  .regex(serverPattern, "must be 1 to 128 of A-Z, a-z, 0-9, '.', '_' and '-', starting with a letter or digit")
   .describe("Name of a server inside its tenant.");
 export type ServerName = z.infer<typeof ServerName>;
 

@@ -3,6 +3,9 @@ import { CapabilityKind } from "./capability.ts";
 import { ServerName, TenantName } from "./names.ts";
 import { Description, JsonObject, Title } from "./parts.ts";
 
+export const ServerStatus = z.enum(["active", "deprecated"]);
+export type ServerStatus = z.infer<typeof ServerStatus>;
+
 export const Visibility = z.enum(["tenant", "public"]);
 export type Visibility = z.infer<typeof Visibility>;
 
@@ -25,6 +28,7 @@ export const ServerConfig = z
     title: Title.optional(),
     description: Description.optional(),
     visibility: Visibility.default("tenant").describe("Who may read it: the tenant, or everyone."),
+    status: ServerStatus.optional().describe("Whether readers should still rely on it; active where absent."),
     sources: z.array(Source).max(32).optional(),
     advertise: z
       .looseObject({

@@ -1,6 +1,6 @@
 import type { StoredManifest } from "../domain/stored.ts";
 import type { TenantObject } from "../objects/tenant/tenant-object.ts";
-import type { Edge } from "./edge.ts";
+import { type Edge, missed } from "./edge.ts";
 import type { ServerRef } from "./heads.ts";
 import { bodyKey } from "./keys.ts";
 import type { Operations, Source } from "./operations.ts";
@@ -34,7 +34,7 @@ export class Bodies {
     if (cached !== undefined) return { manifest: JSON.parse(cached), source: "edge" };
     operations.kvReads += 1;
     let source: Source = "kv";
-    let text = (await kv.get(key, "text")) ?? undefined;
+    let text = (await kv.get(key, "text").catch((cause) => missed("KV read", cause))) ?? undefined;
     if (text === undefined) {
       operations.objectCalls += 1;
       source = "object";

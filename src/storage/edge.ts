@@ -18,18 +18,31 @@ export class Edge {
 
   async read(key: string): Promise<string | undefined> {
     this.#operations.cacheReads += 1;
-    const response = await this.#cache.match(urlOf(key));
-    return response?.text();
+    try {
+      const response = await this.#cache.match(urlOf(key));
+      return await response?.text();
+    } catch (cause) {
+      return missed("cache read", cause);
+    }
   }
 
   async write(key: string, text: string, maxAgeSeconds: number): Promise<void> {
     this.#operations.cacheWrites += 1;
     const headers = { "Content-Type": "application/json", "Cache-Control": `max-age=${maxAgeSeconds}` };
-    await this.#cache.put(urlOf(key), new Response(text, { headers }));
+    try {
+      await this.#cache.put(urlOf(key), new Response(text, { headers }));
+    } catch (cause) {
+      missed("cache write", cause);
+    }
   }
 }
 
 /** A name that cannot be a route of ours or anyone's: `.invalid` is reserved. */
 function urlOf(key: string): string {
   return `https://rollcall.invalid/1/${key.split("/").map(encodeURIComponent).join("/")}`;
+}
+
+/** A layer that fails is a layer that has nothing: the next one is asked, and the log says so. */
+export function missed(layer: string, cause: unknown): undefined {
+  console.error(JSON.stringify({ event: "storage", layer, cause: String(cause) }));
 }

@@ -1,6 +1,6 @@
 import { type Head, notOlder } from "../domain/head.ts";
 import type { TenantObject } from "../objects/tenant/tenant-object.ts";
-import type { Edge } from "./edge.ts";
+import { type Edge, missed } from "./edge.ts";
 import { headKey } from "./keys.ts";
 import { Lru } from "./lru.ts";
 import type { Operations, Source } from "./operations.ts";
@@ -95,7 +95,9 @@ export class Heads {
     // Another isolate may have confirmed something newer: look first. Two that look at the same instant can still
     // leave the older entry; the loser is corrected by its own floor check on the next read, at worst 15 s later.
     const entry = await this.#edgeEntry(key);
+    const newest = this.#shown.get(key);
     if (entry !== undefined && !notOlder(head, entry.head)) return;
+    if (newest !== undefined && !notOlder(head, newest)) return;
     await this.#writeEdge(key, { head, storedAt: now, floor: { ...stamp(head), until: now + floorMs } });
   }
 
@@ -109,12 +111,16 @@ export class Heads {
       if (head !== undefined) return this.#answer(key, head, "edge");
     }
     operations.kvReads += 1;
-    const stored = await kv.get<Head>(key, { type: "json", cacheTtl: kvCacheTtlSeconds });
+    const stored = await kv
+      .get<Head>(key, { type: "json", cacheTtl: kvCacheTtlSeconds })
+      .catch((cause) => missed("KV read", cause));
+    // KV takes its time, and a write may have been confirmed meanwhile: judge by what is known now.
+    const later = this.#floor(key, await this.#edgeEntry(key));
     // A miss in KV is never an answer: the object may know better.
-    const head = stored === null ? undefined : above(stored, floor, minGeneration);
+    const head = stored == null ? undefined : above(stored, later, minGeneration);
     if (head === undefined) return undefined;
     const until = { until: now() + floorMs };
-    await this.#writeEdge(key, { head, storedAt: now(), ...(floor && { floor: { ...floor, ...until } }) });
+    await this.#writeEdge(key, { head, storedAt: now(), ...(later && { floor: { ...later, ...until } }) });
     return this.#answer(key, head, "kv");
   }
 

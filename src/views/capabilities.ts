@@ -1,4 +1,5 @@
 import type { CapabilityFlag } from "../domain/issue.ts";
+import { defaultServerInfo } from "../domain/manifest-parts.ts";
 import { sectionForKind, sectionNames } from "../schemas/index.ts";
 import { declaredItem, enabledCapabilities } from "./enabled.ts";
 import type { View } from "./view.ts";
@@ -30,8 +31,9 @@ export const capabilitiesView: View = {
       message: "MCP capabilities retrieved successfully",
       data: {
         ...data,
-        serverInfo: data.serverInfo ?? { name: head.name, version: data.version ?? "" },
+        serverInfo: data.serverInfo ?? defaultServerInfo(data, head.name),
         lastSynced,
+        status: head.status,
         digest: head.digest ?? null,
         tokens: shown.reduce((sum, { tokens }) => sum + tokens, 0),
         ...(flags.length > 0 ? { flags } : {}),

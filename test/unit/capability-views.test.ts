@@ -13,6 +13,7 @@ const head: Head = {
   name: "compose",
   digest: "sha256-d",
   visibility: "tenant",
+  status: "active",
   generation: 1,
   asOf: 1,
   overlay: 1,

@@ -388,14 +388,33 @@ describe("logs and errors", () => {
     vi.restoreAllMocks();
   });
 
-  /** A registry whose KV fails, for the one answer that no one planned. */
+  /** A registry that cannot reach any tenant, for the one answer that no one planned. */
   const failing = (error: Error) => {
-    const get = async () => {
+    const idFromName = () => {
       throw error;
     };
     const cache = { match: async () => undefined, put: async () => {} };
-    return new Registry({ kv: { get } as unknown as KVNamespace, cache });
+    const kv = { get: async () => null } as unknown as KVNamespace;
+    return new Registry({ kv, cache, vars: { TENANTS: { idFromName } as unknown as Env["TENANTS"] } });
   };
+
+  it("name a cache or KV that fails, and the answer comes from the object", async () => {
+    const who = await token({ tenants: ["logged"] });
+    await new Registry().send("PUT", capabilities("logged", "sturdy"), {
+      token: who,
+      body: { tools: [{ name: "t" }] },
+    });
+    const broken = async () => {
+      throw new Error("storage is down");
+    };
+    const kv = { get: broken } as unknown as KVNamespace;
+    const registry = new Registry({ kv, cache: { match: broken, put: broken } });
+    const read = await registry.send("GET", capabilities("logged", "sturdy"), { token: who });
+    expect([read.status, read.headers.get("Rollcall-Source")]).toEqual([200, "object"]);
+    const written = await registry.send("PUT", capabilities("logged", "sturdy"), { token: who, body: { tools: [] } });
+    expect(written.status).toBe(200);
+    expect(lines.some((line) => line.includes('"event":"storage"'))).toBe(true);
+  });
 
   it("hold no token, no secret and nothing from a query", async () => {
     const secret = "s3cr3t-canary";

@@ -15,8 +15,9 @@ import {
 import { fromTo } from "./keywords.ts";
 import { createLedger, type Reason, type Verdict } from "./ledger.ts";
 import { createValues, isObject, type JsonObject, own } from "./values.ts";
+import type { Budget } from "./walk.ts";
 
-export type { Reason, Verdict };
+export type { Budget, Reason, Verdict };
 
 export type Classification = "breaking" | "additive" | "cosmetic" | "removed";
 
@@ -92,8 +93,8 @@ const capability = members({
 });
 
 /** Classifies the change between two versions of one capability; the same content has no reasons. */
-export function classifyCapability(before: JsonObject, after: JsonObject): Verdict {
-  return classify(before, after, isKeyedByName(before) && isKeyedByName(after) ? capability : labelled);
+export function classifyCapability(before: JsonObject, after: JsonObject, budget = createBudget()): Verdict {
+  return classify(before, after, isKeyedByName(before) && isKeyedByName(after) ? capability : labelled, budget);
 }
 
 /** Tools, prompts and operations are called by name; what has a key of its own carries its name as a label. */
@@ -134,15 +135,20 @@ const header = members({
   packages: offers,
 });
 
-/** Classifies the change of a manifest's own fields, those outside its capabilities. */
-export function classifyHeader(before: JsonObject, after: JsonObject): Verdict {
-  return classify(before, after, header);
+/** How much comparing may cost. Shared by all changes of a publish: what does not fit any more counts as breaking. */
+export function createBudget(steps = STEPS): Budget {
+  return { steps };
 }
 
-function classify(before: JsonObject, after: JsonObject, rule: FieldRule): Verdict {
+/** Classifies the change of a manifest's own fields, those outside its capabilities. */
+export function classifyHeader(before: JsonObject, after: JsonObject): Verdict {
+  return classify(before, after, header, createBudget());
+}
+
+function classify(before: JsonObject, after: JsonObject, rule: FieldRule, budget: Budget): Verdict {
   const [values, ledger] = [createValues(limits), createLedger()];
   if (!values.same(before, after) && !values.isOverflowing()) {
-    rule({ before, after, path: "", values, ledger, budget: { steps: STEPS } });
+    rule({ before, after, path: "", values, ledger, budget });
     if (ledger.isEmpty()) ledger.cosmetic("", "nothing changed that a caller can notice");
   }
   if (values.isOverflowing()) ledger.breaking("", "too complex to compare");

@@ -65,6 +65,13 @@ export class DirectoryObject extends DurableObject<Env> {
     });
   }
 
+  /** Whether any server of a tenant is listed: asked before an outsider's question wakes that tenant. */
+  async knows(tenant: string): Promise<boolean> {
+    return (
+      this.#sql.exec("SELECT 1 FROM server WHERE tenant = ? AND entry IS NOT NULL LIMIT 1", tenant).toArray().length > 0
+    );
+  }
+
   async list(query: DirectoryQuery): Promise<{ generation: number; entries: DirectoryEntry[] }> {
     const { tenants, onlyPublic, after, limit } = query;
     const owned = tenants === "all" ? "1" : "tenant IN (SELECT value FROM json_each(?4))";

@@ -30,6 +30,16 @@ const longestBackOffMs = 60_000;
 /** A safety net only: the drain that follows a write normally empties the outbox long before. */
 const alarmAfterMs = 2_000;
 
+/** A directory that takes longer than this has failed, and is tried again later. */
+const directoryMs = 5_000;
+
+async function within(milliseconds: number, work: Promise<void>): Promise<void> {
+  const late = scheduler.wait(milliseconds).then(() => {
+    throw new Error(`no answer in ${milliseconds} ms`);
+  });
+  await Promise.race([work, late]);
+}
+
 /** Puts a task down, inside the transaction that makes it due. Due at once unless told otherwise. */
 export function owe(sql: SqlStorage, task: Task, subject: string, dueAt = 0): void {
   sql.exec(
@@ -89,9 +99,9 @@ export class Outbox {
   }
 
   async #runAll(): Promise<void> {
+    // Beside the writes to KV, never before them: a slow directory must not hold heads back.
+    const directory = this.flushDirectory();
     for (;;) {
-      await this.flushDirectory();
-      this.#settle(this.#delivered.splice(0), true);
       const tasks = this.#due("task <> 'directory'");
       if (tasks.length === 0) break;
       // Bodies before the heads that point at them; a reader who is faster asks the object.
@@ -107,6 +117,8 @@ export class Outbox {
         );
       }
     }
+    await directory;
+    this.#settle(this.#delivered.splice(0), true);
     const next = this.#storage.sql.exec("SELECT min(due_at) AS at FROM outbox").one().at;
     if (next === null) await this.#storage.deleteAlarm();
     else await this.#storage.setAlarm(Math.max(Number(next), this.#now() + 50));
@@ -121,7 +133,7 @@ export class Outbox {
     const tasks = this.#due("task = 'directory'").filter(({ subject, version }) => delivered.get(subject) !== version);
     if (tasks.length === 0) return;
     const names = tasks.map(({ subject }) => subject);
-    const done = await this.#attempt(tasks, () => this.#projections.updateDirectory(names));
+    const done = await this.#attempt(tasks, () => within(directoryMs, this.#projections.updateDirectory(names)));
     if (done) this.#delivered.push(...tasks);
     else this.#settle(tasks, false);
   }
@@ -139,7 +151,7 @@ export class Outbox {
       case "settle":
         return this.#projections.settleHead(subject);
       case "directory":
-        return this.#projections.updateDirectory([subject]);
+        throw new Error("the directory is updated in batches");
     }
   }
 

@@ -52,6 +52,7 @@ export function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: nu
     tenant,
     name: row.name,
     visibility: row.visibility as Visibility,
+    status: (JSON.parse(row.config) as ServerConfig).status ?? "active",
     generation: row.generation,
     asOf,
     overlay: row.overlay,
@@ -67,7 +68,7 @@ export function entryOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: n
   return {
     config: JSON.parse(row.config) as ServerConfig,
     head: headOf(sql, tenant, row, asOf),
-    summary: JSON.parse(row.summary) as ServerSummary,
+    summary: shownSummary(sql, row),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
@@ -92,6 +93,27 @@ interface ServerMove {
   at: string;
   flags: CapabilityFlag[];
   summary: ServerSummary;
+}
+
+/** The summary of what is published, less what is switched off. */
+function shownSummary(sql: SqlStorage, row: ServerRow): ServerSummary {
+  const summary = JSON.parse(row.summary) as ServerSummary;
+  const hidden = sql
+    .exec<{ kind: CapabilityKind; items: number; tokens: number }>(
+      `SELECT c.kind, count(*) AS items, sum(c.tokens) AS tokens FROM disabled d
+       JOIN capability c ON c.key = d.key AND c.kind = d.kind AND c.last_revision IS NULL AND c.server = d.server
+       WHERE d.server = ? GROUP BY c.kind`,
+      row.name,
+    )
+    .toArray();
+  if (hidden.length === 0) return summary;
+  const counts = { ...summary.counts };
+  let tokens = summary.tokens ?? 0;
+  for (const { kind, items, tokens: cost } of hidden) {
+    counts[kind] = (counts[kind] ?? 0) - items;
+    tokens -= cost;
+  }
+  return { ...summary, counts, tokens };
 }
 
 /** Points a server at a new revision; makes it where it is new, and anew where it had been deleted. */

@@ -24,14 +24,18 @@ export function applySwitches(sql: SqlStorage, server: string, switches: readonl
   });
 }
 
-/** Every head carries the list of what is switched off, so it is kept to what a manifest can hold at once. */
-const mostSwitchedOff = 10_000;
+/** Every head carries the list of what is switched off, so names of items may not take more of it than this. */
+const mostSwitchedOffBytes = 256 * 1024;
 
 export function switchedOffTooMuch(sql: SqlStorage, server: string, switches: readonly Switch[]): Failure | undefined {
-  const more = switches.filter(({ enabled }) => !enabled).length;
+  const more = switches.filter(({ enabled }) => !enabled).reduce((sum, { key }) => sum + key.length + rowBytes, 0);
   if (more === 0) return undefined;
-  const already = Number(sql.exec("SELECT count(*) AS n FROM disabled WHERE server = ?", server).one().n);
-  if (already + more <= mostSwitchedOff) return undefined;
-  const message = `At most ${mostSwitchedOff} items of a server can be switched off; ${already} are. Switch some on first`;
-  return failure("ErrorTooLarge", message);
+  const already = sql
+    .exec(`SELECT coalesce(sum(length(key) + ${rowBytes}), 0) AS bytes FROM disabled WHERE server = ?`, server)
+    .one().bytes;
+  if (Number(already) + more <= mostSwitchedOffBytes) return undefined;
+  return failure("ErrorTooLarge", "Too much of this server is switched off already; switch something on first");
 }
+
+/** What an item costs in a head besides its name. */
+const rowBytes = 32;
