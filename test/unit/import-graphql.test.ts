@@ -319,7 +319,7 @@ describe("introspection answers that are none", () => {
   });
 
   it("cannot reach the prototype of anything", async () => {
-    const args = [{ name: "__proto__", type: { kind: "SCALAR", name: "Int" } }];
+    const args = [{ name: "__proto__", type: { kind: "NON_NULL", ofType: { kind: "SCALAR", name: "Int" } } }];
     const fields = [{ name: "a", args, type: { kind: "SCALAR", name: "Int" } }];
     const { operations } = await introspected(types({ ...query, fields }, { kind: "SCALAR", name: "Int" }));
     expect(operations[0]?.inputSchema).toEqual({ type: "object", properties: {} });

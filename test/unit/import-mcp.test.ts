@@ -57,6 +57,7 @@ describe("which documents hold capabilities", () => {
       resources: [{ uri, ...kept, metadata: { discovery: discovery("mcp_resource") } }],
       resourceTemplates: [{ ...kept, metadata: { discovery: discovery("mcp_resource_template") } }],
     });
+    expect(JSON.stringify(manifest)).not.toContain("tool_name");
     expect(counts).toEqual({ tool: 0, prompt: 1, resource: 1, resourceTemplate: 1 });
     await expectPublishable(manifest);
   });

@@ -188,3 +188,26 @@ describe("what is taken away", () => {
     expect(names(await read(near))).toEqual(["again"]);
   });
 });
+
+describe("a read that waits for a slow KV", () => {
+  it("brings back neither an older head nor a lower floor than was confirmed meanwhile", async () => {
+    await publish(near, "one");
+    await drained(tenant);
+    const old = await env.REGISTRY.get(`head/${tenant}/s`, "json");
+    const now = () => clock;
+    const cache = separateCache();
+    const arrival = Promise.withResolvers<void>();
+    const slow = { get: () => arrival.promise.then(() => old) } as unknown as KVNamespace;
+    const isolate = (kv: KVNamespace) => new Registry({ now, cache, kv });
+    const [reader, writer, other] = [isolate(slow), isolate(env.REGISTRY), isolate(slow)];
+
+    const waiting = read(reader);
+    const written = generation(await publish(writer, "one", "two"));
+    arrival.resolve();
+    expect(generation(await waiting)).toBe(written);
+    for (const seconds of [0, 3, 16]) {
+      clock += seconds * 1_000;
+      expect(generation(await read(other))).toBe(written);
+    }
+  });
+});
