@@ -197,7 +197,9 @@ describe("a read that waits for a slow KV", () => {
     const now = () => clock;
     const cache = separateCache();
     const arrival = Promise.withResolvers<void>();
-    const slow = { get: () => arrival.promise.then(() => old) } as unknown as KVNamespace;
+    const get = (key: string, options: "text") =>
+      key.startsWith("head/") ? arrival.promise.then(() => old) : env.REGISTRY.get(key, options);
+    const slow = { get } as unknown as KVNamespace;
     const isolate = (kv: KVNamespace) => new Registry({ now, cache, kv });
     const [reader, writer, other] = [isolate(slow), isolate(env.REGISTRY), isolate(slow)];
 
