@@ -35,7 +35,7 @@ async function welcome(server: EmbeddedServer): Promise<void> {
   console.log(`
 Rollcall is running at ${server.url}
 
-A token for you, for the tenant "${demoTenant}", good for 24 hours (npm run token makes others):
+A token for you: admin, good for 24 hours (npm run token makes narrower ones):
 
 ${token}
 

@@ -1,4 +1,5 @@
 import { ok, type Result } from "../domain/result.ts";
+import { tenantPattern } from "../schemas/names.ts";
 import type { Principal } from "./principal.ts";
 import { fault, type TokenFault } from "./token-fault.ts";
 
@@ -13,7 +14,6 @@ export interface ClaimRules {
 
 const MAX_SUBJECT = 256;
 const MAX_TENANTS = 1_000;
-const tenantName = /^[a-z0-9][a-z0-9.-]{0,99}$/;
 /** RFC 6749, section 3.3. */
 const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
@@ -63,7 +63,7 @@ function isTime(value: unknown): value is number {
 
 function isTenantList(value: unknown): value is string[] {
   if (!Array.isArray(value) || value.length > MAX_TENANTS) return false;
-  return value.every((tenant) => typeof tenant === "string" && tenantName.test(tenant));
+  return value.every((tenant) => typeof tenant === "string" && tenantPattern.test(tenant));
 }
 
 function readScopes(scope: unknown): string[] | undefined {
