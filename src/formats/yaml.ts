@@ -1,4 +1,5 @@
 import { type Document, isAlias, isNode, isScalar, LineCounter, type Node, parseAllDocuments, visit } from "yaml";
+import type { Issue } from "../domain/issue.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { parseStrictJson, type StrictJson } from "../domain/strict-json.ts";
 
@@ -58,9 +59,12 @@ export function parseYaml(
     }
     const odd = oddKey(document);
     if (odd !== undefined) return fault(odd.message, odd.offset);
-    const json = new TextEncoder().encode(JSON.stringify(document.toJS({ maxAliasCount: 100 }), asJson));
+    const issues: Issue[] = [];
+    const json = new TextEncoder().encode(JSON.stringify(document.toJS({ maxAliasCount: 100 }), asJson(issues)));
     const strict = parseStrictJson(json, limits);
-    return strict.ok ? ok(strict.value) : err({ message: strict.error.message });
+    return strict.ok
+      ? ok({ value: strict.value.value, issues: [...issues, ...strict.value.issues] })
+      : err({ message: strict.error.message });
   } catch (cause) {
     // The parser recurses, so nesting beyond the stack lands here, as does an alias bomb.
     return err({ message: firstLine(`${cause}`) });
@@ -142,16 +146,21 @@ function oddKey(document: Document): { message: string; offset: number | undefin
   return found;
 }
 
-/** Numbers as JSON can hold them, or not at all. */
-function asJson(key: string, value: unknown): unknown {
-  if (typeof value === "bigint") {
-    if (BigInt(Number(value)) !== value) throw new TypeError(`${JSON.stringify(key)} is an integer that loses digits`);
-    return Number(value);
-  }
-  if (typeof value === "number" && !Number.isFinite(value)) {
-    throw new TypeError(`${JSON.stringify(key)} is not a finite number`);
-  }
-  return value;
+/** Numbers as JSON can hold them: an integer that loses digits is reported, one that is no number is refused. */
+function asJson(issues: Issue[]) {
+  return (key: string, value: unknown): unknown => {
+    if (typeof value === "number" && !Number.isFinite(value)) {
+      throw new TypeError(`${JSON.stringify(key)} is not a finite number`);
+    }
+    if (typeof value !== "bigint") return value;
+    const number = Number(value);
+    if (!Number.isFinite(number)) throw new TypeError(`${JSON.stringify(key)} is larger than any number`);
+    if (BigInt(number) !== value && issues.length < 100) {
+      const message = `${JSON.stringify(key.slice(0, 100))} is an integer that loses digits`;
+      issues.push({ path: "", rule: "lossy-number", message });
+    }
+    return number;
+  };
 }
 
 /** The parser's own words, short: they may quote the document, and some go on for lines. */

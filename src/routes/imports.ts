@@ -1,5 +1,5 @@
 import { effectiveBy } from "../domain/contract.ts";
-import type { Result } from "../domain/result.ts";
+import { ok, type Result } from "../domain/result.ts";
 import { importGraphqlIntrospection, importGraphqlSdl } from "../formats/graphql/import-graphql.ts";
 import type { Imported, ImportFault } from "../formats/imported.ts";
 import { importMcp } from "../formats/mcp/import-mcp.ts";
@@ -20,14 +20,29 @@ const yamlBytes = 4 * 1024 * 1024;
 
 type Importer = (c: RequestContext, services: Services, server: string) => Promise<Result<Imported, ImportFault>>;
 
+/** Plain data that an importer can be given, and what to tell about it. */
+interface PlainData {
+  value: unknown;
+  warnings: string[];
+}
+
 const importers: Record<string, Importer> = {
   rtfs: async (c, services, server) => importRtfs(await readText(c, services.config.bounds.importBytes), { server }),
-  openapi: async (c, services, server) => importOpenApi(await plainData(c, services), { server }),
-  graphql: async (c, services, server) =>
-    /json$/.test(mediaType(c))
-      ? importGraphqlIntrospection(await plainData(c, services), { server })
-      : importGraphqlSdl(await readText(c, services.config.bounds.importBytes), { server }),
-  mcp: async (c, services, server) => importMcp(await plainData(c, services), { server }),
+  openapi: async (c, services, server) => {
+    const { value, warnings } = await plainData(c, services);
+    return warned(importOpenApi(value, { server }), warnings);
+  },
+  graphql: async (c, services, server) => {
+    if (!/json$/.test(mediaType(c))) {
+      return importGraphqlSdl(await readText(c, services.config.bounds.importBytes), { server });
+    }
+    const { value, warnings } = await plainData(c, services);
+    return warned(await importGraphqlIntrospection(value, { server }), warnings);
+  },
+  mcp: async (c, services, server) => {
+    const { value, warnings } = await plainData(c, services);
+    return warned(importMcp(value, { server }), warnings);
+  },
 };
 
 /** Turns a document of another kind into a published manifest, or with `?dryRun=true` shows what would be published. */
@@ -67,10 +82,31 @@ export function importsRoutes(app: App, services: Services): void {
   });
 }
 
-/** JSON or YAML without damage: what an importer makes of a repeated key would be a guess. */
-async function plainData(c: RequestContext, { config: { bounds } }: Services): Promise<unknown> {
+/**
+ * JSON or YAML without damage: what an importer makes of a repeated key would be a guess. A number too long for a double
+ * is let through with a warning, because real documents have them in their examples.
+ */
+async function plainData(c: RequestContext, { config: { bounds } }: Services): Promise<PlainData> {
   const { value, issues } = await readDocument(c, { bytes: bounds.importBytes, depth: bounds.depth, yamlBytes });
-  const [damage] = issues;
-  if (damage !== undefined) throw bad("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues });
-  return value;
+  const damage = issues.filter(({ rule }) => rule !== "lossy-number");
+  const [first] = damage;
+  if (first !== undefined) throw bad("ErrorInvalidBody", `${first.path} ${first.message}`, { issues: damage });
+  if (issues.length > 0 && !allFinite(value))
+    throw bad("ErrorInvalidBody", "A number is larger than any number can be");
+  return { value, warnings: issues.map(({ path: at, message }) => `${at} ${message}`.trim()) };
+}
+
+/** Rounding can be warned of; a number that became infinite has no JSON to go on with. */
+function allFinite(value: unknown): boolean {
+  let finite = true;
+  JSON.stringify(value, (_, member) => {
+    if (typeof member === "number" && !Number.isFinite(member)) finite = false;
+    return member;
+  });
+  return finite;
+}
+
+function warned(imported: Result<Imported, ImportFault>, warnings: string[]): Result<Imported, ImportFault> {
+  if (!imported.ok || warnings.length === 0) return imported;
+  return ok({ ...imported.value, warnings: [...warnings, ...imported.value.warnings] });
 }

@@ -121,6 +121,23 @@ describe("importing", () => {
     expect([again.status, again.body.data.outcome]).toEqual([200, "unchanged"]);
   });
 
+  it.each([
+    [
+      "JSON",
+      JSON.stringify({ ...openapi, "x-long": 0 }).replace('"x-long":0', '"x-long":9007199254740993'),
+      "application/json",
+    ],
+    [
+      "YAML",
+      "openapi: 3.1.0\ninfo: {title: Pets, version: 1.0.0}\nx-long: 9007199254740993\npaths: {}\n",
+      "application/yaml",
+    ],
+  ])("warns of a number that loses digits in %s", async (kind, text, type) => {
+    const { status, body } = await send("openapi", `long-${kind}`, text, type, "&dryRun=true");
+    expect(status).toBe(200);
+    expect(body.data.warnings).toHaveLength(1);
+  });
+
   it("only shows what would be published with dryRun", async () => {
     const { status, body } = await send(
       "openapi",
@@ -165,6 +182,13 @@ describe("what cannot be imported", () => {
     ["a document of another kind", "openapi", "{}", "application/json", 400],
     ["an alias bomb", "openapi", laughs, "application/yaml", 400],
     ["a repeated key", "openapi", '{"openapi":"3.1.0","openapi":"3.0.0"}', "application/json", 400],
+    [
+      "a number beyond all numbers",
+      "openapi",
+      JSON.stringify({ ...openapi, "x-a": 0 }).replace('"x-a":0', '"x-a":1e400'),
+      "application/json",
+      400,
+    ],
     ["an unknown type", "graphql", "type Query { a: Nothing }", "application/graphql", 400],
     ["SDL that does not end", "graphql", "type Query {", "application/graphql", 400],
     ["an answer that is no schema", "graphql", '{"data":{}}', "application/json", 400],
