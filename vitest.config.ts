@@ -3,6 +3,8 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
+    // What passes says nothing; a failure brings its log along.
+    silent: "passed-only",
     projects: [
       // Pure rules: no Worker, no bindings.
       { test: { name: "unit", include: ["test/unit/**/*.test.ts"] } },

@@ -27,10 +27,7 @@ export async function publishDocument(
   partial: boolean,
 ): Promise<Result<Published, Failure>> {
   const prepared = await prepareDocument(services, ref, document, partial);
-  if (!prepared.ok) return prepared;
-  const published = await handOver(services, ref, writer, prepared.value, partial);
-  if (published.ok) await services.heads.confirm(published.value.head);
-  return published;
+  return prepared.ok ? publishPrepared(services, ref, writer, prepared.value, partial) : prepared;
 }
 
 /** Everything a publish does short of publishing: what a preview shows. */
@@ -52,10 +49,10 @@ export async function prepareDocument(
 }
 
 /**
- * Only the tenant knows which ids its other servers hold, so a partial publish that collides leaves those items out and
- * tries again.
+ * Hands a manifest to its tenant. Only the tenant knows which ids its other servers hold, so a partial publish that
+ * collides leaves those items out and tries again.
  */
-async function handOver(
+export async function publishPrepared(
   services: Services,
   ref: ServerRef,
   writer: Writer,
@@ -68,6 +65,7 @@ async function handOver(
     // What was left out is for the publisher; the tenant has no use for it.
     const { rejected, ...accepted } = manifest;
     const published = await services.tenant(ref.tenant).publish(writer, { name: ref.name, manifest: accepted });
+    if (published.ok) await services.heads.confirm(published.value.head);
     if (published.ok) return ok({ ...published.value, digest: manifest.digest, rejected });
     const { code, details } = published.error;
     if (!partial || code !== "ErrorCapabilityCollision" || attempt === tries) return published;

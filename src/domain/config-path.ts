@@ -18,6 +18,9 @@ export function isPresent(config: unknown, path: string): boolean {
   );
 }
 
+/** Of a list, for `[]`: a caller chooses the config and a publisher the paths, so both have a bound. */
+const mostElements = 1_000;
+
 type Step = { key: string } | { index: number } | "any";
 
 function stepsOf(path: string): Step[] {
@@ -28,7 +31,7 @@ function stepsOf(path: string): Step[] {
 }
 
 function follow(value: unknown, step: Step): unknown[] {
-  if (step === "any") return Array.isArray(value) ? value : [];
+  if (step === "any") return Array.isArray(value) ? value.slice(0, mostElements) : [];
   if ("index" in step) return Array.isArray(value) && step.index < value.length ? [value[step.index]] : [];
   const holds = typeof value === "object" && value !== null && !Array.isArray(value) && Object.hasOwn(value, step.key);
   return holds ? [(value as Record<string, unknown>)[step.key]] : [];

@@ -16,14 +16,14 @@ export function runtimeHints({ declared }: Pick<StoredCapability, "declared">): 
   const mcp = object(metadata.mcp);
   const openapi = object(metadata.openapi);
   const graphql = object(metadata.graphql);
-  const url = text(mcp.server_url) ?? text(openapi.base_url) ?? text(graphql.endpoint_url);
-  const override = text(mcp.server_url_override_env);
+  const url = plainUrl(text(mcp.server_url) ?? text(openapi.base_url) ?? text(graphql.endpoint_url));
+  const override = variable(mcp.server_url_override_env);
   const hints: RuntimeHints = {};
   if (url !== undefined || override !== undefined) {
     hints.url = { ...(override && { override_env: override }), ...(url && { declared: url }) };
   }
   if (Object.keys(mcp).length > 0) {
-    const named = text(mcp.auth_env_var);
+    const named = variable(mcp.auth_env_var);
     const namespace = text(mcp.server_name)
       ?.toUpperCase()
       .replaceAll(/[^A-Z0-9]+/g, "_");
@@ -36,6 +36,17 @@ export function runtimeHints({ declared }: Pick<StoredCapability, "declared">): 
     }
   }
   return hints;
+}
+
+/** A name that an environment variable could have; a token pasted in its place is not passed on. */
+function variable(value: unknown): string | undefined {
+  return typeof value === "string" && /^[A-Z][A-Z0-9_]{0,127}$/.test(value) ? value : undefined;
+}
+
+/** Where to call, without a user, a password or a query that may hold a secret. */
+function plainUrl(value: string | undefined): string | undefined {
+  const url = value === undefined ? null : URL.parse(value);
+  return url === null ? undefined : `${url.protocol}//${url.host}${url.pathname}`;
 }
 
 function object(value: unknown): Record<string, unknown> {

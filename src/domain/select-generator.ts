@@ -55,7 +55,7 @@ function templateSyntax(config: unknown, generators: readonly Generator[]): Matc
   const [template] = valuesAt(config, "generation.patterns[0].template");
   if (typeof template !== "string") return [];
   return generators.flatMap(({ type, indicators }): Match[] => {
-    const rule = syntaxRules[type] ?? declaredSyntax(indicators);
+    const rule = syntaxRules.get(type) ?? declaredSyntax(indicators);
     const reason = rule?.(template);
     if (reason === undefined) return [];
     return [{ type, confidence: confidenceOf(indicators, "high"), rule: "template-syntax", reason }];
@@ -65,11 +65,13 @@ function templateSyntax(config: unknown, generators: readonly Generator[]): Matc
 type SyntaxRule = (template: string) => string | undefined;
 
 /** `{%` makes it jinja2, whatever else is there; `{{` alone is a plain fill-in. */
-const syntaxRules: Record<string, SyntaxRule> = {
-  jinja2: (template) => (template.includes("{%") ? "the template has {% blocks" : undefined),
-  template_fill: (template) =>
-    template.includes("{{") && !template.includes("{%") ? "the template has {{ and no {%" : undefined,
-};
+const syntaxRules = new Map<string, SyntaxRule>([
+  ["jinja2", (template) => (template.includes("{%") ? "the template has {% blocks" : undefined)],
+  [
+    "template_fill",
+    (template) => (template.includes("{{") && !template.includes("{%") ? "the template has {{ and no {%" : undefined),
+  ],
+]);
 
 /** Other generators say which patterns they know, and which rule them out. */
 function declaredSyntax(indicators: Generator["indicators"]): SyntaxRule | undefined {
@@ -102,7 +104,7 @@ function structureReason(config: unknown, type: string, indicators: Generator["i
     const subfields = strings(indicators, "requiredSubfields", "required_subfields");
     const fits =
       (values.length === 0 ||
-        structural.some((field) => valuesAt(config, field).some((value) => values.includes(String(value))))) &&
+        structural.some((field) => valuesAt(config, field).some((value) => values.includes(wordOf(value))))) &&
       subfields.every((subfield) =>
         structural.some(
           (field) => isPresent(config, `${field}.${subfield}`) || isPresent(config, `${field}[].${subfield}`),
@@ -113,11 +115,16 @@ function structureReason(config: unknown, type: string, indicators: Generator["i
   const [metadataField] = strings(indicators, "metadataField", "metadata_field");
   const metadataValues = strings(indicators, "metadataValues", "metadata_values");
   if (metadataField !== undefined) {
-    const values = valuesAt(config, metadataField).map(String);
+    const values = valuesAt(config, metadataField).map(wordOf);
     if (values.some((value) => metadataValues.length === 0 || metadataValues.includes(value)))
       return `${metadataField} says so`;
   }
   return undefined;
+}
+
+/** A plain value as indicators write it; anything else matches none. */
+function wordOf(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 }
 
 function confidenceOf(indicators: Generator["indicators"], fallback: Confidence): Confidence {

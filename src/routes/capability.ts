@@ -35,6 +35,7 @@ export function capabilityRoutes(app: App, services: Services): void {
     const format = formatOf(c, query.format);
     const hints = flag("hints", query.hints);
     const flat = layoutOf(query.layout) === "flat";
+    if (flat && format === "rtfs") throw bad("ErrorBadRequest", "The flat layout comes as JSON or YAML");
     const variant = `${format}${flat ? ".flat" : ""}${hints ? ".hints" : ""}`;
     const etag = `W/"${capability.digest}.${shown.overlay}.k1.${variant}"`;
     const meta = { etag, generation, source: "object" as const, headers: { Vary: "Accept" } };
@@ -48,7 +49,7 @@ export function capabilityRoutes(app: App, services: Services): void {
     if (format === "yaml")
       return send(c, services, stringify(data, { version: "1.2" }), `${formats.yaml}; charset=utf-8`, meta);
     const { text, losses } = printRtfs([rtfsOf(document)]);
-    const lost = losses.length === 0 ? {} : { "Rollcall-Losses": losses.slice(0, 20).map(encodeURI).join(" ") };
+    const lost = losses.length === 0 ? {} : { "Rollcall-Losses": losses.map(encodeURI).join(" ").slice(0, 1_000) };
     return send(c, services, text, `${formats.rtfs}; charset=utf-8`, {
       ...meta,
       headers: { ...meta.headers, ...lost },

@@ -1,5 +1,7 @@
 import { effectiveBy } from "../domain/contract.ts";
-import { ok, type Result } from "../domain/result.ts";
+import { type Failure, failure } from "../domain/failure.ts";
+import { err, ok, type Result } from "../domain/result.ts";
+import { parseStrictJson, type StrictJson } from "../domain/strict-json.ts";
 import { importGraphqlIntrospection, importGraphqlSdl } from "../formats/graphql/import-graphql.ts";
 import type { Imported, ImportFault } from "../formats/imported.ts";
 import { importMcp } from "../formats/mcp/import-mcp.ts";
@@ -10,7 +12,8 @@ import { mediaType, readDocument, readText } from "../http/body.ts";
 import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
 import { flag, parameters, serverName, tenantName } from "../http/request.ts";
 import { writerTo, written } from "../http/write.ts";
-import { prepareDocument, publishDocument } from "../publish.ts";
+import { prepareDocument, publishPrepared } from "../publish.ts";
+import type { CapabilityKind } from "../schemas/index.ts";
 import type { Services } from "../services.ts";
 
 const path = "/api/import/:format";
@@ -47,6 +50,8 @@ const importers: Record<string, Importer> = {
 
 /** Turns a document of another kind into a published manifest, or with `?dryRun=true` shows what would be published. */
 export function importsRoutes(app: App, services: Services): void {
+  const { bounds } = services.config;
+
   app.post(path, async (c) => {
     const query = parameters(c, ["tenant", "name", "dryRun"]);
     const ref = { tenant: tenantName(query.tenant), name: serverName(query.name) };
@@ -63,15 +68,20 @@ export function importsRoutes(app: App, services: Services): void {
       const place = at === undefined || at === "" ? "" : ` at ${at}`;
       throw bad("ErrorInvalidBody", `${message}${where}${place}`, { ...imported.error });
     }
-    const { manifest, counts, warnings } = imported.value;
-    const document = { value: manifest, issues: [] };
+    const { manifest, warnings } = imported.value;
+    const prepared = unwrap(await prepareDocument(services, ref, unwrap(asDocument(manifest, bounds.depth)), true));
+    if (prepared.capabilities.length === 0 && prepared.rejected.length > 0) {
+      // Taking what is valid must not mean emptying the server when nothing is.
+      const issues = prepared.rejected.flatMap(({ issues: reasons }) => reasons).slice(0, 100);
+      throw bad("ErrorMCPServerValidation", "Nothing in the document could be published", { issues });
+    }
+    const counts = countKinds(prepared.capabilities);
     if (dryRun) {
-      const prepared = unwrap(await prepareDocument(services, ref, document, true));
       const { digest, flags, rejected, capabilities } = prepared;
       const items = capabilities.map(({ kind, key, id, tokens }) => ({ kind, name: key, id, tokens }));
       return succeed(c, services, { dryRun, digest, counts, warnings, rejected, flags, capabilities: items });
     }
-    const { head, narrowed, ...published } = unwrap(await publishDocument(services, ref, writer, document, true));
+    const { head, narrowed, ...published } = unwrap(await publishPrepared(services, ref, writer, prepared, true));
     const until = narrowed ? { effectiveBy: effectiveBy(services.now()) } : {};
     const data = { ...published, counts, warnings, ...until };
     return succeed(c, services, data, written(head, published.outcome === "created" ? 201 : 200));
@@ -80,6 +90,18 @@ export function importsRoutes(app: App, services: Services): void {
   app.all(path, () => {
     throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
   });
+}
+
+/** What an importer made is read as strictly as what a publisher sends: other notations have keys that JSON forbids. */
+function asDocument(manifest: Record<string, unknown>, maxDepth: number): Result<StrictJson, Failure> {
+  const read = parseStrictJson(new TextEncoder().encode(JSON.stringify(manifest)), { maxDepth });
+  return read.ok ? read : err(failure("ErrorInvalidBody", `The document cannot be published: ${read.error.message}`));
+}
+
+function countKinds(capabilities: readonly { kind: CapabilityKind }[]): Partial<Record<CapabilityKind, number>> {
+  const counts: Partial<Record<CapabilityKind, number>> = {};
+  for (const { kind } of capabilities) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
 }
 
 /**

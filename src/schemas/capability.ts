@@ -136,7 +136,7 @@ export const Generator = z.looseObject({
   indicators: JsonObject.optional(),
   requirements: z
     .looseObject({
-      fields: z.array(z.string()).optional(),
+      fields: z.array(z.string().max(256)).max(500).optional(),
       dependencies: z.array(z.string()).optional(),
       envVars: z.array(z.string()).optional(),
       subfields: z.union([z.array(z.string()), JsonObject]).optional(),

@@ -24,6 +24,14 @@ describe("runtime hints", () => {
     });
   });
 
+  it("pass on no value that was put where a name or a plain URL belongs", () => {
+    const mcp = { server_url: "https://user:pass@a.example/mcp?token=t", auth_env_var: "ghp_abcdef123456" };
+    expect(hints({ mcp })).toEqual({
+      url: { declared: "https://a.example/mcp" },
+      auth: [{ source: "explicit_token" }, { source: "environment", name: "MCP_AUTH_TOKEN" }],
+    });
+  });
+
   it("name a variable once", () => {
     expect(hints({ mcp: { auth_env_var: "MCP_AUTH_TOKEN" } }).auth).toEqual([
       { source: "explicit_token" },
@@ -40,9 +48,11 @@ describe("runtime hints", () => {
   });
 
   it("know where other providers are, and nothing where there is nothing", () => {
-    expect(hints({ openapi: { base_url: "https://a.example" } })).toEqual({ url: { declared: "https://a.example" } });
-    expect(hints({ graphql: { endpoint_url: "https://b.example" } })).toEqual({
-      url: { declared: "https://b.example" },
+    expect(hints({ openapi: { base_url: "https://a.example/v1" } })).toEqual({
+      url: { declared: "https://a.example/v1" },
+    });
+    expect(hints({ graphql: { endpoint_url: "https://b.example/q" } })).toEqual({
+      url: { declared: "https://b.example/q" },
     });
     expect(hints(undefined)).toEqual({});
   });

@@ -93,6 +93,16 @@ describe("choosing a generator", () => {
     expect(select({ metadata: { generator: "other" } }, plugins)).toMatchObject({ rule: "fallback" });
   });
 
+  it("takes no name of the language for a rule, and no object for a word", () => {
+    const odd: Generator[] = [
+      ...builtin,
+      { type: "constructor" },
+      { type: "odd", indicators: { configField: "x", configValues: ["v"], metadataField: "m", metadataValues: ["v"] } },
+    ];
+    expect(select(template("plain"), odd)).toMatchObject({ type: "jinja2", rule: "fallback" });
+    expect(select({ x: { toString: 1 }, m: { toString: 1 } }, odd)).toMatchObject({ rule: "fallback" });
+  });
+
   it("does not depend on the order of registration", () => {
     const config = { ...template("{{ a }}"), elements: [{ example_output: "b" }] };
     expect(select(config, [...builtin].reverse())).toEqual(select(config));

@@ -203,6 +203,24 @@ describe("what cannot be imported", () => {
     expect(after).toBe(404);
   });
 
+  it("does not empty a server when nothing in the document is valid", async () => {
+    await send("mcp", "kept", JSON.stringify({ tools: [{ name: "good" }] }), "application/json");
+    const { status, body } = await send(
+      "mcp",
+      "kept",
+      JSON.stringify({ tools: [{ name: "bad name" }] }),
+      "application/json",
+    );
+    expect([status, body.error.code]).toEqual([422, "ErrorMCPServerValidation"]);
+    expect((await read("kept")).tools).toHaveLength(1);
+  });
+
+  it("leaves out an item with a key that JSON forbids", async () => {
+    const text = '(capability "a.b" :name "b" :metadata {:__proto__ {:z 1}}) (capability "a.c" :name "c")';
+    const { status, body } = await send("rtfs", "keys", text, "application/rtfs");
+    expect([status, body.data.counts, body.data.rejected.length]).toEqual([201, { tool: 1 }, 1]);
+  });
+
   it("says where", async () => {
     const text = await send("rtfs", "where", '(capability "a"\n  :name "b', "application/rtfs");
     expect(text.body.error.details).toMatchObject({ line: expect.any(Number), column: expect.any(Number) });

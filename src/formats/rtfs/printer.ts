@@ -57,7 +57,8 @@ function printField(key: string, value: unknown, place: Place): string {
     case "outputSchema":
       return ` ${printSchema(value, place)}`;
     case "implementation":
-      return `\n${place.indent}  ${printImplementation(String(value))}`;
+      if (typeof value !== "string") return ` ${printValue(value, place)}`;
+      return `\n${place.indent}  ${printImplementation(value)}`;
     default:
       return ` ${printValue(value, place)}`;
   }
