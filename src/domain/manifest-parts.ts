@@ -61,7 +61,9 @@ export function defaultServerInfo(header: Record<string, unknown>, server: strin
 }
 
 function isDefaultServerInfo(value: unknown, document: Record<string, unknown>, server: string): boolean {
-  return isObject(value) && canonicalJson(value) === canonicalJson(defaultServerInfo(document, server));
+  if (!isObject(value) || Object.keys(value).length !== 2) return false;
+  const { name, version } = defaultServerInfo(document, server);
+  return value.name === name && value.version === version;
 }
 
 /** The manifest's own fields: all of them valid, or with a partial publish the ones that are. */
