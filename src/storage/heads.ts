@@ -44,7 +44,8 @@ const edgeMs = 15_000;
 const floorMs = 90_000;
 /** The lowest KV allows. With the layers above it keeps every data centre within 80 s. */
 const kvCacheTtlSeconds = 30;
-const memoryEntries = 20_000;
+const memoryBytes = 16 * 1024 * 1024;
+const shownEntries = 20_000;
 
 interface HeadsOptions {
   edge: Edge;
@@ -60,8 +61,8 @@ interface HeadsOptions {
  */
 export class Heads {
   readonly #options: HeadsOptions;
-  readonly #memory = new Lru<{ resolved: Omit<Resolved, "source">; at: number }>(memoryEntries);
-  readonly #shown = new Lru<{ generation: number; asOf: number }>(memoryEntries);
+  readonly #memory = new Lru<{ resolved: Omit<Resolved, "source">; at: number }>(memoryBytes);
+  readonly #shown = new Lru<{ generation: number; asOf: number }>(shownEntries);
 
   constructor(options: HeadsOptions) {
     this.#options = options;
@@ -146,7 +147,7 @@ export class Heads {
     const shown = this.#shown.get(key);
     const mark = { generation: resolved.head?.generation ?? 0, asOf: resolved.asOf };
     if (shown !== undefined && !notOlder(mark, shown)) return;
-    this.#memory.set(key, { resolved, at: this.#options.now() });
+    this.#memory.set(key, { resolved, at: this.#options.now() }, sizeOf(resolved.head));
     if (resolved.head !== undefined) this.#shown.set(key, mark);
   }
 
@@ -171,6 +172,11 @@ export class Heads {
   #writeEdge(key: string, entry: EdgeEntry): Promise<void> {
     return this.#options.edge.write(key, JSON.stringify(entry), floorMs / 1_000);
   }
+}
+
+/** Roughly what a head takes: most are small, and a few carry long lists. */
+function sizeOf(head: Head | undefined): number {
+  return 512 + 96 * (head?.disabled.length ?? 0) + 384 * (head?.flags.length ?? 0);
 }
 
 function stamp(head: Head): { generation: number; asOf: number } {
