@@ -1,10 +1,9 @@
-import { holds, type Scope, scopeObjection } from "../auth/permission.ts";
+import { type Scope, scopeObjection } from "../auth/permission.ts";
 import type { Principal } from "../auth/principal.ts";
-import { failure } from "../domain/failure.ts";
 import { ServerName, serverPattern, TenantName, tenantPattern } from "../schemas/index.ts";
 import type { Services } from "../services.ts";
 import type { Freshness, ServerRef } from "../storage/heads.ts";
-import { bad, type RequestContext, RequestFailed, unwrap } from "./context.ts";
+import { bad, type RequestContext, refuse, unwrap } from "./context.ts";
 
 /** Who is calling. Counts against their reads; writes are counted again, exactly, by the tenant's object. */
 export async function admit(c: RequestContext, services: Services, scope: Scope): Promise<Principal> {
@@ -36,30 +35,8 @@ export function permit(c: RequestContext, services: Services, principal: Princip
   if (!allowed.ok) {
     throw bad("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
   }
-  const objection = scopeObjection(principal, scope);
-  if (objection !== undefined) throw new RequestFailed(objection);
+  refuse(scopeObjection(principal, scope));
   return principal;
-}
-
-/** How long an isolate remembers that a tenant exists, or does not. */
-const knownMs = 60_000;
-const unknownMs = 2_000;
-
-/**
- * Turns an outsider away from a tenant that no one has ever published to, before anything is woken or made for it. To
- * them it looks like any tenant that is not theirs.
- */
-export async function guardTenant(services: Services, principal: Principal, tenant: string): Promise<void> {
-  if (holds(principal, tenant)) return;
-  const now = services.now();
-  let known = services.knownTenants.get(tenant);
-  if (known === undefined || known.until <= now) {
-    services.operations.objectCalls += 1;
-    const exists = await services.directory().knows(tenant);
-    known = { exists, until: now + (exists ? knownMs : unknownMs) };
-    services.knownTenants.set(tenant, known);
-  }
-  if (!known.exists) throw bad(principal.anonymous ? "ErrorUnauthorized" : "ErrorTenantPermissionError");
 }
 
 /** The server a path names. */
@@ -91,13 +68,6 @@ export function freshnessOf(c: RequestContext): Freshness {
   if (wanted === undefined) return { strong, minGeneration: 0 };
   if (!/^\d{1,15}$/.test(wanted)) throw bad("ErrorBadRequest", "Rollcall-Min-Generation must be a whole number");
   return { strong, minGeneration: Number(wanted) };
-}
-
-/** The tenant is behind what the caller asked to see: it names a generation that does not exist yet. */
-export function generationAhead(wanted: number, generation: number): RequestFailed {
-  return new RequestFailed(
-    failure("ErrorGenerationAhead", `The tenant is at generation ${generation}, not yet at ${wanted}`, { generation }),
-  );
 }
 
 /** Query parameters by name. One that a route does not know is refused: a typo must not look like an answer. */

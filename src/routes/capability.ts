@@ -1,11 +1,10 @@
-import { stringify } from "yaml";
 import { matchesEtag } from "../domain/etag.ts";
-import { flatten, printRtfs, type RtfsCapability } from "../formats/rtfs/index.ts";
+import { flatten } from "../formats/rtfs/index.ts";
 import { notModified, send, succeed } from "../http/answer.ts";
-import { type App, bad, type RequestContext } from "../http/context.ts";
-import { readableHead } from "../http/read-view.ts";
-import { admitAnyone, flag, freshnessOf, guardTenant, parameters, tenantName } from "../http/request.ts";
-import { CapabilityId } from "../schemas/index.ts";
+import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
+import { admitAnyone, flag, freshnessOf, parameters, tenantName } from "../http/request.ts";
+import { readCapability } from "../reading/capability.ts";
+import { capabilityText } from "../reading/capability-text.ts";
 import type { Services } from "../services.ts";
 import { capabilityDocument } from "../views/capability.ts";
 
@@ -19,38 +18,26 @@ export function capabilityRoutes(app: App, services: Services): void {
   app.get(path, async (c) => {
     const tenant = tenantName(c.req.param("tenant"));
     const principal = await admitAnyone(c, services);
-    await guardTenant(services, principal, tenant);
-    const id = c.req.param("capabilityId");
-    services.operations.objectCalls += 1;
-    const { head, capability, generation } = await services.tenant(tenant).capability(id);
     const { minGeneration } = freshnessOf(c);
-    const name = head?.name ?? "";
-    const known = { head, asOf: generation };
-    const shown = readableHead(principal, { tenant, name }, known, minGeneration, "ErrorCapabilityNotFound");
+    const found = unwrap(await readCapability(services, principal, tenant, c.req.param("capabilityId"), minGeneration));
     const query = parameters(c, ["format", "layout", "hints"]);
-    if (!CapabilityId.safeParse(id).success) throw bad("ErrorBadRequest", "The capability id is not valid");
-    const off = shown.disabled.some(({ kind, key }) => kind === capability?.kind && key === capability.key);
-    if (capability === undefined || off) throw bad("ErrorCapabilityNotFound");
 
     const format = formatOf(c, query.format);
     const hints = flag("hints", query.hints);
     const flat = layoutOf(query.layout) === "flat";
     if (flat && format === "rtfs") throw bad("ErrorBadRequest", "The flat layout comes as JSON or YAML");
     const variant = `${format}${flat ? ".flat" : ""}${hints ? ".hints" : ""}`;
-    const etag = `W/"${capability.digest}.${shown.overlay}.k1.${variant}"`;
-    const meta = { etag, generation, source: "object" as const, headers: { Vary: "Accept" } };
+    const etag = `W/"${found.capability.digest}.${found.head.overlay}.k1.${variant}"`;
+    const meta = { etag, generation: found.generation, source: "object" as const, headers: { Vary: "Accept" } };
     const ifNoneMatch = c.req.header("If-None-Match");
     if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) return notModified(c, services, meta);
 
-    const flags = shown.flags.filter(({ capability: about }) => about === id);
-    const document = capabilityDocument({ server: { tenant, name }, capability, flags }, { hints });
+    const document = capabilityDocument(found, { hints });
     const data = flat ? flatLayout(document) : document;
     if (format === "json") return succeed(c, services, data, meta);
-    if (format === "yaml")
-      return send(c, services, stringify(data, { version: "1.2" }), `${formats.yaml}; charset=utf-8`, meta);
-    const { text, losses } = printRtfs([rtfsOf(document)]);
+    const { text, losses } = capabilityText(format, data);
     const lost = losses.length === 0 ? {} : { "Rollcall-Losses": losses.map(encodeURI).join(" ").slice(0, 1_000) };
-    return send(c, services, text, `${formats.rtfs}; charset=utf-8`, {
+    return send(c, services, text, `${formats[format]}; charset=utf-8`, {
       ...meta,
       headers: { ...meta.headers, ...lost },
     });
@@ -82,9 +69,4 @@ function layoutOf(wanted: string | undefined): "hierarchical" | "flat" {
 function flatLayout({ metadata, ...document }: Record<string, unknown>): Record<string, unknown> {
   const { flat, collisions } = flatten((metadata ?? {}) as Record<string, unknown>);
   return { ...document, metadata: flat, ...(collisions.length > 0 ? { collisions } : {}) };
-}
-
-/** What RTFS has a place for: the registry's own additions are left out. */
-function rtfsOf({ kind: _, registry: __, runtime: ___, ...document }: Record<string, unknown>): RtfsCapability {
-  return document as unknown as RtfsCapability;
 }

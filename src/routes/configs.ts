@@ -1,18 +1,18 @@
-import { tenantObjection } from "../auth/permission.ts";
-import type { Principal } from "../auth/principal.ts";
+import { holds } from "../auth/permission.ts";
 import { effectiveBy } from "../domain/contract.ts";
 import { etagOf, matchesEtag } from "../domain/etag.ts";
-import { type DirectoryEntry, directoryEntry } from "../domain/server-summary.ts";
 import { notModified, succeed } from "../http/answer.ts";
 import { readDocument } from "../http/body.ts";
 import { type App, bad, type RequestContext, refuse, unwrap } from "../http/context.ts";
-import { paged, type ReadPage } from "../http/paged.ts";
-import { readObject } from "../http/read-view.ts";
-import { admit, freshnessOf, generationAhead, parameters, serverName, serverRef, tenantName } from "../http/request.ts";
+import { pageOf } from "../http/paged.ts";
+import { admit, freshnessOf, parameters, serverName, serverRef, tenantName } from "../http/request.ts";
 import { validated } from "../http/validate.ts";
 import { asWriter, writerTo, written } from "../http/write.ts";
 import type { ServerEntry } from "../objects/tenant/servers.ts";
 import type { Writer } from "../objects/tenant/tenant-object.ts";
+import { generationObjection, insiderObjection } from "../reading/permission.ts";
+import { readServer, summaryOf } from "../reading/server.ts";
+import { listServers, soleTenant } from "../reading/server-list.ts";
 import { ServerConfig } from "../schemas/index.ts";
 import type { Services } from "../services.ts";
 
@@ -25,23 +25,21 @@ export function configsRoutes(app: App, services: Services): void {
     const principal = await admit(c, services, "registry:read");
     const query = parameters(c, ["tenant", "visibility", "limit", "cursor"]);
     const tenant = query.tenant === undefined ? undefined : tenantName(query.tenant);
-    if (tenant !== undefined) refuse(tenantObjection(principal, tenant, "registry:read"));
+    if (tenant !== undefined) refuse(insiderObjection(principal, tenant));
     if (query.visibility !== undefined && query.visibility !== "public") {
       throw bad("ErrorBadRequest", 'visibility can only be "public": the public servers of every tenant');
     }
-    const onlyPublic = query.visibility === "public";
-    const one = onlyPublic ? undefined : (tenant ?? onlyTenant(principal));
+    const list = { whose: query.visibility === "public" ? ("public" as const) : ("own" as const), tenant };
+    const sole = soleTenant(principal, list);
     const { minGeneration } = freshnessOf(c);
-    if (minGeneration > 0 && one === undefined) {
+    if (minGeneration > 0 && sole === undefined) {
       throw bad("ErrorBadRequest", "Rollcall-Min-Generation is a tenant's: name one with ?tenant=");
     }
-    const list = one === undefined ? across(services, principal, tenant, onlyPublic) : within(services, one);
-    const scope = { list: "configs", tenant, visibility: query.visibility, caller: callerScope(principal) };
-    const page = await paged(services, query, scope, list);
-    if (page.generation < minGeneration) throw generationAhead(minGeneration, page.generation);
+    const page = unwrap(await listServers(services, principal, list, pageOf(query)));
+    refuse(generationObjection(minGeneration, page.generation));
     const meta = { message: "MCP server list retrieved successfully", source: "object" as const };
     // Across tenants there is no tenant's generation to speak of; the one in the page only orders its pages.
-    return succeed(c, services, page, one === undefined ? meta : { ...meta, generation: page.generation });
+    return succeed(c, services, page, sole === undefined ? meta : { ...meta, generation: page.generation });
   });
 
   app.post(listPath, async (c) => {
@@ -63,16 +61,17 @@ export function configsRoutes(app: App, services: Services): void {
 
   app.get(onePath, async (c) => {
     parameters(c, []);
-    const { ref, permit, outsider } = await readObject(c, services);
-    const { entry, generation } = await services.tenant(ref.tenant).server(ref.name);
-    permit(entry === undefined ? { generation } : { head: entry.head, generation });
-    if (entry === undefined) throw bad("ErrorMCPServerNotFound");
+    const ref = serverRef(c);
+    const { minGeneration } = freshnessOf(c);
+    const principal = await admit(c, services, "registry:read");
+    const { entry, generation } = unwrap(await readServer(services, principal, ref, minGeneration));
     const meta = { etag: etagOf(entry.head, "config"), generation, source: "object" as const };
     const ifNoneMatch = c.req.header("If-None-Match");
     if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, meta.etag)) return notModified(c, services, meta);
     const message = "MCP server information retrieved successfully";
     // Sources, policy and whatever else is in a config are the tenant's own business.
-    return succeed(c, services, outsider ? summaryOf(entry) : shown(entry), { ...meta, message });
+    const data = holds(principal, ref.tenant) ? shown(entry) : summaryOf(entry);
+    return succeed(c, services, data, { ...meta, message });
   });
 
   app.delete(onePath, async (c) => {
@@ -92,46 +91,6 @@ export function configsRoutes(app: App, services: Services): void {
   app.all(onePath, () => {
     throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD, DELETE" });
   });
-}
-
-function onlyTenant({ admin, tenants }: Principal): string | undefined {
-  return admin || tenants.length !== 1 ? undefined : tenants[0];
-}
-
-/** One tenant is asked itself, so its list is never behind. */
-function within(services: Services, tenant: string): ReadPage<DirectoryEntry> {
-  return async ([, after = ""], limit) => {
-    services.operations.objectCalls += 1;
-    const { entries, generation } = await services.tenant(tenant).servers(after, limit);
-    return { items: entries.map(summaryOf), generation };
-  };
-}
-
-/** A list across tenants is one query to the directory. */
-function across(
-  services: Services,
-  principal: Principal,
-  tenant: string | undefined,
-  onlyPublic: boolean,
-): ReadPage<DirectoryEntry> {
-  const own = principal.admin ? "all" : principal.tenants;
-  const everyones = tenant === undefined ? "all" : [tenant];
-  return async ([afterTenant = "", afterName = ""], limit) => {
-    services.operations.objectCalls += 1;
-    const after = { tenant: afterTenant, name: afterName };
-    const tenants = onlyPublic ? everyones : own;
-    const { entries, generation } = await services.directory().list({ tenants, onlyPublic, after, limit });
-    return { items: entries, generation };
-  };
-}
-
-function callerScope({ admin, tenants }: Principal) {
-  return admin ? "admin" : tenants;
-}
-
-function summaryOf({ config, summary, head, updatedAt }: ServerEntry): DirectoryEntry {
-  const { generation, digest } = head;
-  return directoryEntry(config, summary, { generation, updatedAt, ...(digest === undefined ? {} : { digest }) });
 }
 
 /** Names that answers add to a config and a write ignores. */

@@ -1,5 +1,3 @@
-import { preflight } from "../domain/preflight.ts";
-import { selectGenerator } from "../domain/select-generator.ts";
 import { succeed } from "../http/answer.ts";
 import { readDocument } from "../http/body.ts";
 import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
@@ -7,10 +5,10 @@ import { readManifest } from "../http/read-manifest.ts";
 import { flag, parameters, serverRef } from "../http/request.ts";
 import { validated } from "../http/validate.ts";
 import { writerTo, written } from "../http/write.ts";
+import { preflightOf, selectFrom } from "../reading/generators.ts";
 import { registerGenerator } from "../register-generator.ts";
 import { Generator, GeneratorType, PreflightRequest } from "../schemas/index.ts";
 import type { Services } from "../services.ts";
-import { generatorsOf, strategyOf } from "../views/generators.ts";
 
 const path = "/api/mcp/capabilities/:tenant/:name/generators";
 
@@ -20,22 +18,17 @@ export function generatorsRoutes(app: App, services: Services): void {
   const limits = { bytes: bounds.configBytes, depth: bounds.depth };
 
   app.post(`${path}/select`, async (c) => {
-    const { manifest, head } = await readManifest(c, services);
+    const published = await readManifest(c, services);
     parameters(c, []);
     const config = await readConfigBody(c, limits);
-    const generators = generatorsOf(manifest, head);
-    if (generators.length === 0) throw bad("resource_not_found", "The server has no generators");
-    return succeed(c, services, selectGenerator(config, generators, strategyOf(manifest).fallback));
+    return succeed(c, services, unwrap(selectFrom(published, config)));
   });
 
   app.post(`${path}/:type/preflight`, async (c) => {
-    const { manifest, head } = await readManifest(c, services);
+    const published = await readManifest(c, services);
     parameters(c, []);
-    const type = c.req.param("type");
-    const generator = generatorsOf(manifest, head).find((candidate) => candidate.type === type);
     const request = validated(PreflightRequest, await readDocument(c, limits));
-    if (generator === undefined) throw bad("resource_not_found", `The server has no generator ${JSON.stringify(type)}`);
-    return succeed(c, services, preflight(generator, request));
+    return succeed(c, services, unwrap(preflightOf(published, c.req.param("type"), request)));
   });
 
   app.post(path, async (c) => {

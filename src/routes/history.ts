@@ -1,12 +1,12 @@
-import { countChanges, diffManifests } from "../domain/diff.ts";
 import { matchesEtag } from "../domain/etag.ts";
 import type { Head } from "../domain/head.ts";
 import type { StoredManifest } from "../domain/stored.ts";
 import { notModified, succeed } from "../http/answer.ts";
-import { type App, bad, type RequestContext } from "../http/context.ts";
-import { type ObjectRead, readObject } from "../http/read-view.ts";
-import { parameters, wholeNumber } from "../http/request.ts";
-import { Digest, sectionForKind } from "../schemas/index.ts";
+import { type App, bad, type RequestContext, refuse, unwrap } from "../http/context.ts";
+import { admit, freshnessOf, parameters, serverRef, wholeNumber } from "../http/request.ts";
+import { diffRevisions, readRevision } from "../reading/history.ts";
+import { insiderObjection, readableHead } from "../reading/permission.ts";
+import { sectionForKind } from "../schemas/index.ts";
 import type { Services } from "../services.ts";
 
 const path = "/api/mcp/capabilities/:tenant/:name";
@@ -17,13 +17,14 @@ const path = "/api/mcp/capabilities/:tenant/:name";
  */
 export function historyRoutes(app: App, services: Services): void {
   app.get(`${path}/revisions`, async (c) => {
-    const { ref, permit } = await readHistory(c, services);
+    const { ref, principal, minGeneration } = await insider(c, services);
     const query = parameters(c, ["limit", "before"]);
     const limit = wholeNumber("limit", query.limit, { min: 1, max: 100, fallback: 30 });
     const before = wholeNumber("before", query.before, { min: 1, max: 1e15, fallback: Number.MAX_SAFE_INTEGER });
-    const answer = await services.tenant(ref.tenant).revisions(ref.name, before, limit + 1);
-    const { digest: current = null } = permit(answer);
-    const { revisions, generation } = answer;
+    services.operations.objectCalls += 1;
+    const { revisions, generation, head } = await services.tenant(ref.tenant).revisions(ref.name, before, limit + 1);
+    const shown = unwrap(readableHead(principal, ref.tenant, { head, asOf: generation }, minGeneration));
+    const { digest: current = null } = shown;
     const items = revisions.slice(0, limit);
     // One more than asked for tells whether there is a next page.
     const next = revisions.length > limit ? { nextBefore: items.at(-1)?.number } : {};
@@ -32,9 +33,11 @@ export function historyRoutes(app: App, services: Services): void {
   });
 
   app.get(`${path}/revisions/:digest`, async (c) => {
-    const read = await readHistory(c, services);
+    const { ref, principal, minGeneration } = await insider(c, services);
     parameters(c, []);
-    const { manifest, revision, generation, head } = await retained(services, read, "digest", c.req.param("digest"));
+    const wanted = { parameter: "digest", value: c.req.param("digest") };
+    const retained = unwrap(await readRevision(services, principal, ref, wanted, minGeneration));
+    const { manifest, revision, generation, head } = retained;
     // The revision never changes, but what is switched off in it does.
     const meta = { etag: `"${revision.digest}.${head.overlay}"`, generation, source: "object" as const };
     const ifNoneMatch = c.req.header("If-None-Match");
@@ -44,18 +47,11 @@ export function historyRoutes(app: App, services: Services): void {
   });
 
   app.get(`${path}/diff`, async (c) => {
-    const read = await readHistory(c, services);
-    const query = parameters(c, ["from", "to"]);
-    const before = await retained(services, read, "from", query.from);
-    const after = await retained(services, read, "to", query.to ?? before.head.digest);
-    const changes = diffManifests(read.ref.name, before.manifest, after.manifest).map(({ key, ...change }) => ({
-      name: key,
-      breaking: change.classification === "breaking" || change.classification === "removed",
-      ...change,
-    }));
-    const [from, to] = [before.manifest.digest, after.manifest.digest];
-    const data = { from, to, counts: countChanges(changes), changes };
-    return succeed(c, services, data, { generation: after.generation, source: "object" });
+    const { ref, principal, minGeneration } = await insider(c, services);
+    const { from, to } = parameters(c, ["from", "to"]);
+    const read = await diffRevisions(services, principal, ref, { from, to }, { minGeneration });
+    const { diff, generation } = unwrap(read);
+    return succeed(c, services, diff, { generation, source: "object" });
   });
 
   for (const route of [`${path}/revisions`, `${path}/revisions/:digest`, `${path}/diff`]) {
@@ -65,27 +61,13 @@ export function historyRoutes(app: App, services: Services): void {
   }
 }
 
-async function readHistory(c: RequestContext, services: Services): Promise<ObjectRead> {
-  const read = await readObject(c, services);
-  if (read.outsider) throw bad("ErrorTenantPermissionError");
-  return read;
-}
-
-/**
- * A revision of this very server, by the digest in a parameter: one that only another server published is not found.
- * Permission comes first, so whoever may not read the server does not learn what is wrong with the digest.
- */
-async function retained(services: Services, { ref, permit }: ObjectRead, parameter: string, value: string | undefined) {
-  const { revision, ...answer } = await services.tenant(ref.tenant).revision(ref.name, value ?? "");
-  const head = permit(answer);
-  const digest = Digest.safeParse(value);
-  if (!digest.success) {
-    const reason = value === undefined ? "is required: a digest" : digest.error.issues[0]?.message;
-    throw bad("ErrorBadRequest", `${parameter} ${reason}`);
-  }
-  const body = revision && (await services.bodies.get(ref, digest.data));
-  if (revision === undefined || body === undefined) throw bad("ErrorRevisionNotFound");
-  return { head, revision, generation: answer.generation, manifest: body.manifest };
+/** Someone of the tenant. Anyone else is refused before the rest of the request is looked at. */
+async function insider(c: RequestContext, services: Services) {
+  const ref = serverRef(c);
+  const { minGeneration } = freshnessOf(c);
+  const principal = await admit(c, services, "registry:read");
+  refuse(insiderObjection(principal, ref.tenant));
+  return { ref, principal, minGeneration };
 }
 
 /** Exactly what the digest covers, so that a reader can check it. */

@@ -1,0 +1,94 @@
+import { holds } from "../auth/permission.ts";
+import type { Principal } from "../auth/principal.ts";
+import type { CapabilityCard, CardQuery } from "../domain/capability-card.ts";
+import { fuseRanks } from "../domain/fuse-ranks.ts";
+import type { Services } from "../services.ts";
+
+/** A card with the generation of its tenant as of which it is true. */
+export interface SeenCard extends CapabilityCard {
+  seenAt: number;
+}
+
+/** Where a caller looks: all its tenants and what is public elsewhere, or only some of that. */
+export interface Range {
+  own: string[];
+  elsewhere: { exceptTenants: readonly string[]; tenants?: readonly string[] };
+  /** Tenants of the caller's beyond those that one question goes to. */
+  skipped: string[];
+}
+
+const mostOwnTenants = 16;
+
+export function rangeOf(principal: Principal, tenants: readonly string[] | undefined): Range {
+  const wanted = tenants ?? principal.tenants;
+  const own = [...new Set(wanted.filter((tenant) => holds(principal, tenant)))].sort();
+  return {
+    own: own.slice(0, mostOwnTenants),
+    elsewhere: { exceptTenants: own, ...(tenants === undefined ? {} : { tenants }) },
+    skipped: own.slice(mostOwnTenants),
+  };
+}
+
+/** Capabilities that the caller may see, the best first: each tenant's own ranking and the public one, fused. */
+export async function rankedCards(
+  services: Services,
+  { own, elsewhere }: Range,
+  query: CardQuery,
+): Promise<SeenCard[]> {
+  services.operations.objectCalls += own.length + 1;
+  const [inTenants, published] = await Promise.all([
+    Promise.all(
+      own.map(async (tenant) => {
+        const { cards, generation } = await services.tenant(tenant).find(query);
+        return cards.map((card) => ({ ...card, seenAt: generation }));
+      }),
+    ),
+    services.directory().find({ ...query, ...elsewhere }),
+  ]);
+  const lists = [...inTenants, published.cards.map((card) => ({ ...card, seenAt: card.generation }))];
+  return fuseRanks(lists, ({ tenant, id }) => `${tenant} ${id}`);
+}
+
+/** All that these ids may mean to the caller. */
+export async function cardsNamed(
+  services: Services,
+  { own, elsewhere }: Range,
+  ids: readonly string[],
+): Promise<SeenCard[]> {
+  if (ids.length === 0) return [];
+  services.operations.objectCalls += own.length + 1;
+  const [inTenants, published] = await Promise.all([
+    Promise.all(
+      own.map(async (tenant) => {
+        const { cards, generation } = await services.tenant(tenant).cards(ids);
+        return cards.map((card) => ({ ...card, seenAt: generation }));
+      }),
+    ),
+    services.directory().cards(ids, elsewhere),
+  ]);
+  return [...inTenants.flat(), ...published.cards.map((card) => ({ ...card, seenAt: card.generation }))];
+}
+
+/** A card as callers see it. */
+export interface ShownCard {
+  id: string;
+  tenant: string;
+  server: string;
+  kind: string;
+  name: string;
+  digest: string;
+  tokens: number;
+  version?: string;
+  title?: string;
+  description?: string;
+}
+
+export function shownCard(card: CapabilityCard): ShownCard {
+  const { tenant, server, kind, key: name, id, digest, tokens, version, title, description } = card;
+  return {
+    ...{ id, tenant, server, kind, name, digest, tokens },
+    ...(version === undefined ? {} : { version }),
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+  };
+}

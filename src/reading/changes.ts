@@ -1,0 +1,29 @@
+import type { Principal } from "../auth/principal.ts";
+import type { Change } from "../domain/change.ts";
+import type { Failure } from "../domain/failure.ts";
+import { err, ok, type Result } from "../domain/result.ts";
+import type { Services } from "../services.ts";
+import { generationObjection, insiderObjection } from "./permission.ts";
+
+/** Entries of a tenant's log, oldest first, and from where to go on. */
+export interface ChangePage {
+  items: Change[];
+  generation: number;
+  nextSince: number;
+}
+
+export async function readChanges(
+  services: Services,
+  principal: Principal,
+  tenant: string,
+  { since, limit }: { since: number; limit: number },
+  minGeneration = 0,
+): Promise<Result<ChangePage, Failure>> {
+  const objection = insiderObjection(principal, tenant);
+  if (objection !== undefined) return err(objection);
+  services.operations.objectCalls += 1;
+  const { changes: items, generation } = await services.tenant(tenant).changes(since, limit);
+  const behind = generationObjection(minGeneration, generation);
+  if (behind !== undefined) return err(behind);
+  return ok({ items, generation, nextSince: items.at(-1)?.sequence ?? since });
+}

@@ -1,0 +1,87 @@
+import { holds } from "../auth/permission.ts";
+import type { Principal } from "../auth/principal.ts";
+import type { Failure } from "../domain/failure.ts";
+import type { Result } from "../domain/result.ts";
+import type { DirectoryEntry } from "../domain/server-summary.ts";
+import type { Services } from "../services.ts";
+import type { ServerRef } from "../storage/heads.ts";
+import { type Page, type PageRequest, paged, type ReadPage } from "./paged.ts";
+import { summaryOf } from "./server.ts";
+
+/** Which servers a list is of, to a certain caller. */
+export interface ServerList {
+  /** Those of the caller's tenants, the public ones of all tenants, or both together. */
+  whose: "own" | "public" | "visible";
+  /** Only this tenant's. */
+  tenant?: string | undefined;
+}
+
+/** A page of servers. What the caller may not see is not in it, so an unknown tenant's list is an empty one. */
+export function listServers(
+  services: Services,
+  principal: Principal,
+  list: ServerList,
+  page: PageRequest,
+): Promise<Result<Page<DirectoryEntry>, Failure>> {
+  const caller = principal.admin ? "admin" : principal.tenants;
+  const scope = { list: "servers", whose: list.whose, tenant: list.tenant, caller };
+  return paged(services, page, scope, pagesOf(services, principal, list));
+}
+
+/** The one tenant a list is of, and whose generation it then is as of; undefined where it goes across tenants. */
+export function soleTenant(principal: Principal, { whose, tenant }: ServerList): string | undefined {
+  if (whose === "public") return undefined;
+  if (tenant !== undefined) return holds(principal, tenant) ? tenant : undefined;
+  return whose === "own" && !principal.admin && principal.tenants.length === 1 ? principal.tenants[0] : undefined;
+}
+
+function pagesOf(services: Services, principal: Principal, list: ServerList): ReadPage<DirectoryEntry> {
+  const sole = soleTenant(principal, list);
+  if (sole !== undefined) return within(services, sole);
+  const { whose, tenant } = list;
+  const everyones = across(services, tenant === undefined ? "all" : [tenant], true);
+  if (whose === "public") return everyones;
+  // A tenant that is named and was not the sole one is not the caller's.
+  const tenants = principal.admin ? "all" : tenant === undefined ? principal.tenants : [];
+  const own = across(services, tenants, false);
+  if (whose === "own" || tenants === "all") return own;
+  return tenants.length === 0 ? everyones : merged(own, everyones);
+}
+
+/** One tenant is asked itself, so its list is never behind. */
+function within(services: Services, tenant: string): ReadPage<DirectoryEntry> {
+  return async ([, after = ""], limit) => {
+    services.operations.objectCalls += 1;
+    const { entries, generation } = await services.tenant(tenant).servers(after, limit);
+    return { items: entries.map(summaryOf), generation };
+  };
+}
+
+/** A list across tenants is one query to the directory. */
+function across(services: Services, tenants: readonly string[] | "all", onlyPublic: boolean): ReadPage<DirectoryEntry> {
+  return async ([tenant = "", name = ""], limit) => {
+    services.operations.objectCalls += 1;
+    const after = { tenant, name };
+    const { entries, generation } = await services.directory().list({ tenants, onlyPublic, after, limit });
+    return { items: entries, generation };
+  };
+}
+
+/**
+ * Two lists in the same order as one, each server once. They are read a moment apart: the earlier generation is said,
+ * so that a write in between shows as a change rather than not at all.
+ */
+function merged(first: ReadPage<DirectoryEntry>, second: ReadPage<DirectoryEntry>): ReadPage<DirectoryEntry> {
+  return async (after, limit) => {
+    const [a, b] = await Promise.all([first(after, limit), second(after, limit)]);
+    const byName = new Map([...b.items, ...a.items].map((entry) => [`${entry.tenant}/${entry.name}`, entry]));
+    const items = [...byName.values()].sort(inOrder).slice(0, limit);
+    return { items, generation: Math.min(a.generation, b.generation) };
+  };
+}
+
+/** As SQLite compares: by code point, which for these names is by code unit. */
+function inOrder(a: ServerRef, b: ServerRef): number {
+  if (a.tenant !== b.tenant) return a.tenant < b.tenant ? -1 : 1;
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
