@@ -41,7 +41,11 @@ async function withOutbox(
       dropBody: act("drop"),
       putHead: act("head"),
       settleHead: act("settle"),
-      updateDirectory: directory ?? act("directory"),
+      updateDirectory: async (names) => {
+        await (directory ?? act("directory"))(names);
+        return [];
+      },
+      settleDirectory: () => {},
     };
     const time = { now: 1_000_000 };
     await run(new Outbox(state.storage, projections, () => time.now), state.storage.sql, calls, time);

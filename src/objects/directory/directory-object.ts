@@ -1,5 +1,10 @@
 import { DurableObject } from "cloudflare:workers";
+import type { CardQuery } from "../../domain/capability-card.ts";
 import type { DirectoryEntry } from "../../domain/server-summary.ts";
+import type { RankedCard } from "../card-index.ts";
+import { applyItems, dropItems, type PublicItems } from "./items.ts";
+import { findPublicCards, type PublicCard, publicCards, type Whose } from "./search.ts";
+import { createTables } from "./tables.ts";
 
 /** A server that is gone: enough to remove its row and to outrank a late update. */
 export interface DirectoryRemoval {
@@ -7,6 +12,9 @@ export interface DirectoryRemoval {
   name: string;
   generation: number;
 }
+
+/** A server as it is now, with those of its items that changed where it is public. */
+export type DirectoryChange = (DirectoryEntry & { items?: PublicItems }) | DirectoryRemoval;
 
 /** Which rows a caller may see, and after which one the page starts. */
 export interface DirectoryQuery {
@@ -30,38 +38,17 @@ export class DirectoryObject extends DurableObject<Env> {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#sql.exec(`
-      CREATE TABLE IF NOT EXISTS server (
-        tenant TEXT NOT NULL,
-        name TEXT NOT NULL,
-        generation INTEGER NOT NULL,
-        public INTEGER NOT NULL,
-        entry TEXT,
-        PRIMARY KEY (tenant, name)
-      );
-      CREATE INDEX IF NOT EXISTS server_public ON server (public, tenant, name) WHERE entry IS NOT NULL;
-      CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL);
-      INSERT INTO meta (key, value) VALUES ('generation', 0) ON CONFLICT DO NOTHING;
-    `);
+    createTables(this.#sql);
   }
 
-  async update(changes: readonly (DirectoryEntry | DirectoryRemoval)[]): Promise<void> {
-    this.ctx.storage.transactionSync(() => {
-      let moved = 0;
-      for (const change of changes) {
-        const listed = "visibility" in change;
-        moved += this.#sql.exec(
-          `INSERT INTO server (tenant, name, generation, public, entry) VALUES (?1, ?2, ?3, ?4, ?5)
-           ON CONFLICT (tenant, name) DO UPDATE SET generation = ?3, public = ?4, entry = ?5
-           WHERE generation < ?3`,
-          change.tenant,
-          change.name,
-          change.generation,
-          listed && change.visibility === "public" ? 1 : 0,
-          listed ? JSON.stringify(change) : null,
-        ).rowsWritten;
+  /** Says of each change whether it was taken: one that is older than what is known here is not. */
+  async update(changes: readonly DirectoryChange[]): Promise<boolean[]> {
+    return this.ctx.storage.transactionSync(() => {
+      const verdicts = changes.map((change) => this.#take(change));
+      if (verdicts.includes("changed")) {
+        this.#sql.exec("UPDATE meta SET value = value + 1 WHERE key = 'generation'");
       }
-      if (moved > 0) this.#sql.exec("UPDATE meta SET value = value + 1 WHERE key = 'generation'");
+      return verdicts.map((verdict) => verdict !== "outdated");
     });
   }
 
@@ -83,9 +70,43 @@ export class DirectoryObject extends DurableObject<Env> {
       ...(tenants === "all" ? [] : [JSON.stringify(tenants)]),
     );
     const entries = rows.toArray().map(({ entry }) => JSON.parse(entry) as DirectoryEntry);
-    return {
-      generation: Number(this.#sql.exec("SELECT value FROM meta WHERE key = 'generation'").one().value),
-      entries,
-    };
+    return { generation: this.#generation(), entries };
+  }
+
+  /** Items of public servers, the best first. */
+  async find(query: CardQuery & Whose): Promise<{ generation: number; cards: PublicCard<RankedCard>[] }> {
+    return { generation: this.#generation(), cards: findPublicCards(this.#sql, query) };
+  }
+
+  /** Items of public servers by id, which several tenants may have. */
+  async cards(ids: readonly string[], whose: Whose = {}): Promise<{ generation: number; cards: PublicCard[] }> {
+    return { generation: this.#generation(), cards: publicCards(this.#sql, ids, whose) };
+  }
+
+  #take(change: DirectoryChange): "changed" | "known" | "outdated" {
+    const { items, ...entry } = "visibility" in change ? change : { ...change, items: undefined };
+    const { tenant, name, generation } = entry;
+    const listed = "visibility" in entry;
+    const isPublic = listed && entry.visibility === "public";
+    const moved = this.#sql.exec(
+      `INSERT INTO server (tenant, name, generation, public, entry) VALUES (?1, ?2, ?3, ?4, ?5)
+       ON CONFLICT (tenant, name) DO UPDATE SET generation = ?3, public = ?4, entry = ?5
+       WHERE generation < ?3`,
+      ...[tenant, name, generation, isPublic ? 1 : 0, listed ? JSON.stringify(entry) : null],
+    ).rowsWritten;
+    if (moved === 0 && this.#knownGeneration(tenant, name) > generation) return "outdated";
+    if (!isPublic && moved > 0) dropItems(this.#sql, entry);
+    if (isPublic && items !== undefined) applyItems(this.#sql, entry, items);
+    return moved > 0 || (items !== undefined && items.changed.length > 0) ? "changed" : "known";
+  }
+
+  #knownGeneration(tenant: string, name: string): number {
+    return Number(
+      this.#sql.exec("SELECT generation FROM server WHERE tenant = ? AND name = ?", tenant, name).one().generation,
+    );
+  }
+
+  #generation(): number {
+    return Number(this.#sql.exec("SELECT value FROM meta WHERE key = 'generation'").one().value);
   }
 }

@@ -45,7 +45,7 @@ export function recordChanges(
 
 const keptReasons = 10;
 
-interface ChangeRow extends Record<string, SqlStorageValue> {
+export interface ChangeRow extends Record<string, SqlStorageValue> {
   sequence: number;
   generation: number;
   at: string;
@@ -61,7 +61,11 @@ interface ChangeRow extends Record<string, SqlStorageValue> {
 /** Entries after a sequence number, oldest first. */
 export function changesSince(sql: SqlStorage, since: number, limit: number): Change[] {
   const rows = sql.exec<ChangeRow>("SELECT * FROM change WHERE sequence > ? ORDER BY sequence LIMIT ?", since, limit);
-  return rows.toArray().map((row) => ({
+  return rows.toArray().map(changeOf);
+}
+
+export function changeOf(row: ChangeRow): Change {
+  return {
     sequence: row.sequence,
     generation: row.generation,
     at: row.at,
@@ -73,5 +77,5 @@ export function changesSince(sql: SqlStorage, since: number, limit: number): Cha
     ...(row.from_digest === null ? {} : { from: row.from_digest }),
     ...(row.to_digest === null ? {} : { to: row.to_digest }),
     reasons: JSON.parse(row.reasons) as Reason[],
-  }));
+  };
 }

@@ -8,7 +8,7 @@ import type { Layout } from "./revisions.ts";
 /** What a publish changes. */
 export interface Difference {
   added: PreparedCapability[];
-  gone: { kind: CapabilityKind; digest: string; id: string }[];
+  gone: { kind: CapabilityKind; key: string; digest: string; id: string }[];
   changes: NewChange[];
 }
 

@@ -1,3 +1,5 @@
+import { rebuildCards } from "./cards.ts";
+
 /**
  * The tables of one tenant. Steps are only ever appended: a step that has run anywhere never changes.
  *
@@ -5,8 +7,9 @@
  * `first_revision` and `last_revision` bound the revisions that may refer to it, so a publish touches only the rows
  * that changed and pruning needs no reference counts.
  */
-const steps: readonly string[] = [
-  `
+export const steps: readonly Step[] = [
+  {
+    tables: `
   CREATE TABLE server (
     name TEXT PRIMARY KEY,
     config TEXT NOT NULL,
@@ -79,23 +82,83 @@ const steps: readonly string[] = [
   );
   CREATE INDEX outbox_due ON outbox (due_at);
   `,
+  },
+  {
+    tables: `
+  ALTER TABLE server ADD COLUMN public_since INTEGER;
+  UPDATE server SET public_since = generation WHERE visibility = 'public' AND deleted_at IS NULL;
+  CREATE INDEX server_public ON server (name) WHERE public_since IS NOT NULL;
+  CREATE INDEX capability_current ON capability (server, kind, key) WHERE last_revision IS NULL;
+  CREATE TABLE card (
+    number INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    server TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    id TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    tokens INTEGER NOT NULL,
+    version TEXT,
+    title TEXT,
+    description TEXT,
+    UNIQUE (tenant, server, kind, key)
+  );
+  CREATE INDEX card_id ON card (id);
+  CREATE VIRTUAL TABLE card_text USING fts5 (
+    name, title, description, parameters, server,
+    content = '', contentless_delete = 1, tokenize = 'porter unicode61'
+  );
+  CREATE TABLE pending_item (
+    server TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    PRIMARY KEY (server, kind, key)
+  ) WITHOUT ROWID;
+  `,
+    cards: "rebuild",
+  },
+  {
+    tables: `
+  CREATE INDEX change_server ON change (server, generation);
+  CREATE TABLE watcher (
+    id TEXT PRIMARY KEY,
+    until INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  `,
+  },
 ];
 
-/** Brings the tables up to date. Called before a write, so that asking about an unknown tenant stores nothing. */
-export function migrate(storage: DurableObjectStorage, tenant: string): void {
+interface Step {
+  tables: string;
+  /**
+   * The index is worked out from the other tables, by the code of the day. It is rebuilt once all steps have run: by
+   * then the tables are those that the code knows, whichever step asked for it.
+   */
+  cards?: "rebuild";
+}
+
+/**
+ * Brings the tables up to date and says whether there was anything to do. Called before a write, so that asking about an
+ * unknown tenant stores nothing.
+ */
+export function migrate(storage: DurableObjectStorage, tenant: string): boolean {
   const { sql } = storage;
   sql.exec("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value ANY NOT NULL)");
   const version = Number(sql.exec("SELECT value FROM meta WHERE key = 'schema'").toArray()[0]?.value ?? 0);
-  if (version === steps.length) return;
+  const due = steps.slice(version);
+  if (due.length === 0) return false;
   storage.transactionSync(() => {
-    for (const step of steps.slice(version)) sql.exec(step);
+    for (const { tables } of due) sql.exec(tables);
     sql.exec(
       `INSERT INTO meta (key, value) VALUES ('tenant', ?), ('generation', 0), ('schema', 0)
        ON CONFLICT (key) DO NOTHING`,
       tenant,
     );
     sql.exec("UPDATE meta SET value = ? WHERE key = 'schema'", steps.length);
+    if (due.some(({ cards }) => cards === "rebuild")) rebuildCards(sql);
   });
+  return true;
 }
 
 export function isEmpty(sql: SqlStorage): boolean {

@@ -3,16 +3,22 @@
  * done at once afterwards, and finished by an alarm when the process died in between. Every task writes the state of
  * the moment it runs, so doing one twice does no harm and several of one subject become one.
  */
-export type Task = "body" | "drop-body" | "head" | "settle" | "directory";
+export type Task = "body" | "drop-body" | "head" | "settle" | "directory" | "watcher";
 
-/** Where the tasks go: KV and the directory, as the tenant sees them. */
+/** Where the tasks go: KV, the directory and whoever watches, as the tenant sees them. */
 export interface Projections {
   putBody(subject: string): Promise<void>;
   dropBody(subject: string): Promise<void>;
   putHead(name: string): Promise<void>;
   /** Writes the head again if KV shows less than the object knows. */
   settleHead(name: string): Promise<void>;
-  updateDirectory(names: string[]): Promise<void>;
+  /** One bounded batch about these servers. Answers those of which the directory is owed more. */
+  updateDirectory(names: string[]): Promise<string[]>;
+  /** Strikes off the items that the directory has taken. */
+  settleDirectory(): void;
+  /** Who wants to hear of a change made now. */
+  watchers(): string[];
+  tellWatcher(watcher: string): Promise<void>;
 }
 
 interface TaskRow extends Record<string, SqlStorageValue> {
@@ -30,14 +36,20 @@ const longestBackOffMs = 60_000;
 /** A safety net only: the drain that follows a write normally empties the outbox long before. */
 const alarmAfterMs = 2_000;
 
-/** A directory that takes longer than this has failed, and is tried again later. */
-const directoryMs = 5_000;
+/** A directory or a watcher that takes longer than this has failed, and is tried again later. */
+const answerMs = 5_000;
 
-async function within(milliseconds: number, work: Promise<void>): Promise<void> {
-  const late = scheduler.wait(milliseconds).then(() => {
+async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  // A timer that is left running keeps the object awake.
+  const timer = new AbortController();
+  const late = scheduler.wait(milliseconds, { signal: timer.signal }).then(() => {
     throw new Error(`no answer in ${milliseconds} ms`);
   });
-  await Promise.race([work, late]);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    timer.abort();
+  }
 }
 
 /** Puts a task down, inside the transaction that makes it due. Due at once unless told otherwise. */
@@ -77,6 +89,7 @@ export class Outbox {
     const spaced = (this.#headWrittenAt.get(name) ?? 0) + headSpacingMs;
     owe(sql, "head", name, Math.max(this.#now(), spaced));
     owe(sql, "directory", name);
+    for (const watcher of this.#projections.watchers()) owe(sql, "watcher", watcher);
   }
 
   /** Makes the alarm durable together with the rows: call before anything is awaited. */
@@ -84,7 +97,10 @@ export class Outbox {
     void this.#storage.setAlarm(this.#now() + alarmAfterMs);
   }
 
-  /** Brings the directory up to date with every write made before the call. Failures stay owed. */
+  /**
+   * Brings the directory up to date with every write made before the call, but for what does not fit one batch: that is
+   * left to the drain, so that a writer waits for no more. Failures stay owed.
+   */
   flushDirectory(): Promise<void> {
     this.#directory = this.#directory.then(() => this.#runDirectory());
     return this.#directory;
@@ -99,10 +115,10 @@ export class Outbox {
   }
 
   async #runAll(): Promise<void> {
-    // Beside the writes to KV, never before them: a slow directory must not hold heads back.
-    const directory = this.flushDirectory();
+    // Beside the writes to KV, never before them: a slow directory or watcher must not hold heads back.
+    const beside = Promise.all([this.#emptyDirectory(), this.#tellWatchers()]);
     for (;;) {
-      const tasks = this.#due("task <> 'directory'");
+      const tasks = this.#due("task NOT IN ('directory', 'watcher')");
       if (tasks.length === 0) break;
       // Bodies before the heads that point at them; a reader who is faster asks the object.
       for (const batch of [tasks.filter(({ task }) => task === "body"), tasks.filter(({ task }) => task !== "body")]) {
@@ -117,8 +133,9 @@ export class Outbox {
         );
       }
     }
-    await directory;
-    this.#settle(this.#delivered.splice(0), true);
+    await beside;
+    // Writers may have had theirs delivered since.
+    this.#strikeOffDelivered();
     const next = this.#storage.sql.exec("SELECT min(due_at) AS at FROM outbox").one().at;
     if (next === null) await this.#storage.deleteAlarm();
     else await this.#storage.setAlarm(Math.max(Number(next), this.#now() + 50));
@@ -129,13 +146,43 @@ export class Outbox {
    * written now would hold its answer back until it is on disk.
    */
   async #runDirectory(): Promise<void> {
-    const delivered = new Map(this.#delivered.map(({ subject, version }) => [subject, version]));
-    const tasks = this.#due("task = 'directory'").filter(({ subject, version }) => delivered.get(subject) !== version);
+    const tasks = this.#dueForDirectory();
     if (tasks.length === 0) return;
     const names = tasks.map(({ subject }) => subject);
-    const done = await this.#attempt(tasks, () => within(directoryMs, this.#projections.updateDirectory(names)));
-    if (done) this.#delivered.push(...tasks);
+    let unfinished: string[] = [];
+    const done = await this.#attempt(tasks, async () => {
+      unfinished = await within(answerMs, this.#projections.updateDirectory(names));
+    });
+    if (done) this.#delivered.push(...tasks.filter(({ subject }) => !unfinished.includes(subject)));
     else this.#settle(tasks, false);
+  }
+
+  /** Batch after batch until nothing is due. Writers who wait for theirs come in between. */
+  async #emptyDirectory(): Promise<void> {
+    do {
+      await this.flushDirectory();
+      this.#strikeOffDelivered();
+    } while (this.#dueForDirectory().length > 0);
+  }
+
+  async #tellWatchers(): Promise<void> {
+    const told = async (task: TaskRow) => {
+      const done = await this.#attempt([task], () => within(answerMs, this.#projections.tellWatcher(task.subject)));
+      this.#settle([task], done);
+    };
+    for (let due = this.#due("task = 'watcher'"); due.length > 0; due = this.#due("task = 'watcher'")) {
+      await Promise.all(due.map(told));
+    }
+  }
+
+  #strikeOffDelivered(): void {
+    this.#projections.settleDirectory();
+    this.#settle(this.#delivered.splice(0), true);
+  }
+
+  #dueForDirectory(): TaskRow[] {
+    const delivered = new Map(this.#delivered.map(({ subject, version }) => [subject, version]));
+    return this.#due("task = 'directory'").filter(({ subject, version }) => delivered.get(subject) !== version);
   }
 
   async #perform({ task, subject }: TaskRow): Promise<void> {
@@ -151,7 +198,8 @@ export class Outbox {
       case "settle":
         return this.#projections.settleHead(subject);
       case "directory":
-        throw new Error("the directory is updated in batches");
+      case "watcher":
+        throw new Error(`a ${task} has a way of its own`);
     }
   }
 
@@ -185,7 +233,7 @@ export class Outbox {
     }
   }
 
-  #due(which: "task = 'directory'" | "task <> 'directory'"): TaskRow[] {
+  #due(which: "task = 'directory'" | "task = 'watcher'" | "task NOT IN ('directory', 'watcher')"): TaskRow[] {
     return this.#storage.sql
       .exec<TaskRow>(
         `SELECT task, subject, version, attempts FROM outbox WHERE due_at <= ? AND ${which} ORDER BY due_at LIMIT 200`,

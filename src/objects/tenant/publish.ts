@@ -8,6 +8,7 @@ import { err, ok, type Result } from "../../domain/result.ts";
 import { summarise } from "../../domain/server-summary.ts";
 import { ServerConfig } from "../../schemas/index.ts";
 import { closeCapability, idCollisions, insertCapability, neighbourFlags } from "./capabilities.ts";
+import { isRetitled, refreshCards, refreshServer, slotsOf } from "./cards.ts";
 import { recordChanges } from "./change-log.ts";
 import { type Difference, difference, unannouncedChange } from "./difference.ts";
 import { insertRevision, pruneRevisions, revisionAt } from "./revisions.ts";
@@ -95,6 +96,7 @@ function confirm(
   }
   const { generation, counts } = recordChanges(sql, name, at, switched, keep.changes);
   touch(sql, name, generation, at);
+  refreshCards(sql, name, slotsOf(switched));
   return { outcome: "changed", generation, changes: counts, flags: [], narrowed: counts.breaking > 0 };
 }
 
@@ -157,6 +159,8 @@ function move(
     flags: [...flags, ...standing(live, found), ...neighbours].slice(0, keptFlags),
     summary: summarise(manifest.header, manifest.capabilities),
   });
+  if (live !== undefined && isRetitled(sql, live)) refreshServer(sql, name);
+  else refreshCards(sql, name, slotsOf([...found.gone, ...found.added, ...switched]));
   pruneRevisions(sql, name, number - keep.revisions);
   const own = found.added.flatMap(({ id, flags: about }) => about.map((flag) => ({ ...flag, capability: id })));
   return {

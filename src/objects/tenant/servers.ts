@@ -2,11 +2,14 @@ import type { Head } from "../../domain/head.ts";
 import type { CapabilityFlag } from "../../domain/issue.ts";
 import type { ServerSummary } from "../../domain/server-summary.ts";
 import type { CapabilityKind, ServerConfig, Visibility } from "../../schemas/index.ts";
+import { generationOf, tenantOf } from "./change-log.ts";
 
 export interface ServerRow extends Record<string, SqlStorageValue> {
   name: string;
   config: string;
   visibility: string;
+  /** The generation at which it became public; null while it is not. */
+  public_since: number | null;
   digest: string | null;
   revision: number;
   overlay: number;
@@ -64,6 +67,12 @@ export function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: nu
   };
 }
 
+/** The head of a server as of the tenant's present generation. */
+export function currentHead(sql: SqlStorage, name: string): Head | undefined {
+  const row = findRow(sql, name);
+  return row && headOf(sql, tenantOf(sql), row, generationOf(sql));
+}
+
 export function entryOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: number): ServerEntry {
   return {
     config: JSON.parse(row.config) as ServerConfig,
@@ -72,6 +81,11 @@ export function entryOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: n
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
+}
+
+/** The config's own word wins over the manifest's. */
+export function shownTitle({ config, summary }: Pick<ServerRow, "config" | "summary">): string | undefined {
+  return (JSON.parse(config) as ServerConfig).title ?? (JSON.parse(summary) as ServerSummary).title;
 }
 
 /** Marks a server as changed at a generation without a new revision. */

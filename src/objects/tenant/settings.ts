@@ -3,7 +3,9 @@ import { meetsPrecondition, type Precondition } from "../../domain/etag.ts";
 import { type Failure, failure } from "../../domain/failure.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import type { ServerConfig } from "../../schemas/index.ts";
-import { recordChanges } from "./change-log.ts";
+import { dropServerCards, isRetitled, refreshCards, refreshServer, slotsOf } from "./cards.ts";
+import { recordChanges, tenantOf } from "./change-log.ts";
+import { forgetPending, noteAllPending } from "./pending-items.ts";
 import { dropBodyIfOrphan } from "./revisions.ts";
 import { findLive, type ServerRow, tagOf, touch } from "./servers.ts";
 import { applySwitches, type Switch, switchedOffTooMuch } from "./switches.ts";
@@ -27,15 +29,17 @@ export function createServer(
   const change: NewChange = { kind: "server", key: config.name, classification: "additive", reasons: [] };
   const { generation } = recordChanges(sql, config.name, at, [change], keepChanges);
   sql.exec(
-    `INSERT INTO server (name, config, visibility, generation, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
+    `INSERT INTO server (name, config, visibility, generation, created_at, updated_at, public_since)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)
      ON CONFLICT (name) DO UPDATE SET config = ?2, visibility = ?3, digest = NULL, overlay = overlay + 1,
        generation = ?4, last_synced = NULL, flags = '[]', summary = '{}', created_at = ?5, updated_at = ?5,
-       deleted_at = NULL`,
+       deleted_at = NULL, public_since = ?6`,
     config.name,
     JSON.stringify(config),
     config.visibility,
     generation,
     at,
+    config.visibility === "public" ? generation : null,
   );
   return ok({ generation, changed: true, narrowed: false });
 }
@@ -61,8 +65,18 @@ export function replaceConfig(
     reasons: [{ path: narrowed ? "/visibility" : "", classification, message }],
   };
   const { generation } = recordChanges(sql, config.name, at, [change], keepChanges);
-  sql.exec("UPDATE server SET config = ?, visibility = ? WHERE name = ?", text, config.visibility, config.name);
+  const publicSince = config.visibility === "public" ? (found.value.public_since ?? generation) : null;
+  sql.exec(
+    "UPDATE server SET config = ?, visibility = ?, public_since = ? WHERE name = ?",
+    text,
+    config.visibility,
+    publicSince,
+    config.name,
+  );
   touch(sql, config.name, generation, at);
+  if (narrowed) forgetPending(sql, config.name);
+  if (isRetitled(sql, found.value)) refreshServer(sql, config.name);
+  if (publicSince === generation) noteAllPending(sql, tenantOf(sql), config.name, generation);
   return ok({ generation, changed: true, narrowed });
 }
 
@@ -89,7 +103,8 @@ export function deleteServer(
   sql.exec("DELETE FROM revision WHERE server = ?", name);
   sql.exec("DELETE FROM capability WHERE server = ?", name);
   sql.exec("DELETE FROM disabled WHERE server = ?", name);
-  sql.exec("UPDATE server SET digest = NULL, deleted_at = ? WHERE name = ?", at, name);
+  sql.exec("UPDATE server SET digest = NULL, public_since = NULL, deleted_at = ? WHERE name = ?", at, name);
+  dropServerCards(sql, name);
   touch(sql, name, generation, at);
   for (const { digest } of digests) dropBodyIfOrphan(sql, name, digest);
   return ok({ generation, changed: true, narrowed: true });
@@ -116,6 +131,7 @@ export function switchItems(
   if (changes.length === 0) return ok({ generation: found.value.generation, changed: false, narrowed: false });
   const { generation } = recordChanges(sql, name, at, changes, keepChanges);
   touch(sql, name, generation, at);
+  refreshCards(sql, name, slotsOf(changes));
   return ok({
     generation,
     changed: true,

@@ -1,25 +1,30 @@
 import { DurableObject } from "cloudflare:workers";
 import { readConfig } from "../../config.ts";
+import type { CapabilityCard } from "../../domain/capability-card.ts";
 import type { Change } from "../../domain/change.ts";
 import type { Precondition } from "../../domain/etag.ts";
 import { type Failure, failure } from "../../domain/failure.ts";
-import { type Head, notOlder } from "../../domain/head.ts";
+import type { Head } from "../../domain/head.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
-import { directoryEntry } from "../../domain/server-summary.ts";
 import type { StoredCapability } from "../../domain/stored.ts";
 import { TokenBuckets } from "../../domain/token-bucket.ts";
+import type { Topic } from "../../domain/topic.ts";
 import type { ServerConfig } from "../../schemas/index.ts";
-import { bodyKey, headKey } from "../../storage/keys.ts";
-import { directoryOf } from "../directory/directory-stub.ts";
+import type { RankedCard } from "../card-index.ts";
 import { findCapability } from "./capabilities.ts";
 import { changesSince, generationOf, tenantOf } from "./change-log.ts";
 import { isEmpty, migrate } from "./migrations.ts";
-import { Outbox, type Projections } from "./outbox.ts";
+import { Outbox } from "./outbox.ts";
+import { comparePins, type PinVerdict } from "./pins.ts";
+import { createProjections } from "./projections.ts";
 import { type PublishOutcome, type PublishRequest, publish } from "./publish.ts";
-import { bodyText, findRevision, listRevisions, parseBodySubject, type Revision } from "./revisions.ts";
-import { entryOf, findLive, findRow, headOf, listLive, type ServerEntry } from "./servers.ts";
+import { bodyText, findRevision, listRevisions, type Revision } from "./revisions.ts";
+import { findTenantCards, type TenantCardQuery, tenantCards } from "./search.ts";
+import { currentHead, entryOf, findLive, listLive, type ServerEntry } from "./servers.ts";
 import { createServer, deleteServer, replaceConfig, type SettingsOutcome, switchItems } from "./settings.ts";
 import type { Switch } from "./switches.ts";
+import { type TopicChanges, topicChanges } from "./topics.ts";
+import { addWatcher, dropWatcher } from "./watchers.ts";
 
 /** Who writes, and what they require of the server they change. */
 export interface Writer {
@@ -36,8 +41,6 @@ export type AsOf<T> = T & { generation: number };
 
 /** How long a write waits for the directory before it answers without it. */
 const directoryPatienceMs = 500;
-/** Past every cache that may still hold a head of a deleted server. */
-const tombstoneSeconds = 86_400;
 
 /**
  * One tenant: the order of its writes, its heads, its items, its log. Every write is one transaction; what it owes KV
@@ -47,14 +50,16 @@ export class TenantObject extends DurableObject<Env> {
   readonly #sql = this.ctx.storage.sql;
   readonly #config = readConfig(this.env);
   readonly #writes = new TokenBuckets(this.#config.writeLimit);
-  readonly #outbox = new Outbox(this.ctx.storage, this.#projections(), Date.now);
+  readonly #outbox = new Outbox(this.ctx.storage, createProjections(this.env, this.#sql), Date.now);
   #ready = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     if (!isEmpty(this.#sql)) {
-      migrate(ctx.storage, tenantOf(this.#sql));
+      const migrated = migrate(ctx.storage, tenantOf(this.#sql));
       this.#ready = true;
+      // New tables may owe the directory what the old ones could not say.
+      if (migrated) this.#outbox.arm();
     }
   }
 
@@ -101,7 +106,7 @@ export class TenantObject extends DurableObject<Env> {
   async head(name: string): Promise<AsOf<{ head?: Head }>> {
     if (!this.#ready) return { generation: 0 };
     const generation = generationOf(this.#sql);
-    const head = this.#head(name, generation);
+    const head = currentHead(this.#sql, name);
     return head === undefined ? { generation } : { generation, head };
   }
 
@@ -145,15 +150,50 @@ export class TenantObject extends DurableObject<Env> {
     if (!this.#ready) return { generation: 0 };
     const generation = generationOf(this.#sql);
     const found = findCapability(this.#sql, id);
-    const head = found && this.#head(found.server, generation);
+    const head = found && currentHead(this.#sql, found.server);
     return found === undefined || head === undefined
       ? { generation }
       : { generation, head, capability: found.capability };
   }
 
+  /** Current items that are switched on, the best first. */
+  async find(query: TenantCardQuery): Promise<AsOf<{ cards: RankedCard[] }>> {
+    if (!this.#ready) return { generation: 0, cards: [] };
+    return { generation: generationOf(this.#sql), cards: findTenantCards(this.#sql, query) };
+  }
+
+  /** Those of these ids that are current and switched on. */
+  async cards(ids: readonly string[]): Promise<AsOf<{ cards: (CapabilityCard & { public: boolean })[] }>> {
+    if (!this.#ready) return { generation: 0, cards: [] };
+    return { generation: generationOf(this.#sql), cards: tenantCards(this.#sql, ids) };
+  }
+
   async changes(since: number, limit: number): Promise<AsOf<{ changes: Change[] }>> {
     if (!this.#ready) return { generation: 0, changes: [] };
     return { generation: generationOf(this.#sql), changes: changesSince(this.#sql, since, limit) };
+  }
+
+  /** What happened to the items that somebody follows. */
+  async changesOf(topic: Topic): Promise<TopicChanges> {
+    if (!this.#ready) return { changes: [], upTo: 0, complete: true };
+    return topicChanges(this.#sql, tenantOf(this.#sql), topic);
+  }
+
+  /** How present capabilities differ from the versions that were pinned, one verdict a pin. */
+  async compare(
+    pins: readonly { id: string; digest: string }[],
+    { onlyPublic }: { onlyPublic: boolean },
+  ): Promise<{ verdicts: (PinVerdict | undefined)[] }> {
+    return { verdicts: this.#ready ? comparePins(this.#sql, pins, onlyPublic) : [] };
+  }
+
+  /** From now on and until then, the watcher is told of every write. */
+  async watch(watcher: string, until: number): Promise<void> {
+    if (this.#ready) addWatcher(this.#sql, watcher, until);
+  }
+
+  async unwatch(watcher: string): Promise<void> {
+    if (this.#ready) dropWatcher(this.#sql, watcher);
   }
 
   override async alarm(): Promise<void> {
@@ -177,7 +217,7 @@ export class TenantObject extends DurableObject<Env> {
     const written = this.ctx.storage.transactionSync((): Written<T> => {
       const result = work(new Date().toISOString());
       if (!result.ok) return result;
-      const head = this.#head(name, generationOf(this.#sql));
+      const head = currentHead(this.#sql, name);
       if (head === undefined) throw new Error(`a write left no head for ${name}`);
       this.#outbox.oweServer(name);
       return ok({ ...result.value, head });
@@ -188,50 +228,5 @@ export class TenantObject extends DurableObject<Env> {
     await Promise.race([this.#outbox.flushDirectory(), scheduler.wait(directoryPatienceMs)]);
     this.ctx.waitUntil(this.#outbox.drain());
     return written;
-  }
-
-  #head(name: string, asOf: number): Head | undefined {
-    const row = findRow(this.#sql, name);
-    return row && headOf(this.#sql, tenantOf(this.#sql), row, asOf);
-  }
-
-  #projections(): Projections {
-    const kv = this.env.REGISTRY;
-    const putHead = async (name: string) => {
-      const head = this.#head(name, generationOf(this.#sql));
-      if (head === undefined) return;
-      const options = head.deleted ? { expirationTtl: tombstoneSeconds } : {};
-      await kv.put(headKey(head.tenant, name), JSON.stringify(head), options);
-    };
-    return {
-      putHead,
-      settleHead: async (name) => {
-        const head = this.#head(name, generationOf(this.#sql));
-        if (head === undefined) return;
-        const shown = await kv.get<Head>(headKey(head.tenant, name), "json");
-        if (shown === null || !notOlder(shown, { generation: head.generation, asOf: 0 })) await putHead(name);
-      },
-      putBody: async (subject) => {
-        const { server, digest } = parseBodySubject(subject);
-        const text = bodyText(this.#sql, server, digest);
-        if (text !== undefined) await kv.put(bodyKey(tenantOf(this.#sql), server, digest), text);
-      },
-      dropBody: async (subject) => {
-        const { server, digest } = parseBodySubject(subject);
-        await kv.delete(bodyKey(tenantOf(this.#sql), server, digest));
-      },
-      updateDirectory: async (names) => {
-        const tenant = tenantOf(this.#sql);
-        const changes = names.flatMap((name) => {
-          const row = findRow(this.#sql, name);
-          if (row === undefined) return [];
-          if (row.deleted_at !== null) return [{ tenant, name, generation: row.generation }];
-          const { config, summary } = entryOf(this.#sql, tenant, row, row.generation);
-          const { generation, updated_at: updatedAt, digest } = row;
-          return [directoryEntry(config, summary, { generation, updatedAt, ...(digest === null ? {} : { digest }) })];
-        });
-        await directoryOf(this.env).update(changes);
-      },
-    };
   }
 }

@@ -15,7 +15,13 @@ export type Tenant = Pick<
   | "revisions"
   | "revision"
   | "capability"
+  | "find"
+  | "cards"
   | "changes"
+  | "changesOf"
+  | "compare"
+  | "watch"
+  | "unwatch"
 >;
 
 /** The object of a tenant. Asking an unknown tenant wakes an object that stores nothing. */

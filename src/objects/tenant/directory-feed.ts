@@ -1,0 +1,105 @@
+import { directoryEntry } from "../../domain/server-summary.ts";
+import type { DirectoryChange } from "../directory/directory-object.ts";
+import type { Directory } from "../directory/directory-stub.ts";
+import type { ItemChange } from "../directory/items.ts";
+import { indexedItem, serverWords } from "./cards.ts";
+import { tenantOf } from "./change-log.ts";
+import { type PendingItem, pendingItems, strikeOff } from "./pending-items.ts";
+import { entryOf, findRow, type ServerRow, shownTitle } from "./servers.ts";
+
+/** Of one batch: the directory serves every tenant, and takes a batch in one go. */
+const batchItems = 200;
+const batchBytes = 512 * 1024;
+
+interface Room {
+  items: number;
+  bytes: number;
+}
+
+interface Told {
+  change: DirectoryChange;
+  items: PendingItem[];
+}
+
+/**
+ * Tells the directory of servers as they are, and of the items of public ones that are pending. What was taken is only
+ * noted here and struck off when told to: a writer may be waiting, and every row written now would hold its answer back
+ * until it is on disk.
+ */
+export class DirectoryFeed {
+  readonly #sql: SqlStorage;
+  readonly #directory: () => Pick<Directory, "update">;
+  readonly #taken = new Map<string, PendingItem>();
+
+  constructor(sql: SqlStorage, directory: () => Pick<Directory, "update">) {
+    this.#sql = sql;
+    this.#directory = directory;
+  }
+
+  /** One batch. Answers the servers of which more is pending. */
+  async update(names: readonly string[]): Promise<string[]> {
+    const room: Room = { items: batchItems, bytes: batchBytes };
+    const told = names.flatMap((name) => this.#tell(name, room) ?? []);
+    const taken = await this.#directory().update(told.map(({ change }) => change));
+    const unfinished: string[] = [];
+    told.forEach(({ change, items }, index) => {
+      // The directory knows a later state of this server than this object does: after a restore to an earlier point in
+      // time, or for a call that was given up and arrives late. Its items stay pending until the next write.
+      if (!taken[index]) return;
+      for (const item of items) this.#taken.set(slotOf(item), item);
+      if ("items" in change && change.items?.complete === false) unfinished.push(change.name);
+    });
+    return unfinished;
+  }
+
+  settle(): void {
+    for (const item of this.#taken.values()) strikeOff(this.#sql, item);
+    this.#taken.clear();
+  }
+
+  #tell(name: string, room: Room): Told | undefined {
+    const row = findRow(this.#sql, name);
+    if (row === undefined) return undefined;
+    const tenant = tenantOf(this.#sql);
+    const { generation, updated_at: updatedAt, digest } = row;
+    if (row.deleted_at !== null) return { change: { tenant, name, generation }, items: [] };
+    const { config, summary } = entryOf(this.#sql, tenant, row, generation);
+    const entry = directoryEntry(config, summary, { generation, updatedAt, ...(digest === null ? {} : { digest }) });
+    if (row.public_since === null) return { change: entry, items: [] };
+    const { items, changed, complete } = this.#batch(row, room);
+    return { change: { ...entry, items: { publicSince: row.public_since, changed, complete } }, items };
+  }
+
+  /** As many of a server's pending items as there is room for. */
+  #batch(row: ServerRow, room: Room): { items: PendingItem[]; changed: ItemChange[]; complete: boolean } {
+    const pending = pendingItems(this.#sql, row.name, room.items + this.#taken.size + 1).filter(
+      (item) => this.#taken.get(slotOf(item))?.generation !== item.generation,
+    );
+    const words = serverWords(row.name, shownTitle(row));
+    const items: PendingItem[] = [];
+    const changed: ItemChange[] = [];
+    for (const item of pending) {
+      // Something must move in every batch, however large one item is; none is larger than a few columns of text.
+      if (room.items <= 0 || room.bytes <= 0) break;
+      const { kind, key } = item;
+      const indexed = indexedItem(this.#sql, words, { kind, key });
+      const change: ItemChange = indexed === undefined ? { kind, key } : { kind, key, indexed };
+      room.items -= 1;
+      room.bytes -= bytesOf(change);
+      items.push(item);
+      changed.push(change);
+    }
+    return { items, changed, complete: items.length === pending.length };
+  }
+}
+
+/** Two bytes a character: as much as it can take on the way. */
+function bytesOf({ key, indexed }: ItemChange): number {
+  if (indexed === undefined) return 2 * key.length;
+  const words = [...Object.values(indexed.card), ...Object.values(indexed.text)];
+  return words.reduce<number>((sum, word) => sum + 2 * String(word).length, 0);
+}
+
+function slotOf({ server, kind, key }: PendingItem): string {
+  return `${server} ${kind} ${key}`;
+}

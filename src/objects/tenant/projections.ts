@@ -1,0 +1,50 @@
+import { type Head, notOlder } from "../../domain/head.ts";
+import { bodyKey, headKey } from "../../storage/keys.ts";
+import { directoryOf } from "../directory/directory-stub.ts";
+import { watcherOf } from "../stream/stream-stub.ts";
+import { tenantOf } from "./change-log.ts";
+import { DirectoryFeed } from "./directory-feed.ts";
+import type { Projections } from "./outbox.ts";
+import { bodyText, parseBodySubject } from "./revisions.ts";
+import { currentHead } from "./servers.ts";
+import { dropWatcher, watchers } from "./watchers.ts";
+
+/** Past every cache that may still hold a head of a deleted server. */
+const tombstoneSeconds = 86_400;
+
+/** The state of the moment, as KV and the directory are shown it. */
+export function createProjections(env: Pick<Env, "REGISTRY" | "DIRECTORY" | "STREAMS">, sql: SqlStorage): Projections {
+  const kv = env.REGISTRY;
+  const feed = new DirectoryFeed(sql, () => directoryOf(env));
+  const putHead = async (name: string) => {
+    const head = currentHead(sql, name);
+    if (head === undefined) return;
+    const options = head.deleted ? { expirationTtl: tombstoneSeconds } : {};
+    await kv.put(headKey(head.tenant, name), JSON.stringify(head), options);
+  };
+  return {
+    putHead,
+    settleHead: async (name) => {
+      const head = currentHead(sql, name);
+      if (head === undefined) return;
+      const shown = await kv.get<Head>(headKey(head.tenant, name), "json");
+      if (shown === null || !notOlder(shown, { generation: head.generation, asOf: 0 })) await putHead(name);
+    },
+    putBody: async (subject) => {
+      const { server, digest } = parseBodySubject(subject);
+      const text = bodyText(sql, server, digest);
+      if (text !== undefined) await kv.put(bodyKey(tenantOf(sql), server, digest), text);
+    },
+    dropBody: async (subject) => {
+      const { server, digest } = parseBodySubject(subject);
+      await kv.delete(bodyKey(tenantOf(sql), server, digest));
+    },
+    updateDirectory: (names) => feed.update(names),
+    settleDirectory: () => feed.settle(),
+    watchers: () => watchers(sql, Date.now()),
+    tellWatcher: async (watcher) => {
+      const interested = await watcherOf(env, watcher).notify(tenantOf(sql));
+      if (!interested) dropWatcher(sql, watcher);
+    },
+  };
+}

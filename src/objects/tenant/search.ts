@@ -1,0 +1,48 @@
+import type { CapabilityCard, CardQuery } from "../../domain/capability-card.ts";
+import { findCards, listCards, oneOf, type RankedCard } from "../card-index.ts";
+
+export interface TenantCardQuery extends CardQuery {
+  /** For who may not see the rest of the tenant. */
+  onlyPublic?: boolean;
+}
+
+const ofPublicServers = {
+  where: "card.server IN (SELECT name FROM server WHERE public_since IS NOT NULL)",
+  values: [],
+};
+
+export function findTenantCards(sql: SqlStorage, query: TenantCardQuery): RankedCard[] {
+  const cards = findCards(sql, query, query.onlyPublic ? [ofPublicServers] : []);
+  const servers = serversOf(sql, cards);
+  return cards.map((card) => ({ ...servers.get(card.server)?.fallback, ...card }));
+}
+
+export function tenantCards(sql: SqlStorage, ids: readonly string[]): (CapabilityCard & { public: boolean })[] {
+  const cards = listCards(sql, [oneOf("id", ids)]);
+  const servers = serversOf(sql, cards);
+  return cards.map((card) => {
+    const server = servers.get(card.server);
+    return { ...server?.fallback, ...card, public: server?.public ?? false };
+  });
+}
+
+/**
+ * What cards take from their servers. Looked up when asked, never stored with the card: every new version of a server
+ * would otherwise rewrite all its cards.
+ */
+function serversOf(sql: SqlStorage, cards: readonly CapabilityCard[]) {
+  const names = [...new Set(cards.map(({ server }) => server))];
+  const rows = sql.exec<{ name: string; version: string | null; public: number }>(
+    `SELECT name, public_since IS NOT NULL AS public,
+       iif(json_type(config, '$.version') = 'text', json_extract(config, '$.version'),
+         json_extract(summary, '$.version')) AS version
+     FROM server WHERE name IN (SELECT value FROM json_each(?))`,
+    JSON.stringify(names),
+  );
+  return new Map(
+    rows.toArray().map(({ name, version, public: listed }) => {
+      const fallback = version === null ? {} : { version };
+      return [name, { public: listed === 1, fallback }];
+    }),
+  );
+}
