@@ -1,0 +1,80 @@
+import { z } from "zod";
+import { type Failure, failure } from "../domain/failure.ts";
+import { err, type Result } from "../domain/result.ts";
+import { serverPattern, tenantPattern } from "../schemas/index.ts";
+import type { OwnTool, ToolAnnotations, ToolContext } from "./tool.ts";
+import { diffCapabilitiesTool } from "./tools/diff-capabilities.ts";
+import { getCapabilityTool } from "./tools/get-capability.ts";
+import { listServersTool } from "./tools/list-servers.ts";
+import { negotiateContextTool } from "./tools/negotiate-context.ts";
+import { preflightGeneratorTool } from "./tools/preflight-generator.ts";
+import { searchCapabilitiesTool } from "./tools/search-capabilities.ts";
+import { selectGeneratorTool } from "./tools/select-generator.ts";
+import { whatsChangedTool } from "./tools/whats-changed.ts";
+
+/** Every tool of the registry itself. The order is kept, so that what a client cached of the list stays good. */
+export const ownTools: readonly OwnTool[] = [
+  listServersTool,
+  getCapabilityTool,
+  selectGeneratorTool,
+  preflightGeneratorTool,
+  diffCapabilitiesTool,
+  whatsChangedTool,
+  searchCapabilitiesTool,
+  negotiateContextTool,
+];
+
+/** A tool as MCP lists it. */
+export interface ListedTool {
+  name: string;
+  title: string;
+  description: string;
+  inputSchema: JsonSchema;
+  outputSchema: JsonSchema;
+  annotations: ToolAnnotations;
+}
+
+type JsonSchema = { type: "object"; [keyword: string]: unknown };
+
+let listed: readonly ListedTool[] | undefined;
+
+export function listTools(): readonly ListedTool[] {
+  listed ??= ownTools.map(({ name, title, description, input, output, annotations }) => ({
+    name,
+    title,
+    description,
+    inputSchema: jsonSchemaOf(input),
+    outputSchema: jsonSchemaOf(output),
+    annotations,
+  }));
+  return listed;
+}
+
+/** Calls a tool by its name. */
+export async function callTool(name: string, input: unknown, context: ToolContext): Promise<Result<object, Failure>> {
+  const tool = ownTools.find((candidate) => candidate.name === name);
+  if (tool !== undefined) return tool.run(input, context);
+  const names = ownTools.map((candidate) => candidate.name).join(", ");
+  const message = `There is no tool ${JSON.stringify(name.slice(0, 128).toWellFormed())}; there are ${names}`;
+  return err(failure("ErrorToolNotFound", message));
+}
+
+/** Names are copied from other answers, never made up: what they may hold is checked, but not worth its tokens here. */
+const unlistedPatterns: unknown[] = [tenantPattern.source, serverPattern.source];
+
+/** JSON Schema without what goes without saying: a client pays for every word of it. */
+function jsonSchemaOf(schema: z.ZodObject): JsonSchema {
+  const { $schema: _, ...written } = z.toJSONSchema(schema, {
+    io: "input",
+    override({ jsonSchema }) {
+      if (unlistedPatterns.includes(jsonSchema.pattern)) delete jsonSchema.pattern;
+      if (isJson(jsonSchema.propertyNames, '{"type":"string"}')) delete jsonSchema.propertyNames;
+      if (isJson(jsonSchema.additionalProperties, "{}")) delete jsonSchema.additionalProperties;
+    },
+  });
+  return written as JsonSchema;
+}
+
+function isJson(value: unknown, text: string): boolean {
+  return JSON.stringify(value) === text;
+}

@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { err, ok } from "../../domain/result.ts";
+import { chooseContext } from "../../negotiation/choose-context.ts";
+import { contextAnswer, contextParameters } from "../../negotiation/context.ts";
+import { ContextRequest } from "../../schemas/index.ts";
+import { advance, defineTool } from "../tool.ts";
+import { card, reading } from "./fields.ts";
+
+export const negotiateContextTool = defineTool({
+  name: "negotiate_context",
+  title: "Fit a budget",
+  description: "What fits a task and a token budget: must-haves, unchanged pins, then the best.",
+  input: ContextRequest,
+  output: z.object({
+    used_tokens: z.number(),
+    satisfied: z.boolean(),
+    items: z.array(z.object({ ...card, why: z.string() })),
+    left_out: z.array(z.object({ id: z.string(), reason: z.string(), message: z.string() })),
+    changed: z.array(z.object({ id: z.string(), classification: z.string() })),
+  }),
+  annotations: reading,
+  async run(wish, context) {
+    const { services, principal } = context;
+    const bounds = { kinds: contextParameters.kinds, mostItems: contextParameters.max_items };
+    const chosen = await chooseContext(services, principal, wish, bounds);
+    const stopped = advance(context, 1, 2, "Chosen; comparing pins");
+    if (stopped !== undefined) return err(stopped);
+    return ok(await contextAnswer(services, principal, wish, chosen));
+  },
+});

@@ -1,0 +1,25 @@
+import { z } from "zod";
+import { ok } from "../../domain/result.ts";
+import { rangeOf, rankedCards, shownCard } from "../../reading/cards.ts";
+import { CapabilityKind, TenantName } from "../../schemas/index.ts";
+import { defineTool } from "../tool.ts";
+import { card, reading } from "./fields.ts";
+
+export const searchCapabilitiesTool = defineTool({
+  name: "search_capabilities",
+  title: "Search capabilities",
+  description: "Capabilities for a task in plain words, best first.",
+  input: z.strictObject({
+    query: z.string().min(1).max(10_000),
+    kinds: z.array(CapabilityKind).max(6).optional(),
+    tenants: z.array(TenantName).max(16).optional(),
+    limit: z.int().min(1).max(100).default(10),
+  }),
+  output: z.object({ items: z.array(z.object(card)) }),
+  annotations: reading,
+  async run({ query: text, kinds, tenants, limit }, { services, principal }) {
+    const query = { text, limit, ...(kinds === undefined ? {} : { kinds }) };
+    const ranked = await rankedCards(services, rangeOf(principal, tenants), query);
+    return ok({ items: ranked.slice(0, limit).map(shownCard) });
+  },
+});

@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { readChanges } from "../../reading/changes.ts";
+import { defineTool } from "../tool.ts";
+import { change, reading, tenant } from "./fields.ts";
+
+export const whatsChangedTool = defineTool({
+  name: "whats_changed",
+  title: "List changes",
+  description: "The log of changes in a tenant of yours, oldest first.",
+  input: z.strictObject({
+    tenant,
+    since: z.int().min(0).max(1e15).default(0).describe("nextSince of the last answer."),
+    limit: z.int().min(1).max(1_000).default(100),
+  }),
+  output: z.object({
+    items: z.array(z.object({ sequence: z.number(), at: z.string(), server: z.string(), ...change })),
+    generation: z.number(),
+    nextSince: z.number(),
+  }),
+  annotations: reading,
+  run({ tenant: owner, since, limit }, { services, principal }) {
+    return readChanges(services, principal, owner, { since, limit });
+  },
+});
