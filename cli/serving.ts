@@ -1,4 +1,5 @@
 import { type EmbeddedOptions, type EmbeddedServer, startEmbedded } from "./embedded.ts";
+import { openFilesWarning } from "./open-files.ts";
 
 /**
  * Starts the embedded server, calls `onReady` and serves until it is told to stop. A signal that comes before the server
@@ -8,6 +9,8 @@ export async function serveUntilStopped(
   options: EmbeddedOptions,
   onReady: (server: EmbeddedServer) => Promise<void>,
 ): Promise<void> {
+  const warning = openFilesWarning();
+  if (warning !== undefined) console.error(warning);
   const server = await startEmbedded(options);
   const stopped = Promise.race([stopSignal(), npmEnded()]);
   try {

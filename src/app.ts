@@ -2,8 +2,10 @@ import { Hono } from "hono";
 import { failure } from "./domain/failure.ts";
 import { corsHeaders, fail } from "./http/answer.ts";
 import { type App, RequestFailed, type Variables } from "./http/context.ts";
+import { log } from "./http/log.ts";
 import { admit, serverName, tenantName } from "./http/request.ts";
-import { log, observe } from "./middleware/observe.ts";
+import { observe } from "./middleware/observe.ts";
+import { withSession } from "./middleware/session.ts";
 import { capabilitiesRoutes } from "./routes/capabilities.ts";
 import { capabilityRoutes } from "./routes/capability.ts";
 import { changesRoutes } from "./routes/changes.ts";
@@ -12,13 +14,18 @@ import { descriptionRoutes } from "./routes/description.ts";
 import { generatorsRoutes } from "./routes/generators.ts";
 import { historyRoutes } from "./routes/history.ts";
 import { importsRoutes } from "./routes/imports.ts";
+import { negotiationRoutes } from "./routes/negotiation.ts";
 import { operationsRoutes } from "./routes/operations.ts";
+import { resourceRoutes } from "./routes/resource.ts";
+import { sessionRoutes } from "./routes/session.ts";
+import { toolsRoutes } from "./routes/tools.ts";
 import { viewsRoutes } from "./routes/views.ts";
 import type { Services } from "./services.ts";
 
 export function createApp(services: Services): App {
   const app: App = new Hono<{ Bindings: Env; Variables: Variables }>();
   app.use(observe(services));
+  app.use("/mcp/*", withSession(services));
   app.options("*", (c) => preflight(services, c.req.header("Origin")));
 
   operationsRoutes(app, services);
@@ -31,6 +38,10 @@ export function createApp(services: Services): App {
   capabilityRoutes(app, services);
   importsRoutes(app, services);
   changesRoutes(app, services);
+  negotiationRoutes(app, services);
+  sessionRoutes(app, services);
+  toolsRoutes(app, services);
+  resourceRoutes(app, services);
 
   // What a path below these lacks is named, rather than called not found.
   for (const prefix of ["/api/mcp/capabilities", "/api/mcp/configs"]) {
@@ -66,7 +77,7 @@ function preflight(services: Services, origin: string | undefined): Response {
       ...corsHeaders(services.config, origin),
       "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
       "Access-Control-Allow-Headers":
-        "Authorization, Cache-Control, Content-Type, If-Match, If-None-Match, Rollcall-Min-Generation, X-Request-Id",
+        "Authorization, Cache-Control, Content-Type, If-Match, If-None-Match, Last-Event-ID, Rollcall-Min-Generation, X-MCP-Session-ID, X-Request-Id",
       "Access-Control-Max-Age": "86400",
     },
   });

@@ -15,8 +15,20 @@ export interface Config {
   corsOrigins: readonly string[] | "*";
   readLimit: Limit;
   writeLimit: Limit;
+  negotiateLimit: Limit;
+  /** Whether a request below /mcp/ must carry a session id. */
+  requireNegotiation: boolean;
+  sessionRequirements: readonly SessionRequirement[];
+  /** Without these no session is opened. */
+  requiredCapabilities: readonly string[];
   slowMs: number;
   bounds: Bounds;
+}
+
+/** What a client must have declared to use paths that start with a prefix. */
+export interface SessionRequirement {
+  prefix: string;
+  capabilities: readonly string[];
 }
 
 /** Set with `wrangler secret put`, so they are in no file that types are generated from. */
@@ -55,6 +67,10 @@ function parse(env: Omit<Env, keyof Secrets> & Secrets): Config {
     corsOrigins: readOrigins(env.CORS_ORIGINS),
     readLimit: readLimit("READ_LIMIT", env.READ_LIMIT, { rate: 1_000, burst: 2_000 }),
     writeLimit: readLimit("WRITE_LIMIT", env.WRITE_LIMIT, { rate: 100, burst: 1_000 }),
+    negotiateLimit: readLimit("NEGOTIATE_LIMIT", env.NEGOTIATE_LIMIT, { rate: 20, burst: 200 }),
+    requireNegotiation: readFlag("REQUIRE_NEGOTIATION", env.REQUIRE_NEGOTIATION),
+    sessionRequirements: readRequirements("SESSION_REQUIREMENTS", env.SESSION_REQUIREMENTS),
+    requiredCapabilities: readList(env.REQUIRED_CAPABILITIES),
     slowMs: readNumber("SLOW_MS", env.SLOW_MS, 1_000),
     bounds: defaultBounds,
   };
@@ -78,11 +94,44 @@ function readUrl(name: string, value: string | undefined): string | undefined {
 }
 
 function readOrigins(value: string | undefined): Config["corsOrigins"] {
-  if (value === undefined || value.trim() === "*") return "*";
-  return value
+  return value === undefined || value.trim() === "*" ? "*" : readList(value);
+}
+
+function readList(value: string | undefined): string[] {
+  return (value ?? "")
     .split(",")
-    .map((origin) => origin.trim())
-    .filter((origin) => origin !== "");
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+}
+
+function readFlag(name: string, value: string | undefined): boolean {
+  if (value === undefined || value === "" || value === "false") return false;
+  if (value === "true") return true;
+  throw new ConfigError(`${name} must be true or false`);
+}
+
+const defaultRequirements: readonly SessionRequirement[] = [
+  { prefix: "/mcp/tool/", capabilities: ["sampling"] },
+  { prefix: "/mcp/subscription/", capabilities: ["notifications"] },
+];
+
+function readRequirements(name: string, value: string | undefined): readonly SessionRequirement[] {
+  if (value === undefined || value === "") return defaultRequirements;
+  const form = `${name} must be JSON such as {"/mcp/tool/": ["sampling"]}`;
+  let table: unknown;
+  try {
+    table = JSON.parse(value);
+  } catch {
+    throw new ConfigError(form);
+  }
+  if (typeof table !== "object" || table === null || Array.isArray(table)) throw new ConfigError(form);
+  const requirements = Object.entries(table).map(([prefix, capabilities]) => {
+    const named = Array.isArray(capabilities) && capabilities.every((item) => typeof item === "string");
+    if (!prefix.startsWith("/mcp/") || !named) throw new ConfigError(form);
+    return { prefix, capabilities: capabilities as string[] };
+  });
+  // The longest prefix first: the first that matches is the one that counts.
+  return requirements.sort((a, b) => b.prefix.length - a.prefix.length);
 }
 
 function readLimit(name: string, value: string | undefined, fallback: Limit): Limit {

@@ -16,6 +16,8 @@ export const requestHeaders = {
   "Cache-Control": "`no-cache` reads the tenant's object instead of any cache.",
   "If-None-Match": "A tag from an earlier answer: 304 when nothing changed. On a write, `*` creates only.",
   "If-Match": "A tag or manifest digest the server must still be at: 412 when it is not.",
+  "X-MCP-Session-ID": "The session, from the answer to a negotiation.",
+  "Last-Event-ID": "The id of the last event that was seen: the stream goes on after it.",
 } as const;
 
 const reading = ["Rollcall-Min-Generation", "Cache-Control", "If-None-Match"] as const;
@@ -34,6 +36,10 @@ const badBody = {
 };
 const notFound = { 404: "No such server." };
 const conflict = { 412: "The server changed since the tag in If-Match." };
+
+const inSession = ["X-MCP-Session-ID"] as const;
+const sessionless = { 401: "No session, where one is needed, or one that is unknown, expired or another's." };
+const lacking = { 403: "The client did not declare a capability that this needs." };
 
 const server = "/api/mcp/capabilities/{tenant}/{name}";
 const page = { limit: "Items a page, 1 to 100.", cursor: "nextCursor of the page before." };
@@ -312,6 +318,99 @@ export const operations: Record<string, Record<string, Operation>> = {
         409: "The version stayed while the policy refuses that.",
         ...conflict,
       },
+    },
+  },
+  "/mcp/negotiate": {
+    post: {
+      id: "negotiate",
+      summary: "Open a session: what the client can do, and what it would like",
+      body: "negotiation-request",
+      answers: {
+        200: "The server's side, what was settled, and the session; its id also in X-MCP-Session-ID.",
+        ...badBody,
+        401: "The token is not valid; none is needed.",
+        403: "The deployment requires a capability that the client lacks.",
+        409: "The client requires a capability that the server lacks.",
+        429: "Too many negotiations; see Retry-After.",
+      },
+      anonymous: true,
+    },
+  },
+  "/mcp/session": {
+    get: {
+      id: "getSession",
+      summary: "The session of the request",
+      headers: inSession,
+      answers: { 200: "The session.", ...sessionless },
+      anonymous: true,
+    },
+    delete: {
+      id: "endSession",
+      summary: "End the session and its streams",
+      headers: inSession,
+      answers: { 200: "Ended.", ...sessionless },
+      anonymous: true,
+    },
+  },
+  "/mcp/session/resume": {
+    post: {
+      id: "resumeSession",
+      summary: "Take up a session again under a new id, once",
+      body: "resume-request",
+      answers: { 200: "As a negotiation answers.", ...badBody, 401: "The resume token is not good (any more)." },
+      anonymous: true,
+    },
+  },
+  "/mcp/session/changes": {
+    get: {
+      id: "getSessionChanges",
+      summary: "What changed for the capabilities that the session chose",
+      headers: inSession,
+      answers: { 200: "Changes, oldest first a tenant.", ...sessionless, 409: "The session chose nothing." },
+      anonymous: true,
+    },
+  },
+  "/mcp/subscription/stream": {
+    get: {
+      id: "streamSessionChanges",
+      summary: "The same as they happen, as server-sent events",
+      headers: [...inSession, "Last-Event-ID"],
+      answers: {
+        200: "text/event-stream.",
+        400: "Last-Event-ID is none.",
+        ...sessionless,
+        ...lacking,
+        409: "The session chose nothing.",
+        429: "Too many streams.",
+      },
+      anonymous: true,
+    },
+  },
+  "/mcp/tool/{name}": {
+    post: {
+      id: "callTool",
+      summary: "Call one of the registry's own tools with its arguments, or with a list of them",
+      body: "any",
+      headers: inSession,
+      answers: {
+        200: "The result; progress as text/event-stream where it was negotiated and asked for.",
+        400: "The body cannot be read.",
+        ...sessionless,
+        ...lacking,
+        404: "No such tool, or what it looked for is not there.",
+        422: "The arguments break a rule; details.issues says where.",
+      },
+      anonymous: true,
+    },
+  },
+  "/mcp/resource": {
+    get: {
+      id: "readResource",
+      summary: "Read one of the registry's own resources",
+      query: { uri: "Such as `capabilities://server`." },
+      headers: inSession,
+      answers: { 200: "Its text.", 400: "No URI.", ...sessionless, 404: "No such resource." },
+      anonymous: true,
     },
   },
   "/api/changes/{tenant}": {

@@ -36,7 +36,7 @@ const selfHead: Head = {
   flags: [],
 };
 
-function featuresOf({ tokenKeys, signingSecret, corsOrigins }: Config): Record<string, boolean> {
+function featuresOf({ tokenKeys, signingSecret, corsOrigins, requireNegotiation }: Config): Record<string, boolean> {
   return {
     authentication: tokenKeys !== undefined,
     identity_provider_tokens: tokenKeys?.kind === "jwks",
@@ -48,10 +48,13 @@ function featuresOf({ tokenKeys, signingSecret, corsOrigins }: Config): Record<s
     imports: true,
     history: true,
     change_log: true,
+    negotiation: true,
+    negotiation_required: requireNegotiation,
+    session_streams: true,
   };
 }
 
-function limitsOf({ bounds, readLimit, writeLimit }: Config): Record<string, number> {
+function limitsOf({ bounds, readLimit, writeLimit, negotiateLimit }: Config): Record<string, number> {
   return {
     max_config_bytes: bounds.configBytes,
     max_capability_bytes: bounds.capabilityBytes,
@@ -65,6 +68,8 @@ function limitsOf({ bounds, readLimit, writeLimit }: Config): Record<string, num
     reads_at_once: readLimit.burst,
     writes_per_second: writeLimit.rate,
     writes_at_once: writeLimit.burst,
+    negotiations_per_second: negotiateLimit.rate,
+    negotiations_at_once: negotiateLimit.burst,
   };
 }
 

@@ -6,6 +6,8 @@ import { type Config, readConfig } from "./config.ts";
 import { TokenBuckets } from "./domain/token-bucket.ts";
 import { Metrics } from "./metrics.ts";
 import { type Directory, directoryOf } from "./objects/directory/directory-stub.ts";
+import { newSession, sessionOf } from "./objects/session/session-stub.ts";
+import { type StreamStub, streamOf } from "./objects/stream/stream-stub.ts";
 import { type Tenant, tenantOf } from "./objects/tenant/tenant-stub.ts";
 import { Bodies } from "./storage/bodies.ts";
 import { Cursors } from "./storage/cursors.ts";
@@ -14,6 +16,7 @@ import { Heads } from "./storage/heads.ts";
 import { Lru } from "./storage/lru.ts";
 import { createOperations, type Operations } from "./storage/operations.ts";
 import { RenderedViews } from "./storage/rendered-views.ts";
+import { Sessions } from "./storage/sessions.ts";
 
 /** All that routes work with. One per isolate. */
 export interface Services {
@@ -23,9 +26,13 @@ export interface Services {
   metrics: Metrics;
   authenticator: Authenticator;
   reads: TokenBuckets;
+  negotiations: TokenBuckets;
   tenant: (name: string) => Tenant;
   /** Made anew for each use, as every stub is: one belongs to the request that made it. */
   directory: () => Directory;
+  sessions: Sessions;
+  /** The streams of one caller. */
+  streams: (subject: string) => StreamStub;
   heads: Heads;
   /** Which tenants there are, as far as outsiders asked. */
   knownTenants: Lru<{ exists: boolean; until: number }>;
@@ -58,8 +65,11 @@ export function createServices(env: Env, surroundings: Surroundings = {}): Servi
     metrics: new Metrics(operations, now()),
     authenticator: new Authenticator(tokenRules(config), now),
     reads: new TokenBuckets(config.readLimit),
+    negotiations: new TokenBuckets(config.negotiateLimit),
     tenant,
     directory: () => directoryOf(env),
+    sessions: new Sessions({ create: () => newSession(env), find: (id) => sessionOf(env, id), now, operations }),
+    streams: (subject) => streamOf(env, subject),
     knownTenants: new Lru(10_000),
     heads: new Heads({ edge, kv, tenant, now, operations }),
     bodies,

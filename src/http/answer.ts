@@ -18,7 +18,7 @@ const json = "application/json; charset=utf-8";
 
 /** Names that a page on another origin may read. */
 const exposed =
-  "ETag, Rollcall-Generation, Rollcall-Source, Server-Timing, Retry-After, X-Request-Id, WWW-Authenticate";
+  "ETag, X-MCP-Session-ID, Rollcall-Generation, Rollcall-Source, Server-Timing, Retry-After, X-Request-Id, WWW-Authenticate";
 
 export function succeed(c: RequestContext, services: Services, data: unknown, meta: AnswerMeta = {}): Response {
   const { message } = meta;
@@ -59,18 +59,31 @@ export function notModified(c: RequestContext, services: Services, meta: AnswerM
 
 export function fail(c: RequestContext, services: Services, failure: Failure): Response {
   const status = statusOf(failure.code);
-  const { code, message, details } = failure;
+  const { code, details } = failure;
   const headers: Record<string, string> = { "Cache-Control": "no-store" };
   if (details?.retryAfterSeconds !== undefined) headers["Retry-After"] = String(details.retryAfterSeconds);
   else if (status === 503) headers["Retry-After"] = "1";
   if (typeof details?.allow === "string") headers.Allow = details.allow;
   if (status === 401 || code === "ErrorInsufficientScope")
     headers["WWW-Authenticate"] = challenge(c, services, failure);
-  const error = { code, message, ...(details === undefined ? {} : { details }) };
-  return send(c, services, JSON.stringify({ success: false, error }), json, { status, headers });
+  const body = c.req.path.startsWith("/mcp/") ? sessionError(failure) : apiError(failure);
+  return send(c, services, JSON.stringify(body), json, { status, headers });
+}
+
+function apiError({ code, message, details }: Failure): unknown {
+  return { success: false, error: { code, message, ...(details === undefined ? {} : { details }) } };
+}
+
+/** Below /mcp/ the error is its sentence; code and details stand beside it. */
+export function sessionError({ code, message, details }: Failure): unknown {
+  return { error: message, code, ...(details === undefined ? {} : { details }) };
 }
 
 function challenge(c: RequestContext, services: Services, { code, details }: Failure): string {
+  // No token would help here: what is missing is a session.
+  if (["ErrorSessionMissing", "ErrorSessionInvalid", "ErrorResumeInvalid"].includes(code)) {
+    return 'Session negotiate="/mcp/negotiate"';
+  }
   const metadata = `resource_metadata="${publicOrigin(c, services.config)}/.well-known/oauth-protected-resource"`;
   if (code === "ErrorInsufficientScope")
     return `Bearer ${metadata}, error="insufficient_scope", scope="${details?.scope}"`;

@@ -1,6 +1,8 @@
 import type { Context, Hono } from "hono";
+import type { Principal } from "../auth/principal.ts";
 import { type Failure, failure } from "../domain/failure.ts";
 import type { Result } from "../domain/result.ts";
+import type { Session } from "../domain/session.ts";
 import type { Source } from "../storage/operations.ts";
 
 /** What one request carries besides its services. */
@@ -10,6 +12,8 @@ export interface Variables {
   /** Where the answer came from, for headers and metrics. */
   source?: Source;
   subject?: string;
+  /** Who calls below /mcp/, and the session they call in. */
+  caller?: { principal: Principal; session: Session };
   /** An error has its line in the log already. */
   logged?: boolean;
 }

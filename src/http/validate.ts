@@ -1,12 +1,16 @@
 import type { z } from "zod";
-import { failure } from "../domain/failure.ts";
+import { type FailureCode, failure } from "../domain/failure.ts";
 import { characterIssues } from "../domain/scan.ts";
 import { schemaViolations } from "../domain/schema-violations.ts";
 import type { StrictJson } from "../domain/strict-json.ts";
 import { RequestFailed } from "./context.ts";
 
 /** The document as its schema's type, or every reason why not. */
-export function validated<Schema extends z.ZodType>(schema: Schema, document: StrictJson): z.infer<Schema> {
+export function validated<Schema extends z.ZodType>(
+  schema: Schema,
+  document: StrictJson,
+  code: FailureCode = "ErrorMCPServerValidation",
+): z.infer<Schema> {
   const [damage] = document.issues;
   if (damage !== undefined) {
     throw new RequestFailed(
@@ -16,8 +20,8 @@ export function validated<Schema extends z.ZodType>(schema: Schema, document: St
   const issues = [...schemaViolations(schema, document.value, ""), ...characterIssues(document.value, "")];
   const [first] = issues;
   if (first !== undefined) {
-    const message = `MCP server validation failed: ${first.path === "" ? "" : `${first.path} `}${first.message}`;
-    throw new RequestFailed(failure("ErrorMCPServerValidation", message, { issues: issues.slice(0, 100) }));
+    const message = `${failure(code).message}: ${first.path === "" ? "" : `${first.path} `}${first.message}`;
+    throw new RequestFailed(failure(code, message, { issues: issues.slice(0, 100) }));
   }
   return schema.parse(document.value);
 }

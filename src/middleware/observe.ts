@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
-import type { RequestContext, Variables } from "../http/context.ts";
+import type { Variables } from "../http/context.ts";
+import { log } from "../http/log.ts";
 import type { Services } from "../services.ts";
 
 const acceptableId = /^[A-Za-z0-9._-]{8,64}$/;
@@ -19,8 +20,7 @@ export function observe(services: Services): MiddlewareHandler<{ Bindings: Env; 
     const milliseconds = services.now() - startedAt;
     const { status } = c.res;
     const { method } = c.req;
-    // The first match is this middleware itself; the next is the handler that answered.
-    const route = `${method} ${routePath(c, 1)}`;
+    const route = `${method} ${routePath(c)}`;
     services.metrics.record(route, status, milliseconds, c.get("source"));
     const write = method !== "GET" && method !== "HEAD" && method !== "OPTIONS";
     if (c.get("logged")) return;
@@ -28,19 +28,4 @@ export function observe(services: Services): MiddlewareHandler<{ Bindings: Env; 
       log(c, status >= 500 ? "error" : write ? "write" : "slow", { status, route, milliseconds });
     }
   };
-}
-
-/** One structured line. The path is logged without its query, and no header ever is: either could hold a secret. */
-export function log(c: RequestContext, event: string, fields: Record<string, unknown>): void {
-  const { method, path } = c.req;
-  const line = JSON.stringify({
-    event,
-    requestId: c.get("requestId"),
-    method,
-    path,
-    subject: c.get("subject"),
-    ...fields,
-  });
-  if (event === "error") console.error(line);
-  else console.log(line);
 }

@@ -1,7 +1,9 @@
+import contextRequest from "../../schemas/context-request.schema.json" with { type: "json" };
 import generator from "../../schemas/generator.schema.json" with { type: "json" };
 import generatorsView from "../../schemas/generators-view.schema.json" with { type: "json" };
 import itemSwitch from "../../schemas/item-switch.schema.json" with { type: "json" };
 import manifest from "../../schemas/manifest.schema.json" with { type: "json" };
+import negotiationRequest from "../../schemas/negotiation-request.schema.json" with { type: "json" };
 import openapi from "../../schemas/openapi.json" with { type: "json" };
 import operation from "../../schemas/operation.schema.json" with { type: "json" };
 import preflightRequest from "../../schemas/preflight-request.schema.json" with { type: "json" };
@@ -9,6 +11,7 @@ import prompt from "../../schemas/prompt.schema.json" with { type: "json" };
 import resource from "../../schemas/resource.schema.json" with { type: "json" };
 import resourceTemplate from "../../schemas/resource-template.schema.json" with { type: "json" };
 import resourcesView from "../../schemas/resources-view.schema.json" with { type: "json" };
+import resumeRequest from "../../schemas/resume-request.schema.json" with { type: "json" };
 import serverConfig from "../../schemas/server-config.schema.json" with { type: "json" };
 import serverView from "../../schemas/server-view.schema.json" with { type: "json" };
 import tool from "../../schemas/tool.schema.json" with { type: "json" };
@@ -33,6 +36,9 @@ const schemas: Record<keyof typeof published, unknown> = {
   "resources-view": resourcesView,
   "generators-view": generatorsView,
   "preflight-request": preflightRequest,
+  "negotiation-request": negotiationRequest,
+  "context-request": contextRequest,
+  "resume-request": resumeRequest,
 };
 
 const files = new Map(Object.entries(schemas).map(([name, schema]) => [`${name}.schema.json`, JSON.stringify(schema)]));

@@ -1,5 +1,6 @@
 export * from "./capability.ts";
 export * from "./manifest.ts";
 export * from "./names.ts";
+export * from "./negotiation.ts";
 export * from "./server-config.ts";
 export * from "./views.ts";

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Generator, Operation, Prompt, Resource, ResourceTemplate, Tool } from "./capability.ts";
 import { Manifest } from "./manifest.ts";
+import { ContextRequest, NegotiationRequest, ResumeRequest } from "./negotiation.ts";
 import { ItemSwitch, ServerConfig } from "./server-config.ts";
 import { GeneratorsView, PreflightRequest, ResourcesView, ServerView, ToolsView } from "./views.ts";
 
@@ -20,6 +21,9 @@ export const published = {
   "resources-view": ResourcesView,
   "generators-view": GeneratorsView,
   "preflight-request": PreflightRequest,
+  "negotiation-request": NegotiationRequest,
+  "context-request": ContextRequest,
+  "resume-request": ResumeRequest,
 } as const satisfies Record<string, z.ZodType>;
 
 /** JSON Schemas that refer to each other by the URI given for a name. They describe what is sent, not what is stored. */

@@ -15,11 +15,11 @@ const allowed: Record<string, readonly string[]> = {
   objects: ["schemas", "domain", "storage", "config.ts"],
   webhooks: ["schemas", "domain"],
   sources: ["schemas", "domain", "version.ts"],
-  reading: ["schemas", "domain", "views", "auth", "storage"],
+  reading: ["schemas", "domain", "views", "formats", "auth", "storage"],
   negotiation: ["schemas", "domain", "auth", "storage", "reading", "version.ts"],
   mcp: ["schemas", "domain", "views", "auth", "storage", "reading", "negotiation", "self.ts", "version.ts"],
   http: ["schemas", "domain", "views", "formats", "auth", "storage", "reading", "version.ts"],
-  middleware: ["schemas", "domain", "auth", "storage", "http"],
+  middleware: ["schemas", "domain", "auth", "storage", "http", "negotiation"],
   routes: [
     ...["schemas", "domain", "views", "formats", "auth", "storage", "http", "reading", "negotiation", "mcp"],
     ...["publish.ts", "register-generator.ts", "self.ts", "version.ts"],

@@ -39,6 +39,13 @@ function isRaw(body: unknown): body is string | Uint8Array | ReadableStream | un
   return body === undefined || typeof body === "string" || body instanceof Uint8Array || body instanceof ReadableStream;
 }
 
+interface RequestOptions {
+  token?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
 /** One isolate of the Worker: its own memory, and by default the shared KV, cache and clock. */
 export class Registry {
   readonly services: Services;
@@ -50,11 +57,8 @@ export class Registry {
     this.#app = createApp(this.services);
   }
 
-  async send(
-    method: string,
-    path: string,
-    options: { token?: string; body?: unknown; headers?: Record<string, string> } = {},
-  ): Promise<Answer> {
+  /** The response as it comes: for what streams, or for a client that leaves. */
+  async fetch(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
     const headers = new Headers(options.headers);
     if (options.token !== undefined) headers.set("Authorization", `Bearer ${options.token}`);
     const { body } = options;
@@ -63,8 +67,13 @@ export class Registry {
       method,
       headers,
       ...(raw === undefined ? {} : { body: raw }),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
-    const response = await this.#app.fetch(request, env, createExecutionContext());
+    return this.#app.fetch(request, env, createExecutionContext());
+  }
+
+  async send(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+    const response = await this.fetch(method, path, options);
     const text = await response.text();
     const json = response.headers.get("Content-Type")?.includes("json") && text !== "";
     return { status: response.status, headers: response.headers, text, body: json ? JSON.parse(text) : undefined };

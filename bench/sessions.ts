@@ -1,0 +1,115 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { CommandError, runCommand } from "../cli/command.ts";
+import { projectPath } from "../cli/project.ts";
+import { costOf, type ProcessCost, runtimeBelow } from "./process-cost.ts";
+
+const help = `
+Usage: npm run bench:sessions [-- --sessions N]
+
+Opens N sessions (default 2000) on a server of its own, as \`npm run serve\` runs it, checks every one of them twice, and
+prints what they cost: time, memory and open files of the runtime. Figures of memory need Linux.
+  --sessions N   how many (default 2000)
+`;
+
+const atOnce = 16;
+
+await runCommand({ help, options: { sessions: { type: "string", default: "2000" } } }, async ({ sessions }) => {
+  const count = Number(sessions);
+  if (!Number.isInteger(count) || count < 1) throw new CommandError("--sessions takes a whole number above 0.");
+  const data = await mkdtemp(join(tmpdir(), "rollcall-sessions-"));
+  const server = spawn(
+    process.execPath,
+    [
+      projectPath("cli/serve.ts"),
+      ...["--port", "0", "--data", data, "--no-demo"],
+      ...["--var", "NEGOTIATE_LIMIT=100000/100000", "--var", "READ_LIMIT=100000/100000"],
+    ],
+    { stdio: ["ignore", "pipe", "ignore"] },
+  );
+  try {
+    await measure(await readyUrl(server.stdout), count, server.pid);
+  } finally {
+    server.kill("SIGTERM");
+    await once(server, "exit");
+    await rm(data, { recursive: true, force: true });
+  }
+});
+
+async function readyUrl(output: NodeJS.ReadableStream): Promise<string> {
+  for await (const line of createInterface({ input: output })) {
+    const url = /^ready (\S+)/.exec(line)?.[1];
+    if (url !== undefined) return url;
+  }
+  throw new CommandError("The server ended before it was ready.");
+}
+
+async function measure(url: string, count: number, serverId: number | undefined): Promise<void> {
+  const runtime = serverId === undefined ? undefined : await runtimeBelow(serverId);
+  const look = () => (runtime === undefined ? undefined : costOf(runtime));
+  const ids: string[] = [];
+  const before = await look();
+  const opening = await timed(count, async () => {
+    ids.push(await open(url));
+    if (ids.length % 500 === 0) console.error(`${ids.length} of ${count} sessions open`);
+  });
+  const open_ = await look();
+  const checking = await timed(count, (index) => check(url, ids[index] ?? ""));
+  const again = await timed(count, (index) => check(url, ids[index] ?? ""));
+  const after = await look();
+  const figures = {
+    sessions: count,
+    opened_per_second: Math.round(count / opening),
+    checked_per_second: Math.round(count / checking),
+    checked_again_per_second: Math.round(count / again),
+    ...perSession("once open", before, open_, count),
+    ...perSession("all checked", before, after, count),
+  };
+  console.log(JSON.stringify(figures, null, 2));
+}
+
+function perSession(when: string, before: ProcessCost | undefined, after: ProcessCost | undefined, count: number) {
+  if (before === undefined || after === undefined) return { [when]: "memory is not measured on this system" };
+  const kilobytes = (after.residentBytes - before.residentBytes) / 1_024 / count;
+  const files = (after.openFiles - before.openFiles) / count;
+  return {
+    [when]: {
+      resident_mb: Math.round(after.residentBytes / 1e6),
+      open_files: after.openFiles,
+      kilobytes_per_session: Math.round(kilobytes),
+      open_files_per_session: Math.round(files * 100) / 100,
+    },
+  };
+}
+
+/** Seconds that `count` calls take, some at once. */
+async function timed(count: number, work: (index: number) => Promise<void>): Promise<number> {
+  const started = performance.now();
+  let next = 0;
+  const worker = async () => {
+    for (let index = next++; index < count; index = next++) await work(index);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return (performance.now() - started) / 1_000;
+}
+
+async function open(url: string): Promise<string> {
+  const response = await fetch(`${url}/mcp/negotiate`, {
+    method: "POST",
+    body: JSON.stringify({ client_name: "bench", client_version: "1", supported_capabilities: ["sampling"] }),
+  });
+  const id = response.headers.get("X-MCP-Session-ID");
+  if (id === null) throw new CommandError(`A negotiation answered ${response.status}: ${await response.text()}`);
+  await response.text();
+  return id;
+}
+
+async function check(url: string, id: string): Promise<void> {
+  const response = await fetch(`${url}/mcp/session`, { headers: { "X-MCP-Session-ID": id } });
+  const body = (await response.json()) as { id?: string };
+  if (response.status !== 200 || body.id !== id) throw new CommandError(`A check answered ${response.status}`);
+}

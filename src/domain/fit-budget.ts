@@ -1,0 +1,167 @@
+import satisfies from "semver/functions/satisfies.js";
+import valid from "semver/functions/valid.js";
+import type { CapabilityCard } from "./capability-card.ts";
+
+/** A capability that the caller asked for by id, with the version it wants. */
+export interface MustHave {
+  id: string;
+  tenant?: string | undefined;
+  version?: string | undefined;
+}
+
+/** A capability as the caller reviewed it. */
+export interface Pin {
+  id: string;
+  tenant?: string | undefined;
+  digest: string;
+}
+
+export interface Wishes {
+  budget: number;
+  mustHave: readonly MustHave[];
+  pins: readonly Pin[];
+  /** All that the ids of must-haves and pins may mean to this caller. */
+  named: readonly CapabilityCard[];
+  /** Best first. */
+  ranked: readonly CapabilityCard[];
+  mostItems: number;
+  mostTenants: number;
+}
+
+export type Why = "must-have" | "pinned" | "task";
+
+export type LeftOutReason =
+  | "not-found"
+  | "ambiguous"
+  | "version"
+  | "changed-since-pin"
+  | "over-budget"
+  | "too-many-items"
+  | "too-many-tenants";
+
+export interface LeftOut {
+  id: string;
+  tenant?: string;
+  tokens?: number;
+  why: Why;
+  reason: LeftOutReason;
+  message: string;
+}
+
+export interface Chosen {
+  card: CapabilityCard;
+  why: Why;
+  /** Its place in the ranking, where that is why it is in. */
+  rank?: number;
+}
+
+export interface Fit {
+  chosen: Chosen[];
+  leftOut: LeftOut[];
+  /** Pins whose capability is not what it was. */
+  changed: { pin: Pin; card: CapabilityCard }[];
+  usedTokens: number;
+  /** Every must-have is in. */
+  satisfied: boolean;
+}
+
+/**
+ * The capabilities that go into a context of limited size: what the caller must have, then what it reviewed and finds
+ * unchanged, then the best for the task as far as they fit. A capability that changed since it was pinned stays out,
+ * whoever else asks for it: it is not what was reviewed.
+ */
+export function fitBudget(wishes: Wishes): Fit {
+  const fit: Fit = { chosen: [], leftOut: [], changed: [], usedTokens: 0, satisfied: true };
+  const taken = new Set<string>();
+  const refused = new Set<string>();
+  const tenants = new Set<string>();
+
+  const take = (card: CapabilityCard, why: Why, rank?: number): boolean => {
+    const where = placeOf(card);
+    if (taken.has(where)) return true;
+    if (refused.has(where)) return false;
+    const obstacle = obstacleTo(card, fit, wishes, tenants);
+    if (obstacle !== undefined) {
+      fit.leftOut.push({ id: card.id, tenant: card.tenant, tokens: card.tokens, why, ...obstacle });
+      return false;
+    }
+    taken.add(where);
+    tenants.add(card.tenant);
+    fit.usedTokens += card.tokens;
+    fit.chosen.push({ card, why, ...(rank === undefined ? {} : { rank }) });
+    return true;
+  };
+
+  const pinned: CapabilityCard[] = [];
+  for (const pin of wishes.pins) {
+    const found = resolve(pin, wishes.named);
+    if (!("card" in found)) {
+      fit.leftOut.push({ ...nameOf(pin), why: "pinned", ...found });
+      continue;
+    }
+    if (found.card.digest === pin.digest) {
+      pinned.push(found.card);
+      continue;
+    }
+    refused.add(placeOf(found.card));
+    fit.changed.push({ pin, card: found.card });
+    const message = `It is ${found.card.digest} now; pin that digest to take it`;
+    fit.leftOut.push({ ...nameOf(pin), why: "pinned", reason: "changed-since-pin", message });
+  }
+  for (const wanted of wishes.mustHave) {
+    const found = resolve(wanted, wishes.named);
+    if (!("card" in found)) fit.leftOut.push({ ...nameOf(wanted), why: "must-have", ...found });
+    const fits = "card" in found && versionFits(found.card, wanted);
+    if ("card" in found && !fits) {
+      const message = `Its version is ${found.card.version ?? "not given"}, not in ${wanted.version}`;
+      fit.leftOut.push({ ...nameOf(wanted), why: "must-have", reason: "version", message });
+    }
+    const taken = "card" in found && fits && take(found.card, "must-have");
+    if (!taken) fit.satisfied = false;
+  }
+  for (const card of pinned) take(card, "pinned");
+  for (const [index, card] of wishes.ranked.entries()) take(card, "task", index + 1);
+  return fit;
+}
+
+function obstacleTo(
+  card: CapabilityCard,
+  { chosen, usedTokens }: Fit,
+  { budget, mostItems, mostTenants }: Wishes,
+  tenants: ReadonlySet<string>,
+): Pick<LeftOut, "reason" | "message"> | undefined {
+  if (usedTokens + card.tokens > budget) {
+    const message = `It costs ${card.tokens} tokens; ${budget - usedTokens} are left`;
+    return { reason: "over-budget", message };
+  }
+  if (chosen.length >= mostItems) return { reason: "too-many-items", message: `${mostItems} are in already` };
+  if (tenants.size >= mostTenants && !tenants.has(card.tenant)) {
+    return { reason: "too-many-tenants", message: `${mostTenants} tenants are in already` };
+  }
+  return undefined;
+}
+
+function resolve(
+  { id, tenant }: Pick<Pin, "id" | "tenant">,
+  named: readonly CapabilityCard[],
+): { card: CapabilityCard } | Pick<LeftOut, "reason" | "message"> {
+  const matches = named.filter((card) => card.id === id && (tenant === undefined || card.tenant === tenant));
+  const [card] = matches;
+  if (card === undefined) return { reason: "not-found", message: "There is no such capability that you may see" };
+  if (matches.length === 1) return { card };
+  const owners = matches.map((match) => match.tenant).sort();
+  return { reason: "ambiguous", message: `Several tenants have it; say which: ${owners.join(", ")}` };
+}
+
+function versionFits({ version }: CapabilityCard, { version: range }: MustHave): boolean {
+  if (range === undefined) return true;
+  return version !== undefined && valid(version) !== null && satisfies(version, range);
+}
+
+function nameOf({ id, tenant }: Pick<Pin, "id" | "tenant">): { id: string; tenant?: string } {
+  return tenant === undefined ? { id } : { id, tenant };
+}
+
+function placeOf({ tenant, id }: CapabilityCard): string {
+  return `${tenant} ${id}`;
+}

@@ -1,0 +1,30 @@
+/** A token that resumes a session: whose it is, and a secret of which the session keeps only the hash. */
+export interface ResumeToken {
+  token: string;
+  hash: string;
+}
+
+/** The secret half, to be put behind the session's id once that is known. */
+export async function newResumeSecret(): Promise<{ secret: string; hash: string }> {
+  const secret = hex(crypto.getRandomValues(new Uint8Array(32)));
+  return { secret, hash: await hashOf(secret) };
+}
+
+export function resumeToken(sessionId: string, secret: string): string {
+  return `${sessionId}.${secret}`;
+}
+
+/** Undefined for what cannot be one. */
+export async function readResumeToken(token: string): Promise<{ sessionId: string; hash: string } | undefined> {
+  const match = /^([0-9a-f]{64})\.([0-9a-f]{64})$/.exec(token);
+  if (match?.[1] === undefined || match[2] === undefined) return undefined;
+  return { sessionId: match[1], hash: await hashOf(match[2]) };
+}
+
+async function hashOf(secret: string): Promise<string> {
+  return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(secret))));
+}
+
+function hex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

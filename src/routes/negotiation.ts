@@ -1,0 +1,86 @@
+import type { Principal } from "../auth/principal.ts";
+import { send } from "../http/answer.ts";
+import { readDocument } from "../http/body.ts";
+import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
+import { admitAnyone, parameters } from "../http/request.ts";
+import { sessionDocument } from "../http/session.ts";
+import { validated } from "../http/validate.ts";
+import { ownResources } from "../mcp/resources.ts";
+import { ownTools } from "../mcp/tools.ts";
+import { customCapabilities } from "../negotiation/custom-capabilities.ts";
+import { serverCapabilities } from "../negotiation/offers.ts";
+import { type OpenedSession, openSession, resumeSession } from "../negotiation/open-session.ts";
+import { readResumeToken } from "../negotiation/resume-token.ts";
+import { type CapabilityDetail, NegotiationRequest, negotiationBounds, ResumeRequest } from "../schemas/index.ts";
+import type { Services } from "../services.ts";
+import { service, version } from "../version.ts";
+
+/** Where sessions begin: negotiated, or taken up again. */
+export function negotiationRoutes(app: App, services: Services): void {
+  app.post("/mcp/negotiate", async (c) => {
+    parameters(c, []);
+    const principal = await admitNegotiator(c, services);
+    const request = validated(NegotiationRequest, await readBody(c, services), "ErrorNegotiationInvalid");
+    const opened = unwrap(await openSession(services, principal, request));
+    return answerSession(c, services, principal, opened);
+  });
+
+  app.post("/mcp/session/resume", async (c) => {
+    parameters(c, []);
+    const principal = await admitNegotiator(c, services);
+    const request = validated(ResumeRequest, await readBody(c, services), "ErrorNegotiationInvalid");
+    const token = await readResumeToken(request.resume_token);
+    const resumed = token && (await resumeSession(services, principal, token));
+    if (resumed === undefined) throw bad("ErrorResumeInvalid");
+    return answerSession(c, services, principal, { ...resumed, extensions: {} });
+  });
+
+  for (const path of ["/mcp/negotiate", "/mcp/session/resume"]) {
+    app.all(path, () => {
+      throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
+    });
+  }
+}
+
+/** Anyone may negotiate, but each session is an object of its own: that many at once and no more. */
+async function admitNegotiator(c: RequestContext, services: Services): Promise<Principal> {
+  const principal = await admitAnyone(c, services);
+  const allowed = services.negotiations.take(principal.subject, services.now());
+  if (allowed.ok) return principal;
+  throw bad("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
+}
+
+function readBody(c: RequestContext, { config }: Services) {
+  return readDocument(c, { bytes: negotiationBounds.bodyBytes, depth: config.bounds.depth });
+}
+
+function answerSession(
+  c: RequestContext,
+  services: Services,
+  principal: Principal,
+  { session, resumeToken, extensions }: OpenedSession,
+): Response {
+  const details = [...serverCapabilities(principal), ...customCapabilities.map(detailOf)];
+  const { negotiated, context: _, ...shown } = sessionDocument(session);
+  const body = {
+    server_name: service,
+    server_version: version,
+    supported_capabilities: details.map(({ name }) => name),
+    available_tools: ownTools.map(({ name }) => name),
+    available_resources: ownResources.map(({ uri }) => uri),
+    capability_details: Object.fromEntries(details.map((detail) => [detail.name, detail])),
+    extensions,
+    negotiated,
+    session: { ...shown, ...(resumeToken === undefined ? {} : { resume_token: resumeToken }) },
+  };
+  return send(c, services, JSON.stringify(body), "application/json; charset=utf-8", {
+    headers: { "X-MCP-Session-ID": session.id, "Cache-Control": "no-store" },
+  });
+}
+
+/** A custom capability at its newest version. */
+function detailOf({ name, description, versions }: (typeof customCapabilities)[number]): CapabilityDetail {
+  const newest = versions.at(-1);
+  if (newest === undefined) throw new Error(`${name} has no version`);
+  return { name, description, ...newest };
+}

@@ -1,0 +1,108 @@
+import { type Failure, failure } from "../domain/failure.ts";
+import { err, ok, type Result } from "../domain/result.ts";
+import { agreed, type Session } from "../domain/session.ts";
+import { send, sessionError } from "../http/answer.ts";
+import { readDocument } from "../http/body.ts";
+import { type App, bad, type RequestContext, RequestFailed, unwrap } from "../http/context.ts";
+import { log } from "../http/log.ts";
+import { progressStream, type Reporting } from "../http/progress.ts";
+import { parameters } from "../http/request.ts";
+import { callerOf } from "../http/session.ts";
+import type { Progress, ToolContext } from "../mcp/tool.ts";
+import { callTool } from "../mcp/tools.ts";
+import { mostBatched } from "../negotiation/offers.ts";
+import { lacksCapability } from "../negotiation/open-session.ts";
+import type { Services } from "../services.ts";
+
+const path = "/mcp/tool/:name";
+const json = "application/json; charset=utf-8";
+
+/** The registry's own tools over plain HTTP, each as far as the client said it can follow. */
+export function toolsRoutes(app: App, services: Services): void {
+  app.post(path, async (c) => {
+    parameters(c, []);
+    const { principal, session } = callerOf(c);
+    const input = await readArguments(c, services);
+    const batch = batchOf(input, session);
+    const leaving = new AbortController();
+    const context: ToolContext = { services, principal };
+    // Who waits for the whole answer leaves by ending the request; who reads a stream, by ending that.
+    if (session.held.includes("cancellation")) context.signal = AbortSignal.any([c.req.raw.signal, leaving.signal]);
+    const name = c.req.param("name");
+    const work = (report?: (progress: Progress) => void) =>
+      batch === undefined
+        ? callTool(name, input, report === undefined ? context : { ...context, report })
+        : callInTurn(name, batch, context, report);
+    const headers = { "Cache-Control": "no-store" };
+    if (tellsProgress(c, session)) {
+      const stream = progressStream(withoutThrowing(c, work), () => leaving.abort());
+      return send(c, services, stream, "text/event-stream; charset=utf-8", { headers });
+    }
+    const working = work();
+    // Without cancellation a call runs to its end, whether or not anyone waits for it.
+    if (context.signal === undefined) c.executionCtx.waitUntil(working);
+    return send(c, services, JSON.stringify(unwrap(await working)), json, { headers });
+  });
+
+  app.all(path, () => {
+    throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
+  });
+}
+
+async function readArguments(c: RequestContext, { config }: Services): Promise<unknown> {
+  if (c.req.raw.body === null || c.req.header("Content-Length") === "0") return undefined;
+  const document = await readDocument(c, { bytes: config.bounds.configBytes, depth: config.bounds.depth });
+  const [damage] = document.issues;
+  if (damage !== undefined)
+    throw bad("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues: document.issues });
+  return document.value;
+}
+
+/** A list of arguments is a batch, for clients that declared it and as long as was settled. */
+function batchOf(input: unknown, session: Session): unknown[] | undefined {
+  if (!Array.isArray(input)) return undefined;
+  const agreement = agreed(session, "batch_requests");
+  if (agreement === undefined) throw new RequestFailed(lacksCapability("batch_requests"));
+  const most = Math.max(0, Math.floor(Number(agreement.parameters?.max_batch ?? mostBatched)));
+  if (input.length === 0) throw bad("ErrorToolArguments", "A batch needs at least one list item of arguments");
+  if (input.length > most) {
+    throw bad("ErrorToolArguments", `A batch has at most ${most} items in this session; this one has ${input.length}`);
+  }
+  return input;
+}
+
+/** One after the other: each answer stands for itself, and a batch is no way to do more at once. */
+async function callInTurn(
+  name: string,
+  batch: readonly unknown[],
+  context: ToolContext,
+  report?: (progress: Progress) => void,
+): Promise<Result<unknown[], Failure>> {
+  const answers: unknown[] = [];
+  for (const [index, input] of batch.entries()) {
+    if (context.signal?.aborted) return err(failure("ErrorToolCancelled"));
+    const called = await callTool(name, input, context);
+    answers.push(called.ok ? { result: called.value } : sessionError(called.error));
+    report?.({ progress: index + 1, total: batch.length, message: `${index + 1} of ${batch.length} done` });
+  }
+  return ok(answers);
+}
+
+/** The answer has begun when something throws here, so the error handler comes too late: it is logged and told. */
+function withoutThrowing(c: RequestContext, work: Reporting): Reporting {
+  return async (report) => {
+    try {
+      return await work(report);
+    } catch (cause) {
+      const { message, stack } = cause as Error;
+      log(c, "error", { error: message, stack });
+      return err(failure("ErrorInternalServer", `Internal error: see request ${c.get("requestId")} in the log`));
+    }
+  };
+}
+
+/** Progress goes to a client that declared both what it is and how it comes, and that accepts it on this request. */
+function tellsProgress(c: RequestContext, { held }: Session): boolean {
+  const declared = held.includes("progress_tracking") && held.includes("streaming");
+  return declared && /\btext\/event-stream\b/i.test(c.req.header("Accept") ?? "");
+}

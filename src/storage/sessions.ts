@@ -1,0 +1,80 @@
+import type { Session, SessionOwner, SessionRecord } from "../domain/session.ts";
+import type { SessionStub } from "../objects/session/session-stub.ts";
+import { Lru } from "./lru.ts";
+import type { Operations } from "./operations.ts";
+
+interface Dependencies {
+  create: () => { id: string; session: SessionStub };
+  find: (id: string) => SessionStub | undefined;
+  now: () => number;
+  operations: Operations;
+}
+
+const memoEntries = 10_000;
+
+/**
+ * Sessions as one isolate sees them. A check asks the session's object at most once in five seconds, which is how long
+ * a session that was ended elsewhere may still be taken for alive here.
+ */
+export class Sessions {
+  readonly #dependencies: Dependencies;
+  readonly #memo = new Lru<{ session: Session; until: number }>(memoEntries);
+  /** Ended here: an answer that was on its way meanwhile must not bring one back. Ids are never used again. */
+  readonly #ended = new Lru<true>(memoEntries);
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async open(record: SessionRecord): Promise<Session & { id: string }> {
+    const { create, operations } = this.#dependencies;
+    const { id, session } = create();
+    operations.objectCalls += 1;
+    const { lastActivity } = await session.open(record);
+    return { ...record, id, lastActivity };
+  }
+
+  /** The session with an id, if it lives and belongs to the owner. */
+  async check(id: string, owner: SessionOwner): Promise<(Session & { id: string }) | undefined> {
+    const { find, now, operations } = this.#dependencies;
+    const key = memoKey(id, owner);
+    const known = this.#memo.get(key);
+    if (known !== undefined && known.until > now() && !this.#ended.get(id)) {
+      operations.memory += 1;
+      return { ...known.session, id };
+    }
+    const stub = find(id);
+    if (stub === undefined) return undefined;
+    const askedAt = now();
+    operations.objectCalls += 1;
+    const checked = await stub.use(owner);
+    if (checked === undefined || this.#ended.get(id)) return undefined;
+    const session = { ...checked.record, id, lastActivity: checked.lastActivity };
+    // Counted from before the question, so the time it took is not added to how long the answer is trusted.
+    this.#memo.set(key, { session, until: askedAt + checked.reusableMs });
+    return session;
+  }
+
+  async end(id: string, owner: SessionOwner): Promise<boolean> {
+    const stub = this.#dependencies.find(id);
+    if (stub === undefined) return false;
+    this.#dependencies.operations.objectCalls += 1;
+    const ended = await stub.end(owner);
+    if (ended) this.#ended.set(id, true);
+    return ended;
+  }
+
+  /** The state of a session whose resume token is shown, which ends it. */
+  async surrender(id: string, owner: SessionOwner, resumeHash: string): Promise<SessionRecord | undefined> {
+    const stub = this.#dependencies.find(id);
+    if (stub === undefined) return undefined;
+    this.#dependencies.operations.objectCalls += 1;
+    const record = await stub.surrender(owner, resumeHash);
+    if (record !== undefined) this.#ended.set(id, true);
+    return record;
+  }
+}
+
+function memoKey(id: string, owner: SessionOwner): string {
+  return owner === "anonymous" ? id : `${id} ${owner.subject}`;
+}
