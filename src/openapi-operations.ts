@@ -365,8 +365,14 @@ export const operations: Record<string, Record<string, Operation>> = {
     get: {
       id: "getSessionChanges",
       summary: "What changed for the capabilities that the session chose",
+      query: { since: "position of an earlier answer, or an id of the stream." },
       headers: inSession,
-      answers: { 200: "Changes, oldest first a tenant.", ...sessionless, 409: "The session chose nothing." },
+      answers: {
+        200: "Changes, oldest first a tenant.",
+        400: "since is no position.",
+        ...sessionless,
+        409: "The session chose nothing.",
+      },
       anonymous: true,
     },
   },
@@ -383,6 +389,15 @@ export const operations: Record<string, Record<string, Operation>> = {
         409: "The session chose nothing.",
         429: "Too many streams.",
       },
+      anonymous: true,
+    },
+  },
+  "/mcp/tool": {
+    get: {
+      id: "listTools",
+      summary: "The registry's own tools with their schemas",
+      headers: inSession,
+      answers: { 200: "As MCP lists tools.", ...sessionless },
       anonymous: true,
     },
   },

@@ -7,9 +7,9 @@ export function eventText(event: { id?: string; name: string; data: unknown }): 
 /** A comment: keeps the connection alive and says nothing. */
 export const heartbeatText = ":\n\n";
 
-/** Tells the client how long to wait before it comes back. */
-export function retryText(milliseconds: number): string {
-  return `retry: ${milliseconds}\n\n`;
+/** Tells the client how long to wait before it comes back, and to where. */
+export function retryText(milliseconds: number, id?: string): string {
+  return `${id === undefined ? "" : `id: ${id}\n`}retry: ${milliseconds}\n\n`;
 }
 
 /** How far a reader has seen each tenant's changes, as the id of an event: `acme:12,io.github.acme:7`. */

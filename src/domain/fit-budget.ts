@@ -67,8 +67,8 @@ export interface Fit {
 
 /**
  * The capabilities that go into a context of limited size: what the caller must have, then what it reviewed and finds
- * unchanged, then the best for the task as far as they fit. A capability that changed since it was pinned stays out,
- * whoever else asks for it: it is not what was reviewed.
+ * unchanged, then the best for the task as far as they fit. A capability that changed since it was pinned, or that is
+ * not of the version asked for, stays out however well it ranks: it is not what the caller means.
  */
 export function fitBudget(wishes: Wishes): Fit {
   const fit: Fit = { chosen: [], leftOut: [], changed: [], usedTokens: 0, satisfied: true };
@@ -82,7 +82,7 @@ export function fitBudget(wishes: Wishes): Fit {
     if (refused.has(where)) return false;
     const obstacle = obstacleTo(card, fit, wishes, tenants);
     if (obstacle !== undefined) {
-      fit.leftOut.push({ id: card.id, tenant: card.tenant, tokens: card.tokens, why, ...obstacle });
+      fit.leftOut.push({ ...priceOf(card), why, ...obstacle });
       return false;
     }
     taken.add(where);
@@ -106,15 +106,16 @@ export function fitBudget(wishes: Wishes): Fit {
     refused.add(placeOf(found.card));
     fit.changed.push({ pin, card: found.card });
     const message = `It is ${found.card.digest} now; pin that digest to take it`;
-    fit.leftOut.push({ ...nameOf(pin), why: "pinned", reason: "changed-since-pin", message });
+    fit.leftOut.push({ ...priceOf(found.card), why: "pinned", reason: "changed-since-pin", message });
   }
   for (const wanted of wishes.mustHave) {
     const found = resolve(wanted, wishes.named);
     if (!("card" in found)) fit.leftOut.push({ ...nameOf(wanted), why: "must-have", ...found });
     const fits = "card" in found && versionFits(found.card, wanted);
     if ("card" in found && !fits) {
+      refused.add(placeOf(found.card));
       const message = `Its version is ${found.card.version ?? "not given"}, not in ${wanted.version}`;
-      fit.leftOut.push({ ...nameOf(wanted), why: "must-have", reason: "version", message });
+      fit.leftOut.push({ ...priceOf(found.card), why: "must-have", reason: "version", message });
     }
     const taken = "card" in found && fits && take(found.card, "must-have");
     if (!taken) fit.satisfied = false;
@@ -160,6 +161,10 @@ function versionFits({ version }: CapabilityCard, { version: range }: MustHave):
 
 function nameOf({ id, tenant }: Pick<Pin, "id" | "tenant">): { id: string; tenant?: string } {
   return tenant === undefined ? { id } : { id, tenant };
+}
+
+function priceOf({ id, tenant, tokens }: CapabilityCard): Pick<LeftOut, "id" | "tenant" | "tokens"> {
+  return { id, tenant, tokens };
 }
 
 function placeOf({ tenant, id }: CapabilityCard): string {

@@ -26,6 +26,7 @@ export interface ChosenItem {
   key: string;
   id: string;
   digest: string;
+  tokens: number;
 }
 
 /** What was chosen. Changes are those after `since`: the tenant's generation that the server was seen at. */

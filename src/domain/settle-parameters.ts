@@ -15,7 +15,7 @@ export interface SettledParameters {
 
 /**
  * What both sides can live with: the smaller number, the common part of two lists, true only where both say true, text
- * only where it is the same. Where the client says nothing, the server's word stands.
+ * only where it is the same. Where the client says nothing, or what cannot be met, the server's word stands.
  */
 export function settleParameters(client: Record<string, unknown>, server: Record<string, unknown>): SettledParameters {
   const parameters: Record<string, unknown> = {};
@@ -27,8 +27,8 @@ export function settleParameters(client: Record<string, unknown>, server: Record
     }
     const wanted = client[parameter];
     const met = meet(wanted, offered);
-    if ("value" in met) parameters[parameter] = met.value;
-    else conflicts.push({ parameter, client: wanted, server: offered, message: met.conflict });
+    parameters[parameter] = "value" in met ? met.value : offered;
+    if ("conflict" in met) conflicts.push({ parameter, client: wanted, server: offered, message: met.conflict });
   }
   const ignored = Object.keys(client).filter((parameter) => !Object.hasOwn(server, parameter));
   return { parameters, conflicts, ignored };

@@ -1,5 +1,5 @@
 import type { Principal } from "../auth/principal.ts";
-import { type Session, sessionIdleMs } from "../domain/session.ts";
+import { type ChosenItem, type Session, sessionIdleMs } from "../domain/session.ts";
 import { bad, type RequestContext } from "./context.ts";
 
 /** Who calls, and in which session, as the middleware found them. */
@@ -29,6 +29,10 @@ export function sessionDocument(session: Session): Record<string, unknown> {
     ...(id === undefined ? {} : { expires_at: (lastActivity + sessionIdleMs) / 1_000 }),
     auth_context: session.authContext,
     negotiated: session.negotiated,
-    ...(subset === undefined ? {} : { context: { items: subset.items } }),
+    ...(subset === undefined ? {} : { extensions: { "dev.rollcall/context": { items: subset.items.map(shownItem) } } }),
   };
+}
+
+function shownItem({ id, tenant, server, kind, key: name, digest, tokens }: ChosenItem): Record<string, unknown> {
+  return { id, tenant, server, kind, name, digest, tokens };
 }

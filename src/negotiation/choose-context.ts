@@ -48,10 +48,10 @@ export async function chooseContext(
 function subsetOf({ chosen }: Fit): ChosenSubset {
   const servers = new Map<string, ChosenSubset["servers"][number]>();
   const items = chosen.map(({ card }) => {
-    const { tenant, server, kind, key, id, digest, seenAt } = card as SeenCard;
+    const { tenant, server, kind, key, id, digest, tokens, seenAt } = card as SeenCard;
     const since = Math.min(seenAt, servers.get(`${tenant}/${server}`)?.since ?? seenAt);
     servers.set(`${tenant}/${server}`, { tenant, server, since });
-    return { tenant, server, kind, key, id, digest };
+    return { tenant, server, kind, key, id, digest, tokens };
   });
   return { items, servers: [...servers.values()] };
 }

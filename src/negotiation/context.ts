@@ -12,7 +12,7 @@ import { defineCustomCapability } from "./custom-capability.ts";
 const name = "dev.rollcall/context";
 
 /** Shown of what was left out; the rest is counted. */
-const mostLeftOutShown = 50;
+const mostLeftOutShown = 20;
 
 export const contextParameters = { kinds: [...CapabilityKind.options], max_items: 200 };
 
@@ -30,8 +30,8 @@ export const contextCapability = defineCustomCapability({
 });
 
 function boundsOf({ parameters = contextParameters }: Agreed) {
-  const { kinds, max_items } = parameters as Partial<typeof contextParameters>;
-  return { kinds: kinds ?? contextParameters.kinds, mostItems: Math.max(0, Math.floor(max_items ?? 0)) };
+  const { kinds, max_items } = parameters as typeof contextParameters;
+  return { kinds, mostItems: Math.max(0, Math.floor(max_items)) };
 }
 
 /** The subset as the client sees it. */

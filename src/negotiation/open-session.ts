@@ -4,32 +4,22 @@ import { pointer } from "../domain/issue.ts";
 import { heldCapabilities, type Negotiated, negotiate } from "../domain/negotiate.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { schemaViolations } from "../domain/schema-violations.ts";
-import {
-  agreed,
-  type ChosenSubset,
-  resumeWindowMs,
-  type Session,
-  type SessionOwner,
-  type SessionRecord,
-} from "../domain/session.ts";
+import { agreed, type ChosenSubset, resumeWindowMs, type Session, type SessionRecord } from "../domain/session.ts";
 import { NegotiationConditions, type NegotiationRequest } from "../schemas/index.ts";
 import type { Services } from "../services.ts";
 import { customCapabilities } from "./custom-capabilities.ts";
 import { clientOffers } from "./offers.ts";
+import { endStreams, ownerOf } from "./ownership.ts";
 import { newResumeSecret, resumeToken } from "./resume-token.ts";
 
 const conditionsName = "dev.rollcall/negotiation";
 
-/** A session that was just opened, with what only its client is told. */
+/** A session under a new id, with what only its client is told. */
 export interface OpenedSession {
   session: Session & { id: string };
   resumeToken?: string;
-  extensions: Record<string, unknown>;
-}
-
-/** Whom a session of this caller belongs to. */
-export function ownerOf(principal: Principal): SessionOwner {
-  return principal.anonymous ? "anonymous" : { subject: principal.subject };
+  /** What custom capabilities answered, where it was negotiated just now. */
+  extensions?: Record<string, unknown>;
 }
 
 /** Settles what a client asked for and opens its session. Everything is judged before anything is made. */
@@ -72,13 +62,14 @@ export async function resumeSession(
   services: Services,
   principal: Principal,
   { sessionId, hash }: { sessionId: string; hash: string },
-): Promise<Omit<OpenedSession, "extensions"> | undefined> {
+): Promise<OpenedSession | undefined> {
   const record = await services.sessions.surrender(sessionId, ownerOf(principal), hash);
   if (record === undefined) return undefined;
+  await endStreams(services, principal, { ...record, id: sessionId });
   return store(services, { ...record, authContext: authContextOf(principal) });
 }
 
-async function store(services: Services, record: SessionRecord): Promise<Omit<OpenedSession, "extensions">> {
+async function store(services: Services, record: SessionRecord): Promise<OpenedSession> {
   const resumable = agreed(record, "session_resume");
   if (resumable === undefined) return { session: await services.sessions.open(record) };
   const { secret, hash } = await newResumeSecret();
@@ -136,5 +127,6 @@ function extensionsObjection({ extensions }: NegotiationRequest, negotiated: Neg
 
 function invalid(issues: { path: string; rule: string; message: string }[]): Failure {
   const [first] = issues;
-  return failure("ErrorNegotiationInvalid", `${first?.path} ${first?.message}`, { issues });
+  const { message } = failure("ErrorNegotiationInvalid");
+  return failure("ErrorNegotiationInvalid", `${message}: ${first?.path} ${first?.message}`, { issues });
 }

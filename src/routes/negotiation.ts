@@ -32,7 +32,7 @@ export function negotiationRoutes(app: App, services: Services): void {
     const token = await readResumeToken(request.resume_token);
     const resumed = token && (await resumeSession(services, principal, token));
     if (resumed === undefined) throw bad("ErrorResumeInvalid");
-    return answerSession(c, services, principal, { ...resumed, extensions: {} });
+    return answerSession(c, services, principal, resumed);
   });
 
   for (const path of ["/mcp/negotiate", "/mcp/session/resume"]) {
@@ -61,7 +61,7 @@ function answerSession(
   { session, resumeToken, extensions }: OpenedSession,
 ): Response {
   const details = [...serverCapabilities(principal), ...customCapabilities.map(detailOf)];
-  const { negotiated, context: _, ...shown } = sessionDocument(session);
+  const { negotiated, extensions: kept, ...shown } = sessionDocument(session);
   const body = {
     server_name: service,
     server_version: version,
@@ -69,7 +69,8 @@ function answerSession(
     available_tools: ownTools.map(({ name }) => name),
     available_resources: ownResources.map(({ uri }) => uri),
     capability_details: Object.fromEntries(details.map((detail) => [detail.name, detail])),
-    extensions,
+    // A session that is taken up again shows what it kept.
+    extensions: extensions ?? kept ?? {},
     negotiated,
     session: { ...shown, ...(resumeToken === undefined ? {} : { resume_token: resumeToken }) },
   };

@@ -1,5 +1,5 @@
 import { holds } from "../auth/permission.ts";
-import { parsePositions } from "../domain/event-stream.ts";
+import { parsePositions, positionsText } from "../domain/event-stream.ts";
 import { agreed, type ChosenSubset, type Session } from "../domain/session.ts";
 import { topicsOf } from "../domain/topic.ts";
 import { send } from "../http/answer.ts";
@@ -7,7 +7,7 @@ import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
 import { parameters } from "../http/request.ts";
 import { callerOf, negotiatedCaller, sessionDocument } from "../http/session.ts";
 import { mostStreams } from "../negotiation/offers.ts";
-import { ownerOf } from "../negotiation/open-session.ts";
+import { endStreams, ownerOf, streamsOf } from "../negotiation/ownership.ts";
 import type { Services } from "../services.ts";
 
 /** A stream is ended after this and taken up again by its client, so that none outlives a deploy or a token for long. */
@@ -30,18 +30,23 @@ export function sessionRoutes(app: App, services: Services): void {
     const { principal, session } = negotiatedCaller(c);
     // Two ends at once: the second finds nothing, which is what it wanted.
     await services.sessions.end(session.id, ownerOf(principal));
-    if (session.held.includes("notifications")) await services.streams(principal.subject).endSession(session.id);
+    await endStreams(services, principal, session);
     return json(c, { ended: session.id });
   });
 
   app.get("/mcp/session/changes", async (c) => {
-    parameters(c, []);
+    const { since } = parameters(c, ["since"]);
     const { principal, session } = negotiatedCaller(c);
-    const topics = topicsOf(subsetOf(session), (tenant) => holds(principal, tenant));
+    const after = positionsOf("since", since);
+    const topics = topicsOf(subsetOf(session), (tenant) => holds(principal, tenant), after);
     services.operations.objectCalls += topics.length;
     const answers = await Promise.all(topics.map((topic) => services.tenant(topic.tenant).changesOf(topic)));
+    const seen = topics.map(({ tenant }, index) => [tenant, answers[index]?.upTo ?? 0] as const);
     return json(c, {
       changes: answers.flatMap(({ changes }) => changes),
+      // To ask from next time; the stream takes it as Last-Event-ID.
+      position: positionsText(new Map(seen)),
+      more: answers.some(({ upTo, generation }) => upTo < generation),
       complete: answers.every(({ complete }) => complete),
     });
   });
@@ -51,14 +56,14 @@ export function sessionRoutes(app: App, services: Services): void {
     if (c.req.method !== "GET") throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET" });
     parameters(c, []);
     const { principal, session } = negotiatedCaller(c);
-    const after = positionsOf(c.req.header("Last-Event-ID"));
+    const after = positionsOf("Last-Event-ID", c.req.header("Last-Event-ID"));
     const topics = topicsOf(subsetOf(session), (tenant) => holds(principal, tenant), after);
     const limits = agreed(session, "notifications")?.parameters ?? {};
     const tokenMs = principal.expiresAt * 1_000 - services.now();
     const options = { session: session.id, topics, lifetimeMs: Math.min(streamLifetimeMs, tokenMs) };
     const most = Math.max(0, Number(limits.max_streams ?? mostStreams));
     services.operations.objectCalls += 1;
-    const stream = unwrap(await services.streams(principal.subject).open(options, most));
+    const stream = unwrap(await streamsOf(services, principal, session.id).open(options, most));
     return send(c, services, stream, "text/event-stream; charset=utf-8", {
       headers: { "Cache-Control": "no-store", "X-Accel-Buffering": "no" },
     });
@@ -81,9 +86,9 @@ function subsetOf({ subset }: Session): ChosenSubset {
   return subset;
 }
 
-function positionsOf(lastEventId: string | undefined): Record<string, number> {
-  if (lastEventId === undefined || lastEventId === "") return {};
-  const positions = parsePositions(lastEventId);
-  if (positions === undefined) throw bad("ErrorBadRequest", "Last-Event-ID is not an id of this stream");
+function positionsOf(name: string, text: string | undefined): Record<string, number> {
+  if (text === undefined || text === "") return {};
+  const positions = parsePositions(text);
+  if (positions === undefined) throw bad("ErrorBadRequest", `${name} is not a position that was given out`);
   return positions;
 }

@@ -9,7 +9,7 @@ import { progressStream, type Reporting } from "../http/progress.ts";
 import { parameters } from "../http/request.ts";
 import { callerOf } from "../http/session.ts";
 import type { Progress, ToolContext } from "../mcp/tool.ts";
-import { callTool } from "../mcp/tools.ts";
+import { callTool, listTools } from "../mcp/tools.ts";
 import { mostBatched } from "../negotiation/offers.ts";
 import { lacksCapability } from "../negotiation/open-session.ts";
 import type { Services } from "../services.ts";
@@ -19,6 +19,11 @@ const json = "application/json; charset=utf-8";
 
 /** The registry's own tools over plain HTTP, each as far as the client said it can follow. */
 export function toolsRoutes(app: App, services: Services): void {
+  app.get("/mcp/tool", (c) => {
+    parameters(c, []);
+    return send(c, services, JSON.stringify({ tools: listTools() }), json, {});
+  });
+
   app.post(path, async (c) => {
     parameters(c, []);
     const { principal, session } = callerOf(c);
@@ -34,19 +39,28 @@ export function toolsRoutes(app: App, services: Services): void {
         ? callTool(name, input, report === undefined ? context : { ...context, report })
         : callInTurn(name, batch, context, report);
     const headers = { "Cache-Control": "no-store" };
+    // Without cancellation a call runs to its end, whether or not anyone waits for it.
+    const seeThrough = (working: Promise<unknown>) => {
+      if (context.signal === undefined) c.executionCtx.waitUntil(working);
+    };
     if (tellsProgress(c, session)) {
-      const stream = progressStream(withoutThrowing(c, work), () => leaving.abort());
+      const { stream, working } = progressStream(withoutThrowing(c, work), () => leaving.abort());
+      seeThrough(working);
       return send(c, services, stream, "text/event-stream; charset=utf-8", { headers });
     }
     const working = work();
-    // Without cancellation a call runs to its end, whether or not anyone waits for it.
-    if (context.signal === undefined) c.executionCtx.waitUntil(working);
+    seeThrough(working);
     return send(c, services, JSON.stringify(unwrap(await working)), json, { headers });
   });
 
-  app.all(path, () => {
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
-  });
+  for (const [at, allow] of [
+    ["/mcp/tool", "GET, HEAD"],
+    [path, "POST"],
+  ] as const) {
+    app.all(at, () => {
+      throw bad("ErrorMethodNotAllowed", undefined, { allow });
+    });
+  }
 }
 
 async function readArguments(c: RequestContext, { config }: Services): Promise<unknown> {

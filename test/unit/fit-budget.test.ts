@@ -105,6 +105,11 @@ describe("a must-have", () => {
     expect(reasons(fit)).toEqual(reason === undefined ? [] : [[mustHave.id, reason]]);
   });
 
+  it("of another version does not come in by its rank", () => {
+    const wish = { mustHave: [{ id: "a", version: ">=2" }], named, ranked: [named[0] as CapabilityCard, card("z")] };
+    expect(ids(fitBudget(wishes(wish)))).toEqual(["z"]);
+  });
+
   it("that several tenants have is ambiguous until one is named", () => {
     const both = [card("a"), card("a", 10, { tenant: "beta" })];
     const open = fitBudget(wishes({ mustHave: [{ id: "a" }], named: both }));

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import type { Topic } from "../../src/domain/topic.ts";
 import { client, inSession, negotiate } from "./negotiating.ts";
 import { capabilities, config, configs, Registry, token } from "./registry.ts";
 
@@ -127,6 +128,8 @@ describe("a budgeted negotiation", () => {
     expect(newer).toMatchObject({ satisfied: false });
     expect(newer.left_out).toContainEqual({
       id,
+      tenant: "sky",
+      tokens,
       why: "must-have",
       reason: "version",
       message: "Its version is 1.4.0, not in >=2",
@@ -197,14 +200,15 @@ describe("changes of a session's subset", () => {
     const mine = { sub: "log", tenants: ["log"] };
     await publish("log", "s", { tools: [tool("one", "First."), tool("two", "Second thing.")] });
     const { id, bearer } = await choose({ token_budget: 10_000, task: "first", tenants: ["log"] }, mine);
-    const changes = async () => {
-      const answer = await registry.send("GET", "/mcp/session/changes", { token: bearer as string, ...inSession(id) });
+    const changes = async (since = "") => {
+      const path = `/mcp/session/changes${since && `?since=${since}`}`;
+      const answer = await registry.send("GET", path, { token: bearer as string, ...inSession(id) });
       expect(answer.status).toBe(200);
       return answer.body;
     };
-    expect(await changes()).toEqual({ changes: [], complete: true });
+    expect(await changes()).toEqual({ changes: [], position: "log:1", more: false, complete: true });
     await publish("log", "s", { tools: [tool("one", "First."), tool("two", "Second thing, other words.")] });
-    expect(await changes()).toEqual({ changes: [], complete: true });
+    expect(await changes()).toEqual({ changes: [], position: "log:2", more: false, complete: true });
     await publish("log", "s", { tools: [tool("one", "First, other words."), tool("three", "Third.")] });
     const answer = await changes();
     expect(answer.changes).toMatchObject([
@@ -215,6 +219,8 @@ describe("changes of a session's subset", () => {
       "cosmetic",
       "removed",
     ]);
+    const since = (await changes("log:3")).changes;
+    expect(since.map((one: { classification: string }) => one.classification)).toEqual(["removed"]);
     const gone = await registry.send("DELETE", config("log", "s"), { token: bearer as string });
     expect(gone.status).toBe(200);
     expect((await changes()).changes.at(-1)).toMatchObject({ kind: "server", name: "s", classification: "removed" });
@@ -230,6 +236,33 @@ describe("changes of a session's subset", () => {
     expect(body.changes).toMatchObject([{ kind: "server", name: "s", classification: "breaking", reasons: [] }]);
     expect(body.changes).toHaveLength(1);
   });
+
+  it("are found among any number of changes to other items, and come in pages", async () => {
+    const many = (words: string) => ({
+      tools: [
+        ...Array.from({ length: 1_100 }, (_, n) => tool(`filler_${n}`, words)),
+        tool("needle", `Needle ${words}.`),
+      ],
+    });
+    await publish("hay", "s", many("one"));
+    const mine = { sub: "hay", tenants: ["hay"] };
+    const { id, bearer } = await choose({ token_budget: 200, task: "needle", tenants: ["hay"] }, mine);
+    await publish("hay", "s", many("two"));
+    const { body } = await registry.send("GET", "/mcp/session/changes", { token: bearer as string, ...inSession(id) });
+    expect(body.changes.map(({ name }: { name: string }) => name)).toContain("needle");
+    expect(body).toMatchObject({ more: false, complete: true });
+    const topic = {
+      tenant: "hay",
+      onlyPublic: false,
+      servers: [
+        { server: "s", since: 1, items: many("").tools.map(({ name }) => ({ kind: "tool", key: name, id: name })) },
+      ],
+    };
+    for (let n = 0; n < 2; n += 1) await publish("hay", "s", many(`${n}`));
+    const first = await registry.services.tenant("hay").changesOf(topic as Topic);
+    expect(first).toMatchObject({ upTo: 3, generation: 4 });
+    expect(first.changes).toHaveLength(2_202);
+  }, 60_000);
 
   it("need a subset", async () => {
     const { id } = await negotiate(registry);

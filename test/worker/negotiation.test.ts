@@ -81,6 +81,7 @@ describe("a negotiation", () => {
       {
         name: "streaming",
         version: "1.0.0",
+        parameters: { formats: ["text/event-stream"] },
         conflicts: [
           {
             parameter: "formats",

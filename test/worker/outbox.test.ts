@@ -45,6 +45,8 @@ async function withOutbox(
         await (directory ?? act("directory"))(names);
         return [];
       },
+      watchers: () => [],
+      tellWatcher: async () => {},
       settleDirectory: () => {},
     };
     const time = { now: 1_000_000 };

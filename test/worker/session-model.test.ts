@@ -34,10 +34,12 @@ const resumable = (session: Expected) => !session.over && session.resumable && s
 type Step = fc.AsyncCommand<Model, Real>;
 
 abstract class OnSession implements Step {
-  constructor(
-    readonly which: number,
-    readonly isolate: number,
-  ) {}
+  readonly which: number;
+  readonly isolate: number;
+  constructor(which: number, isolate: number) {
+    this.which = which;
+    this.isolate = isolate;
+  }
   check = ({ sessions }: Readonly<Model>) => sessions.length > 0;
   pick({ sessions }: Model): Expected {
     const session = sessions[this.which % sessions.length];
@@ -52,7 +54,10 @@ abstract class OnSession implements Step {
 }
 
 class Create implements Step {
-  constructor(readonly resumable: boolean) {}
+  readonly resumable: boolean;
+  constructor(flag: boolean) {
+    this.resumable = flag;
+  }
   check = () => true;
   async run(model: Model, real: Real): Promise<void> {
     const request = client("sampling", ...(this.resumable ? ["session_resume"] : []));
@@ -77,11 +82,10 @@ class Touch extends OnSession {
 }
 
 class Pass extends OnSession {
-  constructor(
-    which: number,
-    readonly seconds: number,
-  ) {
+  readonly seconds: number;
+  constructor(which: number, seconds: number) {
     super(which, 0);
+    this.seconds = seconds;
   }
   async run(model: Model, real: Real): Promise<void> {
     const session = this.pick(model);

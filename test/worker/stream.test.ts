@@ -35,7 +35,7 @@ async function following(tenant: string, parameters: Record<string, unknown> = {
 const changed = (description: string) => ({ tools: [{ ...tools("one").tools[0], description }] });
 
 function streamObject(subject: string) {
-  return env.STREAMS.get(env.STREAMS.idFromName(subject));
+  return env.STREAMS.get(env.STREAMS.idFromName(`subject ${subject}`));
 }
 
 const openStreams = (subject: string) =>
@@ -53,7 +53,7 @@ describe("a stream", () => {
     const response = await open();
     expect([response.status, response.headers.get("Content-Type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
     const reader = new EventReader(response);
-    expect(await reader.next()).toEqual({ retry: 2_000 });
+    expect(await reader.next()).toEqual({ id: "live:1", retry: 2_000 });
     await publish({ tools: [...tools("one").tools, ...tools("two").tools] });
     await publish(changed("Other words."));
     expect(await reader.named("change")).toMatchObject({
@@ -124,10 +124,33 @@ describe("a stream", () => {
   it("ends with its session", async () => {
     const { id, bearer, open } = await following("ended");
     const reader = new EventReader(await open());
-    expect(await reader.next()).toEqual({ retry: 2_000 });
+    expect(await reader.next()).toEqual({ id: "ended:1", retry: 2_000 });
     await registry.send("DELETE", "/mcp/session", { token: bearer, ...inSession(id) });
     expect(await reader.next()).toEqual({ retry: 2_000 });
     expect(await reader.next()).toBeUndefined();
+  });
+
+  it("ends when its session goes on under another id", async () => {
+    const bearer = await token({ sub: "renewed", tenants: ["renewed"] });
+    await registry.send("PUT", capabilities("renewed", "s"), { token: bearer, body: tools("one") });
+    const request = {
+      ...client("notifications", "session_resume", "dev.rollcall/context"),
+      extensions: { "dev.rollcall/context": { token_budget: 10_000, tenants: ["renewed"] } },
+    };
+    const { id, answer } = await negotiate(registry, request, bearer);
+    const reader = new EventReader(await registry.fetch("GET", path, { token: bearer, ...inSession(id) }));
+    await reader.next();
+    const body = { resume_token: answer.body.session.resume_token };
+    const resumed = await registry.send("POST", "/mcp/session/resume", { token: bearer, body });
+    expect(resumed.body.extensions["dev.rollcall/context"].items).toMatchObject([
+      { name: "one", tokens: expect.any(Number) },
+    ]);
+    for (let event = await reader.next(); event !== undefined; event = await reader.next())
+      expect(event.name).toBeUndefined();
+    const next = resumed.headers.get("X-MCP-Session-ID") ?? "";
+    const again = await registry.fetch("GET", path, { token: bearer, ...inSession(next) });
+    expect(again.status).toBe(200);
+    await again.body?.cancel();
   });
 
   it("ends when its time is up, with word of when to come back", async () => {
@@ -138,7 +161,7 @@ describe("a stream", () => {
     if (!opened.ok) throw new Error(opened.error.message);
     const reader = new EventReader(new Response(opened.value));
     expect([await reader.next(), await reader.next(), await reader.next()]).toEqual([
-      { retry: 2_000 },
+      { id: "brief:1", retry: 2_000 },
       { retry: 2_000 },
       undefined,
     ]);
@@ -183,7 +206,7 @@ describe("a stream", () => {
     const answer = await open(lastEventId);
     expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([
       400,
-      "Last-Event-ID is not an id of this stream",
+      "Last-Event-ID is not a position that was given out",
     ]);
   });
 

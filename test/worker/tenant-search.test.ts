@@ -26,15 +26,11 @@ const flip = (name: string, key: string, enabled: boolean) =>
 const inside = <T>(look: (sql: SqlStorage) => T) =>
   runInDurableObject(stub(), async (_, state) => look(state.storage.sql));
 
-/** The index as it is stored: every card with its number, which numbers have words, and what the words take. */
+/** The index as it is stored: every card with its number, and when the words under a number were written. */
 const stored = () =>
   inside((sql) => ({
     cards: sql.exec("SELECT * FROM card ORDER BY number").toArray(),
-    texts: sql
-      .exec("SELECT id FROM card_text_docsize ORDER BY id")
-      .toArray()
-      .map(({ id }) => id),
-    bytes: Number(sql.exec("SELECT sum(length(block)) AS bytes FROM card_text_data").one().bytes),
+    texts: sql.exec("SELECT id, origin FROM card_text_docsize ORDER BY id").toArray(),
   }));
 
 describe("ranking", () => {
@@ -220,13 +216,13 @@ describe("a write", () => {
       tools: [{ ...first, name: "renamed" }, { ...second, description: "Reads differently." }, ...rest],
     });
     const after = await stored();
-    const unchanged = (row: { key?: unknown }) => !["tool_0", "tool_1", "renamed"].includes(String(row.key));
-    expect(after.cards.filter(unchanged)).toEqual(before.cards.filter(unchanged));
-    expect(after.cards).toHaveLength(300);
-    expect(after.texts).toEqual(after.cards.map(({ number }) => number));
-    // What was written for three items lies beside what was there, which is far more.
-    expect(before.bytes).toBeGreaterThan(10_000);
-    expect(after.bytes - before.bytes).toBeLessThan(1_000);
+    const touched = (row: Record<string, unknown>) => ["tool_0", "tool_1", "renamed"].includes(String(row.key));
+    const numbers = new Set([...before.cards, ...after.cards].filter(touched).map(({ number }) => number));
+    expect(after.cards.filter((row) => !touched(row))).toEqual(before.cards.filter((row) => !touched(row)));
+    const stayed = (texts: Record<string, unknown>[]) => texts.filter(({ id }) => !numbers.has(id as number));
+    expect(stayed(after.texts)).toEqual(stayed(before.texts));
+    expect(stayed(after.texts)).toHaveLength(298);
+    expect(after.texts.map(({ id }) => id)).toEqual(after.cards.map(({ number }) => number));
     expect((await find("tool_5"))[0]).toMatchObject({ key: "tool_5", version: "2" });
   });
 
@@ -280,12 +276,11 @@ describe("hostile questions", () => {
     expect(await keys(text)).toEqual(["apple"]);
   });
 
-  it.each(["り".repeat(10_240), "🍎🍎🍎", "𞤀𞤣𞤤𞤢𞤥", "x".repeat(10_240), "ـ", "\u0301"])(
-    "are answered, %#",
-    async (text) => {
-      expect(Array.isArray(await keys(text))).toBe(true);
-    },
-  );
+  it("are answered in any script, at any length", async () => {
+    for (const text of ["り".repeat(10_240), "🍎🍎(🍎", "𞤀𞤣𞤤𞤢𞤥", "x".repeat(10_240), "ـ", "\u0301"]) {
+      expect(await keys(text)).toEqual(/\p{L}|\p{M}/u.test(text) ? [] : ["apple"]);
+    }
+  });
 
   it("never become syntax, whatever is asked", async () => {
     const any = fc.oneof(

@@ -47,7 +47,12 @@ export class OpenStream {
     this.#controller = opened;
     this.#heartbeat = setInterval(() => this.#send(heartbeatText), heartbeatMs);
     this.#lifetime = setTimeout(() => this.close(), lifetimeMs);
-    this.#send(retryText(retryMs));
+    // The position comes with the first words, so that a client which hears nothing more can come back to it.
+    this.#send(retryText(retryMs, positionsText(this.#positions)));
+  }
+
+  get closed(): boolean {
+    return this.#closed;
   }
 
   get tenants(): string[] {

@@ -60,10 +60,11 @@ export class StreamObject extends DurableObject<Env> {
 
   async #fetchChanges(tenant: string): Promise<void> {
     for (const stream of this.#following(tenant)) {
-      const topic = stream.topic(tenant);
-      if (topic === undefined) continue;
-      const { changes, upTo } = await tenantOf(this.env, tenant).changesOf(topic);
-      stream.advance(tenant, changes, upTo);
+      for (let topic = stream.topic(tenant); topic !== undefined && !stream.closed; ) {
+        const { changes, upTo, generation } = await tenantOf(this.env, tenant).changesOf(topic);
+        stream.advance(tenant, changes, upTo);
+        if (upTo >= generation) break;
+      }
     }
   }
 

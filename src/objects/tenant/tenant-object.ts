@@ -175,7 +175,7 @@ export class TenantObject extends DurableObject<Env> {
 
   /** What happened to the items that somebody follows. */
   async changesOf(topic: Topic): Promise<TopicChanges> {
-    if (!this.#ready) return { changes: [], upTo: 0, complete: true };
+    if (!this.#ready) return { changes: [], upTo: 0, generation: 0, complete: true };
     return topicChanges(this.#sql, tenantOf(this.#sql), topic);
   }
 

@@ -1,0 +1,24 @@
+import type { Principal } from "../auth/principal.ts";
+import type { SessionOwner } from "../domain/session.ts";
+import type { Services } from "../services.ts";
+
+/** Whom a session of this caller belongs to. */
+export function ownerOf(principal: Principal): SessionOwner {
+  return principal.anonymous ? "anonymous" : { subject: principal.subject };
+}
+
+/** The object with the caller's streams. Those without a token have nothing in common but each its session. */
+export function streamsOf(services: Services, principal: Principal, sessionId: string) {
+  return services.streams(principal.anonymous ? `session ${sessionId}` : `subject ${principal.subject}`);
+}
+
+/** A session that is over takes its streams along. */
+export async function endStreams(
+  services: Services,
+  principal: Principal,
+  session: { id: string; held: readonly string[] },
+): Promise<void> {
+  if (!session.held.includes("notifications")) return;
+  services.operations.objectCalls += 1;
+  await streamsOf(services, principal, session.id).endSession(session.id);
+}
