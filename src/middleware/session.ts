@@ -3,7 +3,8 @@ import type { SessionRequirement } from "../config.ts";
 import { anonymousSession } from "../domain/session.ts";
 import { bad, RequestFailed, type Variables } from "../http/context.ts";
 import { admitAnyone } from "../http/request.ts";
-import { lacksCapability, ownerOf } from "../negotiation/open-session.ts";
+import { lacksCapability } from "../negotiation/open-session.ts";
+import { ownerOf } from "../negotiation/ownership.ts";
 import type { Services } from "../services.ts";
 
 /** What is below /mcp/ and needs no session: where one is got, and what describes the server. */
