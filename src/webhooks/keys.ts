@@ -1,0 +1,67 @@
+import { err, ok, type Result } from "../domain/result.ts";
+import { decodeBase64, encodeBase64 } from "./base64.ts";
+
+/** How a message is signed: `v1` with a secret that both sides hold, `v1a` with a key pair. */
+export type Scheme = "v1" | "v1a";
+
+export interface WebhookKey<Use extends "sign" | "verify"> {
+  scheme: Scheme;
+  use: Use;
+  key: CryptoKey;
+}
+
+/** Why a text is no key. None of them repeats it. */
+export type KeyFault = "wrong-kind" | "encoding" | "length" | "halves-differ";
+
+const hmac = { name: "HMAC", hash: "SHA-256" };
+const ed25519 = { name: "Ed25519" };
+
+/** All that stands before the 32 bytes of a private Ed25519 key in PKCS #8, the only form that takes them alone. */
+const pkcs8 = [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
+
+/** A new shared secret. */
+export function generateSecret(): string {
+  return `whsec_${encodeBase64(crypto.getRandomValues(new Uint8Array(32)))}`;
+}
+
+/** The key that a `whsec_` or `whpk_` text stands for. */
+export async function importVerifyingKey(text: string): Promise<Result<WebhookKey<"verify">, KeyFault>> {
+  if (!text.startsWith("whpk_")) return importSecret(text, "verify");
+  const bytes = readBytes(text.slice("whpk_".length), 32, 32);
+  if (!bytes.ok) return bytes;
+  return ok({ scheme: "v1a", use: "verify", key: await importPublic(bytes.value) });
+}
+
+/** The key that a `whsec_` or `whsk_` text stands for. */
+export async function importSigningKey(text: string): Promise<Result<WebhookKey<"sign">, KeyFault>> {
+  if (!text.startsWith("whsk_")) return importSecret(text, "sign");
+  const bytes = readBytes(text.slice("whsk_".length), 64, 64);
+  if (!bytes.ok) return bytes;
+  const [seed, published] = [bytes.value.slice(0, 32), bytes.value.slice(32)];
+  const key = await crypto.subtle.importKey("pkcs8", new Uint8Array([...pkcs8, ...seed]), ed25519, false, ["sign"]);
+  // The second half is the public key. One that belongs to another first half would sign what nobody can verify.
+  const proof = await crypto.subtle.sign(ed25519, key, published);
+  const belongs = await crypto.subtle.verify(ed25519, await importPublic(published), proof, published);
+  return belongs ? ok({ scheme: "v1a", use: "sign", key }) : err("halves-differ");
+}
+
+/** The prefix may be missing: some senders show the bare base64. */
+async function importSecret<Use extends "sign" | "verify">(
+  text: string,
+  use: Use,
+): Promise<Result<WebhookKey<Use>, KeyFault>> {
+  if (/^wh[a-z]+_/.test(text) && !text.startsWith("whsec_")) return err("wrong-kind");
+  const bytes = readBytes(text.replace(/^whsec_/, ""), 24, 64);
+  if (!bytes.ok) return bytes;
+  return ok({ scheme: "v1", use, key: await crypto.subtle.importKey("raw", bytes.value, hmac, false, [use]) });
+}
+
+function importPublic(bytes: Uint8Array): Promise<CryptoKey> {
+  return crypto.subtle.importKey("raw", bytes, ed25519, false, ["verify"]);
+}
+
+function readBytes(text: string, least: number, most: number): Result<Uint8Array, KeyFault> {
+  const bytes = decodeBase64(text);
+  if (bytes === undefined) return err("encoding");
+  return bytes.byteLength < least || bytes.byteLength > most ? err("length") : ok(bytes);
+}

@@ -1,0 +1,69 @@
+import { err, type Result } from "../domain/result.ts";
+import { decodeBase64 } from "./base64.ts";
+import type { Scheme, WebhookKey } from "./keys.ts";
+import { type MessageFault, type MessageHead, readMessageHead, signedBytes } from "./message.ts";
+
+/**
+ * Why a message is refused. For tests and logs: its sender learns only that it is, since reasons told apart would help
+ * whoever tries signatures.
+ */
+export type WebhookFault = MessageFault | "headers-missing" | "signature-header" | "unmatched";
+
+export interface ReceivedWebhook {
+  headers: Pick<Headers, "get">;
+  /** As it came over the wire. */
+  body: Uint8Array;
+}
+
+interface Signature {
+  scheme: Scheme;
+  bytes: Uint8Array;
+}
+
+/** Two keys of two schemes while both are being replaced make four; twice that is generous. */
+const MAX_SIGNATURES = 8;
+const MAX_SIGNATURE_HEADER = 1_024;
+
+const signatureLengths: Record<Scheme, number> = { v1: 32, v1a: 64 };
+
+/**
+ * Verifies a message by Standard Webhooks 1.0. One signature that fits one of the keys is enough, so that a secret can
+ * be replaced while messages are under way; a key accepts its own scheme only. That a message came before is for the
+ * caller to remember, by its id, for twice the tolerance. `now` is in milliseconds.
+ */
+export async function verifyWebhook(
+  { headers, body }: ReceivedWebhook,
+  keys: readonly WebhookKey<"verify">[],
+  now: number,
+): Promise<Result<MessageHead, WebhookFault>> {
+  const id = headers.get("webhook-id");
+  const timestamp = headers.get("webhook-timestamp");
+  const header = headers.get("webhook-signature");
+  if (!id || !timestamp || !header) return err("headers-missing");
+  const head = readMessageHead(id, timestamp, now);
+  if (!head.ok) return head;
+  const signatures = readSignatures(header);
+  if (signatures === undefined) return err("signature-header");
+
+  const bytes = signedBytes(head.value, body);
+  for (const { scheme, key } of keys) {
+    for (const signature of signatures.filter((candidate) => candidate.scheme === scheme)) {
+      // Takes as long for a wrong signature as for a right one.
+      if (await crypto.subtle.verify(key.algorithm.name, key, signature.bytes, bytes)) return head;
+    }
+  }
+  return err("unmatched");
+}
+
+/** The signatures that could fit; undefined for a list too long to be looked at. Unknown schemes are others' business. */
+function readSignatures(header: string): Signature[] | undefined {
+  if (header.length > MAX_SIGNATURE_HEADER) return undefined;
+  const entries = header.split(" ");
+  if (entries.length > MAX_SIGNATURES) return undefined;
+  return entries.flatMap((entry) => {
+    const [, scheme, text] = /^(v1a?),(.+)$/.exec(entry) ?? [];
+    const bytes = decodeBase64(text ?? "");
+    if ((scheme !== "v1" && scheme !== "v1a") || bytes?.byteLength !== signatureLengths[scheme]) return [];
+    return [{ scheme, bytes }];
+  });
+}
