@@ -30,3 +30,9 @@ export interface Change {
   to?: string;
   reasons: Reason[];
 }
+
+/** An entry that cannot be rewritten without showing: its hash covers all of it and the hash of the one before. */
+export interface ChainedChange extends Change {
+  previous: string;
+  hash: string;
+}

@@ -1,5 +1,12 @@
+export interface StreamEvent {
+  /** What a client comes back with to go on after this event. */
+  id?: string;
+  name: string;
+  data: unknown;
+}
+
 /** One event of `text/event-stream`. JSON has no line breaks, so one data line is enough. */
-export function eventText(event: { id?: string; name: string; data: unknown }): string {
+export function eventText(event: StreamEvent): string {
   const id = event.id === undefined ? "" : `id: ${event.id}\n`;
   return `${id}event: ${event.name}\ndata: ${JSON.stringify(event.data)}\n\n`;
 }

@@ -1,5 +1,6 @@
 import type { Principal } from "../auth/principal.ts";
-import type { Change } from "../domain/change.ts";
+import type { ChainedChange } from "../domain/change.ts";
+import { genesisOf, type LogHead } from "../domain/change-chain.ts";
 import type { Failure } from "../domain/failure.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import type { Services } from "../services.ts";
@@ -7,9 +8,11 @@ import { generationObjection, insiderObjection } from "./permission.ts";
 
 /** Entries of a tenant's log, oldest first, and from where to go on. */
 export interface ChangePage {
-  items: Change[];
+  items: ChainedChange[];
   generation: number;
   nextSince: number;
+  /** Where the log ends: whoever has read that far must have come to this hash. */
+  head: LogHead;
 }
 
 export async function readChanges(
@@ -22,8 +25,12 @@ export async function readChanges(
   const objection = insiderObjection(principal, tenant);
   if (objection !== undefined) return err(objection);
   services.operations.objectCalls += 1;
-  const { changes: items, generation } = await services.tenant(tenant).changes(since, limit);
+  const { changes: items, generation, head } = await services.tenant(tenant).changes(since, limit);
   const behind = generationObjection(minGeneration, generation);
   if (behind !== undefined) return err(behind);
-  return ok({ items, generation, nextSince: items.at(-1)?.sequence ?? since });
+  return ok({ items, generation, nextSince: items.at(-1)?.sequence ?? since, head: head ?? startOf(tenant) });
+}
+
+function startOf(tenant: string): LogHead {
+  return { sequence: 0, hash: genesisOf(tenant) };
 }

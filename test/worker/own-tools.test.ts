@@ -305,10 +305,16 @@ describe("diff_capabilities", () => {
 
 describe("whats_changed", () => {
   it("answers as the route does, page by page", async () => {
-    const all = (await get("/api/changes/tooled")).body.data;
+    // A model has no use for hashes; who wants to verify the log reads the route.
+    // biome-ignore lint/suspicious/noExplicitAny: an answer of the route
+    const plain = ({ head: _, items, ...page }: any) => ({
+      ...page,
+      items: items.map(({ previous: __, hash: ___, ...entry }: Record<string, unknown>) => entry),
+    });
+    const all = plain((await get("/api/changes/tooled")).body.data);
     expect((await call("whats_changed", { tenant: "tooled" })).data).toEqual(all);
     const page = (await call("whats_changed", { tenant: "tooled", since: 1, limit: 2 })).data;
-    expect(page).toEqual((await get("/api/changes/tooled?since=1&limit=2")).body.data);
+    expect(page).toEqual(plain((await get("/api/changes/tooled?since=1&limit=2")).body.data));
     expect(page.items).toHaveLength(2);
     const end = (await call("whats_changed", { tenant: "tooled", since: 1e9 })).data;
     expect(end).toMatchObject({ items: [], nextSince: 1e9 });

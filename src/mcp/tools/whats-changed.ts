@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ok } from "../../domain/result.ts";
 import { readChanges } from "../../reading/changes.ts";
 import { defineTool } from "../tool.ts";
 import { change, reading, tenant } from "./fields.ts";
@@ -18,7 +19,11 @@ export const whatsChangedTool = defineTool({
     nextSince: z.number(),
   }),
   annotations: reading,
-  run({ tenant: owner, since, limit }, { services, principal }) {
-    return readChanges(services, principal, owner, { since, limit });
+  async run({ tenant: owner, since, limit }, { services, principal }) {
+    const read = await readChanges(services, principal, owner, { since, limit });
+    if (!read.ok) return read;
+    const { items, generation, nextSince } = read.value;
+    // A model cannot check a hash and pays for each: whoever verifies the log reads the route.
+    return ok({ items: items.map(({ previous, hash, ...entry }) => entry), generation, nextSince });
   },
 });

@@ -1,46 +1,43 @@
-import { eventText, heartbeatText, positionsText, retryText } from "../../domain/event-stream.ts";
-import type { Topic, TopicChange } from "../../domain/topic.ts";
-
-export interface StreamOptions {
-  /** The session it belongs to, which ends it. */
-  session: string;
-  topics: Topic[];
-  lifetimeMs: number;
-}
+import { eventText, heartbeatText, retryText } from "../../domain/event-stream.ts";
+import type { Followed } from "./followed.ts";
 
 /** Also how a client that left is noticed: the runtime finds out by writing, and takes a write or two to tell. */
 const heartbeatMs = 700;
-
-/** A reader this far behind is let go; it comes back with the last id it saw. */
-const mostQueuedBytes = 1024 * 1024;
 const retryMs = 2_000;
 
 /**
- * One live stream: what was sent, what is waiting, and the timers that keep it alive and end it. Everything stops when
- * the client leaves, when its time is up, or when it cannot keep up.
+ * One live stream: what it follows, and the timers that keep it alive and end it. It goes at its reader's pace: the next
+ * page is fetched when the last one is out, so a reader who is far behind costs no more memory than one who keeps up.
+ * Everything stops when the client leaves or its time is up.
  */
 export class OpenStream {
-  readonly session: string;
+  readonly tenants: readonly string[];
+  readonly endsAt: number;
   readonly readable: ReadableStream<Uint8Array>;
-  readonly #topics: Map<string, Topic>;
-  readonly #positions: Map<string, number>;
+  readonly #followed: Followed;
   readonly #controller: ReadableByteStreamController;
   readonly #heartbeat: ReturnType<typeof setInterval>;
   readonly #lifetime: ReturnType<typeof setTimeout>;
   readonly #onClosed: () => void;
+  /** Tenants of which there may be news. */
+  readonly #behind = new Set<string>();
+  #catchingUp = false;
+  #onDrained: () => void = () => {};
   #closed = false;
 
-  constructor({ session, topics, lifetimeMs }: StreamOptions, onClosed: () => void) {
-    this.session = session;
+  constructor(followed: Followed, lifetimeMs: number, onClosed: () => void) {
+    this.#followed = followed;
     this.#onClosed = onClosed;
-    this.#topics = new Map(topics.map((topic) => [topic.tenant, topic]));
-    this.#positions = new Map(topics.map(({ tenant, servers }) => [tenant, seenBy(servers)]));
+    this.tenants = followed.tenants;
+    this.endsAt = Date.now() + lifetimeMs;
     let opened: ReadableByteStreamController | undefined;
     this.readable = new ReadableStream({
       type: "bytes",
       start: (controller) => {
         opened = controller;
       },
+      // Asked for only when nothing is queued any more.
+      pull: () => this.#onDrained(),
       cancel: () => this.#release(),
     });
     if (opened === undefined) throw new Error("a stream starts at once");
@@ -48,52 +45,52 @@ export class OpenStream {
     this.#heartbeat = setInterval(() => this.#send(heartbeatText), heartbeatMs);
     this.#lifetime = setTimeout(() => this.close(), lifetimeMs);
     // The position comes with the first words, so that a client which hears nothing more can come back to it.
-    this.#send(retryText(retryMs, positionsText(this.#positions)));
+    this.#send(retryText(retryMs, followed.position));
   }
 
-  get closed(): boolean {
-    return this.#closed;
-  }
-
-  get tenants(): string[] {
-    return [...this.#topics.keys()];
-  }
-
-  topic(tenant: string): Topic | undefined {
-    return this.#topics.get(tenant);
-  }
-
-  /** Sends the changes of one tenant up to a generation, and follows it from there. */
-  advance(tenant: string, changes: readonly TopicChange[], generation: number): void {
-    const topic = this.#topics.get(tenant);
-    if (topic === undefined || this.#closed) return;
-    for (const [index, change] of changes.entries()) {
-      // An id promises that everything up to its generation was sent: true only with the last change of one.
-      const last = changes[index + 1]?.generation !== change.generation;
-      const seen = Math.max(this.#positions.get(tenant) ?? 0, last ? change.generation : change.generation - 1);
-      this.#positions.set(tenant, seen);
-      this.#send(eventText({ id: positionsText(this.#positions), name: "change", data: change }));
+  /** Sends what is new in a tenant, as fast as it is read. One page at a time, so that all goes out in order and once. */
+  async catchUp(tenant: string): Promise<void> {
+    this.#behind.add(tenant);
+    if (this.#catchingUp) return;
+    this.#catchingUp = true;
+    try {
+      // What is put back while this runs has its turn after the others.
+      for (const next of this.#behind) {
+        await this.#drained();
+        if (this.#closed) return;
+        // Before it is asked: news that comes meanwhile puts it back.
+        this.#behind.delete(next);
+        const { events, more } = await this.#followed.next(next);
+        this.#send(events.map(eventText).join(""));
+        if (more) this.#behind.add(next);
+      }
+    } catch (cause) {
+      // The client comes back to the last id it saw, by when the tenant may answer again.
+      console.error(JSON.stringify({ event: "stream", tenants: this.tenants, cause: String(cause) }));
+      this.close();
+    } finally {
+      this.#catchingUp = false;
     }
-    this.#positions.set(tenant, Math.max(this.#positions.get(tenant) ?? 0, generation));
-    for (const server of topic.servers) server.since = Math.max(server.since, generation);
   }
 
   /** The end as the client sees it: it may come back after a moment. */
   close(): void {
     if (this.#closed) return;
     this.#send(retryText(retryMs));
-    if (this.#closed) return;
     this.#release();
     this.#controller.close();
   }
 
+  async #drained(): Promise<void> {
+    // Null once the stream is over, when there is nothing to wait for either.
+    if (this.#closed || (this.#controller.desiredSize ?? 0) >= 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onDrained = resolve;
+    });
+  }
+
   #send(text: string): void {
-    if (this.#closed) return;
-    if ((this.#controller.desiredSize ?? 0) < -mostQueuedBytes) {
-      this.#release();
-      this.#controller.error(new Error("the reader does not keep up"));
-      return;
-    }
+    if (this.#closed || text === "") return;
     this.#controller.enqueue(new TextEncoder().encode(text));
   }
 
@@ -102,11 +99,7 @@ export class OpenStream {
     this.#closed = true;
     clearInterval(this.#heartbeat);
     clearTimeout(this.#lifetime);
+    this.#onDrained();
     this.#onClosed();
   }
-}
-
-/** A tenant is seen as far as the server that was seen least. */
-function seenBy(servers: Topic["servers"]): number {
-  return Math.min(...servers.map(({ since }) => since));
 }

@@ -2,82 +2,109 @@ import { DurableObject } from "cloudflare:workers";
 import { type Failure, failure } from "../../domain/failure.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { tenantOf } from "../tenant/tenant-stub.ts";
-import { OpenStream, type StreamOptions } from "./open-stream.ts";
+import { follow, type Interest } from "./followed.ts";
+import { OpenStream } from "./open-stream.ts";
+
+export interface StreamOptions {
+  follows: Interest;
+  lifetimeMs: number;
+  /** The session it belongs to, which ends it. */
+  session?: string;
+}
 
 /** A watch outlives the stream it is for by this much at most, should the news of its end be lost. */
 const watchSlackMs = 60_000;
 
+/** A tenant without a first write has nowhere to note who watches it, and is asked again after this. */
+const firstWriteMs = 2_000;
+
 /**
- * The live streams of one caller. Tenants tell it that something changed only while it watches them, and it fetches
- * what changed for each stream. Nothing is stored: when the last client leaves, the object can go.
+ * The live streams of one caller. Tenants tell it that something changed only while it watches them, and each stream
+ * fetches what changed. Nothing is stored: when the last client leaves, the object can go.
  */
 export class StreamObject extends DurableObject<Env> {
-  readonly #streams = new Set<OpenStream>();
-  /** One fetch at a time for a tenant, so that changes go out in order and once. */
-  readonly #fetching = new Map<string, Promise<void>>();
+  /** Each with the session that it belongs to, if it does. */
+  readonly #streams = new Map<OpenStream, string | undefined>();
+  readonly #turns = new Map<string, Promise<void>>();
+  /** Tenants that had nothing written yet when they were asked. */
+  readonly #unwritten = new Set<string>();
 
   /** An RPC method that returns the stream hears when the client leaves; a response from `fetch` would not. */
-  async open(options: StreamOptions, mostStreams: number): Promise<Result<ReadableStream<Uint8Array>, Failure>> {
+  async open(
+    { follows, lifetimeMs, session }: StreamOptions,
+    mostStreams: number,
+  ): Promise<Result<ReadableStream<Uint8Array>, Failure>> {
     if (this.#streams.size >= mostStreams) {
       const message = `You have ${this.#streams.size} streams open already; close one first`;
       return err(failure("ErrorTooManyRequests", message, { retryAfterSeconds: 5 }));
     }
-    const stream = new OpenStream(options, () => {
+    const followed = follow(follows, (name) => tenantOf(this.env, name));
+    const stream = new OpenStream(followed, lifetimeMs, () => {
       this.#streams.delete(stream);
-      this.ctx.waitUntil(this.#unwatch(stream.tenants));
+      for (const tenant of stream.tenants) this.ctx.waitUntil(this.#settle(tenant));
     });
-    this.#streams.add(stream);
-    const until = Date.now() + options.lifetimeMs + watchSlackMs;
-    // Watching first and fetching after: what changes in between is fetched, and what comes later is told.
+    this.#streams.set(stream, session);
     try {
-      await Promise.all(stream.tenants.map((tenant) => tenantOf(this.env, tenant).watch(this.#id, until)));
+      await Promise.all(stream.tenants.map((tenant) => this.#settle(tenant)));
     } catch (cause) {
       stream.close();
       throw cause;
     }
-    for (const tenant of stream.tenants) this.ctx.waitUntil(this.notify(tenant));
     return ok(stream.readable);
   }
 
-  /** A tenant says that it changed. False: nobody here follows it any more. */
-  async notify(tenant: string): Promise<boolean> {
-    const before = this.#fetching.get(tenant) ?? Promise.resolve();
-    const next = before.then(() => this.#fetchChanges(tenant));
-    this.#fetching.set(tenant, next);
-    await next.finally(() => {
-      if (this.#fetching.get(tenant) === next) this.#fetching.delete(tenant);
-    });
-    return this.#following(tenant).length > 0;
+  /** A tenant says that it changed. It is not kept waiting for readers. */
+  async notify(tenant: string): Promise<void> {
+    const streams = this.#following(tenant);
+    if (streams.length === 0) return this.#settle(tenant);
+    for (const stream of streams) this.ctx.waitUntil(stream.catchUp(tenant));
   }
 
   async endSession(session: string): Promise<void> {
-    for (const stream of [...this.#streams]) if (stream.session === session) stream.close();
+    for (const [stream, owner] of [...this.#streams]) if (owner === session) stream.close();
   }
 
   async count(): Promise<number> {
     return this.#streams.size;
   }
 
-  async #fetchChanges(tenant: string): Promise<void> {
-    for (const stream of this.#following(tenant)) {
-      for (let topic = stream.topic(tenant); topic !== undefined && !stream.closed; ) {
-        const { changes, upTo, generation } = await tenantOf(this.env, tenant).changesOf(topic);
-        stream.advance(tenant, changes, upTo);
-        if (upTo >= generation) break;
-      }
-    }
+  /**
+   * Has the tenant tell of its writes while a stream follows it, and no longer. One after the other, so that what is
+   * said last is what holds: a client that comes back at once must not lose its watch to the end of its last stream.
+   */
+  #settle(tenant: string): Promise<void> {
+    const turn = (this.#turns.get(tenant) ?? Promise.resolve()).then(() => this.#watch(tenant));
+    const over = turn
+      .catch(() => {})
+      .then(() => {
+        if (this.#turns.get(tenant) === over) this.#turns.delete(tenant);
+      });
+    this.#turns.set(tenant, over);
+    return turn;
   }
 
-  async #unwatch(tenants: string[]): Promise<void> {
-    const left = tenants.filter((tenant) => this.#following(tenant).length === 0);
-    await Promise.all(left.map((tenant) => tenantOf(this.env, tenant).unwatch(this.#id)));
+  async #watch(tenant: string): Promise<void> {
+    const streams = this.#following(tenant);
+    const id = this.ctx.id.toString();
+    if (streams.length === 0) return tenantOf(this.env, tenant).unwatch(id);
+    const until = Math.max(...streams.map(({ endsAt }) => endsAt)) + watchSlackMs;
+    const watched = await tenantOf(this.env, tenant).watch(id, until);
+    // Watching first and fetching after: what changes in between is fetched, and what comes later is told.
+    if (watched) for (const stream of streams) this.ctx.waitUntil(stream.catchUp(tenant));
+    else this.ctx.waitUntil(this.#watchLater(tenant));
+  }
+
+  async #watchLater(tenant: string): Promise<void> {
+    if (this.#unwritten.has(tenant)) return;
+    this.#unwritten.add(tenant);
+    await scheduler.wait(firstWriteMs);
+    this.#unwritten.delete(tenant);
+    await this.#settle(tenant).catch(() => {
+      for (const stream of this.#following(tenant)) stream.close();
+    });
   }
 
   #following(tenant: string): OpenStream[] {
-    return [...this.#streams].filter((stream) => stream.topic(tenant) !== undefined);
-  }
-
-  get #id(): string {
-    return this.ctx.id.toString();
+    return [...this.#streams.keys()].filter(({ tenants }) => tenants.includes(tenant));
   }
 }

@@ -1,4 +1,5 @@
-import type { Change, ChangeCounts, Classification, NewChange } from "../../domain/change.ts";
+import type { ChainedChange, Change, ChangeCounts, Classification, NewChange } from "../../domain/change.ts";
+import { chained, genesisOf, type LogHead } from "../../domain/change-chain.ts";
 import type { Reason } from "../../domain/classify/classify.ts";
 import { countChanges } from "../../domain/diff.ts";
 
@@ -21,20 +22,39 @@ export function recordChanges(
 ): { generation: number; counts: ChangeCounts } {
   const generation = generationOf(sql) + 1;
   sql.exec("UPDATE meta SET value = ? WHERE key = 'generation'", generation);
+  let last = logHead(sql);
   for (const change of changes) {
-    sql.exec(
-      `INSERT INTO change (generation, at, server, kind, key, classification, from_digest, to_digest, reasons)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    const row: ChangeRow = {
+      sequence: last.sequence + 1,
       generation,
       at,
       server,
-      change.kind,
-      change.key,
-      change.classification,
-      change.from ?? null,
-      change.to ?? null,
-      JSON.stringify(change.reasons.slice(0, keptReasons)),
+      kind: change.kind,
+      key: change.key,
+      classification: change.classification,
+      from_digest: change.from ?? null,
+      to_digest: change.to ?? null,
+      reasons: JSON.stringify(change.reasons.slice(0, keptReasons)),
+    };
+    // Hashed as the row will be read, so that what is shown is what was hashed.
+    const entry = chained(changeOf(row), last.hash);
+    sql.exec(
+      `INSERT INTO change (sequence, generation, at, server, kind, key, classification, from_digest, to_digest, reasons,
+         previous, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      row.sequence,
+      row.generation,
+      row.at,
+      row.server,
+      row.kind,
+      row.key,
+      row.classification,
+      row.from_digest,
+      row.to_digest,
+      row.reasons,
+      entry.previous,
+      entry.hash,
     );
+    last = entry;
   }
   // One range delete every so often keeps the log bounded without a scan on each write.
   if (generation % 100 === 0) {
@@ -58,10 +78,41 @@ export interface ChangeRow extends Record<string, SqlStorageValue> {
   reasons: string;
 }
 
+interface ChainedRow extends ChangeRow {
+  previous: string;
+  hash: string;
+}
+
 /** Entries after a sequence number, oldest first. */
-export function changesSince(sql: SqlStorage, since: number, limit: number): Change[] {
-  const rows = sql.exec<ChangeRow>("SELECT * FROM change WHERE sequence > ? ORDER BY sequence LIMIT ?", since, limit);
-  return rows.toArray().map(changeOf);
+export function changesSince(sql: SqlStorage, since: number, limit: number): ChainedChange[] {
+  const rows = sql.exec<ChainedRow>("SELECT * FROM change WHERE sequence > ? ORDER BY sequence LIMIT ?", since, limit);
+  return rows.toArray().map((row) => ({ ...changeOf(row), previous: row.previous, hash: row.hash }));
+}
+
+/** Where the log ends. Pruning never takes the newest entry, so there is one as soon as there was one. */
+export function logHead(sql: SqlStorage): LogHead {
+  const newest = sql.exec<Pick<ChainedRow, "sequence" | "hash">>(
+    "SELECT sequence, hash FROM change ORDER BY sequence DESC LIMIT 1",
+  );
+  return newest.toArray()[0] ?? { sequence: 0, hash: genesisOf(tenantOf(sql)) };
+}
+
+const chainedAtOnce = 1_000;
+
+/** Chains a log that was kept before entries had hashes, from the oldest that it still has. */
+export function chainLog(sql: SqlStorage): void {
+  const after = (sequence: number) =>
+    sql
+      .exec<ChangeRow>("SELECT * FROM change WHERE sequence > ? ORDER BY sequence LIMIT ?", sequence, chainedAtOnce)
+      .toArray();
+  let last: LogHead = { sequence: 0, hash: genesisOf(tenantOf(sql)) };
+  for (let rows = after(0); rows.length > 0; rows = after(last.sequence)) {
+    for (const row of rows) {
+      const { sequence, previous, hash } = chained(changeOf(row), last.hash);
+      sql.exec("UPDATE change SET previous = ?, hash = ? WHERE sequence = ?", previous, hash, sequence);
+      last = { sequence, hash };
+    }
+  }
 }
 
 export function changeOf(row: ChangeRow): Change {
