@@ -16,7 +16,7 @@ export const MAX_ATTEMPTS = delays.length;
 const JITTER = 0.2;
 
 /** The longest that a subscriber may put an attempt off. */
-const LONGEST_RETRY_AFTER_MS = 24 * hour;
+export const LONGEST_RETRY_AFTER_MS = 24 * hour;
 
 /** How an attempt to deliver ended. */
 export type Outcome =
