@@ -1,0 +1,92 @@
+/** What became of an event. */
+export type EventOutcome = "applied" | "unchanged" | "queued" | "duplicate" | "stale" | "refused";
+
+/** One message that arrived through a hook. */
+export interface HookDelivery {
+  message: string;
+  at: string;
+  type: string;
+  sequence?: number;
+  outcome: EventOutcome;
+  generation?: number;
+  digest?: string;
+  /** Why it was refused. */
+  reason?: string;
+}
+
+interface DeliveryRow extends Record<string, SqlStorageValue> {
+  message: string;
+  at: number;
+  type: string;
+  sequence: number | null;
+  outcome: EventOutcome;
+  generation: number | null;
+  digest: string | null;
+  reason: string | null;
+}
+
+/**
+ * Messages are remembered far longer than their timestamps are accepted, so that none is taken twice, and as many as an
+ * owner may want to look at.
+ */
+const rememberedMs = 3_600_000;
+const kept = 100;
+
+/** A message that was taken before; one that was refused may come again. */
+export function findDelivery(sql: SqlStorage, hook: string, message: string): HookDelivery | undefined {
+  const row = sql
+    .exec<DeliveryRow>(
+      "SELECT * FROM hook_delivery WHERE hook = ? AND message = ? AND outcome <> 'refused'",
+      hook,
+      message,
+    )
+    .toArray()[0];
+  return row && deliveryOf(row);
+}
+
+export function noteDelivery(sql: SqlStorage, hook: string, delivery: Omit<HookDelivery, "at">, now: number): void {
+  sql.exec(
+    `INSERT INTO hook_delivery (hook, message, at, type, sequence, outcome, generation, digest, reason)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hook, message) DO UPDATE SET
+       at = excluded.at, type = excluded.type, sequence = excluded.sequence, outcome = excluded.outcome,
+       generation = excluded.generation, digest = excluded.digest, reason = excluded.reason`,
+    hook,
+    delivery.message,
+    now,
+    delivery.type,
+    delivery.sequence ?? null,
+    delivery.outcome,
+    delivery.generation ?? null,
+    delivery.digest ?? null,
+    delivery.reason ?? null,
+  );
+  sql.exec(
+    `DELETE FROM hook_delivery WHERE hook = ?1 AND at < ?2 AND at <
+       (SELECT min(at) FROM (SELECT at FROM hook_delivery WHERE hook = ?1 ORDER BY at DESC LIMIT ?3))`,
+    hook,
+    now - rememberedMs,
+    kept,
+  );
+}
+
+/** The newest first. */
+export function listDeliveries(sql: SqlStorage, hook: string): HookDelivery[] {
+  return sql
+    .exec<DeliveryRow>("SELECT * FROM hook_delivery WHERE hook = ? ORDER BY at DESC, message LIMIT ?", hook, kept)
+    .toArray()
+    .map(deliveryOf);
+}
+
+function deliveryOf(row: DeliveryRow): HookDelivery {
+  const { message, type, outcome, sequence, generation, digest, reason } = row;
+  return {
+    message,
+    at: new Date(row.at).toISOString(),
+    type,
+    outcome,
+    ...(sequence === null ? {} : { sequence }),
+    ...(generation === null ? {} : { generation }),
+    ...(digest === null ? {} : { digest }),
+    ...(reason === null ? {} : { reason }),
+  };
+}
