@@ -7,6 +7,8 @@ import type { Services } from "../services.ts";
 /** A card with the generation of its tenant as of which it is true. */
 export interface SeenCard extends CapabilityCard {
   seenAt: number;
+  /** Found among what is public, as anyone would. */
+  wasPublic: boolean;
 }
 
 /** Where a caller looks: all its tenants and what is public elsewhere, or only some of that. */
@@ -40,12 +42,12 @@ export async function rankedCards(
     Promise.all(
       own.map(async (tenant) => {
         const { cards, generation } = await services.tenant(tenant).find(query);
-        return cards.map((card) => ({ ...card, seenAt: generation }));
+        return cards.map((card) => ({ ...card, seenAt: generation, wasPublic: false }));
       }),
     ),
     services.directory().find({ ...query, ...elsewhere }),
   ]);
-  const lists = [...inTenants, published.cards.map((card) => ({ ...card, seenAt: card.generation }))];
+  const lists = [...inTenants, published.cards.map((card) => ({ ...card, seenAt: card.generation, wasPublic: true }))];
   return fuseRanks(lists, ({ tenant, id }) => `${tenant} ${id}`);
 }
 
@@ -61,12 +63,15 @@ export async function cardsNamed(
     Promise.all(
       own.map(async (tenant) => {
         const { cards, generation } = await services.tenant(tenant).cards(ids);
-        return cards.map((card) => ({ ...card, seenAt: generation }));
+        return cards.map((card) => ({ ...card, seenAt: generation, wasPublic: false }));
       }),
     ),
     services.directory().cards(ids, elsewhere),
   ]);
-  return [...inTenants.flat(), ...published.cards.map((card) => ({ ...card, seenAt: card.generation }))];
+  return [
+    ...inTenants.flat(),
+    ...published.cards.map((card) => ({ ...card, seenAt: card.generation, wasPublic: true })),
+  ];
 }
 
 /** A card as callers see it. */

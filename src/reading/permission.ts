@@ -19,7 +19,12 @@ export async function guardTenant(
   principal: Principal,
   tenant: string,
 ): Promise<Failure | undefined> {
-  if (holds(principal, tenant)) return undefined;
+  if (holds(principal, tenant) || (await knowsTenant(services, tenant))) return undefined;
+  return insiderObjection(principal, tenant);
+}
+
+/** Whether a tenant has, or ever had, a server. */
+export async function knowsTenant(services: Services, tenant: string): Promise<boolean> {
   const now = services.now();
   let known = services.knownTenants.get(tenant);
   if (known === undefined || known.until <= now) {
@@ -28,7 +33,7 @@ export async function guardTenant(
     known = { exists, until: now + (exists ? knownMs : unknownMs) };
     services.knownTenants.set(tenant, known);
   }
-  return known.exists ? undefined : insiderObjection(principal, tenant);
+  return known.exists;
 }
 
 /** Why a principal may not see what is the tenant's alone, however public its servers are: its log and its past. */

@@ -1,3 +1,4 @@
+import { holds } from "../auth/permission.ts";
 import type { Principal } from "../auth/principal.ts";
 import { etagOf } from "../domain/etag.ts";
 import { type Failure, failure } from "../domain/failure.ts";
@@ -10,6 +11,7 @@ import { namedView, viewNames } from "../views/named.ts";
 import type { View } from "../views/view.ts";
 import { asCached, resolveHead } from "./manifest.ts";
 import { readableHead } from "./permission.ts";
+import { refreshNow } from "./refresh.ts";
 
 /** A view's bytes, with what an answer says about them. */
 export interface ShownView {
@@ -33,6 +35,11 @@ export async function readView(
   return head.ok ? showView(services, principal, view, head.value, resolved.value) : head;
 }
 
+/** Its capabilities come from sources, none of which was ever read. */
+export function isUnread({ digest, sources }: Head): boolean {
+  return digest === undefined && sources !== undefined;
+}
+
 /** The view of a head that the principal may read. */
 export async function showView(
   services: Services,
@@ -41,6 +48,12 @@ export async function showView(
   head: Head,
   { asOf, source }: Pick<Resolved, "asOf" | "source">,
 ): Promise<Result<ShownView, Failure>> {
+  if (isUnread(head)) {
+    const read = await readFirst(services, principal, head);
+    if (!read.ok) return read;
+    if (!isUnread(read.value))
+      return showView(services, principal, view, read.value, { asOf: read.value.asOf, source });
+  }
   const rendered = await services.views.render(head, view);
   if (rendered !== undefined) return shown(view, head, asOf, rendered.bytes, farther(source, rendered.source));
   // The revision was pruned between head and body. The object knows the present one, which may be another's by now.
@@ -52,6 +65,24 @@ export async function showView(
     return err(failure("ErrorInternalServer", "Failed to fetch capabilities: the manifest is missing"));
   }
   return shown(view, present.value, current.asOf, again.bytes, current.source);
+}
+
+/**
+ * A server whose sources were not read yet is read for its tenant while it waits; others see that it is not. There is
+ * no earlier copy to fall back on, so a failure is one.
+ */
+async function readFirst(services: Services, principal: Principal, head: Head): Promise<Result<Head, Failure>> {
+  const pending = head.sources?.some(({ status }) => status === "pending");
+  let current = head;
+  if (pending && holds(principal, head.tenant)) {
+    const refreshed = await refreshNow(services, head);
+    if (refreshed === undefined) return ok(head);
+    current = refreshed.head;
+  }
+  const failed = (current.sources ?? []).filter(({ status }) => status !== "pending");
+  if (!isUnread(current) || failed.length === 0) return ok(current);
+  const why = failed.map(({ id, status, error }) => `${id} is ${status}${error === undefined ? "" : ` (${error})`}`);
+  return err(failure("ErrorInternalServer", `Failed to fetch capabilities: ${why.join(", ")}`));
 }
 
 function shown(

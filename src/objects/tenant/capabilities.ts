@@ -144,20 +144,34 @@ interface CurrentItem extends Record<string, SqlStorageValue> {
   id: string;
 }
 
-/** Keeps the list that is bound below what one value may hold. */
+/** Keep the list that is bound below what one value may hold; made ids hold a whole URI, escaped. */
 const lookUpAtOnce = 500;
+const lookUpCharacters = 250_000;
 
 /** Current items of the tenant's other servers with one of these ids or keys: a few statements, however many there are. */
 function currentElsewhere(sql: SqlStorage, server: string, column: "id" | "key", values: string[]): CurrentItem[] {
-  const found: CurrentItem[] = [];
-  for (let at = 0; at < values.length; at += lookUpAtOnce) {
-    const rows = sql.exec<CurrentItem>(
-      `SELECT server, kind, key, id FROM capability
-       WHERE ${column} IN (SELECT value FROM json_each(?)) AND last_revision IS NULL AND server <> ?`,
-      JSON.stringify(values.slice(at, at + lookUpAtOnce)),
-      server,
-    );
-    found.push(...rows);
+  return slices(values).flatMap((some) =>
+    sql
+      .exec<CurrentItem>(
+        `SELECT server, kind, key, id FROM capability
+         WHERE ${column} IN (SELECT value FROM json_each(?)) AND last_revision IS NULL AND server <> ?`,
+        JSON.stringify(some),
+        server,
+      )
+      .toArray(),
+  );
+}
+
+function slices(values: readonly string[]): string[][] {
+  const made: string[][] = [];
+  let room = 0;
+  for (const value of values) {
+    if (room < value.length || (made.at(-1)?.length ?? lookUpAtOnce) >= lookUpAtOnce) {
+      made.push([]);
+      room = lookUpCharacters;
+    }
+    made.at(-1)?.push(value);
+    room -= value.length;
   }
-  return found;
+  return made;
 }

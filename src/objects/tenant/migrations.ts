@@ -1,4 +1,5 @@
 import { rebuildCards } from "./cards.ts";
+import { chainLog } from "./change-log.ts";
 
 /**
  * The tables of one tenant. Steps are only ever appended: a step that has run anywhere never changes.
@@ -127,6 +128,104 @@ export const steps: readonly Step[] = [
   ) WITHOUT ROWID;
   `,
   },
+  {
+    tables: `
+  ALTER TABLE server ADD COLUMN withdrawn INTEGER NOT NULL DEFAULT 0;
+  CREATE TABLE hook (
+    id TEXT PRIMARY KEY,
+    server TEXT NOT NULL,
+    events TEXT NOT NULL,
+    format TEXT NOT NULL,
+    signature TEXT NOT NULL,
+    keys TEXT NOT NULL,
+    enabled INTEGER NOT NULL,
+    description TEXT,
+    created_at TEXT NOT NULL,
+    created_by TEXT NOT NULL,
+    manifest_sequence INTEGER NOT NULL DEFAULT -1,
+    status_sequence INTEGER NOT NULL DEFAULT -1
+  ) WITHOUT ROWID;
+  CREATE TABLE hook_delivery (
+    hook TEXT NOT NULL,
+    message TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    sequence INTEGER,
+    outcome TEXT NOT NULL,
+    generation INTEGER,
+    digest TEXT,
+    reason TEXT,
+    PRIMARY KEY (hook, message)
+  ) WITHOUT ROWID;
+  CREATE INDEX hook_delivery_at ON hook_delivery (hook, at);
+  `,
+  },
+  {
+    tables: `
+  ALTER TABLE change ADD COLUMN previous TEXT NOT NULL DEFAULT '';
+  ALTER TABLE change ADD COLUMN hash TEXT NOT NULL DEFAULT '';
+  `,
+    changes: "chain",
+  },
+  {
+    tables: `
+  CREATE TABLE subscription (
+    id TEXT PRIMARY KEY,
+    url TEXT NOT NULL,
+    own_host TEXT NOT NULL,
+    filters TEXT NOT NULL,
+    description TEXT,
+    secrets TEXT NOT NULL,
+    state TEXT NOT NULL,
+    reason TEXT,
+    since TEXT NOT NULL,
+    version INTEGER NOT NULL DEFAULT 1,
+    not_before INTEGER NOT NULL DEFAULT 0,
+    dropped INTEGER NOT NULL DEFAULT 0,
+    created_at TEXT NOT NULL,
+    created_by TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE TABLE delivery (
+    subscription TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    server TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    due_at INTEGER NOT NULL,
+    PRIMARY KEY (subscription, generation)
+  ) WITHOUT ROWID;
+  CREATE INDEX delivery_due ON delivery (subscription, due_at);
+  CREATE TABLE delivery_attempt (
+    subscription TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    message TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    status INTEGER,
+    failure TEXT,
+    next_at INTEGER,
+    PRIMARY KEY (subscription, number)
+  ) WITHOUT ROWID;
+  `,
+  },
+  {
+    tables: `
+  CREATE TABLE source (
+    server TEXT NOT NULL,
+    id TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    config TEXT NOT NULL,
+    state TEXT NOT NULL,
+    since TEXT NOT NULL,
+    last_synced TEXT,
+    error TEXT,
+    message TEXT,
+    remembered TEXT,
+    failures INTEGER NOT NULL DEFAULT 0,
+    warnings TEXT NOT NULL DEFAULT '[]',
+    PRIMARY KEY (server, id)
+  ) WITHOUT ROWID;
+  `,
+  },
 ];
 
 interface Step {
@@ -136,6 +235,8 @@ interface Step {
    * then the tables are those that the code knows, whichever step asked for it.
    */
   cards?: "rebuild";
+  /** Hashes the entries that the log has already, in their order. */
+  changes?: "chain";
 }
 
 /**
@@ -157,6 +258,7 @@ export function migrate(storage: DurableObjectStorage, tenant: string): boolean 
     );
     sql.exec("UPDATE meta SET value = ? WHERE key = 'schema'", steps.length);
     if (due.some(({ cards }) => cards === "rebuild")) rebuildCards(sql);
+    if (due.some(({ changes }) => changes === "chain")) chainLog(sql);
   });
   return true;
 }

@@ -1,9 +1,11 @@
+import { setNextAlarm } from "./alarm.ts";
+
 /**
  * What a committed write still owes the rest of the system. Rows are written in the transaction that makes them due,
  * done at once afterwards, and finished by an alarm when the process died in between. Every task writes the state of
  * the moment it runs, so doing one twice does no harm and several of one subject become one.
  */
-export type Task = "body" | "drop-body" | "head" | "settle" | "directory" | "watcher";
+export type Task = "body" | "drop-body" | "head" | "settle" | "directory" | "watcher" | "refresh";
 
 /** Where the tasks go: KV, the directory and whoever watches, as the tenant sees them. */
 export interface Projections {
@@ -19,6 +21,10 @@ export interface Projections {
   /** Who wants to hear of a change made now. */
   watchers(): string[];
   tellWatcher(watcher: string): Promise<void>;
+  /** Puts down who must be told of a change to a server, in the transaction that makes it. */
+  oweSubscribers(server: string): void;
+  /** Starts what is due to them. They answer in their own time, so nothing here waits for it. */
+  tellSubscribers(): void;
 }
 
 interface TaskRow extends Record<string, SqlStorageValue> {
@@ -90,6 +96,7 @@ export class Outbox {
     owe(sql, "head", name, Math.max(this.#now(), spaced));
     owe(sql, "directory", name);
     for (const watcher of this.#projections.watchers()) owe(sql, "watcher", watcher);
+    this.#projections.oweSubscribers(name);
   }
 
   /** Makes the alarm durable together with the rows: call before anything is awaited. */
@@ -108,6 +115,7 @@ export class Outbox {
 
   /** Does all that is due, then leaves the alarm at the next due time. One drain at a time keeps head writes in order. */
   drain(): Promise<void> {
+    this.#projections.tellSubscribers();
     this.#drain ??= this.#runAll().finally(() => {
       this.#drain = undefined;
     });
@@ -118,7 +126,7 @@ export class Outbox {
     // Beside the writes to KV, never before them: a slow directory or watcher must not hold heads back.
     const beside = Promise.all([this.#emptyDirectory(), this.#tellWatchers()]);
     for (;;) {
-      const tasks = this.#due("task NOT IN ('directory', 'watcher')");
+      const tasks = this.#due("task NOT IN ('directory', 'watcher', 'refresh')");
       if (tasks.length === 0) break;
       // Bodies before the heads that point at them; a reader who is faster asks the object.
       for (const batch of [tasks.filter(({ task }) => task === "body"), tasks.filter(({ task }) => task !== "body")]) {
@@ -136,9 +144,7 @@ export class Outbox {
     await beside;
     // Writers may have had theirs delivered since.
     this.#strikeOffDelivered();
-    const next = this.#storage.sql.exec("SELECT min(due_at) AS at FROM outbox").one().at;
-    if (next === null) await this.#storage.deleteAlarm();
-    else await this.#storage.setAlarm(Math.max(Number(next), this.#now() + 50));
+    await setNextAlarm(this.#storage, this.#now());
   }
 
   /**
@@ -199,6 +205,7 @@ export class Outbox {
         return this.#projections.settleHead(subject);
       case "directory":
       case "watcher":
+      case "refresh":
         throw new Error(`a ${task} has a way of its own`);
     }
   }
@@ -233,7 +240,9 @@ export class Outbox {
     }
   }
 
-  #due(which: "task = 'directory'" | "task = 'watcher'" | "task NOT IN ('directory', 'watcher')"): TaskRow[] {
+  #due(
+    which: "task = 'directory'" | "task = 'watcher'" | "task NOT IN ('directory', 'watcher', 'refresh')",
+  ): TaskRow[] {
     return this.#storage.sql
       .exec<TaskRow>(
         `SELECT task, subject, version, attempts FROM outbox WHERE due_at <= ? AND ${which} ORDER BY due_at LIMIT 200`,

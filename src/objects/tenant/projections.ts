@@ -3,17 +3,23 @@ import { bodyKey, headKey } from "../../storage/keys.ts";
 import { directoryOf } from "../directory/directory-stub.ts";
 import { watcherOf } from "../stream/stream-stub.ts";
 import { tenantOf } from "./change-log.ts";
+import type { Deliveries } from "./deliveries.ts";
+import { oweDeliveries } from "./delivery-queue.ts";
 import { DirectoryFeed } from "./directory-feed.ts";
 import type { Projections } from "./outbox.ts";
 import { bodyText, parseBodySubject } from "./revisions.ts";
 import { currentHead } from "./servers.ts";
-import { dropWatcher, watchers } from "./watchers.ts";
+import { watchers } from "./watchers.ts";
 
 /** Past every cache that may still hold a head of a deleted server. */
 const tombstoneSeconds = 86_400;
 
 /** The state of the moment, as KV and the directory are shown it. */
-export function createProjections(env: Pick<Env, "REGISTRY" | "DIRECTORY" | "STREAMS">, sql: SqlStorage): Projections {
+export function createProjections(
+  env: Pick<Env, "REGISTRY" | "DIRECTORY" | "STREAMS">,
+  sql: SqlStorage,
+  deliveries: Deliveries,
+): Projections {
   const kv = env.REGISTRY;
   const feed = new DirectoryFeed(sql, () => directoryOf(env));
   const putHead = async (name: string) => {
@@ -42,9 +48,8 @@ export function createProjections(env: Pick<Env, "REGISTRY" | "DIRECTORY" | "STR
     updateDirectory: (names) => feed.update(names),
     settleDirectory: () => feed.settle(),
     watchers: () => watchers(sql, Date.now()),
-    tellWatcher: async (watcher) => {
-      const interested = await watcherOf(env, watcher).notify(tenantOf(sql));
-      if (!interested) dropWatcher(sql, watcher);
-    },
+    tellWatcher: (watcher) => watcherOf(env, watcher).notify(tenantOf(sql)),
+    oweSubscribers: (server) => oweDeliveries(sql, server, Date.now()),
+    tellSubscribers: () => void deliveries.drain(),
   };
 }

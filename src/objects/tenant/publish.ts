@@ -155,7 +155,7 @@ function move(
     generation,
     at,
     digest: manifest.digest,
-    config: live?.config ?? JSON.stringify(ServerConfig.parse({ tenant, name })),
+    config: (row?.withdrawn === 1 ? row : live)?.config ?? JSON.stringify(ServerConfig.parse({ tenant, name })),
     flags: [...flags, ...standing(live, found), ...neighbours].slice(0, keptFlags),
     summary: summarise(manifest.header, manifest.capabilities),
   });

@@ -1,5 +1,6 @@
 import type { ChangeCounts } from "../../domain/change.ts";
 import type { Flag } from "../../domain/issue.ts";
+import type { StoredManifest } from "../../domain/stored.ts";
 import type { CapabilityKind } from "../../schemas/index.ts";
 import { disown, owe } from "./outbox.ts";
 
@@ -143,6 +144,15 @@ export function bodyText(sql: SqlStorage, server: string, digest: string): strin
     return itemText(row);
   });
   return `{"digest":${JSON.stringify(digest)},"header":${revision.header},"capabilities":[${items.join(",")}]}`;
+}
+
+/** What a server has published now. */
+export function storedManifest(sql: SqlStorage, server: string): StoredManifest | undefined {
+  const digest = sql
+    .exec<{ digest: string | null }>("SELECT digest FROM server WHERE name = ?", server)
+    .toArray()[0]?.digest;
+  const text = digest ? bodyText(sql, server, digest) : undefined;
+  return text === undefined ? undefined : (JSON.parse(text) as StoredManifest);
 }
 
 /** Spliced, not re-serialised: the declared text is JSON already. */

@@ -3,6 +3,7 @@ import type { CapabilityFlag } from "../../domain/issue.ts";
 import type { ServerSummary } from "../../domain/server-summary.ts";
 import type { CapabilityKind, ServerConfig, Visibility } from "../../schemas/index.ts";
 import { generationOf, tenantOf } from "./change-log.ts";
+import { sourceRows, statusOf } from "./sources.ts";
 
 export interface ServerRow extends Record<string, SqlStorageValue> {
   name: string;
@@ -20,6 +21,8 @@ export interface ServerRow extends Record<string, SqlStorageValue> {
   created_at: string;
   updated_at: string;
   deleted_at: string | null;
+  /** 1: it is gone because its publisher said so, and keeps its settings. */
+  withdrawn: number;
 }
 
 /** A server's settings as an answer shows them. */
@@ -51,6 +54,8 @@ export function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: nu
   const disabled = sql
     .exec<{ kind: string; key: string }>("SELECT kind, key FROM disabled WHERE server = ? ORDER BY kind, key", row.name)
     .toArray() as { kind: CapabilityKind; key: string }[];
+  const sources = sourceRows(sql, row.name);
+  const warnings = sources.flatMap((source) => JSON.parse(source.warnings) as string[]);
   return {
     tenant,
     name: row.name,
@@ -63,6 +68,8 @@ export function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: nu
     flags: JSON.parse(row.flags) as CapabilityFlag[],
     ...(row.digest === null ? {} : { digest: row.digest }),
     ...(row.last_synced === null ? {} : { lastSynced: row.last_synced }),
+    ...(sources.length === 0 ? {} : { sources: sources.map(statusOf) }),
+    ...(warnings.length === 0 ? {} : { warnings }),
     ...(row.deleted_at === null ? {} : { deleted: true }),
   };
 }
@@ -137,9 +144,11 @@ export function moveServer(sql: SqlStorage, move: ServerMove): void {
        created_at, updated_at)
      VALUES (?1, ?2, 'tenant', ?3, ?4, ?5, ?6, ?7, ?8, ?6, ?6)
      ON CONFLICT (name) DO UPDATE SET
-       config = ?2, visibility = iif(deleted_at IS NULL, visibility, 'tenant'), digest = ?3, revision = ?4,
+       config = ?2, visibility = iif(deleted_at IS NULL OR withdrawn = 1, visibility, 'tenant'),
+       public_since = iif(withdrawn = 1 AND visibility = 'public', ?5, public_since), digest = ?3, revision = ?4,
        overlay = overlay + 1, generation = ?5, last_synced = ?6, flags = ?7, summary = ?8,
-       created_at = iif(deleted_at IS NULL, created_at, ?6), updated_at = ?6, deleted_at = NULL`,
+       created_at = iif(deleted_at IS NULL OR withdrawn = 1, created_at, ?6), updated_at = ?6, deleted_at = NULL,
+       withdrawn = 0`,
     move.name,
     move.config,
     move.digest,

@@ -5,9 +5,11 @@ import { err, ok, type Result } from "../../domain/result.ts";
 import type { ServerConfig } from "../../schemas/index.ts";
 import { dropServerCards, isRetitled, refreshCards, refreshServer, slotsOf } from "./cards.ts";
 import { recordChanges, tenantOf } from "./change-log.ts";
+import { disown, owe } from "./outbox.ts";
 import { forgetPending, noteAllPending } from "./pending-items.ts";
 import { dropBodyIfOrphan } from "./revisions.ts";
 import { findLive, type ServerRow, tagOf, touch } from "./servers.ts";
+import { dropSources, readableSources, settleSources } from "./sources.ts";
 import { applySwitches, type Switch, switchedOffTooMuch } from "./switches.ts";
 
 /** Writes to a server that leave its manifest alone. Each runs inside one transaction of the tenant's object. */
@@ -41,6 +43,7 @@ export function createServer(
     at,
     config.visibility === "public" ? generation : null,
   );
+  followSources(sql, config, at);
   return ok({ generation, changed: true, narrowed: false });
 }
 
@@ -77,7 +80,16 @@ export function replaceConfig(
   if (narrowed) forgetPending(sql, config.name);
   if (isRetitled(sql, found.value)) refreshServer(sql, config.name);
   if (publicSince === generation) noteAllPending(sql, tenantOf(sql), config.name, generation);
+  followSources(sql, config, at);
   return ok({ generation, changed: true, narrowed });
+}
+
+/** Sources that are new or changed are read at once. */
+function followSources(sql: SqlStorage, { name, sources }: ServerConfig, at: string): void {
+  const readable = readableSources(sources);
+  if (!settleSources(sql, name, readable, at)) return;
+  if (readable.length > 0) owe(sql, "refresh", name);
+  else disown(sql, "refresh", name);
 }
 
 /** Leaves a tombstone with its generation, so that an old head can never win over the deletion. */
@@ -105,9 +117,31 @@ export function deleteServer(
   sql.exec("DELETE FROM disabled WHERE server = ?", name);
   sql.exec("UPDATE server SET digest = NULL, public_since = NULL, deleted_at = ? WHERE name = ?", at, name);
   dropServerCards(sql, name);
+  dropSources(sql, name);
+  disown(sql, "refresh", name);
   touch(sql, name, generation, at);
   for (const { digest } of digests) dropBodyIfOrphan(sql, name, digest);
   return ok({ generation, changed: true, narrowed: true });
+}
+
+/**
+ * Takes a server away because its publisher says it is gone. Unlike a deletion by its owner it keeps settings and
+ * history: should the publisher bring it back, it is what it was.
+ */
+export function withdrawServer(sql: SqlStorage, name: string, at: string, keepChanges: number): void {
+  const row = findLive(sql, name);
+  if (row === undefined) return;
+  const gone = row.digest === null ? {} : { from: row.digest };
+  const change: NewChange = { kind: "server", key: name, classification: "removed", reasons: [], ...gone };
+  const { generation } = recordChanges(sql, name, at, [change], keepChanges);
+  sql.exec("UPDATE capability SET last_revision = ? WHERE server = ? AND last_revision IS NULL", row.revision, name);
+  sql.exec(
+    "UPDATE server SET digest = NULL, public_since = NULL, deleted_at = ?, withdrawn = 1 WHERE name = ?",
+    at,
+    name,
+  );
+  dropServerCards(sql, name);
+  touch(sql, name, generation, at);
 }
 
 export function switchItems(

@@ -1,7 +1,8 @@
 import { DurableObject } from "cloudflare:workers";
 import { readConfig } from "../../config.ts";
 import type { CapabilityCard } from "../../domain/capability-card.ts";
-import type { Change } from "../../domain/change.ts";
+import type { ChainedChange } from "../../domain/change.ts";
+import type { LogHead } from "../../domain/change-chain.ts";
 import type { Precondition } from "../../domain/etag.ts";
 import { type Failure, failure } from "../../domain/failure.ts";
 import type { Head } from "../../domain/head.ts";
@@ -12,16 +13,25 @@ import type { Topic } from "../../domain/topic.ts";
 import type { ServerConfig } from "../../schemas/index.ts";
 import type { RankedCard } from "../card-index.ts";
 import { findCapability } from "./capabilities.ts";
-import { changesSince, generationOf, tenantOf } from "./change-log.ts";
+import { changesSince, generationOf, logHead, tenantOf } from "./change-log.ts";
+import { Deliveries } from "./deliveries.ts";
+import { HookDesk } from "./hook-desk.ts";
+import type { Hook, HookGate } from "./hooks.ts";
 import { isEmpty, migrate } from "./migrations.ts";
-import { Outbox } from "./outbox.ts";
+import { Outbox, owe } from "./outbox.ts";
 import { comparePins, type PinVerdict } from "./pins.ts";
 import { createProjections } from "./projections.ts";
 import { type PublishOutcome, type PublishRequest, publish } from "./publish.ts";
+import { type Refreshed, Refresher } from "./refresher.ts";
 import { bodyText, findRevision, listRevisions, type Revision } from "./revisions.ts";
 import { findTenantCards, type TenantCardQuery, tenantCards } from "./search.ts";
 import { currentHead, entryOf, findLive, listLive, type ServerEntry } from "./servers.ts";
 import { createServer, deleteServer, replaceConfig, type SettingsOutcome, switchItems } from "./settings.ts";
+import { sourceFetch, sourceHeaders } from "./source-access.ts";
+import { detailOf, type SourceDetail, sourceRows } from "./sources.ts";
+import { SubscriptionDesk } from "./subscription-desk.ts";
+import type { Subscription } from "./subscription-rows.ts";
+import { addressPolicyFor } from "./subscriptions.ts";
 import type { Switch } from "./switches.ts";
 import { type TopicChanges, topicChanges } from "./topics.ts";
 import { addWatcher, dropWatcher } from "./watchers.ts";
@@ -50,7 +60,37 @@ export class TenantObject extends DurableObject<Env> {
   readonly #sql = this.ctx.storage.sql;
   readonly #config = readConfig(this.env);
   readonly #writes = new TokenBuckets(this.#config.writeLimit);
-  readonly #outbox = new Outbox(this.ctx.storage, createProjections(this.env, this.#sql), Date.now);
+  readonly #policyFor = addressPolicyFor(this.#config);
+  readonly #deliveries = new Deliveries(this.ctx.storage, {
+    fetch: (request) => fetch(request),
+    policyFor: this.#policyFor,
+    now: Date.now,
+  });
+  readonly #outbox = new Outbox(this.ctx.storage, createProjections(this.env, this.#sql, this.#deliveries), Date.now);
+  readonly #subscriptions = new SubscriptionDesk({
+    storage: this.ctx.storage,
+    deliveries: this.#deliveries,
+    policyFor: this.#policyFor,
+    isReady: () => this.#ready,
+    admit: (writer) => this.#admit(writer),
+  });
+  readonly #hooks = new HookDesk({
+    sql: this.#sql,
+    isReady: () => this.#ready,
+    keep: this.#config.bounds,
+    write: ({ id, server }, work) => this.#write({ tenant: tenantOf(this.#sql), subject: `hook ${id}` }, server, work),
+    refreshSoon: (server) => {
+      owe(this.#sql, "refresh", server);
+      this.#refreshDue();
+    },
+  });
+  readonly #refresher = new Refresher({
+    sql: this.#sql,
+    bounds: this.#config.bounds,
+    fetch: sourceFetch(this.#config),
+    credentials: (source) => sourceHeaders(this.#config, tenantOf(this.#sql), source),
+    write: (server, work) => this.#write({ tenant: tenantOf(this.#sql), subject: "introspection" }, server, work),
+  });
   #ready = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -168,9 +208,11 @@ export class TenantObject extends DurableObject<Env> {
     return { generation: generationOf(this.#sql), cards: tenantCards(this.#sql, ids) };
   }
 
-  async changes(since: number, limit: number): Promise<AsOf<{ changes: Change[] }>> {
+  /** Entries of the log after a sequence number, and where it ends; no end before the first write. */
+  async changes(since: number, limit: number): Promise<AsOf<{ changes: ChainedChange[]; head?: LogHead }>> {
     if (!this.#ready) return { generation: 0, changes: [] };
-    return { generation: generationOf(this.#sql), changes: changesSince(this.#sql, since, limit) };
+    const generation = generationOf(this.#sql);
+    return { generation, changes: changesSince(this.#sql, since, limit), head: logHead(this.#sql) };
   }
 
   /** What happened to the items that somebody follows. */
@@ -187,17 +229,119 @@ export class TenantObject extends DurableObject<Env> {
     return { verdicts: this.#ready ? comparePins(this.#sql, pins, onlyPublic) : [] };
   }
 
-  /** From now on and until then, the watcher is told of every write. */
-  async watch(watcher: string, until: number): Promise<void> {
+  /** From now on and until then, the watcher is told of every write. False before the first: it has to ask again. */
+  async watch(watcher: string, until: number): Promise<boolean> {
     if (this.#ready) addWatcher(this.#sql, watcher, until);
+    return this.#ready;
   }
 
   async unwatch(watcher: string): Promise<void> {
     if (this.#ready) dropWatcher(this.#sql, watcher);
   }
 
+  async registerHook(...args: Parameters<HookDesk["register"]>): Promise<ReturnType<HookDesk["register"]>> {
+    return this.#hooks.register(...args);
+  }
+
+  async hooks(): Promise<Hook[]> {
+    return this.#hooks.list();
+  }
+
+  async hook(id: string): Promise<ReturnType<HookDesk["show"]>> {
+    return this.#hooks.show(id);
+  }
+
+  async changeHook(...args: Parameters<HookDesk["change"]>): Promise<ReturnType<HookDesk["change"]>> {
+    return this.#hooks.change(...args);
+  }
+
+  async rotateHook(...args: Parameters<HookDesk["rotate"]>): Promise<ReturnType<HookDesk["rotate"]>> {
+    return this.#hooks.rotate(...args);
+  }
+
+  async removeHook(id: string): Promise<ReturnType<HookDesk["remove"]>> {
+    return this.#hooks.remove(id);
+  }
+
+  async hookGate(id: string): Promise<HookGate | undefined> {
+    return this.#hooks.gate(id);
+  }
+
+  async receiveEvent(...args: Parameters<HookDesk["receive"]>): ReturnType<HookDesk["receive"]> {
+    return this.#hooks.receive(...args);
+  }
+
+  async refuseEvent(...args: Parameters<HookDesk["refuse"]>): Promise<void> {
+    this.#hooks.refuse(...args);
+  }
+
+  async createSubscription(
+    ...args: Parameters<SubscriptionDesk["create"]>
+  ): Promise<ReturnType<SubscriptionDesk["create"]>> {
+    return this.#subscriptions.create(...args);
+  }
+
+  async subscriptions(): Promise<AsOf<{ items: Subscription[] }>> {
+    return this.#subscriptions.list();
+  }
+
+  async subscription(id: string): Promise<ReturnType<SubscriptionDesk["show"]>> {
+    return this.#subscriptions.show(id);
+  }
+
+  async changeSubscription(
+    ...args: Parameters<SubscriptionDesk["change"]>
+  ): Promise<ReturnType<SubscriptionDesk["change"]>> {
+    return this.#subscriptions.change(...args);
+  }
+
+  async rotateSubscription(
+    ...args: Parameters<SubscriptionDesk["rotate"]>
+  ): Promise<ReturnType<SubscriptionDesk["rotate"]>> {
+    return this.#subscriptions.rotate(...args);
+  }
+
+  async testSubscription(...args: Parameters<SubscriptionDesk["test"]>): ReturnType<SubscriptionDesk["test"]> {
+    return this.#subscriptions.test(...args);
+  }
+
+  async removeSubscription(
+    ...args: Parameters<SubscriptionDesk["remove"]>
+  ): Promise<ReturnType<SubscriptionDesk["remove"]>> {
+    return this.#subscriptions.remove(...args);
+  }
+
+  /** Reads the server's sources now. Undefined where it has none. */
+  async refresh(name: string): Promise<Refreshed | undefined> {
+    return this.#ready ? this.#refresher.refresh(name) : undefined;
+  }
+
+  /** What is known of each source, with what only the tenant is told. */
+  async sources(name: string): Promise<SourceDetail[]> {
+    return this.#ready ? sourceRows(this.#sql, name).map(detailOf) : [];
+  }
+
+  #refreshDue(): void {
+    this.ctx.waitUntil(this.#refresher.runDue(Date.now()));
+  }
+
   override async alarm(): Promise<void> {
+    if (this.#ready) this.#refreshDue();
     if (this.#ready) await this.#outbox.drain();
+  }
+
+  /** Counts a write against its writer, and sees that there are tables for it. */
+  #admit(writer: Writer): Failure | undefined {
+    const allowed = this.#writes.take(writer.subject, Date.now());
+    if (!allowed.ok) {
+      const { retryAfterSeconds } = allowed;
+      return failure("ErrorTooManyRequests", undefined, { retryAfterSeconds });
+    }
+    if (!this.#ready) {
+      migrate(this.ctx.storage, writer.tenant);
+      this.#ready = true;
+    }
+    return undefined;
   }
 
   async #write<T extends { generation: number }>(
@@ -205,15 +349,8 @@ export class TenantObject extends DurableObject<Env> {
     name: string,
     work: (at: string) => Result<T, Failure>,
   ): Promise<Written<T>> {
-    const allowed = this.#writes.take(writer.subject, Date.now());
-    if (!allowed.ok) {
-      const { retryAfterSeconds } = allowed;
-      return err(failure("ErrorTooManyRequests", undefined, { retryAfterSeconds }));
-    }
-    if (!this.#ready) {
-      migrate(this.ctx.storage, writer.tenant);
-      this.#ready = true;
-    }
+    const objection = this.#admit(writer);
+    if (objection !== undefined) return err(objection);
     const written = this.ctx.storage.transactionSync((): Written<T> => {
       const result = work(new Date().toISOString());
       if (!result.ok) return result;
@@ -227,6 +364,7 @@ export class TenantObject extends DurableObject<Env> {
     // The write is durable whatever happens below; waiting for the directory makes the next list show it.
     await Promise.race([this.#outbox.flushDirectory(), scheduler.wait(directoryPatienceMs)]);
     this.ctx.waitUntil(this.#outbox.drain());
+    this.#refreshDue();
     return written;
   }
 }

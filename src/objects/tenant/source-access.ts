@@ -1,0 +1,30 @@
+import type { Config } from "../../config.ts";
+import { createGuardedFetch } from "../../sources/guarded-fetch.ts";
+import { toStandardFetch } from "../../sources/standard-fetch.ts";
+import type { ReadableSource } from "./sources.ts";
+
+/** As long as reading one source may take; a legacy event stream is open for all of it. */
+const sourceMs = 20_000;
+
+/** The way out to sources: every address is judged, every answer bounded. */
+export function sourceFetch({ publicUrl, allowLoopbackFetch }: Config): ReturnType<typeof toStandardFetch> {
+  const ownHosts = publicUrl === undefined ? [] : [new URL(publicUrl).host];
+  const policy = { ownHosts, allowLoopback: allowLoopbackFetch };
+  return toStandardFetch(createGuardedFetch({ policy, fetch: (request) => fetch(request) }), {
+    patience: { deadlineMs: sourceMs },
+  });
+}
+
+/**
+ * The headers that let the registry in. A credential is a secret of the deployment that its tenant names and that goes
+ * to the origin it was set for: naming another address sends it nowhere.
+ */
+export function sourceHeaders(
+  { sourceCredentials }: Config,
+  tenant: string,
+  { url, credential }: ReadableSource,
+): Record<string, string> {
+  const known = credential && sourceCredentials.get(tenant)?.get(credential.secret);
+  if (credential === undefined || known === undefined || URL.parse(url)?.origin !== known.origin) return {};
+  return { [credential.header]: known.value };
+}

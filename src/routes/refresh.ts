@@ -1,0 +1,33 @@
+import { succeed } from "../http/answer.ts";
+import { type App, bad } from "../http/context.ts";
+import { parameters, serverRef } from "../http/request.ts";
+import { writerTo, written } from "../http/write.ts";
+import { refreshNow } from "../reading/refresh.ts";
+import type { Services } from "../services.ts";
+
+const path = "/api/mcp/capabilities/:tenant/:name/refresh";
+
+/** Reads a server's sources now instead of when they are due. */
+export function refreshRoutes(app: App, services: Services): void {
+  app.post(path, async (c) => {
+    const ref = serverRef(c);
+    await writerTo(c, services, ref.tenant);
+    parameters(c, []);
+    const refreshed = await refreshNow(services, ref);
+    if (refreshed === undefined) throw await nothingToRead(services, ref);
+    const { head, ...result } = refreshed;
+    return succeed(c, services, { ...result, sources: head.sources ?? [] }, written(head));
+  });
+
+  app.all(path, () => {
+    throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
+  });
+}
+
+/** Either there is no such server, or it has no sources. */
+async function nothingToRead(services: Services, ref: { tenant: string; name: string }) {
+  services.operations.objectCalls += 1;
+  const { head } = await services.tenant(ref.tenant).head(ref.name);
+  if (head === undefined || head.deleted) return bad("ErrorMCPServerNotFound");
+  return bad("ErrorNoSources", `${ref.name} has no sources that the registry can read`);
+}

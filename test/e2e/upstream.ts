@@ -1,0 +1,53 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { modern } from "./peers/scripted-server.ts";
+
+/** An MCP server whose offer a test can change. */
+export interface Upstream {
+  url: string;
+  tools: Record<string, unknown>[];
+  /** Answers every request with this status instead. */
+  status: number | undefined;
+  /** The Authorization headers that came, in order. */
+  authorizations: (string | undefined)[];
+  requests: number;
+  stop(): Promise<void>;
+}
+
+export const tool = (name: string, description = `Does ${name}.`) => ({
+  name,
+  description,
+  inputSchema: { type: "object", properties: { a: { type: "string" } } },
+});
+
+export async function startUpstream(...tools: Record<string, unknown>[]): Promise<Upstream> {
+  const upstream: Upstream = {
+    url: "",
+    tools,
+    status: undefined,
+    authorizations: [],
+    requests: 0,
+    stop: () => stop(server),
+  };
+  const handler = modern({ "tools/list": () => ({ tools: upstream.tools }) });
+  const server = createServer((request, response) => {
+    upstream.requests += 1;
+    upstream.authorizations.push(request.headers.authorization);
+    let body = "";
+    request.on("data", (chunk) => {
+      body += chunk;
+    });
+    request.on("end", () => {
+      if (upstream.status === undefined) handler(request, response, body);
+      else response.writeHead(upstream.status).end("no");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  upstream.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  return upstream;
+}
+
+function stop(server: Server): Promise<void> {
+  server.closeAllConnections();
+  return new Promise((resolve) => server.close(() => resolve()));
+}
