@@ -29,10 +29,18 @@ await runCommand({ help, options: { sessions: { type: "string", default: "2000" 
       ...["--port", "0", "--data", data, "--no-demo"],
       ...["--var", "NEGOTIATE_LIMIT=100000/100000", "--var", "READ_LIMIT=100000/100000"],
     ],
-    { stdio: ["ignore", "pipe", "ignore"] },
+    { stdio: ["ignore", "pipe", "pipe"] },
   );
+  // What the server says is of interest only where something goes wrong.
+  let said = "";
+  server.stderr.on("data", (chunk) => {
+    said = `${said}${chunk}`.slice(-4_000);
+  });
   try {
     await measure(await readyUrl(server.stdout), count, server.pid);
+  } catch (cause) {
+    if (said !== "") console.error(`The server said last:\n${said}`);
+    throw cause;
   } finally {
     server.kill("SIGTERM");
     await once(server, "exit");

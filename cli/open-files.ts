@@ -7,9 +7,11 @@ const comfortable = 4_096;
 /** A sentence for whoever starts a server in a shell that allows few open files; undefined where there are enough. */
 export function openFilesWarning(limit = openFilesLimit()): string | undefined {
   if (limit === undefined || limit >= comfortable) return undefined;
-  const sessions = Math.max(0, Math.floor((limit - filesBesides) / filesPerObject));
+  const sessions = Math.floor((limit - filesBesides) / filesPerObject);
+  const enough =
+    sessions > 0 ? `enough for about ${sessions} sessions in use at once` : "too few for many sessions at once";
   return (
-    `This shell allows ${limit} open files, enough for about ${sessions} live sessions (each takes ${filesPerObject}). ` +
+    `This shell allows ${limit} open files, ${enough} (each takes up to ${filesPerObject}). ` +
     "For more, run ulimit -n 65536 before starting."
   );
 }

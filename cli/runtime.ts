@@ -1,5 +1,6 @@
+import { createHmac } from "node:crypto";
 import type { Readable } from "node:stream";
-import { Miniflare, MiniflareCoreError, NoOpLog } from "miniflare";
+import { Miniflare, MiniflareCoreError, NoOpLog, type WorkerOptions } from "miniflare";
 import { bundlePath } from "./bundle.ts";
 import { CommandError } from "./command.ts";
 import type { DataDir } from "./data-dir.ts";
@@ -47,6 +48,7 @@ export async function startRuntime({ host, port, quiet, config, data, vars }: Ru
     workers: [
       {
         ...config.bindings,
+        durableObjects: signedSessions(config.bindings, data.secret.value),
         name: config.name,
         modules: [{ type: "ESModule", path: bundlePath }],
         bindings: { ...vars, JWT_SECRET: data.secret.value },
@@ -70,6 +72,20 @@ export async function startRuntime({ host, port, quiet, config, data, vars }: Ru
     if (error instanceof MiniflareCoreError) throw new CommandError(error.message);
     throw error;
   }
+}
+
+/**
+ * The simulator signs ids with the name of their class, which everyone knows; on Cloudflare the key is the platform's.
+ * Session ids must not be made up, so theirs is derived from the secret of the data directory.
+ */
+function signedSessions({ durableObjects }: WorkerConfig["bindings"], secret: string): WorkerOptions["durableObjects"] {
+  const unsafeUniqueKey = createHmac("sha256", secret).update("session ids").digest("hex");
+  return Object.fromEntries(
+    Object.entries(durableObjects ?? {}).map(([name, binding]) => [
+      name,
+      name === "SESSIONS" && typeof binding === "object" ? { ...binding, unsafeUniqueKey } : binding,
+    ]),
+  ) as WorkerOptions["durableObjects"];
 }
 
 /** The socket is open by now; this proves that the Worker behind it starts and answers. */

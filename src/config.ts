@@ -22,6 +22,10 @@ export interface Config {
   /** Without these no session is opened. */
   requiredCapabilities: readonly string[];
   slowMs: number;
+  /** For development: requests of the registry's own may go to this machine. */
+  allowLoopbackFetch: boolean;
+  /** By tenant and name. A tenant can name only its own. */
+  sourceCredentials: ReadonlyMap<string, ReadonlyMap<string, SourceCredential>>;
   bounds: Bounds;
 }
 
@@ -31,10 +35,17 @@ export interface SessionRequirement {
   capabilities: readonly string[];
 }
 
+/** A credential for a source: sent in a header, to one origin and no other. */
+export interface SourceCredential {
+  value: string;
+  origin: string;
+}
+
 /** Set with `wrangler secret put`, so they are in no file that types are generated from. */
 interface Secrets {
   JWT_SECRET?: string;
   SIGNING_SECRET?: string;
+  SOURCE_CREDENTIALS?: string;
 }
 
 /** A setting that cannot be read: the deployment is told which, instead of running on something it did not ask for. */
@@ -72,6 +83,8 @@ function parse(env: Omit<Env, keyof Secrets> & Secrets): Config {
     sessionRequirements: readRequirements("SESSION_REQUIREMENTS", env.SESSION_REQUIREMENTS),
     requiredCapabilities: readList(env.REQUIRED_CAPABILITIES),
     slowMs: readNumber("SLOW_MS", env.SLOW_MS, 1_000),
+    allowLoopbackFetch: readFlag("ALLOW_LOOPBACK_FETCH", env.ALLOW_LOOPBACK_FETCH),
+    sourceCredentials: readCredentials("SOURCE_CREDENTIALS", env.SOURCE_CREDENTIALS),
     bounds: defaultBounds,
   };
 }
@@ -147,4 +160,38 @@ function readNumber(name: string, value: string | undefined, fallback: number): 
   const number = Number(value);
   if (!Number.isFinite(number) || number < 0) throw new ConfigError(`${name} must be a number`);
   return number;
+}
+
+/** `{"acme": {"github": {"value": "Bearer …", "origin": "https://mcp.example.com"}}}` */
+function readCredentials(name: string, value: string | undefined): Config["sourceCredentials"] {
+  if (value === undefined || value === "") return new Map();
+  const form = new ConfigError(`${name} must be JSON: tenant → name → {"value": "…", "origin": "https://…"}`);
+  let table: unknown;
+  try {
+    table = JSON.parse(value);
+  } catch {
+    // The text is a secret: nothing of it is told.
+    throw form;
+  }
+  if (!isRecord(table)) throw form;
+  return new Map(
+    Object.entries(table).map(([tenant, named]) => {
+      if (!isRecord(named)) throw form;
+      return [
+        tenant,
+        new Map(Object.entries(named).map(([key, credential]) => [key, readCredential(credential, form)])),
+      ];
+    }),
+  );
+}
+
+function readCredential(credential: unknown, form: ConfigError): SourceCredential {
+  if (!isRecord(credential)) throw form;
+  const { value, origin } = credential;
+  if (typeof value !== "string" || typeof origin !== "string" || URL.parse(origin)?.origin !== origin) throw form;
+  return { value, origin };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -9,6 +9,9 @@ import { type Directory, directoryOf } from "./objects/directory/directory-stub.
 import { newSession, sessionOf } from "./objects/session/session-stub.ts";
 import { type StreamStub, streamOf } from "./objects/stream/stream-stub.ts";
 import { type Tenant, tenantOf } from "./objects/tenant/tenant-stub.ts";
+import { isLoopback } from "./sources/address.ts";
+import { createGuardedFetch } from "./sources/guarded-fetch.ts";
+import { toStandardFetch } from "./sources/standard-fetch.ts";
 import { Bodies } from "./storage/bodies.ts";
 import { Cursors } from "./storage/cursors.ts";
 import { Edge, type EdgeCache } from "./storage/edge.ts";
@@ -86,7 +89,13 @@ function tokenRules(config: Config): TokenRules | undefined {
       ? tokenKeys
       : {
           kind: "jwks" as const,
-          jwks: createJwks({ url: tokenKeys.url, fetch: (request) => fetch(request), keepAlive: waitUntil }),
+          jwks: createJwks({ url: tokenKeys.url, fetch: keysFetch(tokenKeys.url), keepAlive: waitUntil }),
         };
   return { issuer, audience, keys, maxLifetimeSeconds: 86_400, leewaySeconds: 60 };
+}
+
+/** Guarded like all that leaves the Worker. The operator's own word puts keys on loopback, where development has them. */
+function keysFetch(url: string): (request: Request) => Promise<Response> {
+  const policy = { ownHosts: [], allowLoopback: isLoopback(new URL(url)) };
+  return toStandardFetch(createGuardedFetch({ policy, fetch: (request) => fetch(request) }));
 }

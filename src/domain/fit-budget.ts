@@ -16,14 +16,14 @@ export interface Pin {
   digest: string;
 }
 
-export interface Wishes {
+export interface Wishes<Card extends CapabilityCard = CapabilityCard> {
   budget: number;
   mustHave: readonly MustHave[];
   pins: readonly Pin[];
   /** All that the ids of must-haves and pins may mean to this caller. */
-  named: readonly CapabilityCard[];
+  named: readonly Card[];
   /** Best first. */
-  ranked: readonly CapabilityCard[];
+  ranked: readonly Card[];
   mostItems: number;
   mostTenants: number;
 }
@@ -36,6 +36,7 @@ export type LeftOutReason =
   | "version"
   | "changed-since-pin"
   | "over-budget"
+  | "name-too-long"
   | "too-many-items"
   | "too-many-tenants";
 
@@ -48,18 +49,18 @@ export interface LeftOut {
   message: string;
 }
 
-export interface Chosen {
-  card: CapabilityCard;
+export interface Chosen<Card extends CapabilityCard = CapabilityCard> {
+  card: Card;
   why: Why;
   /** Its place in the ranking, where that is why it is in. */
   rank?: number;
 }
 
-export interface Fit {
-  chosen: Chosen[];
+export interface Fit<Card extends CapabilityCard = CapabilityCard> {
+  chosen: Chosen<Card>[];
   leftOut: LeftOut[];
   /** Pins whose capability is not what it was. */
-  changed: { pin: Pin; card: CapabilityCard }[];
+  changed: { pin: Pin; card: Card }[];
   usedTokens: number;
   /** Every must-have is in. */
   satisfied: boolean;
@@ -70,13 +71,13 @@ export interface Fit {
  * unchanged, then the best for the task as far as they fit. A capability that changed since it was pinned, or that is
  * not of the version asked for, stays out however well it ranks: it is not what the caller means.
  */
-export function fitBudget(wishes: Wishes): Fit {
-  const fit: Fit = { chosen: [], leftOut: [], changed: [], usedTokens: 0, satisfied: true };
+export function fitBudget<Card extends CapabilityCard>(wishes: Wishes<Card>): Fit<Card> {
+  const fit: Fit<Card> = { chosen: [], leftOut: [], changed: [], usedTokens: 0, satisfied: true };
   const taken = new Set<string>();
   const refused = new Set<string>();
   const tenants = new Set<string>();
 
-  const take = (card: CapabilityCard, why: Why, rank?: number): boolean => {
+  const take = (card: Card, why: Why, rank?: number): boolean => {
     const where = placeOf(card);
     if (taken.has(where)) return true;
     if (refused.has(where)) return false;
@@ -92,22 +93,7 @@ export function fitBudget(wishes: Wishes): Fit {
     return true;
   };
 
-  const pinned: CapabilityCard[] = [];
-  for (const pin of wishes.pins) {
-    const found = resolve(pin, wishes.named);
-    if (!("card" in found)) {
-      fit.leftOut.push({ ...nameOf(pin), why: "pinned", ...found });
-      continue;
-    }
-    if (found.card.digest === pin.digest) {
-      pinned.push(found.card);
-      continue;
-    }
-    refused.add(placeOf(found.card));
-    fit.changed.push({ pin, card: found.card });
-    const message = `It is ${found.card.digest} now; pin that digest to take it`;
-    fit.leftOut.push({ ...priceOf(found.card), why: "pinned", reason: "changed-since-pin", message });
-  }
+  const pinned = judgePins(wishes, fit, refused);
   for (const wanted of wishes.mustHave) {
     const found = resolve(wanted, wishes.named);
     if (!("card" in found)) fit.leftOut.push({ ...nameOf(wanted), why: "must-have", ...found });
@@ -117,13 +103,45 @@ export function fitBudget(wishes: Wishes): Fit {
       const message = `Its version is ${found.card.version ?? "not given"}, not in ${wanted.version}`;
       fit.leftOut.push({ ...priceOf(found.card), why: "must-have", reason: "version", message });
     }
-    const taken = "card" in found && fits && take(found.card, "must-have");
-    if (!taken) fit.satisfied = false;
+    if (!("card" in found && fits && take(found.card, "must-have"))) fit.satisfied = false;
   }
   for (const card of pinned) take(card, "pinned");
   for (const [index, card] of wishes.ranked.entries()) take(card, "task", index + 1);
+  // Only the first few are shown: what the caller cannot do without comes before what it would have liked.
+  fit.leftOut.sort((a, b) => order.indexOf(a.why) - order.indexOf(b.why));
   return fit;
 }
+
+const order: readonly Why[] = ["must-have", "pinned", "task"];
+
+/** Pins that hold, in order. One that does not keeps its capability out, unless another pin says that it is known. */
+function judgePins<Card extends CapabilityCard>(
+  { pins, named }: Wishes<Card>,
+  fit: Fit<Card>,
+  refused: Set<string>,
+): Card[] {
+  const found = pins.map((pin) => ({ pin, resolved: resolve(pin, named) }));
+  const held = found.flatMap(({ pin, resolved }) =>
+    "card" in resolved && resolved.card.digest === pin.digest ? [resolved.card] : [],
+  );
+  const known = new Set(held.map(placeOf));
+  for (const { pin, resolved } of found) {
+    if (!("card" in resolved)) {
+      fit.leftOut.push({ ...nameOf(pin), why: "pinned", ...resolved });
+      continue;
+    }
+    const { card } = resolved;
+    if (known.has(placeOf(card))) continue;
+    refused.add(placeOf(card));
+    fit.changed.push({ pin, card });
+    const message = `It is ${card.digest} now; pin that digest to take it`;
+    fit.leftOut.push({ ...priceOf(card), why: "pinned", reason: "changed-since-pin", message });
+  }
+  return held;
+}
+
+/** Whatever is chosen is kept with the session, and a session must stay small. */
+const longestName = 4_096;
 
 function obstacleTo(
   card: CapabilityCard,
@@ -135,6 +153,9 @@ function obstacleTo(
     const message = `It costs ${card.tokens} tokens; ${budget - usedTokens} are left`;
     return { reason: "over-budget", message };
   }
+  if (card.id.length + card.key.length > longestName) {
+    return { reason: "name-too-long", message: `Its id and name are longer than ${longestName} characters together` };
+  }
   if (chosen.length >= mostItems) return { reason: "too-many-items", message: `${mostItems} are in already` };
   if (tenants.size >= mostTenants && !tenants.has(card.tenant)) {
     return { reason: "too-many-tenants", message: `${mostTenants} tenants are in already` };
@@ -142,10 +163,10 @@ function obstacleTo(
   return undefined;
 }
 
-function resolve(
+function resolve<Card extends CapabilityCard>(
   { id, tenant }: Pick<Pin, "id" | "tenant">,
-  named: readonly CapabilityCard[],
-): { card: CapabilityCard } | Pick<LeftOut, "reason" | "message"> {
+  named: readonly Card[],
+): { card: Card } | Pick<LeftOut, "reason" | "message"> {
   const matches = named.filter((card) => card.id === id && (tenant === undefined || card.tenant === tenant));
   const [card] = matches;
   if (card === undefined) return { reason: "not-found", message: "There is no such capability that you may see" };

@@ -1,6 +1,20 @@
 import type { CapabilityKind, ServerStatus, Visibility } from "../schemas/index.ts";
 import type { CapabilityFlag } from "./issue.ts";
 
+/** What asking a source last found: not asked yet, readable, wanting a credential, something else, or nothing. */
+export type ProbeState = "pending" | "live" | "gated" | "not-mcp" | "unreachable";
+
+/** An upstream that a server's capabilities are read from, as readers of the server see it. */
+export interface SourceStatus {
+  id: string;
+  status: ProbeState;
+  /** When the status became what it is. */
+  since: string;
+  lastSynced?: string;
+  /** Why it could not be read the last time, in a word. */
+  error?: string;
+}
+
 /** The mutable pointer tenant/name → digest, with all that moves without the declared content changing. */
 export interface Head {
   tenant: string;
@@ -19,6 +33,10 @@ export interface Head {
   disabled: { kind: CapabilityKind; key: string }[];
   /** What depends on more than content: the server's past and its neighbours. What content shows is with the content. */
   flags: CapabilityFlag[];
+  /** Where the server's capabilities are read from; absent for a server that only publishes. */
+  sources?: SourceStatus[];
+  /** What was odd about the last reading. */
+  warnings?: string[];
   /** A tombstone: the server was deleted at this generation. */
   deleted?: true;
 }

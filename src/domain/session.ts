@@ -32,7 +32,7 @@ export interface ChosenItem {
 /** What was chosen. Changes are those after `since`: the tenant's generation that the server was seen at. */
 export interface ChosenSubset {
   items: ChosenItem[];
-  servers: { tenant: string; server: string; since: number }[];
+  servers: { tenant: string; server: string; since: number; wasPublic: boolean }[];
 }
 
 /** The outcome of one negotiation. Holds no token: who may read what is decided by the token of each request. */

@@ -6,7 +6,16 @@ export interface Topic {
   tenant: string;
   /** For a reader outside the tenant: what is not public any more is not told. */
   onlyPublic: boolean;
-  servers: { server: string; since: number; items: Pick<ChosenItem, "kind" | "key" | "id">[] }[];
+  servers: {
+    server: string;
+    /** The generation at which it was chosen. */
+    since: number;
+    /** The generation up to which its reader says to have seen everything. */
+    after: number;
+    /** It was read as a public server: then its loss may be told to those outside. */
+    wasPublic: boolean;
+    items: Pick<ChosenItem, "kind" | "key" | "id">[];
+  }[];
 }
 
 /** A change to a followed capability, or one to its server that takes it away. */
@@ -26,9 +35,11 @@ export function topicsOf(
   return [...Map.groupBy(subset.servers, ({ tenant }) => tenant)].map(([tenant, servers]) => ({
     tenant,
     onlyPublic: !holds(tenant),
-    servers: servers.map(({ server, since }) => ({
+    servers: servers.map(({ server, since, wasPublic }) => ({
       server,
-      since: Math.max(since, Object.hasOwn(after, tenant) ? (after[tenant] ?? 0) : 0),
+      since,
+      after: Object.hasOwn(after, tenant) ? (after[tenant] ?? 0) : 0,
+      wasPublic,
       items: (items.get(`${tenant}/${server}`) ?? []).map(({ kind, key, id }) => ({ kind, key, id })),
     })),
   }));

@@ -7,6 +7,8 @@ export interface DocumentLimits {
   depth: number;
   /** The YAML parser is far slower than JSON's, so its documents are smaller. */
   yamlBytes?: number;
+  /** What no body at all stands for, where that is allowed. */
+  whenEmpty?: unknown;
 }
 
 const defaultYamlBytes = 1024 * 1024;
@@ -16,6 +18,8 @@ export async function readDocument(c: RequestContext, limits: DocumentLimits): P
   const format = formatOf(c.req.header("Content-Type"));
   const limit = format === "yaml" ? Math.min(limits.bytes, limits.yamlBytes ?? defaultYamlBytes) : limits.bytes;
   const bytes = await readBytes(c, limit);
+  // A request without a body may still come with an empty one: which, is up to the client and whoever passed it on.
+  if (bytes.byteLength === 0 && limits.whenEmpty !== undefined) return { value: limits.whenEmpty, issues: [] };
   if (format === "json") {
     const parsed = parseStrictJson(bytes, { maxDepth: limits.depth });
     if (parsed.ok) return parsed.value;
@@ -56,8 +60,8 @@ function formatOf(contentType: string | undefined): "json" | "yaml" {
   );
 }
 
-/** Stops reading at the limit instead of trusting Content-Length. */
-async function readBytes(c: RequestContext, limit: number): Promise<Uint8Array> {
+/** The body as it came. Stops reading at the limit instead of trusting Content-Length. */
+export async function readBytes(c: RequestContext, limit: number): Promise<Uint8Array> {
   if (c.req.header("Content-Encoding") !== undefined) {
     throw bad("ErrorUnsupportedMediaType", "Content-Encoding is not supported; send the body as it is");
   }

@@ -1,7 +1,7 @@
 import { etagOf, matchesEtag } from "../domain/etag.ts";
 import { resolveHead } from "../reading/manifest.ts";
 import { readableHead } from "../reading/permission.ts";
-import { showView } from "../reading/view.ts";
+import { isUnread, showView } from "../reading/view.ts";
 import type { Services } from "../services.ts";
 import type { View } from "../views/view.ts";
 import { notModified, send } from "./answer.ts";
@@ -26,7 +26,7 @@ export async function readView(c: RequestContext, services: Services, view: View
   const ifNoneMatch = c.req.header("If-None-Match");
   if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, meta.etag)) return notModified(c, services, meta);
 
-  const bytes = services.views.peek(head, view);
+  const bytes = isUnread(head) ? undefined : services.views.peek(head, view);
   if (bytes !== undefined) return send(c, services, bytes, view.contentType, meta);
   const { bytes: rendered, ...shown } = unwrap(await showView(services, principal, view, head, resolved));
   return send(c, services, rendered, view.contentType, shown);

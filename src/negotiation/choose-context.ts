@@ -16,7 +16,7 @@ const rankedPerIndex = 200;
 const mostChosenTenants = 32;
 
 export interface ChosenContext {
-  fit: Fit;
+  fit: Fit<SeenCard>;
   subset: ChosenSubset;
   /** Tenants of the caller's that were not looked into. */
   skippedTenants: string[];
@@ -45,12 +45,12 @@ export async function chooseContext(
   return { fit, subset: subsetOf(fit), skippedTenants: range.skipped };
 }
 
-function subsetOf({ chosen }: Fit): ChosenSubset {
+function subsetOf({ chosen }: Fit<SeenCard>): ChosenSubset {
   const servers = new Map<string, ChosenSubset["servers"][number]>();
   const items = chosen.map(({ card }) => {
-    const { tenant, server, kind, key, id, digest, tokens, seenAt } = card as SeenCard;
+    const { tenant, server, kind, key, id, digest, tokens, seenAt, wasPublic } = card;
     const since = Math.min(seenAt, servers.get(`${tenant}/${server}`)?.since ?? seenAt);
-    servers.set(`${tenant}/${server}`, { tenant, server, since });
+    servers.set(`${tenant}/${server}`, { tenant, server, since, wasPublic });
     return { tenant, server, kind, key, id, digest, tokens };
   });
   return { items, servers: [...servers.values()] };

@@ -9,7 +9,13 @@ export function ownerOf(principal: Principal): SessionOwner {
 
 /** The object with the caller's streams. Those without a token have nothing in common but each its session. */
 export function streamsOf(services: Services, principal: Principal, sessionId: string) {
-  return services.streams(principal.anonymous ? `session ${sessionId}` : `subject ${principal.subject}`);
+  if (principal.anonymous) return services.streams(`session ${sessionId}`);
+  return streamsOfSubject(services, principal.subject);
+}
+
+/** All streams of someone with a token, in a session or not: they are counted together. */
+export function streamsOfSubject(services: Services, subject: string) {
+  return services.streams(`subject ${subject}`);
 }
 
 /** A session that is over takes its streams along. */

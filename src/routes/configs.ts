@@ -9,8 +9,10 @@ import { admit, freshnessOf, parameters, serverName, serverRef, tenantName } fro
 import { validated } from "../http/validate.ts";
 import { asWriter, writerTo, written } from "../http/write.ts";
 import type { ServerEntry } from "../objects/tenant/servers.ts";
+import type { SourceDetail } from "../objects/tenant/sources.ts";
 import type { Writer } from "../objects/tenant/tenant-object.ts";
 import { generationObjection, insiderObjection } from "../reading/permission.ts";
+import { refreshNow } from "../reading/refresh.ts";
 import { readServer, summaryOf } from "../reading/server.ts";
 import { listServers, soleTenant } from "../reading/server-list.ts";
 import { ServerConfig } from "../schemas/index.ts";
@@ -46,6 +48,7 @@ export function configsRoutes(app: App, services: Services): void {
     const { config, writer } = await submitted(c, services);
     const { head, generation } = unwrap(await services.tenant(config.tenant).createServer(writer, config));
     await services.heads.confirm(head);
+    readSources(c, services, config);
     const message = "MCP server created successfully";
     return succeed(c, services, { ...config, generation }, { ...written(head, 201), message });
   });
@@ -54,6 +57,7 @@ export function configsRoutes(app: App, services: Services): void {
     const { config, writer } = await submitted(c, services);
     const { head, generation, narrowed } = unwrap(await services.tenant(config.tenant).replaceConfig(writer, config));
     await services.heads.confirm(head);
+    readSources(c, services, config);
     const until = narrowed ? { effectiveBy: effectiveBy(services.now()) } : {};
     const message = "MCP server updated successfully";
     return succeed(c, services, { ...config, generation, ...until }, { ...written(head), message });
@@ -70,8 +74,9 @@ export function configsRoutes(app: App, services: Services): void {
     if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, meta.etag)) return notModified(c, services, meta);
     const message = "MCP server information retrieved successfully";
     // Sources, policy and whatever else is in a config are the tenant's own business.
-    const data = holds(principal, ref.tenant) ? shown(entry) : summaryOf(entry);
-    return succeed(c, services, data, { ...meta, message });
+    if (!holds(principal, ref.tenant)) return succeed(c, services, summaryOf(entry), { ...meta, message });
+    const sources = entry.head.sources === undefined ? undefined : await services.tenant(ref.tenant).sources(ref.name);
+    return succeed(c, services, shown(entry, sources), { ...meta, message });
   });
 
   app.delete(onePath, async (c) => {
@@ -96,16 +101,21 @@ export function configsRoutes(app: App, services: Services): void {
 /** Names that answers add to a config and a write ignores. */
 const answerKeys = ["createdAt", "updatedAt", "registry", "generation", "effectiveBy"];
 
-function shown({ config, head, summary, createdAt, updatedAt }: ServerEntry) {
-  const { generation, digest, lastSynced, disabled, flags } = head;
+function shown({ config, head, summary, createdAt, updatedAt }: ServerEntry, sources: SourceDetail[] | undefined) {
+  const { generation, digest, lastSynced, disabled, flags, warnings } = head;
   const { counts, tokens, version } = summary;
   const items = disabled.map(({ kind, key }) => ({ kind, name: key }));
   return {
     ...config,
     createdAt,
     updatedAt,
-    registry: { generation, digest, lastSynced, version, counts, tokens, disabled: items, flags },
+    registry: { generation, digest, lastSynced, version, counts, tokens, disabled: items, flags, sources, warnings },
   };
+}
+
+/** Its object reads new sources at once; this waits for it out of the caller's sight, to show here what was found. */
+function readSources(c: RequestContext, services: Services, { tenant, name, sources }: ServerConfig): void {
+  if (sources !== undefined && sources.length > 0) c.executionCtx.waitUntil(refreshNow(services, { tenant, name }));
 }
 
 /** The config in a body, and who is writing it. Permission comes before the rest of the document is looked at. */

@@ -4,14 +4,12 @@ import { agreed, type ChosenSubset, type Session } from "../domain/session.ts";
 import { topicsOf } from "../domain/topic.ts";
 import { send } from "../http/answer.ts";
 import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
+import { sendEvents, streamLifetimeMs } from "../http/event-stream.ts";
 import { parameters } from "../http/request.ts";
 import { callerOf, negotiatedCaller, sessionDocument } from "../http/session.ts";
 import { mostStreams } from "../negotiation/offers.ts";
 import { endStreams, ownerOf, streamsOf } from "../negotiation/ownership.ts";
 import type { Services } from "../services.ts";
-
-/** A stream is ended after this and taken up again by its client, so that none outlives a deploy or a token for long. */
-const streamLifetimeMs = 600_000;
 
 /** A session once it is open: shown, ended, and what changed for the capabilities it chose. */
 export function sessionRoutes(app: App, services: Services): void {
@@ -28,8 +26,8 @@ export function sessionRoutes(app: App, services: Services): void {
   app.delete("/mcp/session", async (c) => {
     parameters(c, []);
     const { principal, session } = negotiatedCaller(c);
-    // Two ends at once: the second finds nothing, which is what it wanted.
-    await services.sessions.end(session.id, ownerOf(principal));
+    // It may have been ended, or gone on under another id, since the middleware looked.
+    if (!(await services.sessions.end(session.id, ownerOf(principal)))) throw bad("ErrorSessionInvalid");
     await endStreams(services, principal, session);
     return json(c, { ended: session.id });
   });
@@ -59,14 +57,13 @@ export function sessionRoutes(app: App, services: Services): void {
     const after = positionsOf("Last-Event-ID", c.req.header("Last-Event-ID"));
     const topics = topicsOf(subsetOf(session), (tenant) => holds(principal, tenant), after);
     const limits = agreed(session, "notifications")?.parameters ?? {};
-    const tokenMs = principal.expiresAt * 1_000 - services.now();
-    const options = { session: session.id, topics, lifetimeMs: Math.min(streamLifetimeMs, tokenMs) };
+    const follows = { kind: "subset" as const, topics };
+    const options = { session: session.id, follows, lifetimeMs: streamLifetimeMs(principal, services.now()) };
     const most = Math.max(0, Number(limits.max_streams ?? mostStreams));
+    if (principal.anonymous) takeStream(services, principal.subject);
     services.operations.objectCalls += 1;
     const stream = unwrap(await streamsOf(services, principal, session.id).open(options, most));
-    return send(c, services, stream, "text/event-stream; charset=utf-8", {
-      headers: { "Cache-Control": "no-store", "X-Accel-Buffering": "no" },
-    });
+    return sendEvents(c, services, stream);
   });
 
   const allowed = {
@@ -79,6 +76,12 @@ export function sessionRoutes(app: App, services: Services): void {
       throw bad("ErrorMethodNotAllowed", undefined, { allow });
     });
   }
+}
+
+/** Streams without a token are limited by session, and anyone can have many sessions: so opening them is limited too. */
+function takeStream(services: Services, caller: string): void {
+  const allowed = services.negotiations.take(caller, services.now());
+  if (!allowed.ok) throw bad("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
 }
 
 function subsetOf({ subset }: Session): ChosenSubset {

@@ -4,6 +4,7 @@ import { agreed, type Session } from "../domain/session.ts";
 import { send, sessionError } from "../http/answer.ts";
 import { readDocument } from "../http/body.ts";
 import { type App, bad, type RequestContext, RequestFailed, unwrap } from "../http/context.ts";
+import { wantsEvents } from "../http/event-stream.ts";
 import { log } from "../http/log.ts";
 import { progressStream, type Reporting } from "../http/progress.ts";
 import { parameters } from "../http/request.ts";
@@ -118,5 +119,5 @@ function withoutThrowing(c: RequestContext, work: Reporting): Reporting {
 /** Progress goes to a client that declared both what it is and how it comes, and that accepts it on this request. */
 function tellsProgress(c: RequestContext, { held }: Session): boolean {
   const declared = held.includes("progress_tracking") && held.includes("streaming");
-  return declared && /\btext\/event-stream\b/i.test(c.req.header("Accept") ?? "");
+  return declared && wantsEvents(c);
 }

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { Generator, Operation, Prompt, Resource, ResourceTemplate, Tool } from "./capability.ts";
+import { HookChange, HookEvent, HookRequest, KeyRotation } from "./hook.ts";
 import { Manifest } from "./manifest.ts";
 import { ContextRequest, NegotiationRequest, ResumeRequest } from "./negotiation.ts";
 import { ItemSwitch, ServerConfig } from "./server-config.ts";
+import { NewSubscription, SecretRotation, SubscriptionChange } from "./subscription.ts";
 import { GeneratorsView, PreflightRequest, ResourcesView, ServerView, ToolsView } from "./views.ts";
 
 /** The schemas that are published, by the name of their file: `manifest` is `schemas/manifest.schema.json`. */
@@ -24,6 +26,13 @@ export const published = {
   "negotiation-request": NegotiationRequest,
   "context-request": ContextRequest,
   "resume-request": ResumeRequest,
+  "hook-request": HookRequest,
+  "hook-change": HookChange,
+  "hook-event": HookEvent,
+  "key-rotation": KeyRotation,
+  "new-subscription": NewSubscription,
+  "subscription-change": SubscriptionChange,
+  "secret-rotation": SecretRotation,
 } as const satisfies Record<string, z.ZodType>;
 
 /** JSON Schemas that refer to each other by the URI given for a name. They describe what is sent, not what is stored. */

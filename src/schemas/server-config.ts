@@ -19,6 +19,12 @@ export const Source = z.looseObject({
     .describe("Names a secret of the deployment; never the secret itself.")
     .optional(),
 });
+export type Source = z.infer<typeof Source>;
+
+/** What a source is called: by its place where it has no id. */
+export function sourceId({ id }: Pick<Source, "id">, index: number): string {
+  return id ?? `source-${index + 1}`;
+}
 
 /** What the publisher says about a server, apart from what the server can do. */
 export const ServerConfig = z
@@ -29,7 +35,13 @@ export const ServerConfig = z
     description: Description.optional(),
     visibility: Visibility.default("tenant").describe("Who may read it: the tenant, or everyone."),
     status: ServerStatus.optional().describe("Whether readers should still rely on it; active where absent."),
-    sources: z.array(Source).max(32).optional(),
+    sources: z
+      .array(Source)
+      .max(32)
+      .refine((sources) => new Set(sources.map(sourceId)).size === sources.length, {
+        message: "has two sources of one id; without one a source is called source-1, source-2 and so on",
+      })
+      .optional(),
     advertise: z
       .looseObject({
         advertiseResources: z.boolean().optional(),

@@ -1,4 +1,4 @@
-import type { Session, SessionOwner, SessionRecord } from "../domain/session.ts";
+import { type Session, type SessionOwner, type SessionRecord, sameOwner } from "../domain/session.ts";
 import type { SessionStub } from "../objects/session/session-stub.ts";
 import { Lru } from "./lru.ts";
 import type { Operations } from "./operations.ts";
@@ -37,21 +37,20 @@ export class Sessions {
   /** The session with an id, if it lives and belongs to the owner. */
   async check(id: string, owner: SessionOwner): Promise<(Session & { id: string }) | undefined> {
     const { find, now, operations } = this.#dependencies;
-    const key = memoKey(id, owner);
-    const known = this.#memo.get(key);
-    if (known !== undefined && known.until > now() && !this.#ended.get(id)) {
+    const stub = find(id);
+    if (stub === undefined || this.#ended.get(id)) return undefined;
+    const known = this.#memo.get(id);
+    if (known !== undefined && known.until > now() && sameOwner(known.session.owner, owner)) {
       operations.memory += 1;
       return { ...known.session, id };
     }
-    const stub = find(id);
-    if (stub === undefined) return undefined;
     const askedAt = now();
     operations.objectCalls += 1;
     const checked = await stub.use(owner);
     if (checked === undefined || this.#ended.get(id)) return undefined;
     const session = { ...checked.record, id, lastActivity: checked.lastActivity };
     // Counted from before the question, so the time it took is not added to how long the answer is trusted.
-    this.#memo.set(key, { session, until: askedAt + checked.reusableMs });
+    this.#memo.set(id, { session, until: askedAt + checked.reusableMs });
     return session;
   }
 
@@ -73,8 +72,4 @@ export class Sessions {
     if (record !== undefined) this.#ended.set(id, true);
     return record;
   }
-}
-
-function memoKey(id: string, owner: SessionOwner): string {
-  return owner === "anonymous" ? id : `${id} ${owner.subject}`;
 }

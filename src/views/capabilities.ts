@@ -1,3 +1,4 @@
+import type { Head } from "../domain/head.ts";
 import type { CapabilityFlag } from "../domain/issue.ts";
 import { defaultServerInfo } from "../domain/manifest-parts.ts";
 import { sectionForKind, sectionNames } from "../schemas/index.ts";
@@ -37,7 +38,20 @@ export const capabilitiesView: View = {
         digest: head.digest ?? null,
         tokens: shown.reduce((sum, { tokens }) => sum + tokens, 0),
         ...(flags.length > 0 ? { flags } : {}),
+        ...sourcesOf(head),
       },
     });
   },
 };
+
+/** Where it was read from and how that went. Stale: none of it could be read the last time, and this is older. */
+function sourcesOf({ sources, warnings = [] }: Head): Record<string, unknown> {
+  if (sources === undefined) return {};
+  const failed = sources.filter(({ status }) => status !== "live" && status !== "pending");
+  const told = failed.map(({ id, status }) => `${id} is ${status}; what it offered last is shown`);
+  return {
+    sources,
+    ...(failed.length === sources.length ? { stale: true } : {}),
+    ...(told.length + warnings.length > 0 ? { warnings: [...told, ...warnings] } : {}),
+  };
+}

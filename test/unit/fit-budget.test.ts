@@ -152,6 +152,26 @@ describe("a pin", () => {
   });
 });
 
+describe("two pins of one capability", () => {
+  it("take it where one of them holds", () => {
+    const pins = [
+      { id: "a", digest: "old" },
+      { id: "a", digest: "d-a" },
+    ];
+    const fit = fitBudget(wishes({ pins, named: [card("a")] }));
+    expect([ids(fit), fit.changed, fit.leftOut]).toEqual([["a"], [], []]);
+  });
+});
+
+describe("what is left out", () => {
+  it("begins with what the caller cannot do without", () => {
+    const fit = fitBudget(
+      wishes({ budget: 0, pins: [{ id: "p", digest: "x" }], mustHave: [{ id: "m" }], ranked: [card("t")] }),
+    );
+    expect(fit.leftOut.map(({ why }) => why)).toEqual(["must-have", "pinned", "task"]);
+  });
+});
+
 describe("fused ranks", () => {
   const fused = (...lists: string[][]) => fuseRanks(lists, (item) => item).join("");
 

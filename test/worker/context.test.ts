@@ -155,6 +155,13 @@ describe("a budgeted negotiation", () => {
     expect(context.left_out[0]).toMatchObject({ reason: "too-many-items" });
   });
 
+  it("leaves out what has a name too long to keep", async () => {
+    const resources = [{ uri: `file:///${"ü".repeat(1_500)}`, name: "long" }];
+    await publish("long", "s", { resources });
+    const { context } = await choose({ token_budget: 1e9, tenants: ["long"] }, { sub: "long", tenants: ["long"] });
+    expect(context).toMatchObject({ items: [], left_out: [{ reason: "name-too-long" }] });
+  });
+
   it("is the same each time", async () => {
     const wish = { token_budget: 300, task: "weather and e-mail" };
     expect((await choose(wish, insider)).context).toEqual((await choose(wish, insider)).context);
@@ -195,6 +202,21 @@ describe("pins", () => {
   });
 });
 
+describe("pins of someone outside", () => {
+  it("are compared without reasons, and not at all once the server is not public", async () => {
+    const before = { tools: [tool("stall", "A stall.")] };
+    await publish("bazaar", "s", before, "public");
+    const { context } = await choose({ token_budget: 10_000, tenants: ["bazaar"] });
+    const [{ id, digest }] = context.items;
+    await publish("bazaar", "s", { tools: [tool("stall", "Another stall.")] });
+    const wish = { token_budget: 10_000, pins: [{ id, tenant: "bazaar", digest }] };
+    expect((await choose(wish)).context.changed).toMatchObject([{ classification: "cosmetic", reasons: [] }]);
+    const owner = await token({ sub: "bazaar", tenants: ["bazaar"] });
+    await registry.send("PUT", configs, { token: owner, body: { tenant: "bazaar", name: "s", visibility: "tenant" } });
+    expect((await choose(wish)).context).toMatchObject({ changed: [], left_out: [{ id, reason: "not-found" }] });
+  });
+});
+
 describe("changes of a session's subset", () => {
   it("are only those of what was chosen, in order, each time the same", async () => {
     const mine = { sub: "log", tenants: ["log"] };
@@ -226,15 +248,67 @@ describe("changes of a session's subset", () => {
     expect((await changes()).changes.at(-1)).toMatchObject({ kind: "server", name: "s", classification: "removed" });
   });
 
-  it("tell someone outside that a server is no longer public, and nothing after", async () => {
-    await publish("shop", "s", { tools: [tool("buy", "Buys things.")] }, "public");
-    const { id } = await choose({ token_budget: 10_000, tenants: ["shop"] });
-    const owner = await token({ sub: "shop", tenants: ["shop"] });
-    await registry.send("PUT", configs, { token: owner, body: { tenant: "shop", name: "s", visibility: "tenant" } });
-    await publish("shop", "s", { tools: [tool("buy", "Buys secret things.")] });
-    const { body } = await registry.send("GET", "/mcp/session/changes", inSession(id));
-    expect(body.changes).toMatchObject([{ kind: "server", name: "s", classification: "breaking", reasons: [] }]);
-    expect(body.changes).toHaveLength(1);
+  describe("of a server that stops being public", () => {
+    /** A public server, someone outside who chose from it, and what they are told from a position on. */
+    async function outsider(tenant: string) {
+      const owner = await token({ sub: tenant, tenants: [tenant] });
+      const publishes = (words: string) => publish(tenant, "s", { tools: [tool("buy", words)] });
+      const show = (visibility: string) =>
+        registry.send("PUT", configs, { token: owner, body: { tenant, name: "s", visibility } });
+      await publish(tenant, "s", { tools: [tool("buy", "Buys things.")] }, "public");
+      const { id } = await choose({ token_budget: 10_000, tenants: [tenant] });
+      const told = async (since = "") => {
+        const path = `/mcp/session/changes${since && `?since=${since}`}`;
+        const { body } = await registry.send("GET", path, inSession(id));
+        const changes = body.changes.map((one: { kind: string; generation: number }) => [one.kind, one.generation]);
+        return { changes, position: body.position as string, body };
+      };
+      return { publishes, show, told };
+    }
+
+    it("are told up to the loss, and nothing after it, from whatever position", async () => {
+      const { publishes, show, told } = await outsider("shop");
+      await publishes("In public.");
+      await show("tenant");
+      const atLoss = await told();
+      expect(atLoss.changes).toEqual([
+        ["tool", 3],
+        ["server", 4],
+      ]);
+      expect(atLoss.position).toBe("shop:4");
+      expect(atLoss.body.changes.every(({ reasons }: { reasons: unknown[] }) => reasons.length === 0)).toBe(true);
+      await publishes("In private.");
+      for (const since of ["", "shop:3", "shop:4", "shop:5", "shop:999999999"]) {
+        const later = await told(since);
+        expect(later.changes.every(([, generation]: [string, number]) => generation <= 4)).toBe(true);
+        expect(later.position).toBe("shop:4");
+      }
+    });
+
+    it("are told again once it is public again, but for what happened in between", async () => {
+      const { publishes, show, told } = await outsider("fair");
+      await show("tenant");
+      await publishes("In private.");
+      await show("public");
+      expect((await told()).changes).toEqual([["server", 3]]);
+      await publishes("In public again.");
+      expect((await told()).changes).toEqual([
+        ["server", 3],
+        ["tool", 6],
+      ]);
+      expect((await told("fair:3")).changes).toEqual([["tool", 6]]);
+      expect((await told("fair:4")).changes).toEqual([["tool", 6]]);
+    });
+
+    it("are not told to one who chose as a member and is none any more", async () => {
+      await publish("club", "s", { tools: [tool("enter", "Enters.")] });
+      const { id } = await choose({ token_budget: 10_000, tenants: ["club"] }, { sub: "ex", tenants: ["club"] });
+      await publish("club", "s", { tools: [tool("enter", "Enters by the back door.")] });
+      const read = async (tenants: string[]) =>
+        registry.send("GET", "/mcp/session/changes", { token: await token({ sub: "ex", tenants }), ...inSession(id) });
+      expect((await read(["club"])).body.changes).toHaveLength(1);
+      expect((await read([])).body.changes).toEqual([]);
+    });
   });
 
   it("are found among any number of changes to other items, and come in pages", async () => {
@@ -255,7 +329,13 @@ describe("changes of a session's subset", () => {
       tenant: "hay",
       onlyPublic: false,
       servers: [
-        { server: "s", since: 1, items: many("").tools.map(({ name }) => ({ kind: "tool", key: name, id: name })) },
+        {
+          server: "s",
+          since: 1,
+          after: 0,
+          wasPublic: false,
+          items: many("").tools.map(({ name }) => ({ kind: "tool", key: name, id: name })),
+        },
       ],
     };
     for (let n = 0; n < 2; n += 1) await publish("hay", "s", many(`${n}`));

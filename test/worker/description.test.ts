@@ -116,6 +116,8 @@ describe("/openapi.json", () => {
     const { status, body } = await registry.send(method, path);
     // Below /mcp/ it may be a session, an argument or a body that is missing, but never a token.
     if (path.startsWith("/mcp/")) expect(body.code).not.toBe("ErrorUnauthorized");
+    // A hook is proven by a signature.
+    else if (path.startsWith("/hooks/")) expect(body.error.code).toBe("ErrorWebhookUnverified");
     else expect(status).toBe(200);
   });
 

@@ -213,7 +213,7 @@ describe("with keys of an identity provider and nothing to sign cursors with", (
     const { publicKey, privateKey } = await generateKeyPair("ES256", { extractable: true });
     const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: "k", alg: "ES256", use: "sig" }] };
     vi.spyOn(globalThis, "fetch").mockImplementation(async () => Response.json(jwks));
-    const registry = new Registry({ vars: { JWT_SECRET: "", JWKS_URL: "https://issuer.test/jwks" } });
+    const registry = new Registry({ vars: { JWT_SECRET: "", JWKS_URL: "https://issuer.example/jwks" } });
     const now = Math.floor(Date.now() / 1_000);
     const who = await new SignJWT({
       tenants: ["idp"],

@@ -48,6 +48,8 @@ async function withOutbox(
       watchers: () => [],
       tellWatcher: async () => {},
       settleDirectory: () => {},
+      oweSubscribers: () => {},
+      tellSubscribers: () => {},
     };
     const time = { now: 1_000_000 };
     await run(new Outbox(state.storage, projections, () => time.now), state.storage.sql, calls, time);

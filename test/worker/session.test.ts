@@ -129,6 +129,18 @@ describe("a session id", () => {
     expect(own.text).not.toContain(alice);
   });
 
+  it("with the subject written behind it is no id, however warm the memo", async () => {
+    const alice = await token({ sub: "alice" });
+    const { id } = await negotiate(registry, client("sampling"), alice);
+    expect((await registry.send("GET", "/mcp/session", { token: alice, ...inSession(id) })).status).toBe(200);
+    for (const forged of [`${id} alice`, `${id} `, ` ${id} alice`, id.toUpperCase()]) {
+      const answer = await registry.send("GET", "/mcp/session", inSession(forged));
+      expect([forged, answer.status]).toEqual([forged, 401]);
+    }
+    const bob = await token({ sub: "bob" });
+    expect((await registry.send("GET", "/mcp/session", { token: bob, ...inSession(id) })).status).toBe(401);
+  });
+
   it("of a session without a token is not good with one", async () => {
     const { id } = await negotiate(registry, client("sampling"));
     expect((await registry.send("GET", "/mcp/session", inSession(id))).status).toBe(200);

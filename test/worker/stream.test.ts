@@ -155,9 +155,15 @@ describe("a stream", () => {
 
   it("ends when its time is up, with word of when to come back", async () => {
     const { subject } = await following("brief");
-    const topics = [{ tenant: "brief", onlyPublic: false, servers: [{ server: "s", since: 1, items: [] }] }];
+    const topics = [
+      {
+        tenant: "brief",
+        onlyPublic: false,
+        servers: [{ server: "s", since: 1, after: 0, wasPublic: false, items: [] }],
+      },
+    ];
     const stub = streamObject(subject) as unknown as Pick<StreamObject, "open">;
-    const opened = await stub.open({ session: "x", topics, lifetimeMs: 50 }, 4);
+    const opened = await stub.open({ session: "x", follows: { kind: "subset", topics }, lifetimeMs: 50 }, 4);
     if (!opened.ok) throw new Error(opened.error.message);
     const reader = new EventReader(new Response(opened.value));
     expect([await reader.next(), await reader.next(), await reader.next()]).toEqual([

@@ -2,9 +2,11 @@ import { DurableObject } from "cloudflare:workers";
 import type { CardQuery } from "../../domain/capability-card.ts";
 import type { DirectoryEntry } from "../../domain/server-summary.ts";
 import type { RankedCard } from "../card-index.ts";
+import { tenantOf } from "../tenant/tenant-stub.ts";
 import { applyItems, dropItems, type PublicItems } from "./items.ts";
 import { findPublicCards, type PublicCard, publicCards, type Whose } from "./search.ts";
 import { createTables } from "./tables.ts";
+import { unindexedTenants } from "./unindexed.ts";
 
 /** A server that is gone: enough to remove its row and to outrank a late update. */
 export interface DirectoryRemoval {
@@ -25,6 +27,10 @@ export interface DirectoryQuery {
   limit: number;
 }
 
+/** Some at a time, and time for their updates to arrive before the next. */
+const wokenAtOnce = 20;
+const wakeAfterMs = 5_000;
+
 interface Row extends Record<string, SqlStorageValue> {
   entry: string;
 }
@@ -39,6 +45,14 @@ export class DirectoryObject extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     createTables(this.#sql);
+    if (unindexedTenants(this.#sql, 1).length > 0) void ctx.storage.setAlarm(Date.now() + wakeAfterMs);
+  }
+
+  /** Wakes tenants that rest since before there was an index: waking up, each brings its tables up to date and tells. */
+  override async alarm(): Promise<void> {
+    const resting = unindexedTenants(this.#sql, wokenAtOnce);
+    await Promise.all(resting.map((tenant) => tenantOf(this.env, tenant).head("")));
+    if (resting.length === wokenAtOnce) await this.ctx.storage.setAlarm(Date.now() + wakeAfterMs);
   }
 
   /** Says of each change whether it was taken: one that is older than what is known here is not. */
@@ -52,11 +66,9 @@ export class DirectoryObject extends DurableObject<Env> {
     });
   }
 
-  /** Whether any server of a tenant is listed: asked before an outsider's question wakes that tenant. */
+  /** Whether a tenant has or had any server: asked before an outsider's question wakes that tenant. */
   async knows(tenant: string): Promise<boolean> {
-    return (
-      this.#sql.exec("SELECT 1 FROM server WHERE tenant = ? AND entry IS NOT NULL LIMIT 1", tenant).toArray().length > 0
-    );
+    return this.#sql.exec("SELECT 1 FROM server WHERE tenant = ? LIMIT 1", tenant).toArray().length > 0;
   }
 
   async list(query: DirectoryQuery): Promise<{ generation: number; entries: DirectoryEntry[] }> {
