@@ -75,8 +75,8 @@ async function readFirst(services: Services, principal: Principal, head: Head): 
   const pending = head.sources?.some(({ status }) => status === "pending");
   let current = head;
   if (pending && holds(principal, head.tenant)) {
-    const refreshed = await refreshNow(services, head);
-    if (refreshed === undefined) return ok(head);
+    const refreshed = await refreshNow(services, head, { anew: false });
+    if (typeof refreshed === "string") return ok(head);
     current = refreshed.head;
   }
   const failed = (current.sources ?? []).filter(({ status }) => status !== "pending");

@@ -115,7 +115,9 @@ function shown({ config, head, summary, createdAt, updatedAt }: ServerEntry, sou
 
 /** Its object reads new sources at once; this waits for it out of the caller's sight, to show here what was found. */
 function readSources(c: RequestContext, services: Services, { tenant, name, sources }: ServerConfig): void {
-  if (sources !== undefined && sources.length > 0) c.executionCtx.waitUntil(refreshNow(services, { tenant, name }));
+  if (sources !== undefined && sources.length > 0) {
+    c.executionCtx.waitUntil(refreshNow(services, { tenant, name }, { anew: false }));
+  }
 }
 
 /** The config in a body, and who is writing it. Permission comes before the rest of the document is looked at. */

@@ -18,10 +18,8 @@ export function hooksRoutes(app: App, services: Services): void {
     services.operations.objectCalls += 1;
     return services.tenant(tenant);
   };
-  const body = async (c: RequestContext) => {
-    const { configBytes: bytes, depth } = services.config.bounds;
-    return readDocument(c, { bytes, depth });
-  };
+  const { configBytes: bytes, depth } = services.config.bounds;
+  const body = (c: RequestContext) => readDocument(c, { bytes, depth });
 
   app.post(collection, async (c) => {
     parameters(c, []);
@@ -74,7 +72,7 @@ export function hooksRoutes(app: App, services: Services): void {
   app.post(`${item}/rotate`, async (c) => {
     parameters(c, []);
     const owner = await ownerOf(c, services, c.req.param("tenant"));
-    const document = c.req.raw.body === null ? { value: {}, issues: [] } : await body(c);
+    const document = await readDocument(c, { bytes, depth, whenEmpty: {} });
     const { overlapSeconds, publicKey } = validated(KeyRotation, document, "ErrorHookInvalid");
     const key = await keyOf(publicKey);
     const signature = publicKey === undefined ? "secret" : "publicKey";

@@ -28,7 +28,7 @@ export function inboundRoutes(app: App, services: Services): void {
   app.post(path, async (c) => {
     const [tenant, id] = [c.req.param("tenant"), c.req.param("id")];
     c.set("subject", `hook ${id.slice(0, 64)}`);
-    takeTurn(services, tenant, id);
+    takeTurn(c, services, tenant);
     const hook = await findGate(services, tenant, id);
     const body = await readBytes(c, services.config.bounds.manifestBytes + envelopeBytes);
     const verified = hook && (await verify(c, hook, body, services.now()));
@@ -75,17 +75,18 @@ async function withRefresh(
   received: ReceivedEvent,
 ): Promise<ReceivedEvent> {
   if (received.outcome !== "queued") return received;
-  const refreshing = refreshNow(services, ref);
+  const refreshing = refreshNow(services, ref, { anew: true });
   c.executionCtx.waitUntil(refreshing);
   const refreshed = await Promise.race([refreshing, scheduler.wait(patienceMs)]);
-  if (refreshed === undefined || refreshed.outcome === "failed") return received;
+  if (typeof refreshed !== "object" || refreshed.outcome === "failed") return received;
   const { outcome, generation, digest, head } = refreshed;
   return { outcome, generation, head, ...(digest === undefined ? {} : { digest }) };
 }
 
 /** Counted before anything is asked: nobody has proven yet who they are. */
-function takeTurn(services: Services, tenant: string, id: string): void {
-  const allowed = services.reads.take(`hook ${tenant}/${id}`.slice(0, 200), services.now());
+function takeTurn(c: RequestContext, services: Services, tenant: string): void {
+  const caller = `hook ${tenant.slice(0, 100)} ${c.req.header("CF-Connecting-IP") ?? ""}`;
+  const allowed = services.reads.take(caller, services.now());
   if (allowed.ok) return;
   throw bad("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
 }

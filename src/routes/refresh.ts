@@ -13,8 +13,10 @@ export function refreshRoutes(app: App, services: Services): void {
     const ref = serverRef(c);
     await writerTo(c, services, ref.tenant);
     parameters(c, []);
-    const refreshed = await refreshNow(services, ref);
-    if (refreshed === undefined) throw await nothingToRead(services, ref);
+    const refreshed = await refreshNow(services, ref, { anew: true });
+    if (refreshed === "superseded")
+      throw bad("ErrorUnavailable", "The sources changed while they were read; try again");
+    if (refreshed === "no-sources") throw await nothingToRead(services, ref);
     const { head, ...result } = refreshed;
     return succeed(c, services, { ...result, sources: head.sources ?? [] }, written(head));
   });

@@ -65,8 +65,8 @@ export function toolsRoutes(app: App, services: Services): void {
 }
 
 async function readArguments(c: RequestContext, { config }: Services): Promise<unknown> {
-  if (c.req.raw.body === null || c.req.header("Content-Length") === "0") return undefined;
-  const document = await readDocument(c, { bytes: config.bounds.configBytes, depth: config.bounds.depth });
+  const { configBytes: bytes, depth } = config.bounds;
+  const document = await readDocument(c, { bytes, depth, whenEmpty: {} });
   const [damage] = document.issues;
   if (damage !== undefined)
     throw bad("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues: document.issues });

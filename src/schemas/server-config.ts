@@ -13,9 +13,22 @@ export type Visibility = z.infer<typeof Visibility>;
 export const Source = z.looseObject({
   id: z.string().max(128).optional(),
   type: z.enum(["streamable-http", "sse", "stdio"]),
-  url: z.string().max(2_048).optional(),
+  url: z
+    .string()
+    .max(2_048)
+    .refine((text) => ["http:", "https:"].includes(URL.parse(text)?.protocol ?? ""), {
+      message: "must be an https URL",
+    })
+    .optional(),
   credential: z
-    .looseObject({ secret: z.string().max(255), header: z.string().max(128).optional() })
+    .looseObject({
+      secret: z.string().min(1).max(255),
+      header: z
+        .string()
+        .max(128)
+        .regex(/^[A-Za-z0-9-]+$/, "must be the name of a header")
+        .optional(),
+    })
     .describe("Names a secret of the deployment; never the secret itself.")
     .optional(),
 });

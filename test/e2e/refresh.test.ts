@@ -229,6 +229,66 @@ describe("a hook that says that something changed", () => {
   });
 });
 
+describe("a reading", () => {
+  it("is one generation, status and items together", async () => {
+    const up = await upstream(tool("a"));
+    const { head } = (await registry.send("GET", "/api/changes/t?limit=1")).body.data;
+    await register("single", source("main", up.url));
+    const { body } = await read("single");
+    expect(body.data.tools).toHaveLength(1);
+    const log = (await registry.send("GET", `/api/changes/t?since=${head.sequence}`)).body.data.items;
+    const mine = log.filter((one: { server: string }) => one.server === "single");
+    // Registered, then read: the item and what the source was found to be.
+    expect(new Set(mine.map(({ generation }: { generation: number }) => generation)).size).toBe(2);
+    expect(mine.at(-1).reasons).toMatchObject([{ path: "/sources/main", message: "source is live" }]);
+  });
+
+  it("that was asked for while another was under way sees what changed since that one began", async () => {
+    const up = await upstream(tool("a"));
+    await register("late", source("main", up.url));
+    await read("late");
+    up.delayMs = 1_000;
+    const first = refresh("late");
+    await vi.waitFor(() => expect(up.answering).toBeGreaterThan(0), 5_000);
+    up.tools = [tool("a"), tool("b")];
+    up.delayMs = 0;
+    const [one, two] = await Promise.all([first, refresh("late")]);
+    expect([one.outcome, two.outcome]).toEqual(["unchanged", "applied"]);
+    expect(names(await read("late"))).toEqual(["a", "b"]);
+  });
+
+  it("that cannot be published is a failure of its sources, told and not thrown", async () => {
+    const up = await upstream(...Array.from({ length: 6_000 }, (_, n) => tool(`t${n}`)));
+    const other = await upstream(...Array.from({ length: 6_000 }, (_, n) => tool(`u${n}`)));
+    await register("crowd", source("one", up.url), source("two", other.url));
+    const refreshed = await refresh("crowd");
+    expect(refreshed).toMatchObject({ outcome: "failed", sources: [{ error: "error" }, { error: "error" }] });
+    expect(refreshed.failures[0].message).toContain("at most 10000 capabilities");
+  });
+
+  it("tells readers nothing in the words of its source", async () => {
+    const up = await upstream(tool("a"), { name: "bad name with a secret", inputSchema: {} });
+    await register("discreet", source("main", up.url));
+    const { body } = await read("discreet");
+    expect(names({ body })).toEqual(["a"]);
+    expect(body.data.warnings.length).toBeGreaterThan(0);
+  });
+});
+
+describe("settings of a source", () => {
+  it.each([
+    [{ url: "" }, "/sources/0/url"],
+    [{ url: "not a url" }, "/sources/0/url"],
+    [{ url: "ftp://example.com/" }, "/sources/0/url"],
+    [{ credential: { secret: "" } }, "/sources/0/credential/secret"],
+    [{ credential: { secret: "key", header: "bad header" } }, "/sources/0/credential/header"],
+  ])("%j are refused by name", async (more, path) => {
+    const answer = await register("odd", { id: "x", type: "streamable-http", url: "https://a.example/", ...more });
+    expect(answer.status).toBe(422);
+    expect(answer.body.error.message).toContain(path);
+  });
+});
+
 describe("a restart", () => {
   it("keeps what was read and what is known of the sources", async () => {
     const up = await upstream(tool("a"));

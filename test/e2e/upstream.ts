@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { modern } from "./peers/scripted-server.ts";
+import { modern, send } from "./peers/scripted-server.ts";
 
 /** An MCP server whose offer a test can change. */
 export interface Upstream {
@@ -11,6 +11,9 @@ export interface Upstream {
   /** The Authorization headers that came, in order. */
   authorizations: (string | undefined)[];
   requests: number;
+  /** How long tools/list takes, and how many are waiting for it. */
+  delayMs: number;
+  answering: number;
   stop(): Promise<void>;
 }
 
@@ -27,9 +30,22 @@ export async function startUpstream(...tools: Record<string, unknown>[]): Promis
     status: undefined,
     authorizations: [],
     requests: 0,
+    delayMs: 0,
+    answering: 0,
     stop: () => stop(server),
   };
-  const handler = modern({ "tools/list": () => ({ tools: upstream.tools }) });
+  const handler = modern({
+    "tools/list": ({ message, response }) => {
+      const result = { tools: upstream.tools };
+      if (upstream.delayMs === 0) return result;
+      upstream.answering += 1;
+      setTimeout(() => {
+        const hints = { resultType: "complete", ttlMs: 1_000, cacheScope: "private" };
+        send(response, { jsonrpc: "2.0", id: message.id, result: { ...hints, ...result } });
+      }, upstream.delayMs);
+      return undefined;
+    },
+  });
   const server = createServer((request, response) => {
     upstream.requests += 1;
     upstream.authorizations.push(request.headers.authorization);

@@ -59,6 +59,48 @@ describe("an event", () => {
   });
 });
 
+describe("a server that its publisher took away", () => {
+  /** Taken away while it was public. */
+  async function withdrawn(tenant: string) {
+    const hook = await hooked(tenant, {}, tools("a", "b"));
+    const settings = { tenant, name: "s", visibility: "public" };
+    await registry.send("PUT", configs, { token: hook.bearer, body: settings });
+    expect((await sendEvent(hook, removed(1))).body.outcome).toBe("applied");
+    return hook;
+  }
+
+  it("can be registered anew by its owner, and published to as any other", async () => {
+    const hook = await withdrawn("anew");
+    const body = { tenant: "anew", name: "s" };
+    expect((await registry.send("POST", configs, { token: hook.bearer, body })).status).toBe(201);
+    const put = await registry.send("PUT", capabilities("anew", "s"), { token: hook.bearer, body: tools("a", "c") });
+    expect(put.status).toBe(200);
+    expect(names(await read(hook))).toEqual(["a", "c"]);
+    const history = await registry.send("GET", `${capabilities("anew", "s")}/revisions`, { token: hook.bearer });
+    expect(history.body.data.items).toHaveLength(1);
+    const settings = await registry.send("GET", config("anew", "s"), { token: hook.bearer });
+    expect(settings.body.data.visibility).toBe("tenant");
+  });
+
+  it("can be deleted by its owner for good: its hooks go with it", async () => {
+    const hook = await withdrawn("for-good");
+    expect((await registry.send("DELETE", config("for-good", "s"), { token: hook.bearer })).status).toBe(200);
+    expect((await sendEvent(hook, published(2, tools("a")))).status).toBe(401);
+    expect((await read(hook)).status).toBe(404);
+    const put = await registry.send("PUT", capabilities("for-good", "s"), { token: hook.bearer, body: tools("a") });
+    expect(put.status).toBe(201);
+    const settings = await registry.send("GET", config("for-good", "s"), { token: hook.bearer });
+    expect(settings.body.data.visibility).toBe("tenant");
+  });
+
+  it("makes one generation of it, whatever its status was", async () => {
+    const hook = await hooked("one-step", {}, tools("a"));
+    await sendEvent(hook, status(1, "deprecated"));
+    const before = Number((await read(hook)).headers.get("Rollcall-Generation"));
+    expect((await sendEvent(hook, removed(2))).body.generation).toBe(before + 1);
+  });
+});
+
 describe("a message", () => {
   it("sent fifty times at once has one effect, and every answer is a success", async () => {
     const hook = await hooked("replay");

@@ -1,12 +1,13 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { addressPolicyFor } from "../../src/objects/tenant/subscriptions.ts";
 import { judgeAddress } from "../../src/sources/address.ts";
-import { isSignedWith, Receiver } from "./receiver.ts";
+import { isSignedWith, Receiver, standInForTheNetwork } from "./receiver.ts";
 import { type Answer, capabilities, config, configs, drained, Registry, token, tools } from "./registry.ts";
 
 const registry = new Registry();
+const receivers = standInForTheNetwork();
 const list = "/api/subscriptions";
 const url = "https://receiver.example/in?key=of-its-own";
 let tenant: string;
@@ -18,10 +19,8 @@ beforeEach(async () => {
   tenant = `subscribed-${++round}`;
   member = await token({ tenants: [tenant] });
   receiver = new Receiver();
-  // Where the network begins: all that leaves the object passes here.
-  vi.spyOn(globalThis, "fetch").mockImplementation((request) => receiver.fetch(request as Request));
+  receivers.set(tenant, receiver);
 });
-afterEach(() => vi.restoreAllMocks());
 
 const send = (method: string, path: string, body?: unknown) =>
   registry.send(method, path, { token: member, ...(body === undefined ? {} : { body }) });
@@ -100,15 +99,16 @@ describe("a subscription", () => {
 
   it("shows its secret once, and never in a log", async () => {
     const lines: unknown[] = [];
-    for (const level of ["log", "error", "warn"] as const) {
-      vi.spyOn(console, level).mockImplementation((...line) => void lines.push(...line));
-    }
+    const spies = (["log", "error", "warn"] as const).map((level) =>
+      vi.spyOn(console, level).mockImplementation((...line) => void lines.push(...line)),
+    );
     receiver.answer = (_, count) => (count === 1 ? 500 : 410);
     const { id, secret } = (await subscribe()).body.data;
     const next = (await send("POST", `${one(id)}/rotate`)).body.data.secret;
     await send("POST", `${one(id)}/test`);
     await publish("add");
     await vi.waitFor(async () => expect(await show(id)).toMatchObject({ state: "disabled", reason: "gone" }));
+    for (const spy of spies) spy.mockRestore();
     const said = [
       JSON.stringify(lines),
       (await send("GET", one(id))).text,

@@ -41,16 +41,19 @@ interface Row extends Record<string, SqlStorageValue> {
  */
 export class DirectoryObject extends DurableObject<Env> {
   readonly #sql = this.ctx.storage.sql;
+  #wokenUpTo = "";
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     createTables(this.#sql);
-    if (unindexedTenants(this.#sql, 1).length > 0) void ctx.storage.setAlarm(Date.now() + wakeAfterMs);
+    if (unindexedTenants(this.#sql, "", 1).length > 0) void ctx.storage.setAlarm(Date.now() + wakeAfterMs);
   }
 
   /** Wakes tenants that rest since before there was an index: waking up, each brings its tables up to date and tells. */
   override async alarm(): Promise<void> {
-    const resting = unindexedTenants(this.#sql, wokenAtOnce);
+    // On from the last: one that never gets an index must not keep the others waiting.
+    const resting = unindexedTenants(this.#sql, this.#wokenUpTo, wokenAtOnce);
+    this.#wokenUpTo = resting.at(-1) ?? this.#wokenUpTo;
     await Promise.all(resting.map((tenant) => tenantOf(this.env, tenant).head("")));
     if (resting.length === wokenAtOnce) await this.ctx.storage.setAlarm(Date.now() + wakeAfterMs);
   }

@@ -22,6 +22,22 @@ export function recordChanges(
 ): { generation: number; counts: ChangeCounts } {
   const generation = generationOf(sql) + 1;
   sql.exec("UPDATE meta SET value = ? WHERE key = 'generation'", generation);
+  appendChanges(sql, server, at, changes, generation);
+  // One range delete every so often keeps the log bounded without a scan on each write.
+  if (generation % 100 === 0) {
+    sql.exec("DELETE FROM change WHERE sequence <= (SELECT max(sequence) FROM change) - ?", keep);
+  }
+  return { generation, counts: countChanges(changes) };
+}
+
+/** Logs more under the generation of the same write: one write is one generation, and readers rely on it. */
+export function appendChanges(
+  sql: SqlStorage,
+  server: string,
+  at: string,
+  changes: readonly NewChange[],
+  generation: number,
+): void {
   let last = logHead(sql);
   for (const change of changes) {
     const row: ChangeRow = {
@@ -56,11 +72,6 @@ export function recordChanges(
     );
     last = entry;
   }
-  // One range delete every so often keeps the log bounded without a scan on each write.
-  if (generation % 100 === 0) {
-    sql.exec("DELETE FROM change WHERE sequence <= (SELECT max(sequence) FROM change) - ?", keep);
-  }
-  return { generation, counts: countChanges(changes) };
 }
 
 const keptReasons = 10;

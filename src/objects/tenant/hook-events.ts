@@ -7,7 +7,9 @@ import type { EventOutcome } from "./hook-deliveries.ts";
 import type { HookRow } from "./hooks.ts";
 import { publish, type Retention } from "./publish.ts";
 import { findLive, findRow } from "./servers.ts";
-import { replaceConfig, withdrawServer } from "./settings.ts";
+import { replaceConfig } from "./settings.ts";
+import { readableSources } from "./sources.ts";
+import { findWithdrawn, setWithdrawnStatus, withdrawServer } from "./withdrawal.ts";
 
 /** An event that was verified and read. */
 export type PublisherEvent = { message: string; sequence: number } & (
@@ -43,9 +45,11 @@ export function applyEvent(sql: SqlStorage, event: PublisherEvent, arrival: Arri
     case "server.status":
       return inSequence(sql, "status", event, arrival, () => setStatus(sql, event.status, arrival));
     case "server.removed": {
+      // Withdrawn first: then the status goes without a change of its own, and one event is one generation.
+      const removed = inSequence(sql, "manifest", event, arrival, () => withdraw(sql, arrival));
+      if (!removed.ok) return removed;
       const reset = inSequence(sql, "status", event, arrival, () => setStatus(sql, "active", arrival));
-      if (!reset.ok) return reset;
-      return inSequence(sql, "manifest", event, arrival, () => withdraw(sql, arrival));
+      return reset.ok && removed.value.outcome !== "stale" ? removed : reset;
     }
   }
 }
@@ -76,7 +80,7 @@ function takeManifest(
 
 function askSources(sql: SqlStorage, { hook }: Arrival): Result<AppliedEvent, Failure> {
   const row = findLive(sql, hook.server);
-  const sources = row === undefined ? [] : ((JSON.parse(row.config) as ServerConfig).sources ?? []);
+  const sources = row === undefined ? [] : readableSources((JSON.parse(row.config) as ServerConfig).sources);
   if (sources.length === 0) {
     return err(failure("ErrorNoSources", `${hook.server} has no sources to read again; send manifest.published`));
   }
@@ -85,7 +89,11 @@ function askSources(sql: SqlStorage, { hook }: Arrival): Result<AppliedEvent, Fa
 
 function setStatus(sql: SqlStorage, status: ServerStatus, { hook, at, keep }: Arrival): Result<AppliedEvent, Failure> {
   const row = findLive(sql, hook.server);
-  if (row === undefined) return ok(present(sql, hook.server, "unchanged"));
+  if (row === undefined) {
+    const withdrawn = findWithdrawn(sql, hook.server);
+    if (withdrawn !== undefined) setWithdrawnStatus(sql, withdrawn, status);
+    return ok(present(sql, hook.server, "unchanged"));
+  }
   const { status: before = "active", ...config } = JSON.parse(row.config) as ServerConfig;
   if (before === status) return ok(present(sql, hook.server, "unchanged"));
   const next = (status === "active" ? config : { ...config, status }) as ServerConfig;

@@ -108,6 +108,11 @@ export function deleteHook(sql: SqlStorage, id: string): void {
   sql.exec("DELETE FROM hook_delivery WHERE hook = ?", id);
 }
 
+export function deleteHooksOf(sql: SqlStorage, server: string): void {
+  sql.exec("DELETE FROM hook_delivery WHERE hook IN (SELECT id FROM hook WHERE server = ?)", server);
+  sql.exec("DELETE FROM hook WHERE server = ?", server);
+}
+
 export function goodKeys({ keys }: Pick<HookRow, "keys">, now: number): HookKey[] {
   return (JSON.parse(keys) as HookKey[]).filter(({ until }) => until === undefined || until > now);
 }

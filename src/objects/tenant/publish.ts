@@ -11,8 +11,10 @@ import { closeCapability, idCollisions, insertCapability, neighbourFlags } from 
 import { isRetitled, refreshCards, refreshServer, slotsOf } from "./cards.ts";
 import { recordChanges } from "./change-log.ts";
 import { type Difference, difference, unannouncedChange } from "./difference.ts";
+import { owe } from "./outbox.ts";
 import { insertRevision, pruneRevisions, revisionAt } from "./revisions.ts";
 import { findRow, moveServer, type ServerRow, tagOf, touch } from "./servers.ts";
+import { sourceRows } from "./sources.ts";
 import { applySwitches, type Switch, switchedOffTooMuch } from "./switches.ts";
 
 export interface PublishRequest {
@@ -63,7 +65,8 @@ export function publish(
   if (crowded !== undefined) return err(crowded);
   if (live?.digest === manifest.digest) return ok(confirm(sql, live, request, keep));
 
-  const previous = live && revisionAt(sql, name, live.revision);
+  // A server that was registered anew has no past, whatever revisions there were under its name.
+  const previous = live?.digest ? revisionAt(sql, name, live.revision) : undefined;
   const found = difference(sql, name, previous?.layout ?? [], manifest.capabilities);
   const unannounced = previous && unannouncedChange(previous.header, manifest.header, found.changes);
   if (unannounced !== undefined && policyOf(live) === "refuse") {
@@ -162,6 +165,8 @@ function move(
   if (live !== undefined && isRetitled(sql, live)) refreshServer(sql, name);
   else refreshCards(sql, name, slotsOf([...found.gone, ...found.added, ...switched]));
   pruneRevisions(sql, name, number - keep.revisions);
+  // Its sources were not read while it was withdrawn.
+  if (row?.withdrawn === 1 && sourceRows(sql, name).length > 0) owe(sql, "refresh", name);
   const own = found.added.flatMap(({ id, flags: about }) => about.map((flag) => ({ ...flag, capability: id })));
   return {
     outcome: live === undefined ? "created" : "changed",

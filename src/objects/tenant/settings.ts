@@ -5,12 +5,14 @@ import { err, ok, type Result } from "../../domain/result.ts";
 import type { ServerConfig } from "../../schemas/index.ts";
 import { dropServerCards, isRetitled, refreshCards, refreshServer, slotsOf } from "./cards.ts";
 import { recordChanges, tenantOf } from "./change-log.ts";
+import { deleteHooksOf } from "./hooks.ts";
 import { disown, owe } from "./outbox.ts";
 import { forgetPending, noteAllPending } from "./pending-items.ts";
 import { dropBodyIfOrphan } from "./revisions.ts";
 import { findLive, type ServerRow, tagOf, touch } from "./servers.ts";
 import { dropSources, readableSources, settleSources } from "./sources.ts";
 import { applySwitches, type Switch, switchedOffTooMuch } from "./switches.ts";
+import { findWithdrawn } from "./withdrawal.ts";
 
 /** Writes to a server that leave its manifest alone. Each runs inside one transaction of the tenant's object. */
 
@@ -28,6 +30,8 @@ export function createServer(
   keepChanges: number,
 ): Result<SettingsOutcome, Failure> {
   if (findLive(sql, config.name) !== undefined) return err(failure("ErrorMCPServerExists"));
+  // One that its publisher withdrew is not brought back by this: it is another server of the same name.
+  purge(sql, config.name);
   const change: NewChange = { kind: "server", key: config.name, classification: "additive", reasons: [] };
   const { generation } = recordChanges(sql, config.name, at, [change], keepChanges);
   sql.exec(
@@ -35,7 +39,7 @@ export function createServer(
      VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)
      ON CONFLICT (name) DO UPDATE SET config = ?2, visibility = ?3, digest = NULL, overlay = overlay + 1,
        generation = ?4, last_synced = NULL, flags = '[]', summary = '{}', created_at = ?5, updated_at = ?5,
-       deleted_at = NULL, public_since = ?6`,
+       deleted_at = NULL, withdrawn = 0, public_since = ?6`,
     config.name,
     JSON.stringify(config),
     config.visibility,
@@ -100,7 +104,8 @@ export function deleteServer(
   keepChanges: number,
   precondition?: Precondition,
 ): Result<SettingsOutcome, Failure> {
-  const found = requireServer(sql, name, precondition);
+  const withdrawn = findWithdrawn(sql, name);
+  const found = withdrawn === undefined ? requireServer(sql, name, precondition) : ok(withdrawn);
   if (!found.ok) return found;
   const from = found.value.digest;
   const change: NewChange = {
@@ -111,37 +116,28 @@ export function deleteServer(
     ...(from === null ? {} : { from }),
   };
   const { generation } = recordChanges(sql, name, at, [change], keepChanges);
+  purge(sql, name);
+  sql.exec(
+    "UPDATE server SET digest = NULL, public_since = NULL, deleted_at = ?, withdrawn = 0 WHERE name = ?",
+    at,
+    name,
+  );
+  // Its publisher has no way to bring back what its owner took away.
+  deleteHooksOf(sql, name);
+  dropSources(sql, name);
+  disown(sql, "refresh", name);
+  touch(sql, name, generation, at);
+  return ok({ generation, changed: true, narrowed: true });
+}
+
+/** All that a server had. */
+function purge(sql: SqlStorage, name: string): void {
   const digests = sql.exec<{ digest: string }>("SELECT DISTINCT digest FROM revision WHERE server = ?", name).toArray();
   sql.exec("DELETE FROM revision WHERE server = ?", name);
   sql.exec("DELETE FROM capability WHERE server = ?", name);
   sql.exec("DELETE FROM disabled WHERE server = ?", name);
-  sql.exec("UPDATE server SET digest = NULL, public_since = NULL, deleted_at = ? WHERE name = ?", at, name);
   dropServerCards(sql, name);
-  dropSources(sql, name);
-  disown(sql, "refresh", name);
-  touch(sql, name, generation, at);
   for (const { digest } of digests) dropBodyIfOrphan(sql, name, digest);
-  return ok({ generation, changed: true, narrowed: true });
-}
-
-/**
- * Takes a server away because its publisher says it is gone. Unlike a deletion by its owner it keeps settings and
- * history: should the publisher bring it back, it is what it was.
- */
-export function withdrawServer(sql: SqlStorage, name: string, at: string, keepChanges: number): void {
-  const row = findLive(sql, name);
-  if (row === undefined) return;
-  const gone = row.digest === null ? {} : { from: row.digest };
-  const change: NewChange = { kind: "server", key: name, classification: "removed", reasons: [], ...gone };
-  const { generation } = recordChanges(sql, name, at, [change], keepChanges);
-  sql.exec("UPDATE capability SET last_revision = ? WHERE server = ? AND last_revision IS NULL", row.revision, name);
-  sql.exec(
-    "UPDATE server SET digest = NULL, public_since = NULL, deleted_at = ?, withdrawn = 1 WHERE name = ?",
-    at,
-    name,
-  );
-  dropServerCards(sql, name);
-  touch(sql, name, generation, at);
 }
 
 export function switchItems(

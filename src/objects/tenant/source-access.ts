@@ -1,4 +1,5 @@
 import type { Config } from "../../config.ts";
+import { type AddressPolicy, judgeAddress } from "../../sources/address.ts";
 import { createGuardedFetch } from "../../sources/guarded-fetch.ts";
 import { toStandardFetch } from "../../sources/standard-fetch.ts";
 import type { ReadableSource } from "./sources.ts";
@@ -6,11 +7,19 @@ import type { ReadableSource } from "./sources.ts";
 /** As long as reading one source may take; a legacy event stream is open for all of it. */
 const sourceMs = 20_000;
 
-/** The way out to sources: every address is judged, every answer bounded. */
-export function sourceFetch({ publicUrl, allowLoopbackFetch }: Config): ReturnType<typeof toStandardFetch> {
+function policyOf({ publicUrl, allowLoopbackFetch }: Config): AddressPolicy {
   const ownHosts = publicUrl === undefined ? [] : [new URL(publicUrl).host];
-  const policy = { ownHosts, allowLoopback: allowLoopbackFetch };
-  return toStandardFetch(createGuardedFetch({ policy, fetch: (request) => fetch(request) }), {
+  return { ownHosts, allowLoopback: allowLoopbackFetch };
+}
+
+export function isRefusedSource(config: Config, url: string): boolean {
+  return !judgeAddress(url, policyOf(config)).ok;
+}
+
+/** The way out to sources: every address is judged, every answer bounded. */
+export function sourceFetch(config: Config): ReturnType<typeof toStandardFetch> {
+  const guarded = createGuardedFetch({ policy: policyOf(config), fetch: (request) => fetch(request) });
+  return toStandardFetch(guarded, {
     patience: { deadlineMs: sourceMs },
   });
 }

@@ -22,12 +22,12 @@ import { Outbox, owe } from "./outbox.ts";
 import { comparePins, type PinVerdict } from "./pins.ts";
 import { createProjections } from "./projections.ts";
 import { type PublishOutcome, type PublishRequest, publish } from "./publish.ts";
-import { type Refreshed, Refresher } from "./refresher.ts";
+import { type NoLook, type Refreshed, Refresher } from "./refresher.ts";
 import { bodyText, findRevision, listRevisions, type Revision } from "./revisions.ts";
 import { findTenantCards, type TenantCardQuery, tenantCards } from "./search.ts";
 import { currentHead, entryOf, findLive, listLive, type ServerEntry } from "./servers.ts";
 import { createServer, deleteServer, replaceConfig, type SettingsOutcome, switchItems } from "./settings.ts";
-import { sourceFetch, sourceHeaders } from "./source-access.ts";
+import { isRefusedSource, sourceFetch, sourceHeaders } from "./source-access.ts";
 import { detailOf, type SourceDetail, sourceRows } from "./sources.ts";
 import { SubscriptionDesk } from "./subscription-desk.ts";
 import type { Subscription } from "./subscription-rows.ts";
@@ -79,15 +79,14 @@ export class TenantObject extends DurableObject<Env> {
     isReady: () => this.#ready,
     keep: this.#config.bounds,
     write: ({ id, server }, work) => this.#write({ tenant: tenantOf(this.#sql), subject: `hook ${id}` }, server, work),
-    refreshSoon: (server) => {
-      owe(this.#sql, "refresh", server);
-      this.#refreshDue();
-    },
+    // Whoever sent the event asks for it at once; this is for when they cannot.
+    refreshSoon: (server) => owe(this.#sql, "refresh", server),
   });
   readonly #refresher = new Refresher({
     sql: this.#sql,
     bounds: this.#config.bounds,
     fetch: sourceFetch(this.#config),
+    isRefused: (url) => isRefusedSource(this.#config, url),
     credentials: (source) => sourceHeaders(this.#config, tenantOf(this.#sql), source),
     write: (server, work) => this.#write({ tenant: tenantOf(this.#sql), subject: "introspection" }, server, work),
   });
@@ -311,9 +310,10 @@ export class TenantObject extends DurableObject<Env> {
     return this.#subscriptions.remove(...args);
   }
 
-  /** Reads the server's sources now. Undefined where it has none. */
-  async refresh(name: string): Promise<Refreshed | undefined> {
-    return this.#ready ? this.#refresher.refresh(name) : undefined;
+  /** Reads the server's sources, anew for whoever knows of a change. */
+  async refresh(name: string, { anew }: { anew: boolean }): Promise<Refreshed | NoLook> {
+    if (!this.#ready) return "no-sources";
+    return anew ? this.#refresher.refresh(name) : this.#refresher.join(name);
   }
 
   /** What is known of each source, with what only the tenant is told. */
