@@ -5,6 +5,8 @@ export default defineConfig({
   test: {
     // What passes says nothing; a failure brings its log along.
     silent: "passed-only",
+    // Both cores of a small machine: by default one is left idle.
+    maxWorkers: 2,
     projects: [
       // Pure rules: no Worker, no bindings.
       { test: { name: "unit", include: ["test/unit/**/*.test.ts"] } },
