@@ -30,6 +30,8 @@ export interface Services {
   authenticator: Authenticator;
   reads: TokenBuckets;
   negotiations: TokenBuckets;
+  /** Looks at the sources of one server that callers ask for: each makes requests to somebody else. */
+  refreshes: TokenBuckets;
   tenant: (name: string) => Tenant;
   /** Made anew for each use, as every stub is: one belongs to the request that made it. */
   directory: () => Directory;
@@ -69,6 +71,7 @@ export function createServices(env: Env, surroundings: Surroundings = {}): Servi
     authenticator: new Authenticator(tokenRules(config), now),
     reads: new TokenBuckets(config.readLimit),
     negotiations: new TokenBuckets(config.negotiateLimit),
+    refreshes: new TokenBuckets({ rate: 1, burst: 20 }),
     tenant,
     directory: () => directoryOf(env),
     sessions: new Sessions({ create: () => newSession(env), find: (id) => sessionOf(env, id), now, operations }),

@@ -13,6 +13,10 @@ export function refreshRoutes(app: App, services: Services): void {
     const ref = serverRef(c);
     await writerTo(c, services, ref.tenant);
     parameters(c, []);
+    const allowed = services.refreshes.take(`${ref.tenant}/${ref.name}`, services.now());
+    if (!allowed.ok) {
+      throw bad("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
+    }
     const refreshed = await refreshNow(services, ref, { anew: true });
     if (refreshed === "superseded")
       throw bad("ErrorUnavailable", "The sources changed while they were read; try again");

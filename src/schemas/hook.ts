@@ -41,6 +41,7 @@ export type HookRequest = z.infer<typeof HookRequest>;
 export const HookChange = z
   .strictObject({ enabled: z.boolean(), description: z.string().max(1_024) })
   .partial()
+  .refine((change) => Object.keys(change).length > 0, { message: "changes nothing" })
   .describe("Switches a hook off or on, or describes it anew.");
 
 /** The longest that two secrets are good at once. */

@@ -11,7 +11,7 @@ export interface WebhookKey<Use extends "sign" | "verify"> {
 }
 
 /** Why a text is no key. None of them repeats it. */
-export type KeyFault = "wrong-kind" | "encoding" | "length" | "halves-differ";
+export type KeyFault = "wrong-kind" | "encoding" | "length" | "halves-differ" | "small-order";
 
 const hmac = { name: "HMAC", hash: "SHA-256" };
 const ed25519 = { name: "Ed25519" };
@@ -29,6 +29,7 @@ export async function importVerifyingKey(text: string): Promise<Result<WebhookKe
   if (!text.startsWith("whpk_")) return importSecret(text, "verify");
   const bytes = readBytes(text.slice("whpk_".length), 32, 32);
   if (!bytes.ok) return bytes;
+  if (isSmallOrder(bytes.value)) return err("small-order");
   return ok({ scheme: "v1a", use: "verify", key: await importPublic(bytes.value) });
 }
 
@@ -54,6 +55,22 @@ async function importSecret<Use extends "sign" | "verify">(
   const bytes = readBytes(text.replace(/^whsec_/, ""), 24, 64);
   if (!bytes.ok) return bytes;
   return ok({ scheme: "v1", use, key: await crypto.subtle.importKey("raw", bytes.value, hmac, false, [use]) });
+}
+
+/** The points of an order that divides 8, without the sign bit: under one of them a signature proves nothing. */
+const smallOrder = new Set([
+  "00".repeat(32),
+  `01${"00".repeat(31)}`,
+  "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+  "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+  `ec${"ff".repeat(30)}7f`,
+  `ed${"ff".repeat(30)}7f`,
+  `ee${"ff".repeat(30)}7f`,
+]);
+
+function isSmallOrder(point: Uint8Array): boolean {
+  const unsigned = Uint8Array.from(point, (byte, index) => (index === 31 ? byte & 0x7f : byte));
+  return smallOrder.has(Array.from(unsigned, (byte) => byte.toString(16).padStart(2, "0")).join(""));
 }
 
 function importPublic(bytes: Uint8Array): Promise<CryptoKey> {

@@ -176,6 +176,17 @@ describe("asking a source", () => {
     expect(refreshed.sources).toMatchObject([{ id: "main", status, error }]);
   });
 
+  it("as often as one likes is not possible", async () => {
+    const up = await upstream(tool("a"));
+    await register("asked", source("main", up.url));
+    const statuses: number[] = [];
+    for (let n = 0; n < 40; n += 1) {
+      statuses.push((await registry.send("POST", `${capabilities("asked")}/refresh`)).status);
+    }
+    expect(statuses.slice(0, 20)).toEqual(Array(20).fill(200));
+    expect(statuses).toContain(429);
+  });
+
   it("at an address that is refused sends nothing", async () => {
     await register("inside", source("main", "https://169.254.169.254/latest"));
     expect((await refresh("inside")).sources).toMatchObject([{ status: "unreachable", error: "refused" }]);

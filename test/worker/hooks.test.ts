@@ -125,6 +125,7 @@ describe("a bad request for a hook", () => {
     ["no events", { events: [] }, 422, "/events"],
     ["an unknown format", { format: "gitlab" }, 422, "/format"],
     ["an unknown key", { secret: "mine" }, 422, "secret"],
+    ["a public key under which anything verifies", { publicKey: `whpk_${"A".repeat(43)}=` }, 422, "small-order"],
     ["a public key that is none", { publicKey: "whpk_x" }, 422, "/publicKey is not an Ed25519 key"],
     [
       "a public key for GitHub",
@@ -139,6 +140,18 @@ describe("a bad request for a hook", () => {
     const answer = await registry.send("POST", "/api/hooks", { token: bearer, body });
     expect(answer.status).toBe(expected);
     expect(answer.body.error.message).toContain(message);
+  });
+
+  it("to change nothing is refused", async () => {
+    const { id, bearer } = await hooked("still");
+    const answer = await registry.send("PATCH", item("still", id), { token: bearer, body: {} });
+    expect([answer.status, answer.body.error.message]).toEqual([422, expect.stringContaining("changes nothing")]);
+  });
+
+  it("to rotate may come without a body", async () => {
+    const { id, bearer } = await hooked("bare");
+    const answer = await registry.send("POST", `${item("bare", id)}/rotate`, { token: bearer, body: "" });
+    expect([answer.status, answer.body.data.keys.length]).toEqual([200, 2]);
   });
 
   it.each([
