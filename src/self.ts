@@ -51,6 +51,10 @@ function featuresOf({ tokenKeys, signingSecret, corsOrigins, requireNegotiation 
     negotiation: true,
     negotiation_required: requireNegotiation,
     session_streams: true,
+    inbound_webhooks: true,
+    outbound_subscriptions: true,
+    introspection: true,
+    change_stream: true,
   };
 }
 

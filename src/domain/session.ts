@@ -1,4 +1,4 @@
-import type { CapabilityKind } from "../schemas/index.ts";
+import type { CapabilityCard } from "./capability-card.ts";
 import type { Agreed, Negotiated } from "./negotiate.ts";
 
 /** A session is expired when nothing used it for longer than this. */
@@ -19,15 +19,7 @@ export function sameOwner(a: SessionOwner, b: SessionOwner): boolean {
 }
 
 /** One capability that was chosen for a session, and the digest it was chosen at. */
-export interface ChosenItem {
-  tenant: string;
-  server: string;
-  kind: CapabilityKind;
-  key: string;
-  id: string;
-  digest: string;
-  tokens: number;
-}
+export type ChosenItem = Pick<CapabilityCard, "tenant" | "server" | "kind" | "key" | "id" | "digest" | "tokens">;
 
 /** What was chosen. Changes are those after `since`: the tenant's generation that the server was seen at. */
 export interface ChosenSubset {

@@ -1,5 +1,6 @@
 import { type Scope, scopeObjection } from "../auth/permission.ts";
 import type { Principal } from "../auth/principal.ts";
+import type { TokenBuckets } from "../domain/token-bucket.ts";
 import { ServerName, serverPattern, TenantName, tenantPattern } from "../schemas/index.ts";
 import type { Services } from "../services.ts";
 import type { Freshness, ServerRef } from "../storage/heads.ts";
@@ -31,12 +32,16 @@ const nobody: Omit<Principal, "subject"> = {
 /** What is left of admission once the caller is known: their rate and their scope. */
 export function permit(c: RequestContext, services: Services, principal: Principal, scope: Scope): Principal {
   c.set("subject", principal.subject);
-  const allowed = services.reads.take(principal.subject, services.now());
-  if (!allowed.ok) {
-    throw bad("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
-  }
+  takeTurn(services, services.reads, principal.subject);
   refuse(scopeObjection(principal, scope));
   return principal;
+}
+
+/** Counts a request against what one caller may do. */
+export function takeTurn(services: Services, buckets: TokenBuckets, caller: string): void {
+  const allowed = buckets.take(caller, services.now());
+  if (allowed.ok) return;
+  throw bad("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
 }
 
 /** The server a path names. */

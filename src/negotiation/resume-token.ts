@@ -1,8 +1,6 @@
-/** A token that resumes a session: whose it is, and a secret of which the session keeps only the hash. */
-export interface ResumeToken {
-  token: string;
-  hash: string;
-}
+/**
+ * A token that resumes a session is the session's id and a secret, of which the session keeps only the hash.
+ */
 
 /** The secret half, to be put behind the session's id once that is known. */
 export async function newResumeSecret(): Promise<{ secret: string; hash: string }> {

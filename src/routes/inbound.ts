@@ -1,3 +1,4 @@
+import { digestOfText } from "../domain/canonical.ts";
 import { type Failure, failure } from "../domain/failure.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { schemaViolations } from "../domain/schema-violations.ts";
@@ -5,7 +6,7 @@ import { parseStrictJson } from "../domain/strict-json.ts";
 import { send } from "../http/answer.ts";
 import { readBytes } from "../http/body.ts";
 import { type App, bad, type RequestContext, RequestFailed } from "../http/context.ts";
-import { parameters } from "../http/request.ts";
+import { parameters, takeTurn } from "../http/request.ts";
 import type { ReceivedEvent } from "../objects/tenant/hook-desk.ts";
 import type { PublisherEvent } from "../objects/tenant/hook-events.ts";
 import type { HookGate } from "../objects/tenant/hooks.ts";
@@ -28,7 +29,8 @@ export function inboundRoutes(app: App, services: Services): void {
   app.post(path, async (c) => {
     const [tenant, id] = [c.req.param("tenant"), c.req.param("id")];
     c.set("subject", `hook ${id.slice(0, 64)}`);
-    takeTurn(c, services, tenant);
+    // Counted before anything is asked: nobody has proven yet who they are.
+    takeTurn(services, services.reads, `hook ${tenant.slice(0, 100)} ${c.req.header("CF-Connecting-IP") ?? ""}`);
     const hook = await findGate(services, tenant, id);
     const body = await readBytes(c, services.config.bounds.manifestBytes + envelopeBytes);
     const verified = hook && (await verify(c, hook, body, services.now()));
@@ -83,14 +85,6 @@ async function withRefresh(
   return { outcome, generation, head, ...(digest === undefined ? {} : { digest }) };
 }
 
-/** Counted before anything is asked: nobody has proven yet who they are. */
-function takeTurn(c: RequestContext, services: Services, tenant: string): void {
-  const caller = `hook ${tenant.slice(0, 100)} ${c.req.header("CF-Connecting-IP") ?? ""}`;
-  const allowed = services.reads.take(caller, services.now());
-  if (allowed.ok) return;
-  throw bad("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
-}
-
 /** Made-up paths wake no tenant: the directory knows whom there ever was. */
 async function findGate(services: Services, tenant: string, id: string): Promise<HookGate | undefined> {
   if (!tenantPattern.test(tenant) || !/^[0-9a-f-]{36}$/.test(id)) return undefined;
@@ -112,7 +106,7 @@ async function verify(
     if (format === "github") {
       const verified = await verifyGithub({ headers, body }, [text]);
       // GitHub signs neither its delivery id nor a time, so a message is known by what it says.
-      if (verified.ok) return { message: `sha256-${await hexDigest(body)}`, keyId };
+      if (verified.ok) return { message: await digestOfText(new TextDecoder().decode(body)), keyId };
       continue;
     }
     const key = await importVerifyingKey(text);
@@ -168,9 +162,4 @@ function eventOf(value: unknown): Result<HookEvent, Unread> {
 
 function unread(type: string, reason: Failure): Unread {
   return { type, failure: reason };
-}
-
-async function hexDigest(bytes: Uint8Array): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

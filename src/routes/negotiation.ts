@@ -2,7 +2,7 @@ import type { Principal } from "../auth/principal.ts";
 import { send } from "../http/answer.ts";
 import { readDocument } from "../http/body.ts";
 import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
-import { admitAnyone, parameters } from "../http/request.ts";
+import { admitAnyone, parameters, takeTurn } from "../http/request.ts";
 import { sessionDocument } from "../http/session.ts";
 import { validated } from "../http/validate.ts";
 import { ownResources } from "../mcp/resources.ts";
@@ -45,9 +45,8 @@ export function negotiationRoutes(app: App, services: Services): void {
 /** Anyone may negotiate, but each session is an object of its own: that many at once and no more. */
 async function admitNegotiator(c: RequestContext, services: Services): Promise<Principal> {
   const principal = await admitAnyone(c, services);
-  const allowed = services.negotiations.take(principal.subject, services.now());
-  if (allowed.ok) return principal;
-  throw bad("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
+  takeTurn(services, services.negotiations, principal.subject);
+  return principal;
 }
 
 function readBody(c: RequestContext, { config }: Services) {

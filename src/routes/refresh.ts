@@ -1,6 +1,6 @@
 import { succeed } from "../http/answer.ts";
 import { type App, bad } from "../http/context.ts";
-import { parameters, serverRef } from "../http/request.ts";
+import { parameters, serverRef, takeTurn } from "../http/request.ts";
 import { writerTo, written } from "../http/write.ts";
 import { refreshNow } from "../reading/refresh.ts";
 import type { Services } from "../services.ts";
@@ -13,10 +13,7 @@ export function refreshRoutes(app: App, services: Services): void {
     const ref = serverRef(c);
     await writerTo(c, services, ref.tenant);
     parameters(c, []);
-    const allowed = services.refreshes.take(`${ref.tenant}/${ref.name}`, services.now());
-    if (!allowed.ok) {
-      throw bad("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
-    }
+    takeTurn(services, services.refreshes, `${ref.tenant}/${ref.name}`);
     const refreshed = await refreshNow(services, ref, { anew: true });
     if (refreshed === "superseded")
       throw bad("ErrorUnavailable", "The sources changed while they were read; try again");

@@ -5,7 +5,7 @@ import { topicsOf } from "../domain/topic.ts";
 import { send } from "../http/answer.ts";
 import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
 import { sendEvents, streamLifetimeMs } from "../http/event-stream.ts";
-import { parameters } from "../http/request.ts";
+import { parameters, takeTurn } from "../http/request.ts";
 import { callerOf, negotiatedCaller, sessionDocument } from "../http/session.ts";
 import { mostStreams } from "../negotiation/offers.ts";
 import { endStreams, ownerOf, streamsOf } from "../negotiation/ownership.ts";
@@ -60,7 +60,8 @@ export function sessionRoutes(app: App, services: Services): void {
     const follows = { kind: "subset" as const, topics };
     const options = { session: session.id, follows, lifetimeMs: streamLifetimeMs(principal, services.now()) };
     const most = Math.max(0, Number(limits.max_streams ?? mostStreams));
-    if (principal.anonymous) takeStream(services, principal.subject);
+    // Without a token they are limited by session, and anyone can have many of those: so opening them is limited too.
+    if (principal.anonymous) takeTurn(services, services.negotiations, principal.subject);
     services.operations.objectCalls += 1;
     const stream = unwrap(await streamsOf(services, principal, session.id).open(options, most));
     return sendEvents(c, services, stream);
@@ -76,12 +77,6 @@ export function sessionRoutes(app: App, services: Services): void {
       throw bad("ErrorMethodNotAllowed", undefined, { allow });
     });
   }
-}
-
-/** Streams without a token are limited by session, and anyone can have many sessions: so opening them is limited too. */
-function takeStream(services: Services, caller: string): void {
-  const allowed = services.negotiations.take(caller, services.now());
-  if (!allowed.ok) throw bad("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
 }
 
 function subsetOf({ subset }: Session): ChosenSubset {

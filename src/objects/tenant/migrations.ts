@@ -1,5 +1,6 @@
 import { rebuildCards } from "./cards.ts";
 import { chainLog } from "./change-log.ts";
+import { followAllSources } from "./follow-sources.ts";
 
 /**
  * The tables of one tenant. Steps are only ever appended: a step that has run anywhere never changes.
@@ -226,6 +227,7 @@ export const steps: readonly Step[] = [
   ) WITHOUT ROWID;
   `,
   },
+  { tables: "", sources: "follow" },
 ];
 
 interface Step {
@@ -237,6 +239,8 @@ interface Step {
   cards?: "rebuild";
   /** Hashes the entries that the log has already, in their order. */
   changes?: "chain";
+  /** Reads the sources that settings name already. */
+  sources?: "follow";
 }
 
 /**
@@ -250,7 +254,7 @@ export function migrate(storage: DurableObjectStorage, tenant: string): boolean 
   const due = steps.slice(version);
   if (due.length === 0) return false;
   storage.transactionSync(() => {
-    for (const { tables } of due) sql.exec(tables);
+    for (const { tables } of due) if (tables !== "") sql.exec(tables);
     sql.exec(
       `INSERT INTO meta (key, value) VALUES ('tenant', ?), ('generation', 0), ('schema', 0)
        ON CONFLICT (key) DO NOTHING`,
@@ -259,6 +263,7 @@ export function migrate(storage: DurableObjectStorage, tenant: string): boolean 
     sql.exec("UPDATE meta SET value = ? WHERE key = 'schema'", steps.length);
     if (due.some(({ cards }) => cards === "rebuild")) rebuildCards(sql);
     if (due.some(({ changes }) => changes === "chain")) chainLog(sql);
+    if (due.some(({ sources }) => sources === "follow")) followAllSources(sql, new Date().toISOString());
   });
   return true;
 }

@@ -5,12 +5,13 @@ import { err, ok, type Result } from "../../domain/result.ts";
 import type { ServerConfig } from "../../schemas/index.ts";
 import { dropServerCards, isRetitled, refreshCards, refreshServer, slotsOf } from "./cards.ts";
 import { recordChanges, tenantOf } from "./change-log.ts";
+import { followSources } from "./follow-sources.ts";
 import { deleteHooksOf } from "./hooks.ts";
-import { disown, owe } from "./outbox.ts";
+import { disown } from "./outbox.ts";
 import { forgetPending, noteAllPending } from "./pending-items.ts";
 import { dropBodyIfOrphan } from "./revisions.ts";
 import { findLive, type ServerRow, tagOf, touch } from "./servers.ts";
-import { dropSources, readableSources, settleSources } from "./sources.ts";
+import { dropSources } from "./sources.ts";
 import { applySwitches, type Switch, switchedOffTooMuch } from "./switches.ts";
 import { findWithdrawn } from "./withdrawal.ts";
 
@@ -86,14 +87,6 @@ export function replaceConfig(
   if (publicSince === generation) noteAllPending(sql, tenantOf(sql), config.name, generation);
   followSources(sql, config, at);
   return ok({ generation, changed: true, narrowed });
-}
-
-/** Sources that are new or changed are read at once. */
-function followSources(sql: SqlStorage, { name, sources }: ServerConfig, at: string): void {
-  const readable = readableSources(sources);
-  if (!settleSources(sql, name, readable, at)) return;
-  if (readable.length > 0) owe(sql, "refresh", name);
-  else disown(sql, "refresh", name);
 }
 
 /** Leaves a tombstone with its generation, so that an old head can never win over the deletion. */

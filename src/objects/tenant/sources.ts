@@ -26,11 +26,13 @@ export interface SourceRow extends Record<string, SqlStorageValue> {
 }
 
 export function readableSources(sources: readonly Source[] | undefined): ReadableSource[] {
-  return (sources ?? []).flatMap(({ id, type, url, credential }, index) => {
+  const readable = (sources ?? []).flatMap(({ id, type, url, credential }, index) => {
     if (type === "stdio" || url === undefined) return [];
     const { secret, header = "Authorization" } = credential ?? { secret: "" };
     return [{ id: sourceId({ id }, index), url, type, ...(credential ? { credential: { secret, header } } : {}) }];
   });
+  // Settings from before ids had to differ may name one twice: the first counts.
+  return readable.filter(({ id }, index) => readable.findIndex((other) => other.id === id) === index);
 }
 
 export function sourceRows(sql: SqlStorage, server: string): SourceRow[] {
