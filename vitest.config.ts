@@ -1,5 +1,6 @@
 import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
+import { oneModule } from "./test/one-module.ts";
 
 export default defineConfig({
   test: {
@@ -17,8 +18,16 @@ export default defineConfig({
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: { bindings: { JWT_SECRET: "a-secret-for-tests-that-is-long-enough" } },
           }),
+          // After the pool's own plugin, whose settings it narrows.
+          oneModule(),
         ],
-        test: { name: "worker", include: ["test/worker/**/*.test.ts"], silent: "passed-only", testTimeout: 30_000 },
+        test: {
+          name: "worker",
+          include: ["test/worker/**/*.test.ts"],
+          silent: "passed-only",
+          testTimeout: 30_000,
+          hookTimeout: 30_000,
+        },
       },
       // Whole processes: the commands as a person runs them.
       { test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], testTimeout: 120_000, hookTimeout: 120_000 } },
