@@ -115,6 +115,7 @@ export const operations: Record<string, Record<string, Operation>> = {
         400: "A parameter or cursor is wrong.",
         ...denied,
       },
+      anonymous: true,
     },
   },
   "/api/mcp/configs": {

@@ -45,7 +45,7 @@ function addedUp(sql: SqlStorage, seen: readonly string[], attributes: readonly 
   return sql
     .exec<{ attribute: number; servers: number }>(
       `SELECT attribute_count.attribute, sum(servers) AS servers FROM json_each(?1) AS scope CROSS JOIN json_each(?2) AS wanted
-       JOIN attribute_count ON attribute_count.scope = scope.value AND attribute_count.attribute = wanted.value
+       CROSS JOIN attribute_count ON attribute_count.scope = scope.value AND attribute_count.attribute = wanted.value
        GROUP BY 1`,
       ...[JSON.stringify(seen), JSON.stringify(attributes)],
     )
@@ -75,7 +75,7 @@ type NamedCount = { value: string; count: number };
 function named(sql: SqlStorage, counts: readonly [id: number, count: number][]): Map<string, NamedCount[]> {
   const rows = sql.exec<{ dimension: string; value: string; count: number }>(
     `SELECT attribute.dimension, attribute.value, counted.value ->> 1 AS count FROM json_each(?) AS counted
-     JOIN attribute ON attribute.id = counted.value ->> 0`,
+     CROSS JOIN attribute ON attribute.id = counted.value ->> 0`,
     JSON.stringify(counts),
   );
   return Map.groupBy(rows.toArray(), ({ dimension }) => dimension);

@@ -20,6 +20,9 @@ export const mostLookedAt = 2_000;
 /** So many recent changes are put in order; with more, servers are gone through in the order they are shown. */
 const mostRecent = 500;
 
+/** Rows of the index, in one go. */
+const mostAtOnce = 100;
+
 /** Some servers in order, and whether looking stopped early. */
 export interface Walked {
   found: Listed[];
@@ -42,7 +45,7 @@ export function walk(
   const groups = groupsOf(filter).flatMap(
     (ranges) =>
       recent(sql, ranges, filter.updatedSince, after, rarest?.servers) ??
-      (rarest?.ids ?? [everyServer]).map((id) => rowsOf(sql, ranges, id, after)),
+      (rarest?.ids ?? [everyServer]).map((id) => rowsOf(sql, ranges, id, after, Math.min(limit, mostAtOnce))),
   );
   const found: Listed[] = [];
   let looked = 0;
@@ -70,8 +73,8 @@ function conditionsOf(sql: SqlStorage, { values }: CatalogFilter): Condition[] |
     const rows = sql
       .exec<{ id: number; servers: number }>(
         `SELECT attribute.id, attribute_count.servers FROM json_each(?2) AS wanted
-         JOIN attribute ON attribute.dimension = ?1 AND attribute.value = wanted.value
-         JOIN attribute_count ON attribute_count.scope = ?3 AND attribute_count.attribute = attribute.id`,
+         CROSS JOIN attribute ON attribute.dimension = ?1 AND attribute.value = wanted.value
+         CROSS JOIN attribute_count ON attribute_count.scope = ?3 AND attribute_count.attribute = attribute.id`,
         ...[dimension, JSON.stringify(wanted), scopes.all],
       )
       .toArray();
@@ -108,23 +111,38 @@ function groupsOf({ caller, values }: CatalogFilter & { caller: CatalogCaller })
 const columns = "listing.tenant, listing.name, listing.updated_at, listing.attributes";
 const joined = `server_attribute AS has CROSS JOIN listing ON listing.tenant = has.tenant AND listing.name = has.name`;
 
-/** Read one by one: whoever has enough stops. */
-function* rowsOf(sql: SqlStorage, ranges: readonly Range[], attribute: number, after: Position): Iterable<Listed> {
-  for (const { public: isPublic, tenant } of ranges) {
-    if (tenant === undefined) {
-      yield* sql.exec<Listed>(
-        `SELECT ${columns} FROM ${joined} WHERE has.attribute = ? AND has.public = ?
-           AND (has.tenant, has.name) > (?, ?) ORDER BY has.tenant, has.name`,
-        ...[attribute, isPublic, after.tenant, after.name],
-      );
-    } else if (tenant >= after.tenant) {
-      yield* sql.exec<Listed>(
-        `SELECT ${columns} FROM ${joined} WHERE has.attribute = ? AND has.public = ?
-           AND has.tenant = ? AND has.name > ? ORDER BY has.name`,
-        ...[attribute, isPublic, tenant, tenant === after.tenant ? after.name : ""],
-      );
+/** A few at a time: whoever has enough stops, and no statement is left open. */
+function* rowsOf(
+  sql: SqlStorage,
+  ranges: readonly Range[],
+  attribute: number,
+  after: Position,
+  atOnce: number,
+): Iterable<Listed> {
+  for (const range of ranges) {
+    if (range.tenant !== undefined && range.tenant < after.tenant) continue;
+    for (let from: Position | undefined = after; from !== undefined; ) {
+      const rows: Listed[] = stretch(sql, range, attribute, from, atOnce);
+      yield* rows;
+      from = rows.length < atOnce ? undefined : rows.at(-1);
     }
   }
+}
+
+function stretch(sql: SqlStorage, range: Range, attribute: number, after: Position, limit: number): Listed[] {
+  const { public: isPublic, tenant } = range;
+  const from = `SELECT ${columns} FROM ${joined} WHERE has.attribute = ? AND has.public = ?`;
+  const found =
+    tenant === undefined
+      ? sql.exec<Listed>(
+          `${from} AND (has.tenant, has.name) > (?, ?) ORDER BY has.tenant, has.name LIMIT ?`,
+          ...[attribute, isPublic, after.tenant, after.name, limit],
+        )
+      : sql.exec<Listed>(
+          `${from} AND has.tenant = ? AND has.name > ? ORDER BY has.name LIMIT ?`,
+          ...[attribute, isPublic, tenant, tenant === after.tenant ? after.name : "", limit],
+        );
+  return found.toArray();
 }
 
 /**
