@@ -35,7 +35,7 @@ export interface DirectoryQuery {
 const wokenAtOnce = 20;
 const wakeAfterMs = 5_000;
 /** Servers taken before there were listings, in one go. */
-const listedAtOnce = 2_000;
+const listedAtOnce = 1_000;
 
 interface Row extends Record<string, SqlStorageValue> {
   entry: string;
