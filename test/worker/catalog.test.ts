@@ -11,6 +11,9 @@ import { backToFirstTables } from "./first-tables.ts";
 import { capabilities, config, configs, drained, Registry, token } from "./registry.ts";
 import { separateCache } from "./stale-kv.ts";
 
+/** Many writes, on a machine that may be busy. */
+const slow = { timeout: 90_000 };
+
 let clock = Date.now();
 const registry = new Registry({ now: () => clock, cache: separateCache() });
 const directory = directoryOf(env);
@@ -95,7 +98,7 @@ beforeAll(async () => {
   });
   await b.create("inner");
   await b.publish("inner", { generators: [{ type: "g", category: "query" }] });
-});
+}, 60_000);
 
 describe("who sees what", () => {
   const open = ["cat-a/old", "cat-a/open", "cat-b/api"];
@@ -341,7 +344,7 @@ describe("counts that are kept", () => {
     fc.record({ does: fc.constant("remove" as const) }),
   );
 
-  it("are those of a recount, whatever is written", async () => {
+  it("are those of a recount, whatever is written", slow, async () => {
     let run = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -375,7 +378,7 @@ describe("counts that are kept", () => {
           await auditTenant(tenant);
         },
       ),
-      { numRuns: 10 },
+      { numRuns: 8 },
     );
   });
 
@@ -500,7 +503,7 @@ describe("bad input", () => {
     ["?updated_since=tomorrow", "updated_since must be a time"],
     ["?fields=secret", 'fields has no "secret"'],
     ["?facets=colour", 'facets has no "colour"'],
-    [`?category=${"x".repeat(5_000)}`, "category is longer"],
+    [`?category=${"x".repeat(129)}`, "category is longer"],
   ])("%s is refused", async (query, mention) => {
     const { status, body } = await catalog(query);
     expect([status, body.error.code]).toEqual([400, "ErrorBadRequest"]);
@@ -716,7 +719,7 @@ describe("what it costs", () => {
   const readFor = async (more: Partial<CatalogQuestion>) =>
     (await rows((sql) => void readCatalog(sql, question(more)))).read;
 
-  it("does not grow with the catalogue to read a page, or to take a change", async () => {
+  it("does not grow with the catalogue to read a page, or to take a change", slow, async () => {
     await fill("grown-a", 0, 400);
     await fill("grown-b", 0, 20);
     const before: Record<string, number> = {};
@@ -770,7 +773,7 @@ describe("what it costs", () => {
     expect(fewer).toMatchObject({ counted: { total: { count: 400 } } });
   });
 
-  it("ends a page where it has looked long enough, and goes on from there", async () => {
+  it("ends a page where it has looked long enough, and goes on from there", slow, async () => {
     // Far apart in a long list: of each value many, of both together few.
     const sparse = (at: number) =>
       told("sparse", at, {
@@ -798,7 +801,7 @@ describe("what it costs", () => {
     expect(empty).toBeGreaterThan(0);
   });
 
-  it("lists a large directory from before in several goes", async () => {
+  it("lists a large directory from before in several goes", slow, async () => {
     await runInDurableObject(directoryStub(), async (_, { storage }) => {
       storage.sql.exec("DELETE FROM server WHERE tenant IN ('grown-b', 'sparse')");
     });
