@@ -13,6 +13,7 @@ import { isLoopback } from "./sources/address.ts";
 import { createGuardedFetch } from "./sources/guarded-fetch.ts";
 import { toStandardFetch } from "./sources/standard-fetch.ts";
 import { Bodies } from "./storage/bodies.ts";
+import { CatalogPages } from "./storage/catalog-pages.ts";
 import { Cursors } from "./storage/cursors.ts";
 import { Edge, type EdgeCache } from "./storage/edge.ts";
 import { Heads } from "./storage/heads.ts";
@@ -42,6 +43,7 @@ export interface Services {
   /** Which tenants there are, as far as outsiders asked. */
   knownTenants: Lru<{ exists: boolean; until: number }>;
   bodies: Bodies;
+  catalogPages: CatalogPages;
   views: RenderedViews;
   /** Absent while no secret is configured to sign them with. */
   cursors: Cursors | undefined;
@@ -63,6 +65,7 @@ export function createServices(env: Env, surroundings: Surroundings = {}): Servi
   const edge = new Edge(surroundings.cache ?? caches.default, operations);
   const tenant = (name: string) => tenantOf(env, name);
   const bodies = new Bodies({ edge, kv, tenant, operations });
+  const catalogPages = new CatalogPages(now);
   return {
     config,
     now,
@@ -77,8 +80,9 @@ export function createServices(env: Env, surroundings: Surroundings = {}): Servi
     sessions: new Sessions({ create: () => newSession(env), find: (id) => sessionOf(env, id), now, operations }),
     streams: (subject) => streamOf(env, subject),
     knownTenants: new Lru(10_000),
-    heads: new Heads({ edge, kv, tenant, now, operations }),
+    heads: new Heads({ edge, kv, tenant, now, operations, onWrite: () => catalogPages.clear() }),
     bodies,
+    catalogPages,
     views: new RenderedViews(bodies, operations),
     cursors: config.signingSecret && new Cursors(config.signingSecret),
   };

@@ -1,4 +1,5 @@
 import { sectionForKind, sections } from "../schemas/index.ts";
+import { type Attribute, attributesOf } from "./attributes.ts";
 import { canonicalJson, digestOfText } from "./canonical.ts";
 import { clippedSegment } from "./characters.ts";
 import { type Failure, failure, type IdCollision } from "./failure.ts";
@@ -30,6 +31,8 @@ export interface PreparedCapability extends Omit<StoredCapability, "declared"> {
   discovered: boolean;
   /** Names in its text that may belong to another server's capability. */
   mentions: string[];
+  /** What its server is found by on its account. */
+  attributes: Attribute[];
 }
 
 export interface PreparedManifest {
@@ -143,6 +146,7 @@ async function describe(candidates: Candidate[], options: PrepareOptions): Promi
       text,
       discovered,
       mentions: mentionedNames(declared),
+      attributes: attributesOf(declared),
       ...(enabled === undefined ? {} : { enabled }),
       ...(createdAt === undefined ? {} : { createdAt }),
     });

@@ -1,4 +1,6 @@
 import type { CapabilityKind, ServerConfig } from "../schemas/index.ts";
+import { type Attribute, type AttributeCounts, countAttributes } from "./attributes.ts";
+import type { ProbeState } from "./head.ts";
 
 /** What lists show of a server without reading its manifest. */
 export interface ServerSummary {
@@ -7,12 +9,22 @@ export interface ServerSummary {
   version?: string;
   counts?: Partial<Record<CapabilityKind, number>>;
   tokens?: number;
+  /** Of the items that are switched on. */
+  attributes?: AttributeCounts;
+}
+
+interface SummarisedItem {
+  kind: CapabilityKind;
+  key: string;
+  tokens: number;
+  attributes: readonly Attribute[];
 }
 
 /** Worked out at publish. The config's own words win over the manifest's when shown. */
-export function summarise(
+export function summarise<Item extends SummarisedItem>(
   header: Record<string, unknown>,
-  capabilities: readonly { kind: CapabilityKind; tokens: number }[],
+  capabilities: readonly Item[],
+  isOff: (item: Item) => boolean,
 ): ServerSummary {
   const counts: Partial<Record<CapabilityKind, number>> = {};
   let tokens = 0;
@@ -20,11 +32,12 @@ export function summarise(
     counts[capability.kind] = (counts[capability.kind] ?? 0) + 1;
     tokens += capability.tokens;
   }
-  return { ...wordsOf(header), counts, tokens };
+  const shown = capabilities.filter((capability) => !isOff(capability));
+  return { ...wordsOf(header), counts, tokens, attributes: countAttributes(shown.map(({ attributes }) => attributes)) };
 }
 
-/** One row of the directory. */
-export interface DirectoryEntry extends ServerSummary {
+/** One row of a list. */
+export interface DirectoryEntry extends Omit<ServerSummary, "attributes"> {
   tenant: string;
   name: string;
   visibility: "tenant" | "public";
@@ -34,9 +47,24 @@ export interface DirectoryEntry extends ServerSummary {
   digest?: string;
 }
 
+/** What asking a server's sources last found; unknown where it has none. */
+export const serverProbes = ["unknown", "live", "pending", "gated", "not-mcp", "unreachable"] as const;
+export type ServerProbe = (typeof serverProbes)[number];
+
+/** One row of the directory: what lists show, and what the catalogue is filtered by. */
+export interface CatalogEntry extends DirectoryEntry {
+  probe: ServerProbe;
+  attributes: Attribute[];
+}
+
+/** A server is as well as the worst of its sources. */
+export function probeOf(states: readonly ProbeState[]): ServerProbe {
+  return serverProbes[Math.max(0, ...states.map((state) => serverProbes.indexOf(state)))] ?? "unknown";
+}
+
 export function directoryEntry(
   config: ServerConfig,
-  summary: ServerSummary,
+  { attributes: _, ...summary }: ServerSummary,
   state: { generation: number; updatedAt: string; digest?: string },
 ): DirectoryEntry {
   return {

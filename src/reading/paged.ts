@@ -1,6 +1,7 @@
 import { type Failure, failure } from "../domain/failure.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import type { Services } from "../services.ts";
+import type { Position } from "../storage/cursors.ts";
 
 /** How much of a list, and from where: the cursor is the one a page before came with. */
 export interface PageRequest {
@@ -8,8 +9,16 @@ export interface PageRequest {
   cursor?: string | undefined;
 }
 
+/** What was read for a page: one more than asked for, where there are more. */
+export interface ReadItems<T> {
+  items: T[];
+  generation: number;
+  /** Where reading stopped although the page is not full: the next one starts there. */
+  stoppedAt?: { tenant: string; name: string };
+}
+
 /** Reads up to `limit` items after a key. */
-export type ReadPage<T> = (after: string[], limit: number) => Promise<{ items: T[]; generation: number }>;
+export type ReadPage<T> = (after: string[], limit: number) => Promise<ReadItems<T>>;
 
 export interface Page<T> {
   items: T[];
@@ -26,21 +35,43 @@ export async function paged<T extends { tenant: string; name: string }>(
   scope: unknown,
   read: ReadPage<T>,
 ): Promise<Result<Page<T>, Failure>> {
-  const { cursors } = services;
-  if (cursors === undefined) {
-    return err(failure("ErrorNotConfigured", "Set the secret SIGNING_SECRET (at least 32 bytes)"));
-  }
-  const start = cursor === undefined ? undefined : await cursors.read(cursor, scope);
-  if (cursor !== undefined && start === undefined) return err(failure("ErrorCursorInvalid"));
-
+  const start = await pageStart(services, cursor, scope);
+  if (!start.ok) return start;
   // One more than asked for tells whether there is a next page.
-  const { items, generation } = await read(start?.after ?? [], limit + 1);
+  const found = await read(start.value?.after ?? [], limit + 1);
+  return pageOf(services, limit, scope, start.value, found);
+}
+
+/** Where a page starts; nowhere in particular for the first. */
+export async function pageStart(
+  { cursors }: Services,
+  cursor: string | undefined,
+  scope: unknown,
+): Promise<Result<Position | undefined, Failure>> {
+  if (cursors === undefined) return err(unsigned());
+  const start = cursor === undefined ? undefined : await cursors.read(cursor, scope);
+  return cursor !== undefined && start === undefined ? err(failure("ErrorCursorInvalid")) : ok(start);
+}
+
+/** What was read as a page, with the cursor of the next. */
+export async function pageOf<T extends { tenant: string; name: string }>(
+  { cursors }: Services,
+  limit: number,
+  scope: unknown,
+  start: Position | undefined,
+  { items, generation, stoppedAt }: ReadItems<T>,
+): Promise<Result<Page<T>, Failure>> {
+  if (cursors === undefined) return err(unsigned());
   const page: Page<T> = { items: items.slice(0, limit), generation };
   const first = start?.generation ?? generation;
-  const last = page.items.at(-1);
-  if (items.length > limit && last !== undefined) {
+  const last = items.length > limit ? page.items.at(-1) : stoppedAt;
+  if (last !== undefined) {
     page.nextCursor = await cursors.write({ after: [last.tenant, last.name], generation: first }, scope);
   }
   if (first !== generation) page.changed = true;
   return ok(page);
+}
+
+function unsigned(): Failure {
+  return failure("ErrorNotConfigured", "Set the secret SIGNING_SECRET (at least 32 bytes)");
 }

@@ -19,7 +19,10 @@ export function operationsRoutes(app: App, services: Services): void {
     if (!principal.admin) {
       throw new RequestFailed(failure("ErrorTenantPermissionError", "Only an admin may read the metrics"));
     }
-    const data = { ...services.metrics.snapshot(services.now()), memoryBytes: services.views.bytes };
+    const data = {
+      ...services.metrics.snapshot(services.now()),
+      memoryBytes: services.views.bytes + services.catalogPages.bytes,
+    };
     return succeed(c, services, data);
   });
 

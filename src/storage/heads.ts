@@ -53,6 +53,8 @@ interface HeadsOptions {
   tenant: (name: string) => Pick<TenantObject, "head">;
   now: () => number;
   operations: Operations;
+  /** Something was written through this isolate. */
+  onWrite?: () => void;
 }
 
 /**
@@ -88,8 +90,14 @@ export class Heads {
     return this.#fromObject(ref);
   }
 
-  /** Makes a head that the object just confirmed the least this data centre shows. */
+  /** A write left this head behind: it is the least that this data centre shows from now on. */
   async confirm(head: Head): Promise<void> {
+    this.#options.onWrite?.();
+    await this.#settle(head);
+  }
+
+  /** Makes a head that the object just confirmed the least this data centre shows. */
+  async #settle(head: Head): Promise<void> {
     const key = headKey(head.tenant, head.name);
     const now = this.#options.now();
     this.#remember(key, { head, asOf: head.asOf });
@@ -133,7 +141,7 @@ export class Heads {
       this.#remember(key, { head: undefined, asOf: generation });
       return { head: undefined, asOf: generation, source: "object" };
     }
-    await this.confirm(head);
+    await this.#settle(head);
     return this.#answer(key, head, "object");
   }
 

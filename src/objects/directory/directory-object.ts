@@ -1,12 +1,16 @@
 import { DurableObject } from "cloudflare:workers";
 import type { CardQuery } from "../../domain/capability-card.ts";
-import type { DirectoryEntry } from "../../domain/server-summary.ts";
+import type { CatalogAnswer, CatalogQuestion } from "../../domain/catalog.ts";
+import type { CatalogEntry, DirectoryEntry } from "../../domain/server-summary.ts";
 import type { RankedCard } from "../card-index.ts";
 import { tenantOf } from "../tenant/tenant-stub.ts";
+import { readCatalog } from "./catalog.ts";
+import { fillListing } from "./fill-listing.ts";
 import { applyItems, dropItems, type PublicItems } from "./items.ts";
+import { listServer, type StoredEntry, unlistServer } from "./listing.ts";
+import { restingTenants } from "./resting.ts";
 import { findPublicCards, type PublicCard, publicCards, type Whose } from "./search.ts";
 import { createTables } from "./tables.ts";
-import { unindexedTenants } from "./unindexed.ts";
 
 /** A server that is gone: enough to remove its row and to outrank a late update. */
 export interface DirectoryRemoval {
@@ -16,7 +20,7 @@ export interface DirectoryRemoval {
 }
 
 /** A server as it is now, with those of its items that changed where it is public. */
-export type DirectoryChange = (DirectoryEntry & { items?: PublicItems }) | DirectoryRemoval;
+export type DirectoryChange = (CatalogEntry & { items?: PublicItems }) | DirectoryRemoval;
 
 /** Which rows a caller may see, and after which one the page starts. */
 export interface DirectoryQuery {
@@ -30,6 +34,8 @@ export interface DirectoryQuery {
 /** Some at a time, and time for their updates to arrive before the next. */
 const wokenAtOnce = 20;
 const wakeAfterMs = 5_000;
+/** Servers taken before there were listings, in one go. */
+const listedAtOnce = 1_000;
 
 interface Row extends Record<string, SqlStorageValue> {
   entry: string;
@@ -46,13 +52,21 @@ export class DirectoryObject extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     createTables(this.#sql);
-    if (unindexedTenants(this.#sql, "", 1).length > 0) void ctx.storage.setAlarm(Date.now() + wakeAfterMs);
+    const more = fillListing(ctx.storage, listedAtOnce);
+    if (more || restingTenants(this.#sql, "", 1).length > 0) void ctx.storage.setAlarm(Date.now() + wakeAfterMs);
   }
 
-  /** Wakes tenants that rest since before there was an index: waking up, each brings its tables up to date and tells. */
+  /**
+   * Wakes tenants that rest since before there was an index, or a catalogue: waking up, each brings its tables up to date
+   * and tells.
+   */
   override async alarm(): Promise<void> {
+    if (fillListing(this.ctx.storage, listedAtOnce)) {
+      await this.ctx.storage.setAlarm(Date.now());
+      return;
+    }
     // On from the last: one that never gets an index must not keep the others waiting.
-    const resting = unindexedTenants(this.#sql, this.#wokenUpTo, wokenAtOnce);
+    const resting = restingTenants(this.#sql, this.#wokenUpTo, wokenAtOnce);
     this.#wokenUpTo = resting.at(-1) ?? this.#wokenUpTo;
     await Promise.all(resting.map((tenant) => tenantOf(this.env, tenant).head("")));
     if (resting.length === wokenAtOnce) await this.ctx.storage.setAlarm(Date.now() + wakeAfterMs);
@@ -84,8 +98,18 @@ export class DirectoryObject extends DurableObject<Env> {
       ...[after.tenant, after.name, limit],
       ...(tenants === "all" ? [] : [JSON.stringify(tenants)]),
     );
-    const entries = rows.toArray().map(({ entry }) => JSON.parse(entry) as DirectoryEntry);
+    const entries = rows.toArray().map(({ entry }): DirectoryEntry => {
+      const { probe: _, attributes: __, ...listed } = JSON.parse(entry) as StoredEntry;
+      return listed;
+    });
     return { generation: this.#generation(), entries };
+  }
+
+  /** A page of the catalogue; no more than its generation where the caller has the answer of that one already. */
+  async catalog(question: CatalogQuestion): Promise<CatalogAnswer | { generation: number; known: true }> {
+    const generation = this.#generation();
+    if (question.known === generation) return { generation, known: true };
+    return { generation, ...readCatalog(this.#sql, question) };
   }
 
   /** Items of public servers, the best first. */
@@ -103,13 +127,16 @@ export class DirectoryObject extends DurableObject<Env> {
     const { tenant, name, generation } = entry;
     const listed = "visibility" in entry;
     const isPublic = listed && entry.visibility === "public";
+    // The same generation may say more than it did: once its tenant runs a version that knows more to say.
     const moved = this.#sql.exec(
       `INSERT INTO server (tenant, name, generation, public, entry) VALUES (?1, ?2, ?3, ?4, ?5)
        ON CONFLICT (tenant, name) DO UPDATE SET generation = ?3, public = ?4, entry = ?5
-       WHERE generation < ?3`,
+       WHERE generation < ?3 OR (generation = ?3 AND entry IS NOT ?5)`,
       ...[tenant, name, generation, isPublic ? 1 : 0, listed ? JSON.stringify(entry) : null],
     ).rowsWritten;
     if (moved === 0 && this.#knownGeneration(tenant, name) > generation) return "outdated";
+    if (moved > 0 && listed) listServer(this.#sql, entry);
+    else if (moved > 0) unlistServer(this.#sql, entry);
     if (!isPublic && moved > 0) dropItems(this.#sql, entry);
     if (isPublic && items !== undefined) applyItems(this.#sql, entry, items);
     return moved > 0 || (items !== undefined && items.changed.length > 0) ? "changed" : "known";

@@ -1,7 +1,7 @@
 import type { DirectoryObject } from "./directory-object.ts";
 
 /** The verbs of the directory, as its callers see them. */
-export type Directory = Pick<DirectoryObject, "cards" | "find" | "knows" | "list" | "update">;
+export type Directory = Pick<DirectoryObject, "cards" | "catalog" | "find" | "knows" | "list" | "update">;
 
 /** There is one directory for the whole deployment. */
 export function directoryOf(env: Pick<Env, "DIRECTORY">): Directory {

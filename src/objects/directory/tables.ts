@@ -1,6 +1,8 @@
 /**
  * The tables of the directory, made where they are missing. `card` and `card_text` are as a tenant has them; a server's
- * `public_since` and `items_generation` say which of its items are here.
+ * `public_since` and `items_generation` say which of its items are here. `attribute` gives every value of every dimension
+ * a number; its number 0 is what every server has. `listing` is a server in a few bytes: what the catalogue looks at
+ * before it reads an entry.
  */
 export function createTables(sql: SqlStorage): void {
   sql.exec(`
@@ -15,6 +17,39 @@ export function createTables(sql: SqlStorage): void {
     CREATE INDEX IF NOT EXISTS server_public ON server (public, tenant, name) WHERE entry IS NOT NULL;
     CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL);
     INSERT INTO meta (key, value) VALUES ('generation', 0) ON CONFLICT DO NOTHING;
+    CREATE TABLE IF NOT EXISTS attribute (
+      id INTEGER PRIMARY KEY,
+      dimension TEXT NOT NULL,
+      value TEXT NOT NULL,
+      UNIQUE (dimension, value)
+    );
+    INSERT INTO attribute (id, dimension, value) VALUES (0, 'server', '') ON CONFLICT DO NOTHING;
+    CREATE TABLE IF NOT EXISTS listing (
+      tenant TEXT NOT NULL,
+      name TEXT NOT NULL,
+      public INTEGER NOT NULL,
+      updated_at INTEGER NOT NULL,
+      attributes TEXT NOT NULL,
+      told INTEGER NOT NULL,
+      PRIMARY KEY (tenant, name)
+    ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS listing_updated ON listing (public, updated_at);
+    CREATE INDEX IF NOT EXISTS listing_untold ON listing (tenant) WHERE told = 0;
+    CREATE TABLE IF NOT EXISTS server_attribute (
+      attribute INTEGER NOT NULL,
+      public INTEGER NOT NULL,
+      tenant TEXT NOT NULL,
+      name TEXT NOT NULL,
+      PRIMARY KEY (attribute, public, tenant, name)
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS attribute_count (
+      scope TEXT NOT NULL,
+      attribute INTEGER NOT NULL,
+      dimension TEXT NOT NULL,
+      servers INTEGER NOT NULL,
+      PRIMARY KEY (scope, attribute)
+    ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS attribute_count_most ON attribute_count (scope, dimension, servers DESC);
     CREATE TABLE IF NOT EXISTS indexed_server (
       tenant TEXT NOT NULL,
       name TEXT NOT NULL,

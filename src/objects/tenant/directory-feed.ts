@@ -1,4 +1,4 @@
-import { directoryEntry } from "../../domain/server-summary.ts";
+import { type CatalogEntry, directoryEntry, probeOf } from "../../domain/server-summary.ts";
 import type { DirectoryChange } from "../directory/directory-object.ts";
 import type { Directory } from "../directory/directory-stub.ts";
 import type { ItemChange } from "../directory/items.ts";
@@ -63,8 +63,12 @@ export class DirectoryFeed {
     const tenant = tenantOf(this.#sql);
     const { generation, updated_at: updatedAt, digest } = row;
     if (row.deleted_at !== null) return { change: { tenant, name, generation }, items: [] };
-    const { config, summary } = entryOf(this.#sql, tenant, row, generation);
-    const entry = directoryEntry(config, summary, { generation, updatedAt, ...(digest === null ? {} : { digest }) });
+    const { config, summary, head } = entryOf(this.#sql, tenant, row, generation);
+    const entry: CatalogEntry = {
+      ...directoryEntry(config, summary, { generation, updatedAt, ...(digest === null ? {} : { digest }) }),
+      probe: probeOf((head.sources ?? []).map(({ status }) => status)),
+      attributes: (summary.attributes?.values ?? []).map(([dimension, value]) => [dimension, value]),
+    };
     if (row.public_since === null) return { change: entry, items: [] };
     const { items, changed, complete } = this.#batch(row, room);
     return { change: { ...entry, items: { publicSince: row.public_since, changed, complete } }, items };

@@ -1,3 +1,4 @@
+import { recountAllAttributes } from "./attributes.ts";
 import { rebuildCards } from "./cards.ts";
 import { chainLog } from "./change-log.ts";
 import { followAllSources } from "./follow-sources.ts";
@@ -228,6 +229,7 @@ export const steps: readonly Step[] = [
   `,
   },
   { tables: "", sources: "follow" },
+  { tables: "", attributes: "count" },
 ];
 
 interface Step {
@@ -241,6 +243,8 @@ interface Step {
   changes?: "chain";
   /** Reads the sources that settings name already. */
   sources?: "follow";
+  /** Counts what servers are found by in the catalogue, and tells the directory. */
+  attributes?: "count";
 }
 
 /**
@@ -264,6 +268,7 @@ export function migrate(storage: DurableObjectStorage, tenant: string): boolean 
     if (due.some(({ cards }) => cards === "rebuild")) rebuildCards(sql);
     if (due.some(({ changes }) => changes === "chain")) chainLog(sql);
     if (due.some(({ sources }) => sources === "follow")) followAllSources(sql, new Date().toISOString());
+    if (due.some(({ attributes }) => attributes === "count")) recountAllAttributes(sql);
   });
   return true;
 }

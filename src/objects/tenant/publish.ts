@@ -1,5 +1,6 @@
 import type { ChangeCounts } from "../../domain/change.ts";
 import { classifyHeader } from "../../domain/classify/classify.ts";
+import { slotOf } from "../../domain/diff.ts";
 import { meetsPrecondition, type Precondition } from "../../domain/etag.ts";
 import { type Failure, failure } from "../../domain/failure.ts";
 import type { CapabilityFlag } from "../../domain/issue.ts";
@@ -7,6 +8,7 @@ import type { PreparedManifest } from "../../domain/prepare.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { summarise } from "../../domain/server-summary.ts";
 import { ServerConfig } from "../../schemas/index.ts";
+import { recountSwitched } from "./attributes.ts";
 import { closeCapability, idCollisions, insertCapability, neighbourFlags } from "./capabilities.ts";
 import { isRetitled, refreshCards, refreshServer, slotsOf } from "./cards.ts";
 import { recordChanges } from "./change-log.ts";
@@ -15,7 +17,7 @@ import { owe } from "./outbox.ts";
 import { insertRevision, pruneRevisions, revisionAt } from "./revisions.ts";
 import { findRow, moveServer, type ServerRow, tagOf, touch } from "./servers.ts";
 import { sourceRows } from "./sources.ts";
-import { applySwitches, type Switch, switchedOffTooMuch } from "./switches.ts";
+import { applySwitches, type Switch, switchedOff, switchedOffTooMuch } from "./switches.ts";
 
 export interface PublishRequest {
   name: string;
@@ -99,6 +101,7 @@ function confirm(
   }
   const { generation, counts } = recordChanges(sql, name, at, switched, keep.changes);
   touch(sql, name, generation, at);
+  recountSwitched(sql, name, switched);
   refreshCards(sql, name, slotsOf(switched));
   return { outcome: "changed", generation, changes: counts, flags: [], narrowed: counts.breaking > 0 };
 }
@@ -138,6 +141,7 @@ function move(
   const number = (row?.revision ?? 0) + 1;
   const switched = applySwitches(sql, name, switchesOf(manifest));
   const { generation, counts } = recordChanges(sql, name, at, [...found.changes, ...switched], keep.changes);
+  const off = switchedOff(sql, name);
   const neighbours = neighbourFlags(sql, name, found.added);
   for (const { kind, digest } of found.gone) closeCapability(sql, name, kind, digest, number - 1);
   for (const capability of found.added) insertCapability(sql, name, number, capability, at);
@@ -160,7 +164,7 @@ function move(
     digest: manifest.digest,
     config: (row?.withdrawn === 1 ? row : live)?.config ?? JSON.stringify(ServerConfig.parse({ tenant, name })),
     flags: [...flags, ...standing(live, found), ...neighbours].slice(0, keptFlags),
-    summary: summarise(manifest.header, manifest.capabilities),
+    summary: summarise(manifest.header, manifest.capabilities, (item) => off.has(slotOf(item))),
   });
   if (live !== undefined && isRetitled(sql, live)) refreshServer(sql, name);
   else refreshCards(sql, name, slotsOf([...found.gone, ...found.added, ...switched]));

@@ -3,6 +3,7 @@ import { meetsPrecondition, type Precondition } from "../../domain/etag.ts";
 import { type Failure, failure } from "../../domain/failure.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import type { ServerConfig } from "../../schemas/index.ts";
+import { recountSwitched } from "./attributes.ts";
 import { dropServerCards, isRetitled, refreshCards, refreshServer, slotsOf } from "./cards.ts";
 import { recordChanges, tenantOf } from "./change-log.ts";
 import { followSources } from "./follow-sources.ts";
@@ -154,6 +155,7 @@ export function switchItems(
   if (changes.length === 0) return ok({ generation: found.value.generation, changed: false, narrowed: false });
   const { generation } = recordChanges(sql, name, at, changes, keepChanges);
   touch(sql, name, generation, at);
+  recountSwitched(sql, name, changes);
   refreshCards(sql, name, slotsOf(changes));
   return ok({
     generation,

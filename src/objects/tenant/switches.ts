@@ -1,4 +1,5 @@
 import type { NewChange } from "../../domain/change.ts";
+import { slotOf } from "../../domain/diff.ts";
 import { type Failure, failure } from "../../domain/failure.ts";
 import type { CapabilityKind } from "../../schemas/index.ts";
 
@@ -22,6 +23,15 @@ export function applySwitches(sql: SqlStorage, server: string, switches: readonl
     const message = enabled ? "switched on" : "switched off";
     return [{ kind, key, classification, reasons: [{ path: "", classification, message }] } satisfies NewChange];
   });
+}
+
+/** The slots of a server's items that are switched off, present or not. */
+export function switchedOff(sql: SqlStorage, server: string): Set<string> {
+  const rows = sql.exec<{ kind: CapabilityKind; key: string }>(
+    "SELECT kind, key FROM disabled WHERE server = ?",
+    server,
+  );
+  return new Set(rows.toArray().map(slotOf));
 }
 
 /** Every head carries the list of what is switched off, so names of items may not take more of it than this. */
