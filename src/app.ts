@@ -8,6 +8,7 @@ import { observe } from "./middleware/observe.ts";
 import { withSession } from "./middleware/session.ts";
 import { capabilitiesRoutes } from "./routes/capabilities.ts";
 import { capabilityRoutes } from "./routes/capability.ts";
+import { capabilityIndexRoutes } from "./routes/capability-index.ts";
 import { changesRoutes } from "./routes/changes.ts";
 import { configsRoutes } from "./routes/configs.ts";
 import { descriptionRoutes } from "./routes/description.ts";
@@ -41,6 +42,7 @@ export function createApp(services: Services): App {
   refreshRoutes(app, services);
   viewsRoutes(app, services);
   capabilityRoutes(app, services);
+  capabilityIndexRoutes(app, services);
   importsRoutes(app, services);
   changesRoutes(app, services);
   subscriptionsRoutes(app, services);

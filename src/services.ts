@@ -18,6 +18,7 @@ import { Edge, type EdgeCache } from "./storage/edge.ts";
 import { Heads } from "./storage/heads.ts";
 import { Lru } from "./storage/lru.ts";
 import { createOperations, type Operations } from "./storage/operations.ts";
+import { RenderedIndexes } from "./storage/rendered-indexes.ts";
 import { RenderedViews } from "./storage/rendered-views.ts";
 import { Sessions } from "./storage/sessions.ts";
 
@@ -43,6 +44,7 @@ export interface Services {
   knownTenants: Lru<{ exists: boolean; until: number }>;
   bodies: Bodies;
   views: RenderedViews;
+  indexes: RenderedIndexes;
   /** Absent while no secret is configured to sign them with. */
   cursors: Cursors | undefined;
 }
@@ -80,6 +82,7 @@ export function createServices(env: Env, surroundings: Surroundings = {}): Servi
     heads: new Heads({ edge, kv, tenant, now, operations }),
     bodies,
     views: new RenderedViews(bodies, operations),
+    indexes: new RenderedIndexes(now),
     cursors: config.signingSecret && new Cursors(config.signingSecret),
   };
 }

@@ -5,6 +5,7 @@ import { serverPattern, tenantPattern } from "../schemas/index.ts";
 import type { OwnTool, ToolAnnotations, ToolContext } from "./tool.ts";
 import { diffCapabilitiesTool } from "./tools/diff-capabilities.ts";
 import { getCapabilityTool } from "./tools/get-capability.ts";
+import { getCapabilityIndexTool } from "./tools/get-capability-index.ts";
 import { listServersTool } from "./tools/list-servers.ts";
 import { negotiateContextTool } from "./tools/negotiate-context.ts";
 import { preflightGeneratorTool } from "./tools/preflight-generator.ts";
@@ -22,6 +23,7 @@ export const ownTools: readonly OwnTool[] = [
   whatsChangedTool,
   searchCapabilitiesTool,
   negotiateContextTool,
+  getCapabilityIndexTool,
 ];
 
 /** A tool as MCP lists it. */

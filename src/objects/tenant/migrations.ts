@@ -228,6 +228,13 @@ export const steps: readonly Step[] = [
   `,
   },
   { tables: "", sources: "follow" },
+  {
+    tables: `
+  CREATE INDEX server_advertised ON server (name)
+    WHERE coalesce(json_extract(config, '$.advertise.advertiseResources'),
+      json_extract(config, '$.advertise.advertise_resources')) = 1;
+  `,
+  },
 ];
 
 interface Step {
