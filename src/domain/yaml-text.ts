@@ -7,8 +7,8 @@
 const plainBlock = /^[A-Za-z](?:[A-Za-z0-9_./()', -]*[A-Za-z0-9_./()'-])?$/;
 const plainFlow = /^[A-Za-z][A-Za-z0-9_./-]*$/;
 
-/** What one version or the other takes for a boolean or nothing. */
-const reserved = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
+/** What some reader of one version or the other takes for a boolean, for nothing, or (as e5) for a number. */
+const reserved = /^(?:y|n|yes|no|on|off|true|false|null|e[-._\d]*)$/i;
 
 /** A text as a value or key on a line of its own. */
 export function scalar(text: string): string {

@@ -61,6 +61,11 @@ interface Listed {
   about: number;
 }
 
+/** Of the registry's own index, the variants that are switched on. */
+export function ownIndexUris({ config }: Pick<Services, "config">): string[] {
+  return variantsOf({}, config.advertisedIndex, 0).map(({ ref, variant }) => indexUri(ref, variant));
+}
+
 /** The indexes that are advertised to a caller: the registry's own, and of its own tenants the first few. */
 export async function advertisedIndexes(services: Services, principal: Principal): Promise<Listed[]> {
   const own = variantsOf({}, services.config.advertisedIndex, 0);

@@ -1,5 +1,6 @@
 import { holds } from "../auth/permission.ts";
 import type { Principal } from "../auth/principal.ts";
+import type { CardQuery } from "../domain/capability-card.ts";
 import type { Failure } from "../domain/failure.ts";
 import {
   type DetailLevel,
@@ -15,7 +16,7 @@ import { CapabilityKind, type IndexBudgetRequest } from "../schemas/index.ts";
 import type { Services } from "../services.ts";
 import { budgetBlock } from "../views/index-elements.ts";
 import { budgetHeader, indexTextVersion } from "../views/index-text.ts";
-import { cardsNamed, rangeOf, rankedCards, type SeenCard } from "./cards.ts";
+import { cardsNamed, type Range, rangeOf, rankedCards, type SeenCard } from "./cards.ts";
 import { tokensOf } from "./index-body.ts";
 import { generationObjection, guardTenant, insiderObjection } from "./permission.ts";
 
@@ -44,6 +45,8 @@ export interface BudgetIndex {
   /** Grows with the budget, everything else being the same. */
   value: number;
   items: BudgetItem[];
+  /** How many were weighed against each other: pins and the best of the rest. */
+  considered: number;
   /** Of what was weighed, what is not in it; the first few of it. */
   leftOut: BudgetLeftOut[];
   moreLeftOut?: number;
@@ -74,7 +77,7 @@ export async function fitCapabilityIndex(
   const range = rangeOf(principal, [tenant]);
   const limit = servers === undefined ? mostWeighed : mostLookedThrough;
   const [found, named] = await Promise.all([
-    rankedCards(services, range, { text, kinds, limit }),
+    candidates(services, range, { text, kinds, limit }),
     cardsNamed(
       services,
       range,
@@ -110,10 +113,20 @@ export async function fitCapabilityIndex(
     budget,
     value: fit.worth,
     items: shown.map(({ text: _, ...item }) => item),
+    considered: judged.held.length + ranked.length,
     leftOut: leftOut.slice(0, mostLeftOutShown),
     ...(leftOut.length > mostLeftOutShown ? { moreLeftOut: leftOut.length - mostLeftOutShown } : {}),
     generation,
   });
+}
+
+/** The best for the task; where those are few, the others behind them: room that is left is theirs. */
+async function candidates(services: Services, range: Range, query: CardQuery): Promise<SeenCard[]> {
+  const found = await rankedCards(services, range, query);
+  if (query.text === "" || found.length >= query.limit) return found;
+  const ids = new Set(found.map(({ id }) => id));
+  const others = await rankedCards(services, range, { ...query, text: "" });
+  return [...found, ...others.filter(({ id }) => !ids.has(id))];
 }
 
 /** An item at every level of detail that says more than the one before. */
