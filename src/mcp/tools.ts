@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Failure, failure } from "../domain/failure.ts";
 import { err, type Result } from "../domain/result.ts";
-import { serverPattern, tenantPattern } from "../schemas/index.ts";
+import { digestPattern, serverPattern, tenantPattern } from "../schemas/index.ts";
 import type { OwnTool, ToolAnnotations, ToolContext } from "./tool.ts";
 import { diffCapabilitiesTool } from "./tools/diff-capabilities.ts";
 import { getCapabilityTool } from "./tools/get-capability.ts";
@@ -61,8 +61,11 @@ export async function callTool(name: string, input: unknown, context: ToolContex
   return err(failure("ErrorToolNotFound", message));
 }
 
-/** Names are copied from other answers, never made up: what they may hold is checked, but not worth its tokens here. */
-const unlistedPatterns: unknown[] = [tenantPattern.source, serverPattern.source];
+/**
+ * Names and digests are copied from other answers, never made up: what they may hold is checked, but not worth its
+ * tokens here.
+ */
+const unlistedPatterns: unknown[] = [tenantPattern.source, serverPattern.source, digestPattern.source];
 
 /** JSON Schema without what goes without saying: a client pays for every word of it. */
 function jsonSchemaOf(schema: z.ZodObject): JsonSchema {

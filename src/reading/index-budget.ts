@@ -91,7 +91,7 @@ export async function fitCapabilityIndex(
     .slice(0, mostWeighed);
 
   const weigh = await weighing(services, principal, tenant, [...judged.held, ...ranked]);
-  const weighedPins = judged.held.map(weigh);
+  const weighedPins = judged.held.map((card, index) => weigh({ ...card, rank: index + 1 }));
   const weighedRanked = ranked.map(weigh);
   const count = await tokensOf(services);
   const header = budgetHeader(tenant);
@@ -120,13 +120,19 @@ export async function fitCapabilityIndex(
   });
 }
 
-/** The best for the task; where those are few, the others behind them: room that is left is theirs. */
-async function candidates(services: Services, range: Range, query: CardQuery): Promise<SeenCard[]> {
-  const found = await rankedCards(services, range, query);
+/** Places between what was found for a task and what was not. */
+const unfoundDistance = 50;
+
+type Ranked = SeenCard & { rank: number };
+
+/** The best for the task; where those are few, the others far behind them: room that is left is theirs. */
+async function candidates(services: Services, range: Range, query: CardQuery): Promise<Ranked[]> {
+  const found = (await rankedCards(services, range, query)).map((card, index) => ({ ...card, rank: index + 1 }));
   if (query.text === "" || found.length >= query.limit) return found;
   const ids = new Set(found.map(({ id }) => id));
-  const others = await rankedCards(services, range, { ...query, text: "" });
-  return [...found, ...others.filter(({ id }) => !ids.has(id))];
+  const others = (await rankedCards(services, range, { ...query, text: "" })).filter(({ id }) => !ids.has(id));
+  const behind = found.length + unfoundDistance + 1;
+  return [...found, ...others.map((card, index) => ({ ...card, rank: behind + index }))];
 }
 
 /** An item at every level of detail that says more than the one before. */
@@ -144,8 +150,8 @@ async function weighing(services: Services, principal: Principal, tenant: string
   const { items } = await services.tenant(tenant).declared(ids, { onlyPublic });
   const declared = new Map(items.map((item) => [`${item.id} ${item.digest}`, item.declared]));
   const count = await tokensOf(services);
-  return (card: SeenCard, index: number): Weighed => {
-    const { kind, id, server, key, digest, description = card.title } = card;
+  return (card: Ranked): Weighed => {
+    const { kind, id, server, key, digest, rank, description = card.title } = card;
     const whole = declared.get(`${id} ${digest}`);
     return detailLevels.flatMap((level) => {
       if (level === "schema" && whole === undefined) return [];
@@ -157,7 +163,7 @@ async function weighing(services: Services, principal: Principal, tenant: string
             : budgetBlock(card, { level, element: { server, kind, key, id, declared: whole ?? {} } });
       if (text === undefined) return [];
       const tokens = count({ text, key: `${indexTextVersion} ${level} ${tenant} ${id} ${digest}` });
-      return [{ level, text, tokens, worth: worthOf(index + 1, level) }];
+      return [{ level, text, tokens, worth: worthOf(rank, level) }];
     });
   };
 }

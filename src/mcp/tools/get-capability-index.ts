@@ -9,19 +9,19 @@ import { reading, tenant } from "./fields.ts";
 export const getCapabilityIndexTool = defineTool({
   name: "get_capability_index",
   title: "Get an index",
-  description: "Index of a tenant or server: verbs → elements (summary), all details (full), sizes (stats).",
+  description: "What a tenant or server has: by verb (summary), in detail (full), or how much (stats).",
   input: z.strictObject({
     tenant,
-    name: ServerName.describe("Only this server.").optional(),
+    name: ServerName.optional(),
     variant: z.enum(indexVariants).default("summary"),
   }),
-  output: z.object({ text: z.string(), tokens: z.number(), generation: z.number() }),
+  output: z.object({ text: z.string(), generation: z.number() }),
   annotations: reading,
   async run({ tenant: owner, name, variant }, { services, principal }) {
     // Whoever asks by name pays for what it asks: nothing is injected, so nothing need be advertised.
     const read = await readIndex(services, principal, { tenant: owner, name }, variant, { onlyAdvertised: false });
     if (!read.ok) return read;
     const { shown, generation } = read.value;
-    return ok({ text: shown?.text ?? "", tokens: shown?.tokens ?? 0, generation });
+    return ok({ text: shown?.text ?? "", generation });
   },
 });
