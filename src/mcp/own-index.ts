@@ -19,12 +19,13 @@ import {
 import { ownResources, ownResourceTemplates } from "./own-resources.ts";
 import { listTools } from "./tools.ts";
 
-let rendered: Promise<Record<IndexVariant, IndexText>> | undefined;
+let rendered: Record<IndexVariant, IndexText> | undefined;
 
 /** The index of the registry's own tools and resources. It changes with the code and nothing else. */
 export async function ownIndex(services: Services, variant: IndexVariant): Promise<IndexText> {
-  rendered ??= render(services);
-  return (await rendered)[variant];
+  // Only what is finished is kept: a promise belongs to the request that made it.
+  rendered ??= await render(services);
+  return rendered[variant];
 }
 
 async function render(services: Services): Promise<Record<IndexVariant, IndexText>> {

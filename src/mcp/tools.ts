@@ -69,7 +69,12 @@ const unlistedPatterns: unknown[] = [tenantPattern.source, serverPattern.source,
 
 /** JSON Schema without what goes without saying: a client pays for every word of it. */
 function jsonSchemaOf(schema: z.ZodObject): JsonSchema {
-  const { $schema: _, ...written } = z.toJSONSchema(schema, {
+  // The tool has a description of its own.
+  const {
+    $schema: _,
+    description: __,
+    ...written
+  } = z.toJSONSchema(schema, {
     io: "input",
     override({ jsonSchema }) {
       if (unlistedPatterns.includes(jsonSchema.pattern)) delete jsonSchema.pattern;

@@ -8,8 +8,8 @@ import { reading, tenant } from "./fields.ts";
 
 export const getCapabilityIndexTool = defineTool({
   name: "get_capability_index",
-  title: "Get an index",
-  description: "What a tenant or server has: by verb (summary), in detail (full), or how much (stats).",
+  title: "Get index",
+  description: "All that a tenant or server has: by verb, in full, or its sizes.",
   input: z.strictObject({
     tenant,
     name: ServerName.optional(),
