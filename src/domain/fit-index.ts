@@ -57,7 +57,7 @@ export function fitShowings(items: readonly (readonly Showing[])[], budget: numb
     choices.push(choice);
   }
   let worth = most;
-  while ((cost[worth] ?? 0) > budget) worth -= 1;
+  while (worth > 0 && (cost[worth] ?? 0) > budget) worth -= 1;
   const fitted: Fitted = { chosen: items.map(() => -1), tokens: cost[worth] ?? 0, worth };
   for (let index = items.length - 1, left = worth; index >= 0; index -= 1) {
     const taken = (choices[index]?.[left] ?? 0) - 1;

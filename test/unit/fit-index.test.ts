@@ -76,6 +76,11 @@ describe("fitting", () => {
     );
   });
 
+  it.each([0, -1, -1e9])("finds nothing for a budget of %i", (budget) => {
+    expect(fitShowings([[{ tokens: 1, worth: 1 }]], budget)).toEqual({ chosen: [-1], tokens: 0, worth: 0 });
+    expect(fitShowings([], budget)).toEqual({ chosen: [], tokens: 0, worth: 0 });
+  });
+
   it("weighs no more than it says", () => {
     const many = Array.from({ length: mostWeighed + 50 }, () => [{ tokens: 1, worth: 1 }]);
     expect(fitIndex([], many, 1e9).ranked).toMatchObject({ tokens: mostWeighed, worth: mostWeighed });
