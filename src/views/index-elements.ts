@@ -1,5 +1,4 @@
 import { declaredVerbs } from "../domain/action-triggers.ts";
-import type { DetailLevel } from "../domain/fit-index.ts";
 import { isObject } from "../domain/manifest-parts.ts";
 import { flow, flowList, keyLine, scalar, valueText } from "../domain/yaml-text.ts";
 import type { CapabilityKind } from "../schemas/index.ts";
@@ -63,13 +62,6 @@ export function budgetBlock(
   addDetails(lines, shown.element);
   return lines.text === "" ? undefined : `${name}${lines.text}`;
 }
-
-/** Says what a level of detail shows, for whoever describes the answer. */
-export const levelMeaning: Record<DetailLevel, string> = {
-  name: "kind and id",
-  summary: "one line of what it does",
-  schema: "description, input schema and all else that was declared",
-};
 
 export function triggersOf(declared: Record<string, unknown>): string[] {
   return declaredVerbs(declared.actionTriggers ?? declared.action_triggers);
