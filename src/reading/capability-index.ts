@@ -45,7 +45,7 @@ export async function readIndex(
   services: Services,
   principal: Principal,
   ref: IndexRef,
-  variant: IndexVariant,
+  variant: string,
   { freshness = asCached, ifNoneMatch, onlyAdvertised }: IndexQuestion,
 ): Promise<Result<ShownIndex, Failure>> {
   const objection = await guardTenant(services, principal, ref.tenant);
@@ -55,10 +55,12 @@ export async function readIndex(
     services.operations.objectCalls += 1;
     const state = await services.tenant(ref.tenant).indexState(ref.name);
     const refused =
-      readObjection(principal, ref, state) ??
-      generationObjection(freshness.minGeneration, state.generation) ??
-      (onlyAdvertised ? advertiseObjection(ref, variant, state) : undefined);
+      readObjection(principal, ref, state) ?? generationObjection(freshness.minGeneration, state.generation);
     if (refused !== undefined) return err(refused);
+    // Permission first: whoever may not read the index does not learn what is wrong with the question.
+    if (!isVariant(variant)) return err(unknownIndex(indexUri(ref, variant)));
+    const hidden = onlyAdvertised ? advertiseObjection(ref, variant, state) : undefined;
+    if (hidden !== undefined) return err(hidden);
 
     const face = onlyPublic ? "public" : "tenant";
     const etag = `W/"${indexTextVersion}.${variant}.${face}.${state.stamp}"`;

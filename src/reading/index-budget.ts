@@ -50,12 +50,27 @@ export interface BudgetIndex {
   /** Of what was weighed, what is not in it; the first few of it. */
   leftOut: BudgetLeftOut[];
   moreLeftOut?: number;
-  generation: number;
 }
 
 const mostLeftOutShown = 20;
 /** Looked through for those of certain servers. */
 const mostLookedThrough = 1_000;
+
+/** The generation of a tenant in which the caller may see something; to anyone else it is as if it were not there. */
+export async function visibleTenant(
+  services: Services,
+  principal: Principal,
+  tenant: string,
+  minGeneration = 0,
+): Promise<Result<number, Failure>> {
+  const objection = await guardTenant(services, principal, tenant);
+  if (objection !== undefined) return err(objection);
+  services.operations.objectCalls += 1;
+  const { generation, hasPublic } = await services.tenant(tenant).indexState();
+  const refused =
+    (hasPublic ? undefined : insiderObjection(principal, tenant)) ?? generationObjection(minGeneration, generation);
+  return refused === undefined ? ok(generation) : err(refused);
+}
 
 /** Of what the caller may see in a tenant, the index that is worth most for a task and costs no more than a budget. */
 export async function fitCapabilityIndex(
@@ -63,16 +78,7 @@ export async function fitCapabilityIndex(
   principal: Principal,
   tenant: string,
   request: IndexBudgetRequest,
-  minGeneration = 0,
-): Promise<Result<BudgetIndex, Failure>> {
-  const objection = await guardTenant(services, principal, tenant);
-  if (objection !== undefined) return err(objection);
-  services.operations.objectCalls += 1;
-  const { generation, hasPublic } = await services.tenant(tenant).indexState();
-  const refused =
-    (hasPublic ? undefined : insiderObjection(principal, tenant)) ?? generationObjection(minGeneration, generation);
-  if (refused !== undefined) return err(refused);
-
+): Promise<BudgetIndex> {
   const { task: text = "", kinds = CapabilityKind.options, servers, pins = [], budget } = request;
   const range = rangeOf(principal, [tenant]);
   const limit = servers === undefined ? mostWeighed : mostLookedThrough;
@@ -107,7 +113,7 @@ export async function fitCapabilityIndex(
     ...overBudget(ranked, weighedRanked, fit.ranked, fixed),
   ];
   const leftOut = [...judged.leftOut, ...over];
-  return ok({
+  return {
     index: isEmpty ? "" : `${header}${shown.map(({ text: lines }) => lines).join("")}`,
     tokens: isEmpty ? 0 : fixed + fit.pins.tokens + fit.ranked.tokens,
     budget,
@@ -116,8 +122,7 @@ export async function fitCapabilityIndex(
     considered: judged.held.length + ranked.length,
     leftOut: leftOut.slice(0, mostLeftOutShown),
     ...(leftOut.length > mostLeftOutShown ? { moreLeftOut: leftOut.length - mostLeftOutShown } : {}),
-    generation,
-  });
+  };
 }
 
 /** Places between what was found for a task and what was not. */

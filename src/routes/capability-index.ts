@@ -1,17 +1,15 @@
-import type { IndexVariant } from "../domain/advertise.ts";
 import { matchesEtag } from "../domain/etag.ts";
 import { type AnswerMeta, notModified, send, succeed } from "../http/answer.ts";
 import { readDocument } from "../http/body.ts";
-import { type App, bad, type RequestContext, refuse, unwrap } from "../http/context.ts";
+import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
 import { admit, admitAnyone, freshnessOf, parameters, serverName, tenantName } from "../http/request.ts";
 import { validated } from "../http/validate.ts";
 import { writerTo } from "../http/write.ts";
 import { readAdvertise, shownAdvertise } from "../reading/advertise.ts";
-import { isVariant, readIndex, unknownIndex } from "../reading/capability-index.ts";
-import { fitCapabilityIndex } from "../reading/index-budget.ts";
+import { readIndex } from "../reading/capability-index.ts";
+import { fitCapabilityIndex, visibleTenant } from "../reading/index-budget.ts";
 import { AdvertiseSettings, IndexBudgetRequest } from "../schemas/index.ts";
 import type { Services } from "../services.ts";
-import { indexUri } from "../views/index-text.ts";
 
 const path = "/api/index/:tenant";
 
@@ -48,10 +46,11 @@ export function capabilityIndexRoutes(app: App, services: Services): void {
     const tenant = tenantName(c.req.param("tenant"));
     const { minGeneration } = freshnessOf(c);
     const principal = await admitAnyone(c, services);
+    const generation = unwrap(await visibleTenant(services, principal, tenant, minGeneration));
     parameters(c, []);
     const request = validated(IndexBudgetRequest, await readDocument(c, limits));
-    const fitted = unwrap(await fitCapabilityIndex(services, principal, tenant, request, minGeneration));
-    const meta: AnswerMeta = { generation: fitted.generation, source: "object", headers: { Vary: "Accept, Origin" } };
+    const fitted = { ...(await fitCapabilityIndex(services, principal, tenant, request)), generation };
+    const meta: AnswerMeta = { generation, source: "object", headers: { Vary: "Accept, Origin" } };
     if (!wantsYaml(c)) return succeed(c, services, fitted, meta);
     return send(c, services, fitted.index, "text/yaml; charset=utf-8", meta);
   });
@@ -79,20 +78,14 @@ async function show(c: RequestContext, services: Services, wanted: string, serve
   };
   const freshness = freshnessOf(c);
   const principal = await admitAnyone(c, services);
-  const variant = variantOf(wanted, ref);
   const ifNoneMatch = c.req.header("If-None-Match");
-  const read = await readIndex(services, principal, ref, variant, { freshness, ifNoneMatch, onlyAdvertised: true });
+  const read = await readIndex(services, principal, ref, wanted, { freshness, ifNoneMatch, onlyAdvertised: true });
   const { etag, generation, mimeType, shown } = unwrap(read);
   // Behind permission: whoever may not read it does not learn what is wrong with the question.
   parameters(c, []);
   const meta = { etag, generation, source: "object" as const };
   if (shown === undefined) return notModified(c, services, meta);
   return send(c, services, shown.text, `${mimeType}; charset=utf-8`, meta);
-}
-
-function variantOf(wanted: string, ref: { tenant: string; name?: string }): IndexVariant {
-  if (!isVariant(wanted)) refuse(unknownIndex(indexUri(ref, wanted)));
-  return wanted as IndexVariant;
 }
 
 function wantsYaml(c: RequestContext): boolean {
