@@ -9,6 +9,7 @@ import { withSession } from "./middleware/session.ts";
 import { capabilitiesRoutes } from "./routes/capabilities.ts";
 import { capabilityRoutes } from "./routes/capability.ts";
 import { catalogRoutes } from "./routes/catalog.ts";
+import { capabilityIndexRoutes } from "./routes/capability-index.ts";
 import { changesRoutes } from "./routes/changes.ts";
 import { configsRoutes } from "./routes/configs.ts";
 import { descriptionRoutes } from "./routes/description.ts";
@@ -43,6 +44,7 @@ export function createApp(services: Services): App {
   viewsRoutes(app, services);
   capabilityRoutes(app, services);
   catalogRoutes(app, services);
+  capabilityIndexRoutes(app, services);
   importsRoutes(app, services);
   changesRoutes(app, services);
   subscriptionsRoutes(app, services);

@@ -1,3 +1,4 @@
+import { type Advertised, indexVariants, nothingAdvertised } from "./domain/advertise.ts";
 import { type Bounds, defaultBounds } from "./domain/bounds.ts";
 import type { Limit } from "./domain/token-bucket.ts";
 
@@ -21,6 +22,8 @@ export interface Config {
   sessionRequirements: readonly SessionRequirement[];
   /** Without these no session is opened. */
   requiredCapabilities: readonly string[];
+  /** Which variants of the registry's own capability index are resources of it. */
+  advertisedIndex: Advertised;
   slowMs: number;
   /** For development: requests of the registry's own may go to this machine. */
   allowLoopbackFetch: boolean;
@@ -82,6 +85,7 @@ function parse(env: Omit<Env, keyof Secrets> & Secrets): Config {
     requireNegotiation: readFlag("REQUIRE_NEGOTIATION", env.REQUIRE_NEGOTIATION),
     sessionRequirements: readRequirements("SESSION_REQUIREMENTS", env.SESSION_REQUIREMENTS),
     requiredCapabilities: readList(env.REQUIRED_CAPABILITIES),
+    advertisedIndex: readVariants("ADVERTISE_INDEX", env.ADVERTISE_INDEX),
     slowMs: readNumber("SLOW_MS", env.SLOW_MS, 1_000),
     allowLoopbackFetch: readFlag("ALLOW_LOOPBACK_FETCH", env.ALLOW_LOOPBACK_FETCH),
     sourceCredentials: readCredentials("SOURCE_CREDENTIALS", env.SOURCE_CREDENTIALS),
@@ -115,6 +119,15 @@ function readList(value: string | undefined): string[] {
     .split(",")
     .map((item) => item.trim())
     .filter((item) => item !== "");
+}
+
+function readVariants(name: string, value: string | undefined): Advertised {
+  const wanted = readList(value);
+  const known: readonly string[] = indexVariants;
+  if (wanted.some((variant) => !known.includes(variant))) {
+    throw new ConfigError(`${name} must be a list of ${indexVariants.join(", ")}`);
+  }
+  return { ...nothingAdvertised, ...Object.fromEntries(wanted.map((variant) => [variant, true])) };
 }
 
 function readFlag(name: string, value: string | undefined): boolean {

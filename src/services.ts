@@ -19,6 +19,7 @@ import { Edge, type EdgeCache } from "./storage/edge.ts";
 import { Heads } from "./storage/heads.ts";
 import { Lru } from "./storage/lru.ts";
 import { createOperations, type Operations } from "./storage/operations.ts";
+import { RenderedIndexes } from "./storage/rendered-indexes.ts";
 import { RenderedViews } from "./storage/rendered-views.ts";
 import { Sessions } from "./storage/sessions.ts";
 
@@ -45,6 +46,7 @@ export interface Services {
   bodies: Bodies;
   catalogPages: CatalogPages;
   views: RenderedViews;
+  indexes: RenderedIndexes;
   /** Absent while no secret is configured to sign them with. */
   cursors: Cursors | undefined;
 }
@@ -84,6 +86,7 @@ export function createServices(env: Env, surroundings: Surroundings = {}): Servi
     bodies,
     catalogPages,
     views: new RenderedViews(bodies, operations),
+    indexes: new RenderedIndexes(now),
     cursors: config.signingSecret && new Cursors(config.signingSecret),
   };
 }

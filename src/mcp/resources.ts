@@ -5,83 +5,17 @@ import { err, ok, type Result } from "../domain/result.ts";
 import { findView, readView } from "../reading/view.ts";
 import type { Services } from "../services.ts";
 import type { ServerRef } from "../storage/heads.ts";
+import { isIndexUri, listIndexResources, readIndexResource } from "./index-resources.ts";
+import { type OwnResource, ownResources, ownResourceTemplates, type ResourceContents } from "./own-resources.ts";
 import { ownView } from "./own-view.ts";
 import { parseResourceUri } from "./resource-uri.ts";
 
-/** A resource as MCP lists it. */
-export interface OwnResource {
-  uri: string;
-  name: string;
-  title: string;
-  description: string;
-  mimeType: string;
+export { ownResources, ownResourceTemplates } from "./own-resources.ts";
+
+/** What is listed to a caller: always the same, and behind it the capability indexes that are advertised to it. */
+export async function listResources(services: Services, principal: Principal): Promise<OwnResource[]> {
+  return [...ownResources, ...(await listIndexResources(services, principal))];
 }
-
-/** Resources whose URI is made from what the reader looks for. */
-export interface OwnResourceTemplate extends Omit<OwnResource, "uri"> {
-  uriTemplate: string;
-}
-
-export interface ResourceContents {
-  uri: string;
-  mimeType: string;
-  text: string;
-  /** Of a server's view: changes when the view does. */
-  etag?: string;
-  /** The generation of the server's tenant it is as of. */
-  generation?: number;
-}
-
-const mimeType = "application/json";
-
-/** In stable order. */
-export const ownResources: readonly OwnResource[] = [
-  {
-    uri: "capabilities://server",
-    name: "server",
-    title: "This registry",
-    description: "Version, features, limits and runtime of the registry.",
-    mimeType,
-  },
-  {
-    uri: "capabilities://tools",
-    name: "tools",
-    title: "Operations",
-    description: "What the registry can be asked to do, with schemas, by category.",
-    mimeType,
-  },
-  {
-    uri: "capabilities://resources",
-    name: "resources",
-    title: "Resources",
-    description: "Families of resource URIs and their parameters.",
-    mimeType,
-  },
-  {
-    uri: "capabilities://generators",
-    name: "generators",
-    title: "Generators",
-    description: "The registry's own generators and how one is chosen.",
-    mimeType,
-  },
-  {
-    uri: "generator://decision_tree",
-    name: "decision_tree",
-    title: "Generators (deprecated)",
-    description: "Deprecated: read capabilities://generators.",
-    mimeType,
-  },
-];
-
-export const ownResourceTemplates: readonly OwnResourceTemplate[] = [
-  {
-    uriTemplate: "capabilities://{tenant}/{name}/{view}",
-    name: "server_view",
-    title: "View of a server",
-    description: "view: server, tools, resources, generators, or one that the server's manifest brings.",
-    mimeType,
-  },
-];
 
 /**
  * The text of a resource. Public servers need no token; to anyone outside its tenant, a private server and no server
@@ -94,6 +28,7 @@ export async function readResource(
 ): Promise<Result<ResourceContents, Failure>> {
   const parsed = parseResourceUri(uri);
   if (!parsed.ok) return parsed;
+  if (isIndexUri(uri)) return readIndexResource(services, principal, uri);
   if (parsed.value === undefined) return err(unknownResource(uri));
   const { view, server } = parsed.value;
   const contents =

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { type Failure, failure } from "../domain/failure.ts";
 import { err, type Result } from "../domain/result.ts";
-import { serverPattern, tenantPattern } from "../schemas/index.ts";
+import { digestPattern, serverPattern, tenantPattern } from "../schemas/index.ts";
 import type { OwnTool, ToolAnnotations, ToolContext } from "./tool.ts";
 import { diffCapabilitiesTool } from "./tools/diff-capabilities.ts";
 import { getCapabilityTool } from "./tools/get-capability.ts";
+import { getCapabilityIndexTool } from "./tools/get-capability-index.ts";
 import { listServersTool } from "./tools/list-servers.ts";
 import { negotiateContextTool } from "./tools/negotiate-context.ts";
 import { preflightGeneratorTool } from "./tools/preflight-generator.ts";
@@ -22,6 +23,7 @@ export const ownTools: readonly OwnTool[] = [
   whatsChangedTool,
   searchCapabilitiesTool,
   negotiateContextTool,
+  getCapabilityIndexTool,
 ];
 
 /** A tool as MCP lists it. */
@@ -59,12 +61,20 @@ export async function callTool(name: string, input: unknown, context: ToolContex
   return err(failure("ErrorToolNotFound", message));
 }
 
-/** Names are copied from other answers, never made up: what they may hold is checked, but not worth its tokens here. */
-const unlistedPatterns: unknown[] = [tenantPattern.source, serverPattern.source];
+/**
+ * Names and digests are copied from other answers, never made up: what they may hold is checked, but not worth its
+ * tokens here.
+ */
+const unlistedPatterns: unknown[] = [tenantPattern.source, serverPattern.source, digestPattern.source];
 
 /** JSON Schema without what goes without saying: a client pays for every word of it. */
 function jsonSchemaOf(schema: z.ZodObject): JsonSchema {
-  const { $schema: _, ...written } = z.toJSONSchema(schema, {
+  // The tool has a description of its own.
+  const {
+    $schema: _,
+    description: __,
+    ...written
+  } = z.toJSONSchema(schema, {
     io: "input",
     override({ jsonSchema }) {
       if (unlistedPatterns.includes(jsonSchema.pattern)) delete jsonSchema.pattern;

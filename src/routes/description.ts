@@ -1,9 +1,11 @@
+import advertiseSettings from "../../schemas/advertise-settings.schema.json" with { type: "json" };
 import contextRequest from "../../schemas/context-request.schema.json" with { type: "json" };
 import generator from "../../schemas/generator.schema.json" with { type: "json" };
 import generatorsView from "../../schemas/generators-view.schema.json" with { type: "json" };
 import hookChange from "../../schemas/hook-change.schema.json" with { type: "json" };
 import hookEvent from "../../schemas/hook-event.schema.json" with { type: "json" };
 import hookRequest from "../../schemas/hook-request.schema.json" with { type: "json" };
+import indexBudgetRequest from "../../schemas/index-budget-request.schema.json" with { type: "json" };
 import itemSwitch from "../../schemas/item-switch.schema.json" with { type: "json" };
 import keyRotation from "../../schemas/key-rotation.schema.json" with { type: "json" };
 import manifest from "../../schemas/manifest.schema.json" with { type: "json" };
@@ -53,6 +55,8 @@ const schemas: Record<keyof typeof published, unknown> = {
   "new-subscription": newSubscription,
   "subscription-change": subscriptionChange,
   "secret-rotation": secretRotation,
+  "advertise-settings": advertiseSettings,
+  "index-budget-request": indexBudgetRequest,
 };
 
 const files = new Map(Object.entries(schemas).map(([name, schema]) => [`${name}.schema.json`, JSON.stringify(schema)]));

@@ -5,6 +5,7 @@ import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
 import { admitAnyone, parameters, takeTurn } from "../http/request.ts";
 import { sessionDocument } from "../http/session.ts";
 import { validated } from "../http/validate.ts";
+import { ownIndexUris } from "../mcp/index-resources.ts";
 import { ownResources } from "../mcp/resources.ts";
 import { ownTools } from "../mcp/tools.ts";
 import { customCapabilities } from "../negotiation/custom-capabilities.ts";
@@ -66,7 +67,7 @@ function answerSession(
     server_version: version,
     supported_capabilities: details.map(({ name }) => name),
     available_tools: ownTools.map(({ name }) => name),
-    available_resources: ownResources.map(({ uri }) => uri),
+    available_resources: [...ownResources.map(({ uri }) => uri), ...ownIndexUris(services)],
     capability_details: Object.fromEntries(details.map((detail) => [detail.name, detail])),
     // A session that is taken up again shows what it kept.
     extensions: extensions ?? kept ?? {},

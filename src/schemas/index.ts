@@ -1,4 +1,5 @@
 export * from "./capability.ts";
+export * from "./capability-index.ts";
 export * from "./hook.ts";
 export * from "./manifest.ts";
 export * from "./names.ts";

@@ -33,7 +33,9 @@ export const CapabilityId = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._~:-]{0,511}$/, "must be 1 to 512 of A-Z, a-z, 0-9, '.', '_', '~', ':' and '-'");
 
+export const digestPattern = /^sha256-[0-9a-f]{64}$/;
+
 export const Digest = z
   .string()
-  .regex(/^sha256-[0-9a-f]{64}$/, "must be sha256- followed by 64 hex digits")
+  .regex(digestPattern, "must be sha256- followed by 64 hex digits")
   .describe("SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits.");

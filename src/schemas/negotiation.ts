@@ -103,7 +103,7 @@ export const ContextRequest = z
       .describe("Taken before anything else.")
       .optional(),
     pins: z
-      .array(z.strictObject({ ...Reference, digest: Digest }))
+      .array(z.strictObject({ ...Reference, digest: Digest.describe("As reviewed.") }))
       .max(256)
       .describe("What the client has reviewed: taken if it is still the same, left out and reported if not.")
       .optional(),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Generator, Operation, Prompt, Resource, ResourceTemplate, Tool } from "./capability.ts";
+import { AdvertiseSettings, IndexBudgetRequest } from "./capability-index.ts";
 import { HookChange, HookEvent, HookRequest, KeyRotation } from "./hook.ts";
 import { Manifest } from "./manifest.ts";
 import { ContextRequest, NegotiationRequest, ResumeRequest } from "./negotiation.ts";
@@ -33,6 +34,8 @@ export const published = {
   "new-subscription": NewSubscription,
   "subscription-change": SubscriptionChange,
   "secret-rotation": SecretRotation,
+  "advertise-settings": AdvertiseSettings,
+  "index-budget-request": IndexBudgetRequest,
 } as const satisfies Record<string, z.ZodType>;
 
 /** JSON Schemas that refer to each other by the URI given for a name. They describe what is sent, not what is stored. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { CapabilityKind } from "./capability.ts";
+import { Advertise } from "./capability-index.ts";
 import { ServerName, TenantName } from "./names.ts";
 import { Description, JsonObject, Title } from "./parts.ts";
 
@@ -55,14 +56,7 @@ export const ServerConfig = z
         message: "has two sources of one id; without one a source is called source-1, source-2 and so on",
       })
       .optional(),
-    advertise: z
-      .looseObject({
-        advertiseResources: z.boolean().optional(),
-        variants: z
-          .looseObject({ summary: z.boolean().optional(), full: z.boolean().optional(), stats: z.boolean().optional() })
-          .optional(),
-      })
-      .optional(),
+    advertise: Advertise.optional(),
     policy: z
       .looseObject({
         sameVersion: z

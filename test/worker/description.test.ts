@@ -36,6 +36,7 @@ const examples: Record<string, string> = {
   tenant: "told",
   name: "s",
   view: "tools",
+  variant: "stats",
   type: "plain",
   format: "mcp",
   capabilityId: "mcp.s.told_t",
@@ -70,7 +71,12 @@ function references(value: unknown): string[] {
 let member: string;
 beforeAll(async () => {
   member = await token({ tenants: ["told"] });
-  await registry.send("POST", configs, { token: member, body: { tenant: "told", name: "s", visibility: "public" } });
+  const advertise = { advertiseResources: true };
+  await registry.send("POST", configs, {
+    token: member,
+    body: { tenant: "told", name: "s", visibility: "public", advertise },
+  });
+  await registry.send("PUT", "/api/index/told/advertise", { token: member, body: advertise });
   await registry.send("PUT", capabilities("told", "s"), { token: member, body: tools("told_t") });
 });
 
@@ -118,6 +124,8 @@ describe("/openapi.json", () => {
     if (path.startsWith("/mcp/")) expect(body.code).not.toBe("ErrorUnauthorized");
     // A hook is proven by a signature.
     else if (path.startsWith("/hooks/")) expect(body.error.code).toBe("ErrorWebhookUnverified");
+    // What is asked in a body is missing here, which is another matter than a token.
+    else if (method === "POST") expect(body.error.code).toBe("ErrorInvalidBody");
     else expect(status).toBe(200);
   });
 

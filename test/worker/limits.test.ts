@@ -240,6 +240,7 @@ describe("a setting that cannot be read", () => {
     ["READ_LIMIT", "0/7"],
     ["WRITE_LIMIT", "77"],
     ["SLOW_MS", "soon"],
+    ["ADVERTISE_INDEX", "everything"],
     ["JWKS_URL", "http://issuer.test/jwks"],
     ["PUBLIC_URL", "registry.test"],
   ])("%s=%s is named in a 503, and not repeated", async (name, value) => {

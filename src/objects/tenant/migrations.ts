@@ -230,6 +230,13 @@ export const steps: readonly Step[] = [
   },
   { tables: "", sources: "follow" },
   { tables: "", attributes: "count" },
+  {
+    tables: `
+  CREATE INDEX server_advertised ON server (name)
+    WHERE coalesce(json_extract(config, '$.advertise.advertiseResources'),
+      json_extract(config, '$.advertise.advertise_resources')) = 1;
+  `,
+  },
 ];
 
 interface Step {

@@ -10,13 +10,27 @@ import { err, ok, type Result } from "../../domain/result.ts";
 import type { StoredCapability } from "../../domain/stored.ts";
 import { TokenBuckets } from "../../domain/token-bucket.ts";
 import type { Topic } from "../../domain/topic.ts";
-import type { ServerConfig } from "../../schemas/index.ts";
+import type { AdvertiseSettings, ServerConfig } from "../../schemas/index.ts";
 import type { RankedCard } from "../card-index.ts";
+import { advertiseOf, setAdvertise, type TenantAdvertise } from "./advertise.ts";
 import { findCapability } from "./capabilities.ts";
 import { changesSince, generationOf, logHead, tenantOf } from "./change-log.ts";
 import { Deliveries } from "./deliveries.ts";
 import { HookDesk } from "./hook-desk.ts";
 import type { Hook, HookGate } from "./hooks.ts";
+import {
+  type AdvertisedServer,
+  advertisedServers,
+  declaredItems,
+  type IndexPage,
+  type IndexRange,
+  type IndexRow,
+  type IndexServer,
+  type IndexState,
+  indexItems,
+  indexServers,
+  indexState,
+} from "./index-rows.ts";
 import { isEmpty, migrate } from "./migrations.ts";
 import { Outbox, owe } from "./outbox.ts";
 import { comparePins, type PinVerdict } from "./pins.ts";
@@ -205,6 +219,46 @@ export class TenantObject extends DurableObject<Env> {
   async cards(ids: readonly string[]): Promise<AsOf<{ cards: (CapabilityCard & { public: boolean })[] }>> {
     if (!this.#ready) return { generation: 0, cards: [] };
     return { generation: generationOf(this.#sql), cards: tenantCards(this.#sql, ids) };
+  }
+
+  /** Who may read an index, and whether one that was rendered is still good. */
+  async indexState(server?: string): Promise<IndexState> {
+    return this.#ready ? indexState(this.#sql, server) : { generation: 0, stamp: "0", hasPublic: false };
+  }
+
+  async indexServers(range: IndexRange, after: string): Promise<IndexPage<IndexServer>> {
+    return this.#ready ? indexServers(this.#sql, range, after) : { stamp: "0", rows: [] };
+  }
+
+  async indexItems(range: IndexRange, part: Parameters<typeof indexItems>[2]): Promise<IndexPage<IndexRow>> {
+    return this.#ready ? indexItems(this.#sql, range, part) : { stamp: "0", rows: [] };
+  }
+
+  /** What items declare, by their ids, as far as one answer has room. */
+  async declared(
+    ids: readonly string[],
+    range: Pick<IndexRange, "onlyPublic">,
+  ): Promise<AsOf<{ items: ReturnType<typeof declaredItems> }>> {
+    if (!this.#ready) return { generation: 0, items: [] };
+    return { generation: generationOf(this.#sql), items: declaredItems(this.#sql, ids, range) };
+  }
+
+  async advertise(): Promise<AsOf<{ current?: TenantAdvertise }>> {
+    if (!this.#ready) return { generation: 0 };
+    const current = advertiseOf(this.#sql);
+    return { generation: generationOf(this.#sql), ...(current === undefined ? {} : { current }) };
+  }
+
+  async advertisedServers(limit: number): Promise<{ servers: AdvertisedServer[]; tokens: number }> {
+    return this.#ready ? advertisedServers(this.#sql, limit) : { servers: [], tokens: 0 };
+  }
+
+  async setAdvertise(writer: Writer, settings: AdvertiseSettings): Promise<ReturnType<typeof setAdvertise>> {
+    const objection = this.#admit(writer);
+    if (objection !== undefined) return err(objection);
+    const { changes } = this.#config.bounds;
+    const at = new Date().toISOString();
+    return this.ctx.storage.transactionSync(() => setAdvertise(this.#sql, settings, at, changes, writer.precondition));
   }
 
   /** Entries of the log after a sequence number, and where it ends; no end before the first write. */

@@ -1,0 +1,27 @@
+import { z } from "zod";
+import { indexVariants } from "../../domain/advertise.ts";
+import { ok } from "../../domain/result.ts";
+import { readIndex } from "../../reading/capability-index.ts";
+import { ServerName } from "../../schemas/index.ts";
+import { defineTool } from "../tool.ts";
+import { reading, tenant } from "./fields.ts";
+
+export const getCapabilityIndexTool = defineTool({
+  name: "get_capability_index",
+  title: "Get index",
+  description: "All that a tenant or server has: by verb, in full, or its sizes.",
+  input: z.strictObject({
+    tenant,
+    name: ServerName.optional(),
+    variant: z.enum(indexVariants).default("summary"),
+  }),
+  output: z.object({ text: z.string(), generation: z.number() }),
+  annotations: reading,
+  async run({ tenant: owner, name, variant }, { services, principal }) {
+    // Whoever asks by name pays for what it asks: nothing is injected, so nothing need be advertised.
+    const read = await readIndex(services, principal, { tenant: owner, name }, variant, { onlyAdvertised: false });
+    if (!read.ok) return read;
+    const { shown, generation } = read.value;
+    return ok({ text: shown?.text ?? "", generation });
+  },
+});

@@ -1,0 +1,144 @@
+import { actionTriggers } from "../domain/action-triggers.ts";
+import { type Failure, failure } from "../domain/failure.ts";
+import { err, ok, type Result } from "../domain/result.ts";
+import { loadTokenizer } from "../domain/tokens.ts";
+import type { IndexPage, IndexRange, IndexRow, IndexServer } from "../objects/tenant/index-rows.ts";
+import { type SectionName, sectionForKind } from "../schemas/index.ts";
+import type { Services } from "../services.ts";
+import { elementBlock, labelOf, triggersOf } from "../views/index-elements.ts";
+import {
+  elementsBlocks,
+  type IndexOwner,
+  type IndexServerNote,
+  type IndexText,
+  indexTextVersion,
+  metadataBlock,
+  notesBlock,
+  triggersBlock,
+  withComments,
+} from "../views/index-text.ts";
+import { countedBody, type IndexBlock } from "./index-body.ts";
+
+/** More than these are not read, and no text is longer: a model would have no room for it, nor an isolate. */
+const mostElements = 50_000;
+const mostServers = 10_000;
+const mostCharacters = 8 * 1024 * 1024;
+
+/** Something was written while the pages were read: they do not belong together. */
+export const moved = Symbol("moved");
+
+type Gathered<T> = Result<T, Failure> | typeof moved;
+
+/** The text of a tenant's or a server's index, as long as everything in it is of one moment. */
+export async function renderIndex(
+  services: Services,
+  owner: IndexOwner & { tenant: string },
+  range: IndexRange,
+  stamp: string,
+  variant: "summary" | "full",
+): Promise<Gathered<IndexText>> {
+  const tenant = () => {
+    services.operations.objectCalls += 1;
+    return services.tenant(owner.tenant);
+  };
+  const servers: IndexServer[] = [];
+  const read = await everyPage(
+    stamp,
+    ([after = ""]) => tenant().indexServers(range, after),
+    (rows) => {
+      servers.push(...rows);
+      return servers.length > mostServers ? tooLarge(owner, `${mostServers} servers`) : undefined;
+    },
+  );
+  if (read === moved || !read.ok) return read;
+
+  const among = owner.name === undefined;
+  const whole = variant === "full";
+  const elements: { server: string; kind: IndexRow["kind"]; key: string; id: string; declared?: unknown }[] = [];
+  const sections = new Map<SectionName, IndexBlock[]>();
+  let characters = 0;
+  const gathered = await everyPage(
+    stamp,
+    (after) => tenant().indexItems(range, { whole, after }),
+    (rows) => {
+      for (const row of rows) {
+        const { server, kind, key, id } = row;
+        const declared = row.text === null ? undefined : JSON.parse(row.text);
+        elements.push({ server, kind, key, id, declared: whole ? triggersOf(declared) : declared });
+        if (!whole) continue;
+        const text = elementBlock({ server, kind, key, id, declared }, among);
+        characters += text.length;
+        if (characters > mostCharacters) return tooLarge(owner, `${mostCharacters} characters`);
+        const block = { text, key: `${indexTextVersion} ${among} ${server} ${kind} ${row.digest} ${id}` };
+        const section = sections.get(sectionForKind(kind));
+        if (section === undefined) sections.set(sectionForKind(kind), [block]);
+        else section.push(block);
+      }
+      return elements.length > mostElements ? tooLarge(owner, `${mostElements} elements`) : undefined;
+    },
+  );
+  if (gathered === moved || !gathered.ok) return gathered;
+
+  const triggers = actionTriggers(
+    elements.map((element) => ({ ...element, label: labelOf(element, among) })),
+    servers.flatMap(({ name, actionTriggers: declared }) =>
+      declared === undefined ? [] : [{ server: name, triggers: declared }],
+    ),
+  );
+  const metadata = {
+    created: servers.reduce<string | null>((first, { createdAt }) => least(first, createdAt), null),
+    lastUpdated: servers.reduce<string | null>((last, { updatedAt }) => greatest(last, updatedAt), null),
+    totalElements: elements.length,
+  };
+  const blocks: IndexBlock[] = [{ text: metadataBlock(metadata) }, { text: triggersBlock(triggers) }];
+  if (whole) {
+    const notes = notesBlock(notesOf(servers, elements));
+    if (characters + notes.length > mostCharacters) return err(tooLarge(owner, `${mostCharacters} characters`));
+    blocks.push(...elementsBlocks<IndexBlock>(sections, (text) => ({ text })), { text: notes });
+  }
+  const body = await countedBody(services, blocks);
+  return ok(withComments(variant, owner, elements.length, body, await loadTokenizer()));
+}
+
+function notesOf(servers: readonly IndexServer[], elements: readonly { server: string }[]): IndexServerNote[] {
+  const counts = Map.groupBy(elements, ({ server }) => server);
+  return servers.map(({ name, title, version, relationships, semantic }) => ({
+    name,
+    elements: counts.get(name)?.length ?? 0,
+    ...(title === undefined ? {} : { title }),
+    ...(version === undefined ? {} : { version }),
+    ...(relationships === undefined ? {} : { relationships }),
+    ...(semantic === undefined ? {} : { semantic }),
+  }));
+}
+
+async function everyPage<T>(
+  stamp: string,
+  read: (after: string[]) => Promise<IndexPage<T>>,
+  take: (rows: T[]) => Failure | undefined,
+): Promise<Gathered<undefined>> {
+  for (let after: string[] | undefined = []; after !== undefined; ) {
+    const page: IndexPage<T> = await read(after);
+    if (page.stamp !== stamp) return moved;
+    const objection = take(page.rows);
+    if (objection !== undefined) return err(objection);
+    after = page.next;
+  }
+  return ok(undefined);
+}
+
+function tooLarge({ tenant, name }: IndexOwner, limit: string): Failure {
+  const narrower =
+    name === undefined
+      ? `read one server's at /api/index/${tenant}/{name}/full, or what fits a budget with POST /api/index/${tenant}/budget`
+      : `ask for what fits a budget with POST /api/index/${tenant}/budget and "servers": ["${name}"]`;
+  return failure("ErrorIndexTooLarge", `The capability index has more than ${limit}; ${narrower}`);
+}
+
+function least(a: string | null, b: string): string {
+  return a === null || b < a ? b : a;
+}
+
+function greatest(a: string | null, b: string): string {
+  return a === null || b > a ? b : a;
+}
