@@ -20,11 +20,22 @@ export interface Page<T> {
 }
 
 /** One page of a list in order of tenant and name. `scope` is everything a cursor must not be carried across. */
-export async function paged<T extends { tenant: string; name: string }>(
+export function paged<T extends { tenant: string; name: string }>(
+  services: Services,
+  request: PageRequest,
+  scope: unknown,
+  read: ReadPage<T>,
+): Promise<Result<Page<T>, Failure>> {
+  return pagedBy(services, request, scope, read, ({ tenant, name }) => [tenant, name]);
+}
+
+/** The same in the order of another key. */
+export async function pagedBy<T>(
   services: Services,
   { limit, cursor }: PageRequest,
   scope: unknown,
   read: ReadPage<T>,
+  keyOf: (item: T) => string[],
 ): Promise<Result<Page<T>, Failure>> {
   const { cursors } = services;
   if (cursors === undefined) {
@@ -39,7 +50,7 @@ export async function paged<T extends { tenant: string; name: string }>(
   const first = start?.generation ?? generation;
   const last = page.items.at(-1);
   if (items.length > limit && last !== undefined) {
-    page.nextCursor = await cursors.write({ after: [last.tenant, last.name], generation: first }, scope);
+    page.nextCursor = await cursors.write({ after: keyOf(last), generation: first }, scope);
   }
   if (first !== generation) page.changed = true;
   return ok(page);
