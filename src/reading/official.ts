@@ -62,8 +62,8 @@ const form = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.\d+)?(?:Z|[+-]\d{2}:\
  */
 export function parseTime(value: string): string | undefined {
   const [, date] = form.exec(value) ?? [];
-  const time = date === undefined ? Number.NaN : Date.parse(value.toUpperCase());
+  const [day, time] = [Date.parse(`${date}T00:00:00Z`), Date.parse(value.toUpperCase())];
+  if (date === undefined || Number.isNaN(day) || Number.isNaN(time)) return undefined;
   // A day that its month does not have would count as one of the next.
-  const isDay = date !== undefined && new Date(Date.parse(`${date}T00:00:00Z`)).toISOString().startsWith(date);
-  return Number.isNaN(time) || !isDay ? undefined : new Date(time).toISOString();
+  return new Date(day).toISOString().startsWith(date) ? new Date(time).toISOString() : undefined;
 }

@@ -28,9 +28,12 @@ export function nameObjection(name: string): string | undefined {
 
 /** The document as it is kept: all of it but what registries, not publishers, say under `_meta`. */
 export function keptDocument(document: ServerJson): ServerJson {
-  const { _meta: meta, ...rest } = document;
-  const said = meta?.[publisherProvided];
-  return said === undefined ? rest : { ...rest, _meta: { [publisherProvided]: said } };
+  const kept = Object.entries(document).flatMap(([key, value]): [string, unknown][] => {
+    if (key !== "_meta") return [[key, value]];
+    const said = document._meta?.[publisherProvided];
+    return said === undefined ? [] : [[key, { [publisherProvided]: said }]];
+  });
+  return Object.fromEntries(kept) as ServerJson;
 }
 
 /** What of a server.json is the manifest's own: all of it but its name, which is the server's. */

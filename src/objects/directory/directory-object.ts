@@ -16,6 +16,7 @@ import {
   findVersions,
   type ListedVersion,
   type PublicVersions,
+  settleDerived,
   type VersionQuery,
   versionNamed,
   versionsOf,
@@ -149,7 +150,8 @@ export class DirectoryObject extends DurableObject<Env> {
     if (isPublic && items !== undefined) applyItems(this.#sql, entry, items);
     if (listed && !isPublic && moved > 0) dropVersions(this.#sql, entry);
     if (!listed) endDerived(this.#sql, entry, generation, entry.endedAt ?? new Date().toISOString());
-    if (versions !== undefined) applyVersions(this.#sql, entry, versions);
+    if (versions !== undefined) applyVersions(this.#sql, entry, versions.changed);
+    if (isPublic && versions !== undefined) settleDerived(this.#sql, entry, versions.derived);
     return moved > 0 || (items !== undefined && items.changed.length > 0) ? "changed" : "known";
   }
 

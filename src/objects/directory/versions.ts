@@ -40,15 +40,19 @@ interface Place {
 }
 
 /** Takes what is newer than what is here. What comes late or twice changes nothing: each row has its generation. */
-export function applyVersions(sql: SqlStorage, place: Place, { changed, derived }: PublicVersions): void {
+export function applyVersions(sql: SqlStorage, place: Place, changed: readonly PublicVersion[]): void {
   const name = fullName(place);
-  const stale = derived?.version ?? "";
-  sql.exec("DELETE FROM server_version WHERE name = ? AND derived = 1 AND version <> ?", name, stale);
   for (const version of changed) {
     if (!put(sql, place, version, false)) continue;
     releaseRemotes(sql, name, version.version);
     if (version.status !== "deleted") claimAsPublished(sql, name, version.version, version.remotes);
   }
+}
+
+/** Of a server that is there: it has one that is worked out, or none. */
+export function settleDerived(sql: SqlStorage, place: Place, derived: ServerVersion | undefined): void {
+  const present = derived?.version ?? "";
+  sql.exec("DELETE FROM server_version WHERE name = ? AND derived = 1 AND version <> ?", fullName(place), present);
   if (derived !== undefined) put(sql, place, derived, true);
 }
 
