@@ -49,7 +49,9 @@ const SingleVersion = z
   .string()
   .min(1)
   .max(255)
-  .refine((version) => !isVersionRange(version), { message: versionForm });
+  .refine((version) => !isVersionRange(version), {
+    error: ({ input }) => `${JSON.stringify(String(input).slice(0, 64))} ${versionForm}`,
+  });
 
 export const OfficialName = z
   .string()

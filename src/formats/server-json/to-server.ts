@@ -50,8 +50,8 @@ export const spokenFor: readonly string[] = [
 const sourcePrefix = "remote-";
 
 /** Tells sources that came with a server.json from those that were set by hand. */
-export function isRemoteSource({ id }: Pick<Source, "id">): boolean {
-  return id?.startsWith(sourcePrefix) === true;
+export function isRemoteSource({ id, credential }: Source): boolean {
+  return id?.startsWith(sourcePrefix) === true && credential === undefined;
 }
 
 /**

@@ -47,11 +47,8 @@ export interface VersionOutcome {
 export function publishVersion(work: VersionWork, { name, document }: VersionRequest): Result<VersionOutcome, Failure> {
   const { sql, at, subject, bounds } = work;
   const { version } = document;
-  const row = findRow(sql, name);
-  if (row !== undefined && (row.deleted_at === null || row.withdrawn === 1) && row.visibility !== "public") {
-    const message = `${document.name} is not public, and a version published here is: make it public first (PUT /api/mcp/configs)`;
-    return err(failure("ErrorServerPrivate", message));
-  }
+  const objection = privateObjection(work, name);
+  if (objection !== undefined) return err(objection);
   if (findVersion(sql, name, version) !== undefined) {
     const message = `invalid version: cannot publish a duplicate version; ${document.name} ${version} is there already, and a published version never changes`;
     return err(failure("ErrorVersionExists", message));
@@ -75,6 +72,15 @@ export function publishVersion(work: VersionWork, { name, document }: VersionReq
   settleLatest(sql, name, at, generation);
   const added = findVersion(sql, name, version);
   return ok({ generation, versions: added === undefined ? [] : [added] });
+}
+
+/** Why the versions of a server are left alone: it is not public, and they would make it so. */
+export function privateObjection({ sql, tenant }: VersionWork, name: string): Failure | undefined {
+  const row = findRow(sql, name);
+  const isThere = row !== undefined && (row.deleted_at === null || row.withdrawn === 1);
+  if (!isThere || row.visibility === "public") return undefined;
+  const message = `${tenant}/${name} is not public, and what is published here is: make it public first (PUT /api/mcp/configs)`;
+  return failure("ErrorServerPrivate", message);
 }
 
 /** Logs a change of a server's versions that leaves the server as it is. Answers its generation. */
@@ -123,6 +129,9 @@ export function speakFor(
   return note(work, name, message);
 }
 
+/** As many as settings may name. */
+const mostSources = 32;
+
 /** The server's settings as its latest version has them. Sources that were set by hand stay as they are. */
 function settleConfig(
   { sql, tenant, at, mayAsk }: VersionWork,
@@ -137,7 +146,8 @@ function settleConfig(
   } = row === undefined ? ServerConfig.parse({ tenant, name }) : (JSON.parse(row.config) as ServerConfig);
   const byHand = declared.filter((source) => !isRemoteSource(source));
   const known = new Set(byHand.map(({ url }) => url));
-  const sources = [...byHand, ...remoteSources(document.remotes, mayAsk).filter(({ url }) => !known.has(url))];
+  const read = remoteSources(document.remotes, mayAsk).filter(({ url }) => !known.has(url));
+  const sources = [...byHand, ...read].slice(0, mostSources);
   const next = {
     ...config,
     visibility: "public",

@@ -3,7 +3,7 @@ import { err, ok, type Result } from "../../domain/result.ts";
 import { latestOf } from "../../domain/version-order.ts";
 import type { ServerJson, StatusUpdate } from "../../schemas/index.ts";
 import { generationOf } from "./change-log.ts";
-import { note, speakFor, type VersionOutcome, type VersionWork } from "./publish-version.ts";
+import { note, privateObjection, speakFor, type VersionOutcome, type VersionWork } from "./publish-version.ts";
 import { findLive } from "./servers.ts";
 import { listVersions, setStatus, settleLatest } from "./versions.ts";
 import { withdrawServer } from "./withdrawal.ts";
@@ -19,6 +19,8 @@ export function changeStatus(
   update: StatusUpdate,
 ): Result<VersionOutcome, Failure> {
   const { sql, tenant, at, bounds } = work;
+  const objection = privateObjection(work, name);
+  if (objection !== undefined) return err(objection);
   const before = listVersions(sql, name);
   const wanted = before.filter(({ version }) => which === "all" || version === which);
   if (wanted.length === 0) {
