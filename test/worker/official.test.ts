@@ -469,8 +469,8 @@ describe("the list of servers", () => {
         seen.push(...named(answer).map((text: string) => text.split(" ")[0]));
         cursor = answer.body.metadata.nextCursor;
         await published(`moving/s${step}${filter.length}-new`);
-        // The latest of a server that was shown already moves on.
-        if (filter.includes("latest")) await published("moving/s0", { version: `1.0.${step + 1}` });
+        // The latest of the server at which the page ended moves on.
+        if (filter.includes("latest")) await published(seen.at(-1) ?? "", { version: `1.0.${step + 1}` });
         else await status(`moving/s${step % 3}`, "all", { status: "deprecated", statusMessage: `${step}` });
       }
       for (const name of before)
