@@ -49,6 +49,8 @@ const SingleVersion = z
   .string()
   .min(1)
   .max(255)
+  // A URL cannot end in these.
+  .refine((version) => version !== "." && version !== "..", { message: "must be a version" })
   .refine((version) => !isVersionRange(version), {
     error: ({ input }) => `${JSON.stringify(String(input).slice(0, 64))} ${versionForm}`,
   });

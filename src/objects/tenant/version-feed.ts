@@ -4,7 +4,7 @@ import { claimedUrls } from "../../formats/server-json/to-server.ts";
 import type { ServerConfig, ServerJson } from "../../schemas/index.ts";
 import { judgeAddress } from "../../sources/address.ts";
 import type { PublicVersion, PublicVersions } from "../directory/versions.ts";
-import { revisionAt } from "./revisions.ts";
+import { headerAt } from "./revisions.ts";
 import type { ServerRow } from "./servers.ts";
 import { pendingVersions, presentDocument } from "./versions.ts";
 
@@ -43,7 +43,7 @@ export function versionBatch(
 }
 
 function derivedVersion(sql: SqlStorage, row: ServerRow, config: ServerConfig): ServerVersion {
-  const header = (row.digest === null ? undefined : revisionAt(sql, row.name, row.revision)?.header) ?? {};
+  const header = row.digest === null ? {} : headerAt(sql, row.name, row.revision);
   const document = serverJsonOf(config, header, (url) => judgeAddress(url, { ownHosts: [] }).ok);
   return {
     version: document.version,
