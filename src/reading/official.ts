@@ -65,5 +65,9 @@ export function parseTime(value: string): string | undefined {
   const [day, time] = [Date.parse(`${date}T00:00:00Z`), Date.parse(value.toUpperCase())];
   if (date === undefined || Number.isNaN(day) || Number.isNaN(time)) return undefined;
   // A day that its month does not have would count as one of the next.
-  return new Date(day).toISOString().startsWith(date) ? new Date(time).toISOString() : undefined;
+  if (!new Date(day).toISOString().startsWith(date)) return undefined;
+  // Years are compared as text: one of five digits would come before all of four.
+  return new Date(Math.min(time, lastTime)).toISOString();
 }
+
+const lastTime = Date.UTC(9_999, 11, 31, 23, 59, 59, 999);
