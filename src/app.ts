@@ -8,17 +8,20 @@ import { observe } from "./middleware/observe.ts";
 import { withSession } from "./middleware/session.ts";
 import { capabilitiesRoutes } from "./routes/capabilities.ts";
 import { capabilityRoutes } from "./routes/capability.ts";
-import { catalogRoutes } from "./routes/catalog.ts";
 import { capabilityIndexRoutes } from "./routes/capability-index.ts";
+import { catalogRoutes } from "./routes/catalog.ts";
 import { changesRoutes } from "./routes/changes.ts";
 import { configsRoutes } from "./routes/configs.ts";
 import { descriptionRoutes } from "./routes/description.ts";
+import { discoveryRoutes } from "./routes/discovery.ts";
 import { generatorsRoutes } from "./routes/generators.ts";
 import { historyRoutes } from "./routes/history.ts";
 import { hooksRoutes } from "./routes/hooks.ts";
 import { importsRoutes } from "./routes/imports.ts";
 import { inboundRoutes } from "./routes/inbound.ts";
 import { negotiationRoutes } from "./routes/negotiation.ts";
+import { officialRoutes } from "./routes/official.ts";
+import { officialWriteRoutes } from "./routes/official-writes.ts";
 import { operationsRoutes } from "./routes/operations.ts";
 import { refreshRoutes } from "./routes/refresh.ts";
 import { resourceRoutes } from "./routes/resource.ts";
@@ -36,6 +39,7 @@ export function createApp(services: Services): App {
 
   operationsRoutes(app, services);
   descriptionRoutes(app, services);
+  discoveryRoutes(app, services);
   configsRoutes(app, services);
   capabilitiesRoutes(app, services);
   historyRoutes(app, services);
@@ -54,6 +58,8 @@ export function createApp(services: Services): App {
   sessionRoutes(app, services);
   toolsRoutes(app, services);
   resourceRoutes(app, services);
+  officialRoutes(app, services);
+  officialWriteRoutes(app, services);
 
   // What a path below these lacks is named, rather than called not found.
   for (const prefix of ["/api/mcp/capabilities", "/api/mcp/configs"]) {

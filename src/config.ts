@@ -9,6 +9,8 @@ export interface Config {
   issuer: string;
   audience: string;
   tokenKeys: TokenKeys | undefined;
+  /** Where clients get tokens. */
+  authorizationServers: readonly string[];
   /** Where the world reaches this deployment; the request's own origin when unset. */
   publicUrl: string | undefined;
   /** Signs cursors. */
@@ -76,6 +78,7 @@ function parse(env: Omit<Env, keyof Secrets> & Secrets): Config {
     issuer: env.JWT_ISSUER || "rollcall",
     audience: env.JWT_AUDIENCE || "rollcall",
     tokenKeys,
+    authorizationServers: readServers("AUTHORIZATION_SERVERS", env.AUTHORIZATION_SERVERS, env.JWT_ISSUER, jwksUrl),
     publicUrl: readUrl("PUBLIC_URL", env.PUBLIC_URL)?.replace(/\/$/, ""),
     signingSecret: readSecret("SIGNING_SECRET", env.SIGNING_SECRET) ?? secret,
     corsOrigins: readOrigins(env.CORS_ORIGINS),
@@ -108,6 +111,19 @@ function readUrl(name: string, value: string | undefined): string | undefined {
     throw new ConfigError(`${name} must be an https URL`);
   }
   return url.href;
+}
+
+/** Those that are named; else the issuer behind the keys, where its name is an address. */
+function readServers(
+  name: string,
+  value: string | undefined,
+  issuer: string | undefined,
+  jwksUrl: string | undefined,
+): string[] {
+  const named = readList(value);
+  for (const server of named) readUrl(name, server);
+  if (named.length > 0) return named;
+  return jwksUrl !== undefined && issuer !== undefined && URL.canParse(issuer) ? [issuer] : [];
 }
 
 function readOrigins(value: string | undefined): Config["corsOrigins"] {

@@ -55,6 +55,7 @@ function featuresOf({ tokenKeys, signingSecret, corsOrigins, requireNegotiation 
     outbound_subscriptions: true,
     introspection: true,
     change_stream: true,
+    official_registry_api: true,
   };
 }
 
@@ -68,6 +69,8 @@ function limitsOf({ bounds, readLimit, writeLimit, negotiateLimit }: Config): Re
     max_depth: bounds.depth,
     max_revisions: bounds.revisions,
     max_changes: bounds.changes,
+    max_server_json_bytes: bounds.serverJsonBytes,
+    max_versions: bounds.versions,
     reads_per_second: readLimit.rate,
     reads_at_once: readLimit.burst,
     writes_per_second: writeLimit.rate,

@@ -10,6 +10,11 @@ export interface Bounds {
   capabilities: number;
   /** Revisions of a server that are kept and can be read back. */
   revisions: number;
+  /** One server.json: a page of a list carries a hundred. */
+  serverJsonBytes: number;
+  /** Published versions of a server, and their documents together: all of them are one answer. */
+  versions: number;
+  versionsBytes: number;
   /** Entries of a tenant's change log that are kept. */
   changes: number;
 }
@@ -22,5 +27,8 @@ export const defaultBounds: Bounds = {
   depth: 64,
   capabilities: 10_000,
   revisions: 100,
+  serverJsonBytes: 64 * 1024,
+  versions: 1_000,
+  versionsBytes: 8 * 1024 * 1024,
   changes: 100_000,
 };

@@ -1,6 +1,4 @@
-import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import { canonicalJson } from "./canonical.ts";
+import { canonicalJson, digestOfTextNow } from "./canonical.ts";
 import type { ChainedChange, Change } from "./change.ts";
 import { err, ok, type Result } from "./result.ts";
 
@@ -17,7 +15,7 @@ export function genesisOf(tenant: string): string {
  * Synchronous, because an entry is written inside a transaction that cannot wait.
  */
 export function chainHash(entry: Omit<ChainedChange, "hash">): string {
-  return `sha256-${bytesToHex(sha256(utf8ToBytes(canonicalJson(entry))))}`;
+  return digestOfTextNow(canonicalJson(entry));
 }
 
 /** The change as the next entry after the one with that hash. */

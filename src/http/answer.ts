@@ -3,6 +3,7 @@ import { type Failure, statusOf } from "../domain/failure.ts";
 import type { Services } from "../services.ts";
 import type { Source } from "../storage/operations.ts";
 import type { RequestContext } from "./context.ts";
+import { isOfficial, problem, problemJson } from "./problem.ts";
 
 /** What an answer says about itself besides its data. */
 export interface AnswerMeta {
@@ -18,7 +19,7 @@ const json = "application/json; charset=utf-8";
 
 /** Names that a page on another origin may read. */
 const exposed =
-  "ETag, X-MCP-Session-ID, Rollcall-Generation, Rollcall-Source, Server-Timing, Retry-After, X-Request-Id, WWW-Authenticate";
+  "ETag, Link, X-MCP-Session-ID, Rollcall-Generation, Rollcall-Source, Server-Timing, Retry-After, X-Request-Id, WWW-Authenticate";
 
 export function succeed(c: RequestContext, services: Services, data: unknown, meta: AnswerMeta = {}): Response {
   const { message } = meta;
@@ -66,6 +67,9 @@ export function fail(c: RequestContext, services: Services, failure: Failure): R
   if (typeof details?.allow === "string") headers.Allow = details.allow;
   if (status === 401 || code === "ErrorInsufficientScope")
     headers["WWW-Authenticate"] = challenge(c, services, failure);
+  if (isOfficial(c.req.path)) {
+    return send(c, services, JSON.stringify(problem(failure)), problemJson, { status, headers });
+  }
   const body = c.req.path.startsWith("/mcp/") ? sessionError(failure) : apiError(failure);
   return send(c, services, JSON.stringify(body), json, { status, headers });
 }
@@ -84,11 +88,15 @@ function challenge(c: RequestContext, services: Services, { code, details }: Fai
   if (["ErrorSessionMissing", "ErrorSessionInvalid", "ErrorResumeInvalid"].includes(code)) {
     return 'Session negotiate="/mcp/negotiate"';
   }
-  const metadata = `resource_metadata="${publicOrigin(c, services.config)}/.well-known/oauth-protected-resource"`;
+  const { method, path } = c.req;
+  // Each resource has metadata of its own: the one for /mcp says /mcp (RFC 9728, section 3.1).
+  const suffix = path === "/mcp" ? path : "";
+  const metadata = `resource_metadata="${publicOrigin(c, services.config)}/.well-known/oauth-protected-resource${suffix}"`;
   if (code === "ErrorInsufficientScope")
     return `Bearer ${metadata}, error="insufficient_scope", scope="${details?.scope}"`;
   const error = details?.reason === undefined ? "" : ', error="invalid_token"';
-  return `Bearer ${metadata}${error}, scope="registry:read"`;
+  const scope = isOfficial(path) && method !== "GET" && method !== "HEAD" ? "registry:publish" : "registry:read";
+  return `Bearer ${metadata}${error}, scope="${scope}"`;
 }
 
 export function publicOrigin(c: RequestContext, config: Config): string {

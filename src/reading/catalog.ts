@@ -8,7 +8,7 @@ import type { CatalogEntry } from "../domain/server-summary.ts";
 import type { Services } from "../services.ts";
 import type { CatalogPage } from "../storage/catalog-pages.ts";
 import type { Source } from "../storage/operations.ts";
-import { type PageRequest, pageOf, pageStart } from "./paged.ts";
+import { type PageRequest, pageOf, pageStart, placeOf } from "./paged.ts";
 
 export interface ShownCatalog extends CatalogPage {
   source: Source;
@@ -62,7 +62,7 @@ export async function readCatalog(
     services.catalogPages.keep(key, kept.page, ticket);
     return ok({ ...kept.page, source: "object" });
   }
-  const built = await pageOf(services, page.limit, scope, start.value, answer);
+  const built = await pageOf(services, page.limit, scope, start.value, answer, placeOf);
   if (!built.ok) return built;
   const { items, generation, nextCursor, changed } = built.value;
   const content = JSON.stringify({

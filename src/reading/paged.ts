@@ -29,17 +29,33 @@ export interface Page<T> {
 }
 
 /** One page of a list in order of tenant and name. `scope` is everything a cursor must not be carried across. */
-export async function paged<T extends { tenant: string; name: string }>(
+export function paged<T extends { tenant: string; name: string }>(
+  services: Services,
+  request: PageRequest,
+  scope: unknown,
+  read: ReadPage<T>,
+): Promise<Result<Page<T>, Failure>> {
+  return pagedBy(services, request, scope, read, placeOf);
+}
+
+/** The key of a list in order of tenant and name. */
+export function placeOf({ tenant, name }: { tenant: string; name: string }): string[] {
+  return [tenant, name];
+}
+
+/** The same in the order of another key. */
+export async function pagedBy<T>(
   services: Services,
   { limit, cursor }: PageRequest,
   scope: unknown,
   read: ReadPage<T>,
+  keyOf: (item: T) => string[],
 ): Promise<Result<Page<T>, Failure>> {
   const start = await pageStart(services, cursor, scope);
   if (!start.ok) return start;
   // One more than asked for tells whether there is a next page.
   const found = await read(start.value?.after ?? [], limit + 1);
-  return pageOf(services, limit, scope, start.value, found);
+  return pageOf(services, limit, scope, start.value, found, keyOf);
 }
 
 /** Where a page starts; nowhere in particular for the first. */
@@ -54,20 +70,20 @@ export async function pageStart(
 }
 
 /** What was read as a page, with the cursor of the next. */
-export async function pageOf<T extends { tenant: string; name: string }>(
+export async function pageOf<T>(
   { cursors }: Services,
   limit: number,
   scope: unknown,
   start: Position | undefined,
   { items, generation, stoppedAt }: ReadItems<T>,
+  keyOf: (item: T) => string[],
 ): Promise<Result<Page<T>, Failure>> {
   if (cursors === undefined) return err(unsigned());
   const page: Page<T> = { items: items.slice(0, limit), generation };
   const first = start?.generation ?? generation;
-  const last = items.length > limit ? page.items.at(-1) : stoppedAt;
-  if (last !== undefined) {
-    page.nextCursor = await cursors.write({ after: [last.tenant, last.name], generation: first }, scope);
-  }
+  const last = page.items.at(-1);
+  const after = items.length > limit && last !== undefined ? keyOf(last) : stoppedAt && placeOf(stoppedAt);
+  if (after !== undefined) page.nextCursor = await cursors.write({ after, generation: first }, scope);
   if (first !== generation) page.changed = true;
   return ok(page);
 }

@@ -21,7 +21,9 @@ import resourcesView from "../../schemas/resources-view.schema.json" with { type
 import resumeRequest from "../../schemas/resume-request.schema.json" with { type: "json" };
 import secretRotation from "../../schemas/secret-rotation.schema.json" with { type: "json" };
 import serverConfig from "../../schemas/server-config.schema.json" with { type: "json" };
+import serverJson from "../../schemas/server-json.schema.json" with { type: "json" };
 import serverView from "../../schemas/server-view.schema.json" with { type: "json" };
+import statusUpdate from "../../schemas/status-update.schema.json" with { type: "json" };
 import subscriptionChange from "../../schemas/subscription-change.schema.json" with { type: "json" };
 import tool from "../../schemas/tool.schema.json" with { type: "json" };
 import toolsView from "../../schemas/tools-view.schema.json" with { type: "json" };
@@ -57,6 +59,8 @@ const schemas: Record<keyof typeof published, unknown> = {
   "secret-rotation": secretRotation,
   "advertise-settings": advertiseSettings,
   "index-budget-request": indexBudgetRequest,
+  "server-json": serverJson,
+  "status-update": statusUpdate,
 };
 
 const files = new Map(Object.entries(schemas).map(([name, schema]) => [`${name}.schema.json`, JSON.stringify(schema)]));

@@ -5,5 +5,6 @@ export * from "./manifest.ts";
 export * from "./names.ts";
 export * from "./negotiation.ts";
 export * from "./server-config.ts";
+export * from "./server-json.ts";
 export * from "./subscription.ts";
 export * from "./views.ts";

@@ -5,6 +5,7 @@ import { HookChange, HookEvent, HookRequest, KeyRotation } from "./hook.ts";
 import { Manifest } from "./manifest.ts";
 import { ContextRequest, NegotiationRequest, ResumeRequest } from "./negotiation.ts";
 import { ItemSwitch, ServerConfig } from "./server-config.ts";
+import { ServerJson, StatusUpdate } from "./server-json.ts";
 import { NewSubscription, SecretRotation, SubscriptionChange } from "./subscription.ts";
 import { GeneratorsView, PreflightRequest, ResourcesView, ServerView, ToolsView } from "./views.ts";
 
@@ -36,6 +37,8 @@ export const published = {
   "secret-rotation": SecretRotation,
   "advertise-settings": AdvertiseSettings,
   "index-budget-request": IndexBudgetRequest,
+  "server-json": ServerJson,
+  "status-update": StatusUpdate,
 } as const satisfies Record<string, z.ZodType>;
 
 /** JSON Schemas that refer to each other by the URI given for a name. They describe what is sent, not what is stored. */

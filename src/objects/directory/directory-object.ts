@@ -8,19 +8,37 @@ import { readCatalog } from "./catalog.ts";
 import { fillListing } from "./fill-listing.ts";
 import { applyItems, dropItems, type PublicItems } from "./items.ts";
 import { listServer, type StoredEntry, unlistServer } from "./listing.ts";
+import { claimRemotes, type TakenRemote } from "./remotes.ts";
 import { restingTenants } from "./resting.ts";
 import { findPublicCards, type PublicCard, publicCards, type Whose } from "./search.ts";
 import { createTables } from "./tables.ts";
+import { createVersionTables } from "./version-tables.ts";
+import {
+  applyVersions,
+  dropVersions,
+  endDerived,
+  findVersions,
+  type ListedVersion,
+  type PublicVersions,
+  settleDerived,
+  type VersionQuery,
+  versionNamed,
+  versionsOf,
+} from "./versions.ts";
 
 /** A server that is gone: enough to remove its row and to outrank a late update. */
 export interface DirectoryRemoval {
   tenant: string;
   name: string;
   generation: number;
+  /** When it ended; now, where that is not said. */
+  endedAt?: string;
+  /** Its published versions, where it was public. */
+  versions?: PublicVersions;
 }
 
 /** A server as it is now, with those of its items that changed where it is public. */
-export type DirectoryChange = (CatalogEntry & { items?: PublicItems }) | DirectoryRemoval;
+export type DirectoryChange = (CatalogEntry & { items?: PublicItems; versions?: PublicVersions }) | DirectoryRemoval;
 
 /** Which rows a caller may see, and after which one the page starts. */
 export interface DirectoryQuery {
@@ -52,6 +70,7 @@ export class DirectoryObject extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     createTables(this.#sql);
+    createVersionTables(this.#sql);
     const more = fillListing(ctx.storage, listedAtOnce);
     if (more || restingTenants(this.#sql, "", 1).length > 0) void ctx.storage.setAlarm(Date.now() + wakeAfterMs);
   }
@@ -122,8 +141,25 @@ export class DirectoryObject extends DurableObject<Env> {
     return { generation: this.#generation(), cards: publicCards(this.#sql, ids, whose) };
   }
 
+  /** Versions of public servers, in order of name and version. */
+  async listVersions(query: VersionQuery): Promise<{ generation: number; versions: ListedVersion[] }> {
+    return { generation: this.#generation(), versions: findVersions(this.#sql, query) };
+  }
+
+  async versionsOf(name: string, includeDeleted: boolean): Promise<ListedVersion[]> {
+    return versionsOf(this.#sql, name, includeDeleted);
+  }
+
+  async versionNamed(name: string, version: string, includeDeleted: boolean): Promise<ListedVersion | undefined> {
+    return versionNamed(this.#sql, name, version, includeDeleted);
+  }
+
+  async claimRemotes(name: string, urls: readonly string[]): Promise<TakenRemote | undefined> {
+    return this.ctx.storage.transactionSync(() => claimRemotes(this.#sql, name, urls, Date.now()));
+  }
+
   #take(change: DirectoryChange): "changed" | "known" | "outdated" {
-    const { items, ...entry } = "visibility" in change ? change : { ...change, items: undefined };
+    const { items, versions, ...entry } = "visibility" in change ? change : { ...change, items: undefined };
     const { tenant, name, generation } = entry;
     const listed = "visibility" in entry;
     const isPublic = listed && entry.visibility === "public";
@@ -139,6 +175,10 @@ export class DirectoryObject extends DurableObject<Env> {
     else if (moved > 0) unlistServer(this.#sql, entry);
     if (!isPublic && moved > 0) dropItems(this.#sql, entry);
     if (isPublic && items !== undefined) applyItems(this.#sql, entry, items);
+    if (listed && !isPublic && moved > 0) dropVersions(this.#sql, entry);
+    if (!listed) endDerived(this.#sql, entry, generation, entry.endedAt ?? new Date().toISOString());
+    if (versions !== undefined) applyVersions(this.#sql, entry, versions.changed);
+    if (isPublic && versions !== undefined) settleDerived(this.#sql, entry, versions.derived);
     return moved > 0 || (items !== undefined && items.changed.length > 0) ? "changed" : "known";
   }
 

@@ -1,7 +1,19 @@
 import type { DirectoryObject } from "./directory-object.ts";
 
 /** The verbs of the directory, as its callers see them. */
-export type Directory = Pick<DirectoryObject, "cards" | "catalog" | "find" | "knows" | "list" | "update">;
+export type Directory = Pick<
+  DirectoryObject,
+  | "cards"
+  | "catalog"
+  | "claimRemotes"
+  | "find"
+  | "knows"
+  | "list"
+  | "listVersions"
+  | "update"
+  | "versionNamed"
+  | "versionsOf"
+>;
 
 /** There is one directory for the whole deployment. */
 export function directoryOf(env: Pick<Env, "DIRECTORY">): Directory {

@@ -1,4 +1,6 @@
 import { type CatalogEntry, directoryEntry, probeOf } from "../../domain/server-summary.ts";
+import type { ServerVersion } from "../../domain/server-version.ts";
+import type { ServerConfig } from "../../schemas/index.ts";
 import type { DirectoryChange } from "../directory/directory-object.ts";
 import type { Directory } from "../directory/directory-stub.ts";
 import type { ItemChange } from "../directory/items.ts";
@@ -6,6 +8,8 @@ import { indexedItem, serverWords } from "./cards.ts";
 import { tenantOf } from "./change-log.ts";
 import { type PendingItem, pendingItems, strikeOff } from "./pending-items.ts";
 import { entryOf, findRow, type ServerRow, shownTitle } from "./servers.ts";
+import { type VersionBatch, versionBatch } from "./version-feed.ts";
+import { strikeVersionOff } from "./versions.ts";
 
 /** Of one batch: the directory serves every tenant, and takes a batch in one go. */
 const batchItems = 200;
@@ -19,6 +23,8 @@ interface Room {
 interface Told {
   change: DirectoryChange;
   items: PendingItem[];
+  versions: ServerVersion[];
+  complete: boolean;
 }
 
 /**
@@ -30,6 +36,7 @@ export class DirectoryFeed {
   readonly #sql: SqlStorage;
   readonly #directory: () => Pick<Directory, "update">;
   readonly #taken = new Map<string, PendingItem>();
+  readonly #takenVersions = new Map<string, { server: string; version: ServerVersion }>();
 
   constructor(sql: SqlStorage, directory: () => Pick<Directory, "update">) {
     this.#sql = sql;
@@ -42,12 +49,14 @@ export class DirectoryFeed {
     const told = names.flatMap((name) => this.#tell(name, room) ?? []);
     const taken = await this.#directory().update(told.map(({ change }) => change));
     const unfinished: string[] = [];
-    told.forEach(({ change, items }, index) => {
+    told.forEach(({ change, items, versions, complete }, index) => {
       // The directory knows a later state of this server than this object does: after a restore to an earlier point in
       // time, or for a call that was given up and arrives late. Its items stay pending until the next write.
       if (!taken[index]) return;
       for (const item of items) this.#taken.set(slotOf(item), item);
-      if ("items" in change && change.items?.complete === false) unfinished.push(change.name);
+      const { name: server } = change;
+      for (const version of versions) this.#takenVersions.set(`${server} ${version.version}`, { server, version });
+      if (!complete) unfinished.push(server);
     });
     return unfinished;
   }
@@ -55,6 +64,8 @@ export class DirectoryFeed {
   settle(): void {
     for (const item of this.#taken.values()) strikeOff(this.#sql, item);
     this.#taken.clear();
+    for (const { server, version } of this.#takenVersions.values()) strikeVersionOff(this.#sql, server, version);
+    this.#takenVersions.clear();
   }
 
   #tell(name: string, room: Room): Told | undefined {
@@ -62,16 +73,33 @@ export class DirectoryFeed {
     if (row === undefined) return undefined;
     const tenant = tenantOf(this.#sql);
     const { generation, updated_at: updatedAt, digest } = row;
-    if (row.deleted_at !== null) return { change: { tenant, name, generation }, items: [] };
     const { config, summary, head } = entryOf(this.#sql, tenant, row, generation);
+    if (row.deleted_at !== null) {
+      const removal = { tenant, name, generation, endedAt: row.deleted_at };
+      if (row.visibility !== "public") return { change: removal, items: [], versions: [], complete: true };
+      const { told, versions, complete } = this.#versions(row, config);
+      return { change: { ...removal, versions }, items: [], versions: told, complete };
+    }
     const entry: CatalogEntry = {
       ...directoryEntry(config, summary, { generation, updatedAt, ...(digest === null ? {} : { digest }) }),
       probe: probeOf((head.sources ?? []).map(({ status }) => status)),
       attributes: (summary.attributes?.values ?? []).map(([dimension, value]) => [dimension, value]),
     };
-    if (row.public_since === null) return { change: entry, items: [] };
+    if (row.public_since === null) return { change: entry, items: [], versions: [], complete: true };
     const { items, changed, complete } = this.#batch(row, room);
-    return { change: { ...entry, items: { publicSince: row.public_since, changed, complete } }, items };
+    const { told, versions, complete: allVersions } = this.#versions(row, config);
+    return {
+      change: { ...entry, items: { publicSince: row.public_since, changed, complete }, versions },
+      items,
+      versions: told,
+      complete: complete && allVersions,
+    };
+  }
+
+  #versions(row: ServerRow, config: ServerConfig): VersionBatch {
+    const isTold = ({ version, generation }: ServerVersion) =>
+      this.#takenVersions.get(`${row.name} ${version}`)?.version.generation === generation;
+    return versionBatch(this.#sql, row, config, isTold, this.#takenVersions.size);
   }
 
   /** As many of a server's pending items as there is room for. */

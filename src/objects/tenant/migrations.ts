@@ -237,6 +237,30 @@ export const steps: readonly Step[] = [
       json_extract(config, '$.advertise.advertise_resources')) = 1;
   `,
   },
+  {
+    tables: `
+  CREATE TABLE version (
+    server TEXT NOT NULL,
+    version TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
+    document TEXT NOT NULL,
+    status TEXT NOT NULL,
+    status_message TEXT,
+    status_changed_at TEXT NOT NULL,
+    published_at TEXT NOT NULL,
+    published_by TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    latest INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    pending INTEGER NOT NULL,
+    UNIQUE (server, version)
+  );
+  CREATE INDEX version_pending ON version (server) WHERE pending = 1;
+  INSERT INTO outbox (task, subject, version, due_at)
+    SELECT 'directory', name, 1, 0 FROM server WHERE public_since IS NOT NULL
+    ON CONFLICT (task, subject) DO UPDATE SET version = outbox.version + 1, due_at = 0, attempts = 0;
+  `,
+  },
 ];
 
 interface Step {

@@ -25,6 +25,8 @@ export interface PublishRequest {
   at: string;
   manifest: Omit<PreparedManifest, "rejected">;
   precondition?: Precondition;
+  /** Says what a server can do of which only its version was known: nobody has reviewed anything yet. */
+  fillsIn?: true;
 }
 
 export interface PublishOutcome {
@@ -70,8 +72,9 @@ export function publish(
   // A server that was registered anew has no past, whatever revisions there were under its name.
   const previous = live?.digest ? revisionAt(sql, name, live.revision) : undefined;
   const found = difference(sql, name, previous?.layout ?? [], manifest.capabilities);
-  const unannounced = previous && unannouncedChange(previous.header, manifest.header, found.changes);
-  if (unannounced !== undefined && policyOf(live) === "refuse") {
+  const isFirst = request.fillsIn === true && previous?.layout.length === 0;
+  const unannounced = previous && !isFirst && unannouncedChange(previous.header, manifest.header, found.changes);
+  if (unannounced && policyOf(live) === "refuse") {
     return err(failure("ErrorSameVersion", unannounced, { current: live?.digest }));
   }
   const collisions = idCollisions(sql, name, found.added);
@@ -82,7 +85,7 @@ export function publish(
   }
   logHeader(found, previous?.header, request);
   const flags: CapabilityFlag[] = [...manifest.flags];
-  if (unannounced !== undefined) flags.push({ rule: "same-version", path: "/version", message: unannounced });
+  if (unannounced) flags.push({ rule: "same-version", path: "/version", message: unannounced });
   return ok(move(sql, tenant, { row, live, found, flags }, request, keep));
 }
 

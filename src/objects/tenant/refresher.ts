@@ -6,6 +6,7 @@ import { err, ok, type Result } from "../../domain/result.ts";
 import { loadTokenizer } from "../../domain/tokens.ts";
 import { lastReading, withLast } from "../../formats/mcp/last-reading.ts";
 import { type ReadSource, sourceManifest } from "../../formats/mcp/source-manifest.ts";
+import { manifestFields } from "../../formats/server-json/to-server.ts";
 import { introspectSource } from "../../sources/introspect.ts";
 import type { RememberedEra, SourceFailure, SourceReading } from "../../sources/introspection.ts";
 import { probeState } from "../../sources/probe.ts";
@@ -16,6 +17,7 @@ import { publish } from "./publish.ts";
 import { storedManifest } from "./revisions.ts";
 import { findLive, touch } from "./servers.ts";
 import { noteFinding, type ReadableSource, type SourceFinding, type SourceRow, sourceRows } from "./sources.ts";
+import { presentDocument } from "./versions.ts";
 
 /** What became of one look at a server's sources. */
 export interface Refreshed {
@@ -195,7 +197,7 @@ export class Refresher {
     const before = generationOf(sql);
     let outcome: Refreshed["outcome"] = "failed";
     if (manifest !== undefined) {
-      const request = { name: server, subject: "introspection", at, manifest };
+      const request = { name: server, subject: "introspection", at, manifest, fillsIn: true as const };
       const published = publish(sql, tenantOf(sql), request, bounds);
       if (!published.ok) return published;
       outcome = published.value.outcome === "unchanged" ? "unchanged" : "applied";
@@ -237,7 +239,10 @@ export class Refresher {
       return [{ ...source, reading }];
     });
     const { manifest, warnings } = sourceManifest(server, sources);
-    const prepared = await prepareManifest(manifest, {
+    // What was published as server.json is not for its sources to say.
+    const document = presentDocument(sql, server);
+    const whole = document === undefined ? manifest : { ...manifest, ...manifestFields(document) };
+    const prepared = await prepareManifest(whole, {
       server,
       partial: true,
       bounds,

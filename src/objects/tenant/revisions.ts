@@ -62,6 +62,17 @@ export function revisionAt(
   return found && { header: JSON.parse(found.header), layout: JSON.parse(found.layout) };
 }
 
+/** A revision's own fields, without looking at what it was made of. */
+export function headerAt(sql: SqlStorage, server: string, number: number): Record<string, unknown> {
+  const found = sql.exec<{ header: string }>(
+    "SELECT header FROM revision WHERE server = ? AND number = ?",
+    server,
+    number,
+  );
+  const header = found.toArray()[0]?.header;
+  return header === undefined ? {} : (JSON.parse(header) as Record<string, unknown>);
+}
+
 interface RevisionRow extends Record<string, SqlStorageValue> {
   number: number;
   digest: string;

@@ -14,6 +14,7 @@ import { dropBodyIfOrphan } from "./revisions.ts";
 import { findLive, type ServerRow, tagOf, touch } from "./servers.ts";
 import { dropSources } from "./sources.ts";
 import { applySwitches, type Switch, switchedOffTooMuch } from "./switches.ts";
+import { deleteVersions, tellAllVersions } from "./versions.ts";
 import { findWithdrawn } from "./withdrawal.ts";
 
 /** Writes to a server that leave its manifest alone. Each runs inside one transaction of the tenant's object. */
@@ -49,6 +50,7 @@ export function createServer(
     at,
     config.visibility === "public" ? generation : null,
   );
+  if (config.visibility === "public") tellAllVersions(sql, config.name, generation);
   followSources(sql, config, at);
   return ok({ generation, changed: true, narrowed: false });
 }
@@ -85,7 +87,10 @@ export function replaceConfig(
   touch(sql, config.name, generation, at);
   if (narrowed) forgetPending(sql, config.name);
   if (isRetitled(sql, found.value)) refreshServer(sql, config.name);
-  if (publicSince === generation) noteAllPending(sql, tenantOf(sql), config.name, generation);
+  if (publicSince === generation) {
+    noteAllPending(sql, tenantOf(sql), config.name, generation);
+    tellAllVersions(sql, config.name, generation);
+  }
   followSources(sql, config, at);
   return ok({ generation, changed: true, narrowed });
 }
@@ -120,6 +125,7 @@ export function deleteServer(
   deleteHooksOf(sql, name);
   dropSources(sql, name);
   disown(sql, "refresh", name);
+  deleteVersions(sql, name, at, generation);
   touch(sql, name, generation, at);
   return ok({ generation, changed: true, narrowed: true });
 }

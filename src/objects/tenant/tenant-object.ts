@@ -7,10 +7,11 @@ import type { Precondition } from "../../domain/etag.ts";
 import { type Failure, failure } from "../../domain/failure.ts";
 import type { Head } from "../../domain/head.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
+import type { ServerVersion } from "../../domain/server-version.ts";
 import type { StoredCapability } from "../../domain/stored.ts";
 import { TokenBuckets } from "../../domain/token-bucket.ts";
 import type { Topic } from "../../domain/topic.ts";
-import type { AdvertiseSettings, ServerConfig } from "../../schemas/index.ts";
+import type { AdvertiseSettings, ServerConfig, StatusUpdate } from "../../schemas/index.ts";
 import type { RankedCard } from "../card-index.ts";
 import { advertiseOf, setAdvertise, type TenantAdvertise } from "./advertise.ts";
 import { findCapability } from "./capabilities.ts";
@@ -36,6 +37,7 @@ import { Outbox, owe } from "./outbox.ts";
 import { comparePins, type PinVerdict } from "./pins.ts";
 import { createProjections } from "./projections.ts";
 import { type PublishOutcome, type PublishRequest, publish } from "./publish.ts";
+import { publishVersion, type VersionOutcome, type VersionRequest, type VersionWork } from "./publish-version.ts";
 import { type NoLook, type Refreshed, Refresher } from "./refresher.ts";
 import { bodyText, findRevision, listRevisions, type Revision } from "./revisions.ts";
 import { findTenantCards, type TenantCardQuery, tenantCards } from "./search.ts";
@@ -48,6 +50,8 @@ import type { Subscription } from "./subscription-rows.ts";
 import { addressPolicyFor } from "./subscriptions.ts";
 import type { Switch } from "./switches.ts";
 import { type TopicChanges, topicChanges } from "./topics.ts";
+import { changeStatus } from "./version-status.ts";
+import { listVersions } from "./versions.ts";
 import { addWatcher, dropWatcher } from "./watchers.ts";
 
 /** Who writes, and what they require of the server they change. */
@@ -153,6 +157,26 @@ export class TenantObject extends DurableObject<Env> {
   async switchItems(writer: Writer, name: string, switches: Switch[]): Promise<Written<SettingsOutcome>> {
     const { changes } = this.#config.bounds;
     return this.#write(writer, name, (at) => switchItems(this.#sql, name, switches, at, changes, writer.precondition));
+  }
+
+  /** Adds a version that came as server.json, and makes its server where there is none. */
+  async publishVersion(writer: Writer, request: VersionRequest): Promise<Written<VersionOutcome>> {
+    return this.#write(writer, request.name, (at) => publishVersion(this.#versionWork(writer, at), request));
+  }
+
+  /** All of the versions or none. */
+  async changeStatus(
+    writer: Writer,
+    name: string,
+    which: string | "all",
+    update: StatusUpdate,
+  ): Promise<Written<VersionOutcome>> {
+    return this.#write(writer, name, (at) => changeStatus(this.#versionWork(writer, at), name, which, update));
+  }
+
+  /** What was published as server.json, in the order it was. */
+  async versions(name: string): Promise<ServerVersion[]> {
+    return this.#ready ? listVersions(this.#sql, name) : [];
   }
 
   /** The head as of now, with a tombstone for what was deleted. */
@@ -373,6 +397,11 @@ export class TenantObject extends DurableObject<Env> {
   /** What is known of each source, with what only the tenant is told. */
   async sources(name: string): Promise<SourceDetail[]> {
     return this.#ready ? sourceRows(this.#sql, name).map(detailOf) : [];
+  }
+
+  #versionWork({ tenant, subject }: Writer, at: string): VersionWork {
+    const mayAsk = (url: string) => !isRefusedSource(this.#config, url);
+    return { sql: this.#sql, tenant, subject, at, bounds: this.#config.bounds, mayAsk };
   }
 
   #refreshDue(): void {

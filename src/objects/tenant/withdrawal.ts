@@ -3,6 +3,7 @@ import type { ServerConfig, ServerStatus } from "../../schemas/index.ts";
 import { dropServerCards } from "./cards.ts";
 import { recordChanges } from "./change-log.ts";
 import { findLive, findRow, type ServerRow, touch } from "./servers.ts";
+import { deleteVersions } from "./versions.ts";
 
 /**
  * A server can be gone in two ways. Its owner deletes it, and nothing is left but a tombstone. Or its publisher says
@@ -27,6 +28,7 @@ export function withdrawServer(sql: SqlStorage, name: string, at: string, keepCh
     name,
   );
   dropServerCards(sql, name);
+  deleteVersions(sql, name, at, generation);
   touch(sql, name, generation, at);
 }
 

@@ -1,0 +1,51 @@
+/**
+ * Which server has a remote at which address. A publication claims its addresses here first and is told of by its tenant
+ * afterwards: what was claimed holds for that long, what was published for as long as a version that is not deleted has
+ * it. There is one directory, which takes one claim after another: of two servers that want an address, one gets it.
+ */
+
+/** Past every way in which the news of a publication may be late, short of the directory being down. */
+const claimMs = 600_000;
+
+export interface TakenRemote {
+  url: string;
+  by: string;
+}
+
+/** Claims all of the addresses or none. Answers who has one of them already. */
+export function claimRemotes(
+  sql: SqlStorage,
+  name: string,
+  urls: readonly string[],
+  now: number,
+): TakenRemote | undefined {
+  sql.exec("DELETE FROM remote_claim WHERE until <= ?", now);
+  const taken = sql
+    .exec<{ url: string; by: string }>(
+      `SELECT url, name AS by FROM version_remote WHERE url IN (SELECT value FROM json_each(?1)) AND name <> ?2
+       UNION ALL SELECT url, name FROM remote_claim WHERE url IN (SELECT value FROM json_each(?1)) AND name <> ?2
+       LIMIT 1`,
+      JSON.stringify(urls),
+      name,
+    )
+    .toArray()[0];
+  if (taken !== undefined) return taken;
+  for (const url of urls) {
+    sql.exec(
+      "INSERT INTO remote_claim (url, name, until) VALUES (?1, ?2, ?3) ON CONFLICT (url) DO UPDATE SET until = ?3",
+      ...[url, name, now + claimMs],
+    );
+  }
+  return undefined;
+}
+
+export function claimAsPublished(sql: SqlStorage, name: string, version: string, urls: readonly string[]): void {
+  for (const url of urls) {
+    sql.exec("INSERT OR IGNORE INTO version_remote (url, name, version) VALUES (?, ?, ?)", url, name, version);
+  }
+}
+
+export function releaseRemotes(sql: SqlStorage, name: string, version?: string): void {
+  if (version === undefined) sql.exec("DELETE FROM version_remote WHERE name = ?", name);
+  else sql.exec("DELETE FROM version_remote WHERE name = ? AND version = ?", name, version);
+}

@@ -1,0 +1,36 @@
+/** The versions of public servers, and whose their remotes are. */
+export function createVersionTables(sql: SqlStorage): void {
+  sql.exec(`
+    CREATE TABLE IF NOT EXISTS server_version (
+      name TEXT NOT NULL,
+      version TEXT NOT NULL,
+      tenant TEXT NOT NULL,
+      server TEXT NOT NULL,
+      derived INTEGER NOT NULL,
+      document TEXT NOT NULL,
+      description TEXT NOT NULL,
+      status TEXT NOT NULL,
+      status_message TEXT,
+      status_changed_at TEXT NOT NULL,
+      published_at TEXT NOT NULL,
+      updated_at TEXT NOT NULL,
+      latest INTEGER NOT NULL,
+      sequence INTEGER NOT NULL,
+      generation INTEGER NOT NULL,
+      UNIQUE (name, version)
+    );
+    CREATE INDEX IF NOT EXISTS server_version_latest ON server_version (name) WHERE latest = 1;
+    CREATE TABLE IF NOT EXISTS version_remote (
+      url TEXT NOT NULL,
+      name TEXT NOT NULL,
+      version TEXT NOT NULL,
+      PRIMARY KEY (url, name, version)
+    ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS version_remote_name ON version_remote (name, version);
+    CREATE TABLE IF NOT EXISTS remote_claim (
+      url TEXT PRIMARY KEY,
+      name TEXT NOT NULL,
+      until INTEGER NOT NULL
+    ) WITHOUT ROWID;
+  `);
+}

@@ -1,0 +1,59 @@
+import type { ServerVersion } from "../../domain/server-version.ts";
+import { serverJsonOf } from "../../formats/server-json/from-server.ts";
+import { claimedUrls } from "../../formats/server-json/to-server.ts";
+import type { ServerConfig, ServerJson } from "../../schemas/index.ts";
+import { judgeAddress } from "../../sources/address.ts";
+import type { PublicVersion, PublicVersions } from "../directory/versions.ts";
+import { headerAt } from "./revisions.ts";
+import type { ServerRow } from "./servers.ts";
+import { pendingVersions, presentDocument } from "./versions.ts";
+
+/** Of one batch. A document is at most 64 kB. */
+const batchVersions = 20;
+
+export interface VersionBatch {
+  told: ServerVersion[];
+  versions: PublicVersions;
+  complete: boolean;
+}
+
+/**
+ * What the directory is told of a server's versions: those that changed, a batch at a time. A server that published none,
+ * or has taken back all, is there with one that is worked out from what it is.
+ */
+export function versionBatch(
+  sql: SqlStorage,
+  row: ServerRow,
+  config: ServerConfig,
+  isTold: (version: ServerVersion) => boolean,
+  alreadyTold: number,
+): VersionBatch {
+  const pending = pendingVersions(sql, row.name, batchVersions + alreadyTold + 1).filter((version) => !isTold(version));
+  const told = pending.slice(0, batchVersions);
+  const changed = told.map(
+    (version): PublicVersion => ({ ...version, remotes: claimedUrls(JSON.parse(version.document) as ServerJson) }),
+  );
+  const isLive = row.deleted_at === null;
+  const derived = isLive && presentDocument(sql, row.name) === undefined ? derivedVersion(sql, row, config) : undefined;
+  return {
+    told,
+    versions: { changed, ...(derived === undefined ? {} : { derived }) },
+    complete: told.length === pending.length,
+  };
+}
+
+function derivedVersion(sql: SqlStorage, row: ServerRow, config: ServerConfig): ServerVersion {
+  const header = row.digest === null ? {} : headerAt(sql, row.name, row.revision);
+  const document = serverJsonOf(config, header, (url) => judgeAddress(url, { ownHosts: [] }).ok);
+  return {
+    version: document.version,
+    document: JSON.stringify(document),
+    status: config.status ?? "active",
+    statusChangedAt: row.updated_at,
+    publishedAt: row.created_at,
+    updatedAt: row.updated_at,
+    isLatest: true,
+    sequence: row.generation,
+    generation: row.generation,
+  };
+}

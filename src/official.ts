@@ -1,0 +1,93 @@
+import { type Failure, failure } from "./domain/failure.ts";
+import type { Issue } from "./domain/issue.ts";
+import { err, ok, type Result } from "./domain/result.ts";
+import { characterIssues } from "./domain/scan.ts";
+import { schemaViolations } from "./domain/schema-violations.ts";
+import type { ServerVersion } from "./domain/server-version.ts";
+import { claimedUrls, keptDocument, nameObjection, placeOf } from "./formats/server-json/to-server.ts";
+import type { VersionOutcome } from "./objects/tenant/publish-version.ts";
+import type { Writer, Written } from "./objects/tenant/tenant-object.ts";
+import { ServerJson, type StatusUpdate } from "./schemas/index.ts";
+import type { Services } from "./services.ts";
+
+/** Publishing and judging a server.json, and the life of its versions afterwards. */
+
+/** All that is wrong with a document. Schema rules first, then what only this registry asks. */
+export function serverJsonIssues(value: unknown): (Issue & { kind: "schema" | "semantic" })[] {
+  const violations = schemaViolations(ServerJson, value, "").map((issue) => ({ ...issue, kind: kindOf(issue) }));
+  const characters = characterIssues(value, "").map((issue) => ({ ...issue, kind: "semantic" as const }));
+  const { name } = (value ?? {}) as { name?: unknown };
+  const named = typeof name === "string" && !violations.some(({ path }) => path === "/name");
+  const objection = named ? nameObjection(name) : undefined;
+  const place = objection === undefined ? [] : [{ path: "/name", rule: "tenant", message: objection }];
+  return [...violations, ...characters, ...place.map((issue) => ({ ...issue, kind: "semantic" as const }))];
+}
+
+/** Rules that a JSON Schema cannot say are about meaning. */
+function kindOf({ rule }: Issue): "schema" | "semantic" {
+  return rule === "custom" ? "semantic" : "schema";
+}
+
+export function invalidServerJson(issues: readonly Issue[]): Failure {
+  const [first] = issues;
+  const reason = first === undefined ? "" : `: ${first.path === "" ? "" : `${first.path} `}${first.message}`;
+  return failure("ErrorServerJsonInvalid", `The server.json is not valid${reason}`, { issues: issues.slice(0, 100) });
+}
+
+/** The document is valid, and the writer may write to its tenant. */
+export async function publishServerJson(
+  services: Services,
+  writer: Writer,
+  submitted: ServerJson,
+): Promise<Result<{ version: ServerVersion; generation: number }, Failure>> {
+  const document = keptDocument(submitted);
+  const { name } = placeOf(document.name);
+  const published = await withRemotes(services, document.name, claimedUrls(document), () =>
+    services.tenant(writer.tenant).publishVersion(writer, { name, document }),
+  );
+  if (!published.ok) return published;
+  const { head, versions, generation } = published.value;
+  await services.heads.confirm(head);
+  const [version] = versions;
+  if (version === undefined) return err(failure("ErrorInternalServer"));
+  return ok({ version, generation });
+}
+
+/** A version that comes back needs its remotes back, which another server may have taken since. */
+export async function changeVersions(
+  services: Services,
+  writer: Writer,
+  server: string,
+  which: string | "all",
+  update: StatusUpdate,
+): Promise<Result<VersionOutcome, Failure>> {
+  const { name } = placeOf(server);
+  const tenant = services.tenant(writer.tenant);
+  services.operations.objectCalls += 1;
+  const returning = update.status === "deleted" ? [] : await tenant.versions(name);
+  const urls = returning
+    .filter(({ version, status }) => status === "deleted" && (which === "all" || version === which))
+    .flatMap(({ document }) => claimedUrls(JSON.parse(document) as ServerJson));
+  const changed = await withRemotes(services, server, [...new Set(urls)], () =>
+    tenant.changeStatus(writer, name, which, update),
+  );
+  if (changed.ok) await services.heads.confirm(changed.value.head);
+  return changed;
+}
+
+/** Claims the addresses first, so that of two servers that want one at the same time only one goes on. */
+async function withRemotes(
+  services: Services,
+  server: string,
+  urls: readonly string[],
+  write: () => Promise<Written<VersionOutcome>>,
+): Promise<Written<VersionOutcome>> {
+  services.operations.objectCalls += urls.length === 0 ? 1 : 2;
+  const taken = urls.length === 0 ? undefined : await services.directory().claimRemotes(server, urls);
+  if (taken !== undefined) {
+    const message = `remote URL ${taken.url} is already used by server ${taken.by}`;
+    return err(failure("ErrorRemoteTaken", message));
+  }
+  // A write that is refused leaves its claim to run out: another one of the same server may rely on it.
+  return write();
+}
