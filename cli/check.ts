@@ -24,6 +24,7 @@ const checks: Record<string, Check> = {
   "types: src": tool("tsc", "--noEmit", "-p", "tsconfig.json"),
   "types: cli": tool("tsc", "--noEmit", "-p", "cli/tsconfig.json"),
   "types: bench": tool("tsc", "--noEmit", "-p", "bench/tsconfig.json"),
+  "types: tools": tool("tsc", "--noEmit", "-p", "tools/tsconfig.json"),
   "types: test": tool("tsc", "--noEmit", "-p", "test/tsconfig.json"),
   "lint and format": tool("biome", "check", "."),
   "generated files (npm run generate)": tool("node", "cli/generate.ts", "--check"),

@@ -14,6 +14,8 @@ interface Command<Options extends ParseArgsOptionsConfig> {
   /** The whole help text; its first line is the usage. */
   help: string;
   options: Options;
+  /** What stands on the command line beside the options, by name; none where absent. */
+  takes?: readonly string[];
 }
 
 type Values<Options extends ParseArgsOptionsConfig> = ReturnType<
@@ -23,14 +25,15 @@ type Values<Options extends ParseArgsOptionsConfig> = ReturnType<
 /** Parses the command line, answers --help, runs the command and ends the process with its exit code. */
 export async function runCommand<const Options extends ParseArgsOptionsConfig>(
   command: Command<Options>,
-  main: (values: Values<Options>) => Promise<void>,
+  main: (values: Values<Options>, taken: string[]) => Promise<void>,
 ): Promise<never> {
   try {
     if (process.argv.slice(2).some((argument) => argument === "--help" || argument === "-h")) {
       console.log(command.help.trim());
       process.exit(0);
     }
-    await main(parseCommandLine(command.options));
+    const { values, positionals } = parseCommandLine(command);
+    await main(values, positionals);
     process.exit(0);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
@@ -40,9 +43,11 @@ export async function runCommand<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-function parseCommandLine<const Options extends ParseArgsOptionsConfig>(options: Options): Values<Options> {
+function parseCommandLine<const Options extends ParseArgsOptionsConfig>({ options, takes = [] }: Command<Options>) {
   try {
-    return parseArgs({ options, strict: true }).values;
+    const { values, positionals } = parseArgs({ options, strict: true, allowPositionals: takes.length > 0 });
+    if (positionals.length !== takes.length) throw new UsageError(`It takes ${takes.join(" ")}.`);
+    return { values: values as Values<Options>, positionals };
   } catch (error) {
     if (error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS")) {
       throw new UsageError(error.message);

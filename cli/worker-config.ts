@@ -29,6 +29,8 @@ export async function readWorkerConfig(): Promise<WorkerConfig> {
       compatibilityFlags: config.compatibility_flags,
       // Namespaces get their id on first deploy; here the binding's name serves.
       kvNamespaces: Object.fromEntries(config.kv_namespaces.map(({ binding }: KvBinding) => [binding, binding])),
+      // The files themselves: what a deployment serves them with is not needed to read them.
+      serviceBindings: assetsOf(config.assets),
       durableObjects: Object.fromEntries(
         config.durable_objects.bindings.map(({ name, class_name }: ObjectBinding) => [
           name,
@@ -37,4 +39,9 @@ export async function readWorkerConfig(): Promise<WorkerConfig> {
       ),
     } as WorkerOptions,
   };
+}
+
+function assetsOf(assets: { directory?: string; binding?: string } | undefined): WorkerOptions["serviceBindings"] {
+  if (assets?.binding === undefined || assets.directory === undefined) return {};
+  return { [assets.binding]: { disk: { path: projectPath(assets.directory), writable: false } } };
 }

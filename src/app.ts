@@ -25,6 +25,7 @@ import { officialWriteRoutes } from "./routes/official-writes.ts";
 import { operationsRoutes } from "./routes/operations.ts";
 import { refreshRoutes } from "./routes/refresh.ts";
 import { resourceRoutes } from "./routes/resource.ts";
+import { searchRoutes } from "./routes/search.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { subscriptionsRoutes } from "./routes/subscriptions.ts";
 import { toolsRoutes } from "./routes/tools.ts";
@@ -48,6 +49,7 @@ export function createApp(services: Services): App {
   viewsRoutes(app, services);
   capabilityRoutes(app, services);
   catalogRoutes(app, services);
+  searchRoutes(app, services);
   capabilityIndexRoutes(app, services);
   importsRoutes(app, services);
   changesRoutes(app, services);

@@ -2,6 +2,7 @@ import { holds } from "../auth/permission.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { CapabilityCard, CardQuery } from "../domain/capability-card.ts";
 import { fuseRanks } from "../domain/fuse-ranks.ts";
+import type { Explanation } from "../domain/search/rank.ts";
 import type { Services } from "../services.ts";
 
 /** A card with the generation of its tenant as of which it is true. */
@@ -9,6 +10,9 @@ export interface SeenCard extends CapabilityCard {
   seenAt: number;
   /** Found among what is public, as anyone would. */
   wasPublic: boolean;
+  /** Of its own ranking, where it was searched for. */
+  score?: number;
+  explanation?: Explanation;
 }
 
 /** Where a caller looks: all its tenants and what is public elsewhere, or only some of that. */
@@ -31,24 +35,39 @@ export function rangeOf(principal: Principal, tenants: readonly string[] | undef
   };
 }
 
-/** Capabilities that the caller may see, the best first: each tenant's own ranking and the public one, fused. */
-export async function rankedCards(
+/** Capabilities that the caller may see, the best first. */
+export async function rankedCards(services: Services, range: Range, query: CardQuery): Promise<SeenCard[]> {
+  return (await searchCards(services, range, query)).cards;
+}
+
+export interface FoundCards {
+  cards: SeenCard[];
+  /** Moves when anything does that the ranking was made from: the generations of all that was asked, added up. */
+  generation: number;
+}
+
+/** Each tenant's own ranking and the public one, fused. */
+export async function searchCards(
   services: Services,
   { own, elsewhere }: Range,
   query: CardQuery,
-): Promise<SeenCard[]> {
+): Promise<FoundCards> {
   services.operations.objectCalls += own.length + 1;
   const [inTenants, published] = await Promise.all([
     Promise.all(
       own.map(async (tenant) => {
         const { cards, generation } = await services.tenant(tenant).find(query);
-        return cards.map((card) => ({ ...card, seenAt: generation, wasPublic: false }));
+        return { generation, cards: cards.map((card) => ({ ...card, seenAt: generation, wasPublic: false })) };
       }),
     ),
     services.directory().find({ ...query, ...elsewhere }),
   ]);
-  const lists = [...inTenants, published.cards.map((card) => ({ ...card, seenAt: card.generation, wasPublic: true }))];
-  return fuseRanks(lists, ({ tenant, id }) => `${tenant} ${id}`);
+  const elsewheres = published.cards.map((card) => ({ ...card, seenAt: card.generation, wasPublic: true }));
+  const lists: SeenCard[][] = [...inTenants.map(({ cards }) => cards), elsewheres];
+  return {
+    cards: fuseRanks(lists, ({ tenant, id }) => `${tenant} ${id}`),
+    generation: inTenants.reduce((sum, { generation }) => sum + generation, published.generation),
+  };
 }
 
 /** All that these ids may mean to the caller. */

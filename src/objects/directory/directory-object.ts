@@ -2,8 +2,9 @@ import { DurableObject } from "cloudflare:workers";
 import type { CardQuery } from "../../domain/capability-card.ts";
 import type { CatalogAnswer, CatalogQuestion } from "../../domain/catalog.ts";
 import type { CatalogEntry, DirectoryEntry } from "../../domain/server-summary.ts";
-import type { RankedCard } from "../card-index.ts";
+import type { RankedCard } from "../find-cards.ts";
 import { tenantOf } from "../tenant/tenant-stub.ts";
+import { wordVectors } from "../word-vectors.ts";
 import { readCatalog } from "./catalog.ts";
 import { fillListing } from "./fill-listing.ts";
 import { applyItems, dropItems, type PublicItems } from "./items.ts";
@@ -133,7 +134,8 @@ export class DirectoryObject extends DurableObject<Env> {
 
   /** Items of public servers, the best first. */
   async find(query: CardQuery & Whose): Promise<{ generation: number; cards: PublicCard<RankedCard>[] }> {
-    return { generation: this.#generation(), cards: findPublicCards(this.#sql, query) };
+    const vectors = await wordVectors(this.env.ASSETS);
+    return { generation: this.#generation(), cards: findPublicCards(this.#sql, query, vectors) };
   }
 
   /** Items of public servers by id, which several tenants may have. */

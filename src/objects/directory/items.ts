@@ -1,5 +1,5 @@
 import type { CapabilityCard } from "../../domain/capability-card.ts";
-import type { SearchText } from "../../domain/search-text.ts";
+import type { ItemWords } from "../../domain/search/item-words.ts";
 import type { CapabilityKind } from "../../schemas/index.ts";
 import { dropCard, dropCards, putCard } from "../card-index.ts";
 
@@ -16,7 +16,7 @@ export interface ItemChange {
   kind: CapabilityKind;
   key: string;
   /** As it is now; absent where it is gone or switched off. */
-  indexed?: { card: CapabilityCard; text: SearchText };
+  indexed?: { card: CapabilityCard; words: ItemWords };
 }
 
 /** Applies a batch that carries the server's generation or a later one: the caller has seen to that. */
@@ -44,7 +44,7 @@ export function applyItems(sql: SqlStorage, place: Place, items: PublicItems): v
   for (const { kind, key, indexed } of items.changed) {
     const at = { tenant, server: name, kind, key };
     if (indexed === undefined) dropCard(sql, at);
-    else putCard(sql, { ...indexed.card, ...at }, indexed.text);
+    else putCard(sql, { ...indexed.card, ...at }, indexed.words);
   }
   if (items.complete) {
     sql.exec(

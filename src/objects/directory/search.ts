@@ -1,5 +1,7 @@
 import type { CapabilityCard, CardQuery } from "../../domain/capability-card.ts";
-import { type CardCondition, findCards, listCards, oneOf, type RankedCard } from "../card-index.ts";
+import type { WordVectors } from "../../domain/search/word-vectors.ts";
+import { type CardCondition, listCards, oneOf } from "../card-index.ts";
+import { findCards, type RankedCard } from "../find-cards.ts";
 
 /** Whose public items to look at; everyone's where neither is given. */
 export interface Whose {
@@ -10,8 +12,12 @@ export interface Whose {
 /** A card with the generation of its tenant as of which it is true. */
 export type PublicCard<T extends CapabilityCard = CapabilityCard> = T & { generation: number };
 
-export function findPublicCards(sql: SqlStorage, query: CardQuery & Whose): PublicCard<RankedCard>[] {
-  return withServers(sql, findCards(sql, query, conditionsOf(query)));
+export function findPublicCards(
+  sql: SqlStorage,
+  query: CardQuery & Whose,
+  vectors: WordVectors | undefined,
+): PublicCard<RankedCard>[] {
+  return withServers(sql, findCards(sql, query, conditionsOf(query), vectors));
 }
 
 export function publicCards(sql: SqlStorage, ids: readonly string[], whose: Whose): PublicCard[] {

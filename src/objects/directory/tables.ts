@@ -1,3 +1,5 @@
+import { cardTextTables } from "../card-index.ts";
+
 /**
  * The tables of the directory, made where they are missing. `card` and `card_text` are as a tenant has them; a server's
  * `public_since` and `items_generation` say which of its items are here. `attribute` gives every value of every dimension
@@ -5,6 +7,7 @@
  * before it reads an entry.
  */
 export function createTables(sql: SqlStorage): void {
+  dropOutdatedIndex(sql);
   sql.exec(`
     CREATE TABLE IF NOT EXISTS server (
       tenant TEXT NOT NULL,
@@ -69,12 +72,17 @@ export function createTables(sql: SqlStorage): void {
       version TEXT,
       title TEXT,
       description TEXT,
+      bag BLOB NOT NULL,
       UNIQUE (tenant, server, kind, key)
     );
     CREATE INDEX IF NOT EXISTS card_id ON card (id);
-    CREATE VIRTUAL TABLE IF NOT EXISTS card_text USING fts5 (
-      name, title, description, parameters, server,
-      content = '', contentless_delete = 1, tokenize = 'porter unicode61'
-    );
+    ${cardTextTables}
   `);
+}
+
+/** Cards from before they had a bag: the tenants, once woken, tell of all their items anew. */
+function dropOutdatedIndex(sql: SqlStorage): void {
+  const columns = sql.exec("SELECT name FROM pragma_table_info('card')").toArray();
+  if (columns.length === 0 || columns.some(({ name }) => name === "bag")) return;
+  sql.exec("DROP TABLE card_text; DROP TABLE card; DELETE FROM indexed_server;");
 }

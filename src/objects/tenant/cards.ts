@@ -1,7 +1,7 @@
 import type { CapabilityCard } from "../../domain/capability-card.ts";
 import { cardWords } from "../../domain/card-words.ts";
 import { slotOf } from "../../domain/diff.ts";
-import { type SearchText, type ServerWords, searchText } from "../../domain/search-text.ts";
+import { type ItemWords, itemWords, type ServerWords } from "../../domain/search/item-words.ts";
 import type { CapabilityKind } from "../../schemas/index.ts";
 import { dropCard, dropCards, putCard } from "../card-index.ts";
 import { tenantOf } from "./change-log.ts";
@@ -81,11 +81,11 @@ export function indexedItem(
   sql: SqlStorage,
   server: ServerWords,
   slot: Slot,
-): { card: CapabilityCard; text: SearchText } | undefined {
+): { card: CapabilityCard; words: ItemWords } | undefined {
   const item = currentItem(sql, server.name, slot);
   if (item === undefined) return undefined;
-  const [card, text] = indexed(tenantOf(sql), server, item);
-  return { card, text };
+  const [card, words] = indexed(tenantOf(sql), server, item);
+  return { card, words };
 }
 
 export function serverWords(name: string, title: string | undefined): ServerWords {
@@ -114,9 +114,9 @@ function currentItem(sql: SqlStorage, server: string, { kind, key }: Slot): Item
     .toArray()[0];
 }
 
-function indexed(tenant: string, server: ServerWords, item: ItemRow): [card: CapabilityCard, text: SearchText] {
+function indexed(tenant: string, server: ServerWords, item: ItemRow): [card: CapabilityCard, words: ItemWords] {
   const { kind, key, id, digest, tokens } = item;
   const declared = JSON.parse(item.declared) as Record<string, unknown>;
   const card = { tenant, server: server.name, kind, key, id, digest, tokens, ...cardWords(declared) };
-  return [card, searchText({ key, declared }, server)];
+  return [card, itemWords({ key, declared }, server)];
 }

@@ -128,8 +128,9 @@ export class DirectoryFeed {
 /** Two bytes a character: as much as it can take on the way. */
 function bytesOf({ key, indexed }: ItemChange): number {
   if (indexed === undefined) return 2 * key.length;
-  const words = [...Object.values(indexed.card), ...Object.values(indexed.text)];
-  return words.reduce<number>((sum, word) => sum + 2 * String(word).length, 0);
+  const { card, words } = indexed;
+  const texts = [...Object.values(card), words.tokens];
+  return texts.reduce<number>((sum, text) => sum + 2 * String(text).length, words.bag.byteLength);
 }
 
 function slotOf({ server, kind, key }: PendingItem): string {

@@ -1,3 +1,4 @@
+import { cardTextTables } from "../card-index.ts";
 import { recountAllAttributes } from "./attributes.ts";
 import { rebuildCards } from "./cards.ts";
 import { chainLog } from "./change-log.ts";
@@ -260,6 +261,14 @@ export const steps: readonly Step[] = [
     SELECT 'directory', name, 1, 0 FROM server WHERE public_since IS NOT NULL
     ON CONFLICT (task, subject) DO UPDATE SET version = outbox.version + 1, due_at = 0, attempts = 0;
   `,
+  },
+  {
+    tables: `
+  DROP TABLE card_text;
+  ALTER TABLE card ADD COLUMN bag BLOB;
+  ${cardTextTables}
+  `,
+    cards: "rebuild",
   },
 ];
 

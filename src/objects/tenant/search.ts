@@ -1,5 +1,7 @@
 import type { CapabilityCard, CardQuery } from "../../domain/capability-card.ts";
-import { findCards, listCards, oneOf, type RankedCard } from "../card-index.ts";
+import type { WordVectors } from "../../domain/search/word-vectors.ts";
+import { listCards, oneOf } from "../card-index.ts";
+import { findCards, type RankedCard } from "../find-cards.ts";
 
 export interface TenantCardQuery extends CardQuery {
   /** For who may not see the rest of the tenant. */
@@ -11,8 +13,12 @@ const ofPublicServers = {
   values: [],
 };
 
-export function findTenantCards(sql: SqlStorage, query: TenantCardQuery): RankedCard[] {
-  const cards = findCards(sql, query, query.onlyPublic ? [ofPublicServers] : []);
+export function findTenantCards(
+  sql: SqlStorage,
+  query: TenantCardQuery,
+  vectors: WordVectors | undefined,
+): RankedCard[] {
+  const cards = findCards(sql, query, query.onlyPublic ? [ofPublicServers] : [], vectors);
   const servers = serversOf(sql, cards);
   return cards.map((card) => ({ ...servers.get(card.server)?.fallback, ...card }));
 }

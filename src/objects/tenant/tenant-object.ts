@@ -12,7 +12,8 @@ import type { StoredCapability } from "../../domain/stored.ts";
 import { TokenBuckets } from "../../domain/token-bucket.ts";
 import type { Topic } from "../../domain/topic.ts";
 import type { AdvertiseSettings, ServerConfig, StatusUpdate } from "../../schemas/index.ts";
-import type { RankedCard } from "../card-index.ts";
+import type { RankedCard } from "../find-cards.ts";
+import { wordVectors } from "../word-vectors.ts";
 import { advertiseOf, setAdvertise, type TenantAdvertise } from "./advertise.ts";
 import { findCapability } from "./capabilities.ts";
 import { changesSince, generationOf, logHead, tenantOf } from "./change-log.ts";
@@ -236,7 +237,8 @@ export class TenantObject extends DurableObject<Env> {
   /** Current items that are switched on, the best first. */
   async find(query: TenantCardQuery): Promise<AsOf<{ cards: RankedCard[] }>> {
     if (!this.#ready) return { generation: 0, cards: [] };
-    return { generation: generationOf(this.#sql), cards: findTenantCards(this.#sql, query) };
+    const vectors = await wordVectors(this.env.ASSETS);
+    return { generation: generationOf(this.#sql), cards: findTenantCards(this.#sql, query, vectors) };
   }
 
   /** Those of these ids that are current and switched on. */

@@ -1,0 +1,147 @@
+import type { Principal } from "../auth/principal.ts";
+import { type Failure, failure } from "../domain/failure.ts";
+import { err, ok, type Result } from "../domain/result.ts";
+import { type Highlights, highlightsIn } from "../domain/search/highlights.ts";
+import { readQuestion } from "../domain/search/question.ts";
+import type { Explanation } from "../domain/search/rank.ts";
+import type { CapabilityKind } from "../schemas/index.ts";
+import type { Services } from "../services.ts";
+import { rangeOf, type SeenCard, type ShownCard, searchCards, shownCard } from "./cards.ts";
+import { type PageRequest, pageStart } from "./paged.ts";
+
+export interface Search {
+  text: string;
+  kinds?: readonly CapabilityKind[];
+  tenants?: readonly string[];
+  /** Tokens that all results together may cost. */
+  budget?: number;
+  explain: boolean;
+}
+
+export interface SearchResult extends ShownCard {
+  score: number;
+  /** Where words of the task are in what is shown. */
+  highlights: Partial<Record<"name" | "title" | "description", Highlights>>;
+  /** Says nearly the same as a result before it. */
+  alike?: true;
+  why?: Omit<Explanation, "alike"> & { terms: string[] };
+}
+
+export interface SearchPage {
+  items: SearchResult[];
+  /** Of the results on this page and the ones before. */
+  usedTokens: number;
+  /** Better results than the last one here that would have cost more than was left. */
+  leftOut?: number;
+  /** The steps that the task was taken apart into, where there are several. */
+  steps?: number;
+  generation: number;
+  nextCursor?: string;
+  /** Tenants of the caller's that were not looked into. */
+  skippedTenants?: string[];
+}
+
+/** How far down a ranking pages go: whoever is not content by then asks differently. */
+export const mostResults = 100;
+
+/** A page of the capabilities that serve a task. A cursor is good until something is written. */
+export async function searchCapabilities(
+  services: Services,
+  principal: Principal,
+  { text, kinds, tenants, budget, explain }: Search,
+  page: PageRequest,
+): Promise<Result<SearchPage, Failure>> {
+  const question = readQuestion(text);
+  if (question === undefined) return err(failure("ErrorBadRequest", "q has no letter or digit to look for"));
+  const caller = principal.admin ? "admin" : [...new Set(principal.tenants)].sort();
+  const scope = {
+    list: "search",
+    caller,
+    text,
+    kinds: kinds ?? null,
+    tenants: tenants ?? null,
+    budget: budget ?? null,
+  };
+  const start = await pageStart(services, page.cursor, scope);
+  if (!start.ok) return start;
+  const range = rangeOf(principal, tenants);
+  const from = Number(start.value?.after[0] ?? 0);
+  const to = from + page.limit;
+  // One more tells whether there is a next page; a budget may pass over any of them.
+  const limit = budget === undefined ? Math.min(mostResults, to + 1) : mostResults;
+  const query = { text, limit, ...(kinds === undefined ? {} : { kinds }) };
+  const { cards, generation } = await searchCards(services, range, query);
+  if (start.value !== undefined && start.value.generation !== generation) return err(failure("ErrorCursorExpired"));
+
+  const { fitting, tooDear } = withinBudget(cards.slice(0, mostResults), budget);
+  const shown = fitting.slice(from, to);
+  const terms = new Set(question.whole.terms);
+  const leftOut = tooDear(shown.at(-1));
+  const answer: SearchPage = {
+    items: shown.map((card) => resultOf(card, terms, explain)),
+    usedTokens: fitting.slice(0, to).reduce((sum, { tokens }) => sum + tokens, 0),
+    ...(leftOut === 0 ? {} : { leftOut }),
+    ...(question.clauses.length > 1 ? { steps: question.clauses.length } : {}),
+    generation,
+    ...(range.skipped.length === 0 ? {} : { skippedTenants: range.skipped }),
+  };
+  if (fitting.length > to && services.cursors !== undefined) {
+    answer.nextCursor = await services.cursors.write({ after: [String(to)], generation }, scope);
+  }
+  return ok(answer);
+}
+
+/** The best first, as long as they fit: a dear one is passed over for cheaper ones behind it. */
+function withinBudget(cards: readonly SeenCard[], budget = Number.POSITIVE_INFINITY) {
+  let left = budget;
+  const fitting: SeenCard[] = [];
+  const places = new Map<SeenCard, number>();
+  cards.forEach((card, place) => {
+    if (card.tokens > left) return;
+    left -= card.tokens;
+    fitting.push(card);
+    places.set(card, place);
+  });
+  /** Before a certain result, or all where there is none. */
+  const tooDear = (last: SeenCard | undefined): number => {
+    if (last === undefined) return cards.length - fitting.length;
+    return (places.get(last) ?? 0) - fitting.indexOf(last);
+  };
+  return { fitting, tooDear };
+}
+
+function resultOf(card: SeenCard, terms: ReadonlySet<string>, explain: boolean): SearchResult {
+  const shown = shownCard(card);
+  const highlights: SearchResult["highlights"] = {};
+  for (const field of ["name", "title", "description"] as const) {
+    const found = shown[field] === undefined ? [] : highlightsIn(shown[field], terms);
+    if (found.length > 0) highlights[field] = found;
+  }
+  const { alike, ...why } = card.explanation ?? { words: 0 };
+  const found = Object.entries(highlights).flatMap(([field, places]) =>
+    places.map(([from, to]) =>
+      String(shown[field as "name"])
+        .slice(from, to)
+        .toLowerCase(),
+    ),
+  );
+  return {
+    ...shown,
+    score: rounded(card.score ?? 0),
+    highlights,
+    ...(alike ? { alike } : {}),
+    ...(explain ? { why: { ...roundedAll(why), terms: [...new Set(found)] } } : {}),
+  };
+}
+
+function roundedAll({ words, meaning, clause }: Explanation): Omit<Explanation, "alike"> {
+  return {
+    words: rounded(words),
+    ...(meaning === undefined ? {} : { meaning: rounded(meaning) }),
+    ...(clause === undefined ? {} : { clause }),
+  };
+}
+
+function rounded(score: number): number {
+  return Math.round(score * 10_000) / 10_000;
+}
