@@ -3,22 +3,20 @@ import { readVectors, type WordVectors } from "../domain/search/word-vectors.ts"
 /** How long to search by words alone before the table is asked for again. */
 const retryAfterMs = 60_000;
 
-let loaded: Promise<WordVectors | undefined> | undefined;
+let table: WordVectors | undefined;
 let failedAt = Number.NEGATIVE_INFINITY;
 
 /**
  * The table of what words mean, read on first use and kept for the life of the isolate. Searching works without it:
- * where the asset is missing or cannot be read, words alone decide.
+ * where the asset is missing or cannot be read, words alone decide. The table is kept and not the promise of it, which
+ * would belong to the request that asked first: two that ask at once read it twice.
  */
 export async function wordVectors(assets: Env["ASSETS"] | undefined): Promise<WordVectors | undefined> {
-  if (assets === undefined || Date.now() - failedAt < retryAfterMs) return undefined;
-  loaded ??= load(assets);
-  const vectors = await loaded;
-  if (vectors === undefined) {
-    loaded = undefined;
-    failedAt = Date.now();
-  }
-  return vectors;
+  if (table !== undefined || assets === undefined || Date.now() - failedAt < retryAfterMs) return table;
+  const read = await load(assets);
+  if (read === undefined) failedAt = Date.now();
+  else table ??= read;
+  return table;
 }
 
 async function load(assets: Env["ASSETS"]): Promise<WordVectors | undefined> {
