@@ -1,6 +1,6 @@
 import type { DirectoryEntry } from "../../domain/server-summary.ts";
 import type { ServerVersion } from "../../domain/server-version.ts";
-import type { VersionStatus } from "../../schemas/index.ts";
+import { type VersionRow, versionOf } from "../version-row.ts";
 import { claimAsPublished, releaseRemotes } from "./remotes.ts";
 
 /** A published version, with the addresses that are its server's alone. */
@@ -90,18 +90,8 @@ export function endDerived(sql: SqlStorage, place: Place, generation: number, at
   );
 }
 
-interface Row extends Record<string, SqlStorageValue> {
+interface Row extends VersionRow {
   name: string;
-  version: string;
-  document: string;
-  status: VersionStatus;
-  status_message: string | null;
-  status_changed_at: string;
-  published_at: string;
-  updated_at: string;
-  latest: number;
-  sequence: number;
-  generation: number;
   entry: string | null;
 }
 
@@ -156,20 +146,8 @@ export function versionNamed(
 }
 
 function listed(row: Row): ListedVersion {
-  return {
-    name: row.name,
-    version: row.version,
-    document: row.document,
-    status: row.status,
-    ...(row.status_message === null ? {} : { statusMessage: row.status_message }),
-    statusChangedAt: row.status_changed_at,
-    publishedAt: row.published_at,
-    updatedAt: row.updated_at,
-    isLatest: row.latest === 1,
-    sequence: row.sequence,
-    generation: row.generation,
-    ...(row.entry === null ? {} : { entry: JSON.parse(row.entry) as DirectoryEntry }),
-  };
+  const { name, entry } = row;
+  return { name, ...versionOf(row), ...(entry === null ? {} : { entry: JSON.parse(entry) as DirectoryEntry }) };
 }
 
 function fullName({ tenant, name }: Place): string {

@@ -1,24 +1,12 @@
 import type { ServerVersion } from "../../domain/server-version.ts";
 import { latestOf } from "../../domain/version-order.ts";
-import type { ServerJson, StatusUpdate, VersionStatus } from "../../schemas/index.ts";
+import type { ServerJson, StatusUpdate } from "../../schemas/index.ts";
+import { type VersionRow, versionOf } from "../version-row.ts";
 
 /**
  * The versions of a server that were published as server.json. None ever leaves and no document ever changes: a server
  * that is deleted takes its versions along as deleted ones, so that nobody can publish another under the same number.
  */
-interface VersionRow extends Record<string, SqlStorageValue> {
-  server: string;
-  version: string;
-  sequence: number;
-  document: string;
-  status: VersionStatus;
-  status_message: string | null;
-  status_changed_at: string;
-  published_at: string;
-  updated_at: string;
-  latest: number;
-  generation: number;
-}
 
 export function findVersion(sql: SqlStorage, server: string, version: string): ServerVersion | undefined {
   return sql
@@ -131,19 +119,4 @@ export function strikeVersionOff(sql: SqlStorage, server: string, { version, gen
     version,
     generation,
   );
-}
-
-function versionOf(row: VersionRow): ServerVersion {
-  return {
-    version: row.version,
-    document: row.document,
-    status: row.status,
-    ...(row.status_message === null ? {} : { statusMessage: row.status_message }),
-    statusChangedAt: row.status_changed_at,
-    publishedAt: row.published_at,
-    updatedAt: row.updated_at,
-    isLatest: row.latest === 1,
-    sequence: row.sequence,
-    generation: row.generation,
-  };
 }
