@@ -176,7 +176,7 @@ export const operations: Record<string, Record<string, Operation>> = {
         304: "Nothing that is shown has changed.",
         400: "A parameter or cursor is wrong.",
         ...denied,
-        410: "Something was written since the first page.",
+        410: "The results before this page have changed.",
       },
       anonymous: true,
     },

@@ -22,5 +22,7 @@ export interface CardQuery {
   /** Plain words, never query syntax. Empty lists in order of server, kind and key. */
   text: string;
   kinds?: readonly CapabilityKind[];
+  /** By name, of whichever tenants are asked. */
+  servers?: readonly string[];
   limit: number;
 }

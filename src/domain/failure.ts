@@ -47,7 +47,7 @@ const failures = {
   ErrorNoSources: [409, "The server has no sources"],
   ErrorTooManySubscriptions: [409, "The tenant has as many subscriptions as it may have"],
   ErrorTooManyHooks: [409, "The tenant has as many hooks as it may have"],
-  ErrorCursorExpired: [410, "Something was written since; start from the first page again"],
+  ErrorCursorExpired: [410, "The results before this page have changed; start from the first page again"],
   ErrorHookDisabled: [410, "The hook is switched off"],
   ErrorPreconditionFailed: [412, "The server has changed since the version named in If-Match"],
   ErrorGenerationAhead: [412, "The tenant has not reached that generation"],

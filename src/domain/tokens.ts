@@ -15,6 +15,11 @@ const longRun = new RegExp(
   "gu",
 );
 
+/** Whether what is counted here may differ from what the tokenizer says of the text in one piece. */
+export function hasLongRun(text: string): boolean {
+  return text.search(longRun) !== -1;
+}
+
 let loaded: CountTokens | undefined;
 
 export async function loadTokenizer(): Promise<CountTokens> {

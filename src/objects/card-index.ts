@@ -58,7 +58,7 @@ export interface CardCondition {
 }
 
 /** A column that has one of the values. However many there are, they are bound as one. */
-export function oneOf(column: "id" | "kind" | "tenant", values: readonly string[]): CardCondition {
+export function oneOf(column: "id" | "kind" | "server" | "tenant", values: readonly string[]): CardCondition {
   return { where: `card.${column} IN (SELECT value FROM json_each(?))`, values: [JSON.stringify(values)] };
 }
 

@@ -15,11 +15,15 @@ export type RankedCard = CapabilityCard & { score: number; explanation?: Explana
  */
 export function findCards(
   sql: SqlStorage,
-  { text, kinds, limit }: CardQuery,
+  { text, kinds, servers, limit }: CardQuery,
   conditions: readonly CardCondition[],
   vectors: WordVectors | undefined,
 ): RankedCard[] {
-  const all = allOf([...(kinds === undefined ? [] : [oneOf("kind", kinds)]), ...conditions]);
+  const all = allOf([
+    ...(kinds === undefined ? [] : [oneOf("kind", kinds)]),
+    ...(servers === undefined ? [] : [oneOf("server", servers)]),
+    ...conditions,
+  ]);
   const question = readQuestion(text);
   if (question === undefined) {
     const rows = sql.exec<CardRow>(
@@ -68,21 +72,22 @@ function lookedFor({ terms }: Ask, most: number, vectors: WordVectors | undefine
 interface Statistics {
   documents: number;
   frequency(term: string): number;
-  /** The same by hash. */
-  having(hash: number): number;
+  /** Of a token of the full-text index. */
+  having(token: string): number;
 }
 
 function statisticsOf(sql: SqlStorage, wanted: readonly Wanted[]): Statistics {
   const hashes = [...new Set(wanted.map(({ hash }) => hash))];
+  const own = wanted.filter(({ near }) => near === undefined);
   const rows = sql.exec<{ term: string; doc: number }>(
     "SELECT term, doc FROM card_vocabulary WHERE term IN (SELECT value FROM json_each(?))",
-    JSON.stringify(hashes.map(tokenOf)),
+    JSON.stringify([...hashes.map(tokenOf), ...own.map(({ hash }) => nameTokenOf(hash))]),
   );
   const found = new Map(rows.toArray().map(({ term, doc }) => [term, doc]));
-  const having = (hash: number) => found.get(tokenOf(hash)) ?? 0;
+  const having = (token: string) => found.get(token) ?? 0;
   // The highest number rather than a count, which would read every row; numbers of dropped cards are used again.
   const { documents } = sql.exec<{ documents: number }>("SELECT coalesce(max(number), 0) AS documents FROM card").one();
-  return { documents, having, frequency: (term) => having(hashOf(term)) };
+  return { documents, having, frequency: (term) => having(tokenOf(hashOf(term))) };
 }
 
 /** How many places of terms one question looks at, all its clauses together. */
@@ -100,56 +105,76 @@ function candidates(
 ): number[] {
   const wanted = Math.min(mostCandidates, Math.max(fewestCandidates, limit));
   const share = Math.ceil(wanted / clauses.length);
+  const which = where === "1" ? "1" : `EXISTS (SELECT 1 FROM card WHERE card.number = hit.number AND ${where})`;
   const numbers = new Set<number>();
   for (const clause of clauses) {
-    const tokens = telling(clause, statistics, mostPostings / clauses.length);
-    if (tokens.length === 0) continue;
-    const rows = sql.exec<{ number: number }>(
+    const { rare, common } = telling(clause, statistics, mostPostings / clauses.length);
+    const best = sql.exec<{ number: number }>(
       `SELECT number FROM (
          SELECT card_text.rowid AS number, sum(asked.value ->> 1) AS weight
          FROM json_each(?) AS asked CROSS JOIN card_text ON card_text MATCH asked.value ->> 0 GROUP BY 1
-       ) AS hit
-       WHERE ${where === "1" ? "1" : `EXISTS (SELECT 1 FROM card WHERE card.number = hit.number AND ${where})`}
-       ORDER BY weight DESC, number LIMIT ?`,
-      JSON.stringify(tokens),
+       ) AS hit WHERE ${which} ORDER BY weight DESC, number LIMIT ?`,
+      JSON.stringify(rare.map(({ token, worth }) => [token, worth])),
       ...values,
       share,
     );
-    for (const { number } of rows) numbers.add(number);
+    let found = 0;
+    for (const { number } of best) {
+      numbers.add(number);
+      found += 1;
+    }
+    // Where rare terms lead to few, some of the many that have the least common of the others.
+    if (common === undefined || found >= share) continue;
+    const some = sql.exec<{ number: number }>(
+      `SELECT number FROM (SELECT rowid AS number FROM card_text WHERE card_text MATCH ? LIMIT ?) AS hit WHERE ${which}
+       LIMIT ?`,
+      common.token,
+      mostPostings / clauses.length,
+      ...values,
+      share - found,
+    );
+    for (const { number } of some) numbers.add(number);
   }
   return [...numbers];
 }
 
 /** What a term in the name adds: as much as it does in the weighing that follows. */
 const nameBonus = 0.7;
-/** How many of the items that have a term have it in their name: guessed, which is cheaper than to look it up. */
-const inName = 0.25;
 /** What a term is worth that only means much the same. */
 const nearWorth = 0.3;
 
-/** The rarest tokens of a clause with what each is worth, as many as the postings allow; the rarest one in any case. */
+interface Token {
+  token: string;
+  /** How many items have it. */
+  places: number;
+  worth: number;
+}
+
+/** The rarest tokens of a clause, as many as the postings allow, and the first of its own terms that is too common. */
 function telling(
   clause: readonly Wanted[],
   { documents, having }: Statistics,
   postings: number,
-): [token: string, worth: number][] {
-  const tokens = clause.flatMap(({ hash, near }) => {
-    const places = having(hash);
-    if (places === 0) return [];
+): { rare: Token[]; common?: Token } {
+  const tokens = clause.flatMap(({ hash, near }): (Token & { own: boolean })[] => {
+    const places = having(tokenOf(hash));
     const worth = Math.log(1 + documents / (places + 1));
-    if (near) return [{ token: tokenOf(hash), places, worth: nearWorth * worth }];
+    if (near) return [{ token: tokenOf(hash), places, worth: nearWorth * worth, own: false }];
+    const named = nameTokenOf(hash);
     return [
-      { token: tokenOf(hash), places, worth },
-      { token: nameTokenOf(hash), places: Math.ceil(places * inName), worth: nameBonus * worth },
+      { token: tokenOf(hash), places, worth, own: true },
+      { token: named, places: having(named), worth: nameBonus * worth, own: false },
     ];
   });
-  const rarest = tokens.sort((a, b) => a.places - b.places);
+  const rarest = tokens.filter(({ places }) => places > 0).sort((a, b) => a.places - b.places);
   let left = postings;
-  const chosen = rarest.filter(({ places }, index) => {
+  const enough = rarest.findIndex(({ places }) => {
     left -= places;
-    return left >= 0 || index === 0;
+    return left < 0;
   });
-  return chosen.map(({ token, worth }) => [token, worth]);
+  if (enough === -1) return { rare: rarest };
+  const common = rarest.slice(enough).find(({ own }) => own);
+  return { rare: rarest.slice(0, enough), ...(common === undefined ? {} : { common }) };
 }
 
 /** The words to show are read for the few that are left, not for all that were weighed. */

@@ -23,9 +23,12 @@ async function load(assets: Env["ASSETS"]): Promise<WordVectors | undefined> {
   try {
     // Only the path counts: the binding leads nowhere but to this deployment's own files.
     const response = await assets.fetch("https://assets.invalid/word-vectors.bin");
-    if (response.ok) return readVectors(await response.arrayBuffer());
+    const read = response.ok ? readVectors(await response.arrayBuffer()) : undefined;
+    if (read !== undefined) return read;
     await response.body?.cancel();
-    console.error(JSON.stringify({ event: "word-vectors", status: response.status }));
+    console.error(
+      JSON.stringify({ event: "word-vectors", status: response.status, error: "There is no table to read" }),
+    );
   } catch (error) {
     console.error(JSON.stringify({ event: "word-vectors", error: String(error) }));
   }

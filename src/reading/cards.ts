@@ -30,7 +30,7 @@ export function rangeOf(principal: Principal, tenants: readonly string[] | undef
   const own = [...new Set(wanted.filter((tenant) => holds(principal, tenant)))].sort();
   return {
     own: own.slice(0, mostOwnTenants),
-    elsewhere: { exceptTenants: own, ...(tenants === undefined ? {} : { tenants }) },
+    elsewhere: { exceptTenants: own.slice(0, mostOwnTenants), ...(tenants === undefined ? {} : { tenants }) },
     skipped: own.slice(mostOwnTenants),
   };
 }

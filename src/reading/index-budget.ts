@@ -12,6 +12,7 @@ import {
   worthOf,
 } from "../domain/fit-index.ts";
 import { err, ok, type Result } from "../domain/result.ts";
+import { hasLongRun } from "../domain/tokens.ts";
 import { CapabilityKind, type IndexBudgetRequest } from "../schemas/index.ts";
 import type { Services } from "../services.ts";
 import { budgetBlock } from "../views/index-elements.ts";
@@ -53,8 +54,6 @@ export interface BudgetIndex {
 }
 
 const mostLeftOutShown = 20;
-/** Looked through for those of certain servers. */
-const mostLookedThrough = 1_000;
 
 /** The generation of a tenant in which the caller may see something; to anyone else it is as if it were not there. */
 export async function visibleTenant(
@@ -81,9 +80,9 @@ export async function fitCapabilityIndex(
 ): Promise<BudgetIndex> {
   const { task: text = "", kinds = CapabilityKind.options, servers, pins = [], budget } = request;
   const range = rangeOf(principal, [tenant]);
-  const limit = servers === undefined ? mostWeighed : mostLookedThrough;
+  const query = { text, kinds, limit: mostWeighed, ...(servers === undefined ? {} : { servers }) };
   const [found, named] = await Promise.all([
-    candidates(services, range, { text, kinds, limit }),
+    candidates(services, range, query),
     cardsNamed(
       services,
       range,
@@ -92,9 +91,7 @@ export async function fitCapabilityIndex(
   ]);
   const judged = judgePins(pins, named);
   const settled = new Set([...judged.held.map(({ id }) => id), ...judged.leftOut.map(({ id }) => id)]);
-  const ranked = found
-    .filter(({ id, server }) => !settled.has(id) && (servers === undefined || servers.includes(server)))
-    .slice(0, mostWeighed);
+  const ranked = found.filter(({ id }) => !settled.has(id)).slice(0, mostWeighed);
 
   const weigh = await weighing(services, principal, tenant, [...judged.held, ...ranked]);
   const weighedPins = judged.held.map((card, index) => weigh({ ...card, rank: index + 1 }));
@@ -166,8 +163,10 @@ async function weighing(services: Services, principal: Principal, tenant: string
           : level === "summary"
             ? budgetBlock(card, { level, description })
             : budgetBlock(card, { level, element: { server, kind, key, id, declared: whole ?? {} } });
-      if (text === undefined) return [];
-      const tokens = count({ text, key: `${indexTextVersion} ${level} ${tenant} ${id} ${digest}` });
+      // A count that may be off by a token could break a budget.
+      if (text === undefined || hasLongRun(text)) return [];
+      const remembered = JSON.stringify([indexTextVersion, level, tenant, server, kind, key, id, digest]);
+      const tokens = count({ text, key: remembered });
       return [{ level, text, tokens, worth: worthOf(rank, level) }];
     });
   };

@@ -1,4 +1,5 @@
 import type { Principal } from "../auth/principal.ts";
+import { digestOfText } from "../domain/canonical.ts";
 import { type Failure, failure } from "../domain/failure.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { type Highlights, highlightsIn } from "../domain/search/highlights.ts";
@@ -44,7 +45,7 @@ export interface SearchPage {
 /** How far down a ranking pages go: whoever is not content by then asks differently. */
 export const mostResults = 100;
 
-/** A page of the capabilities that serve a task. A cursor is good until something is written. */
+/** A page of the capabilities that serve a task. A cursor is good while what came before it stays as it was. */
 export async function searchCapabilities(
   services: Services,
   principal: Principal,
@@ -71,9 +72,12 @@ export async function searchCapabilities(
   const limit = budget === undefined ? Math.min(mostResults, to + 1) : mostResults;
   const query = { text, limit, ...(kinds === undefined ? {} : { kinds }) };
   const { cards, generation } = await searchCards(services, range, query);
-  if (start.value !== undefined && start.value.generation !== generation) return err(failure("ErrorCursorExpired"));
-
-  const { fitting, tooDear } = withinBudget(cards.slice(0, mostResults), budget);
+  const { fitting, tooDear } = withinBudget(copiesLast(cards).slice(0, mostResults), budget);
+  // What was on the pages before must still be there, in the same order: else this one would repeat or skip something.
+  const before = start.value?.after[1];
+  if (before !== undefined && before !== (await placesOf(fitting.slice(0, from)))) {
+    return err(failure("ErrorCursorExpired"));
+  }
   const shown = fitting.slice(from, to);
   const terms = new Set(question.whole.terms);
   const leftOut = tooDear(shown.at(-1));
@@ -86,9 +90,28 @@ export async function searchCapabilities(
     ...(range.skipped.length === 0 ? {} : { skippedTenants: range.skipped }),
   };
   if (fitting.length > to && services.cursors !== undefined) {
-    answer.nextCursor = await services.cursors.write({ after: [String(to)], generation }, scope);
+    const after = [String(to), await placesOf(fitting.slice(0, to))];
+    answer.nextCursor = await services.cursors.write({ after, generation }, scope);
   }
   return ok(answer);
+}
+
+/** The same thing, published twice: what is found in one tenant and again in another comes after all that differs. */
+function copiesLast(cards: readonly SeenCard[]): SeenCard[] {
+  const seen = new Set<string>();
+  const copies: SeenCard[] = [];
+  const others = cards.filter((card) => {
+    const content = `${card.kind} ${card.digest}`;
+    const isCopy = seen.has(content);
+    seen.add(content);
+    if (isCopy) copies.push({ ...card, explanation: { words: 0, ...card.explanation, alike: true } });
+    return !isCopy;
+  });
+  return [...others, ...copies];
+}
+
+function placesOf(cards: readonly SeenCard[]): Promise<string> {
+  return digestOfText(JSON.stringify(cards.map(({ tenant, id, digest }) => [tenant, id, digest])));
 }
 
 /** The best first, as long as they fit: a dear one is passed over for cheaper ones behind it. */

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import type { Principal } from "../../src/auth/principal.ts";
 import { estimateTokens, sizeOfText } from "../../src/domain/token-estimate.ts";
-import { type CountTokens, loadTokenizer } from "../../src/domain/tokens.ts";
+import { type CountTokens, hasLongRun, loadTokenizer } from "../../src/domain/tokens.ts";
 import { listResources, readResource } from "../../src/mcp/resources.ts";
 import { callTool } from "../../src/mcp/tools.ts";
 import { inSession, negotiate } from "./negotiating.ts";
@@ -385,6 +385,38 @@ describe("resources", () => {
 describe("an index for a budget", () => {
   const ask = (body: unknown, who: string | undefined = mine, headers: Record<string, string> = {}) =>
     registry.send("POST", "/api/index/atlas/budget", { ...(who === "" ? {} : { token: who }), body, headers });
+
+  it("is within it where an item changes its kind, or has runs that cannot be counted piece by piece", async () => {
+    const plain = (text: string) => count(text);
+    const item = {
+      id: "odd.one",
+      uri: `a://${"some/long/path-of-things/".repeat(6)}`,
+      uriTemplate: "a://{b}",
+      name: "n",
+    };
+    for (const manifest of [{ resources: [item] }, { resourceTemplates: [item] }]) {
+      await publish("odd", { version: JSON.stringify(manifest).slice(2, 12), ...manifest });
+      for (const budget of [30, 41, 60, 90, 200]) {
+        const { data } = (await ask({ budget, servers: ["odd"] })).body;
+        expect([plain(data.index), data.tokens <= budget]).toEqual([data.tokens, true]);
+      }
+    }
+    const run = "aabc".repeat(400).slice(0, 1_283);
+    await publish("odd", { tools: Array.from({ length: 5 }, (_, at) => tool(`t${at}`, { description: run })) });
+    const { data } = (await ask({ budget: 100_000, servers: ["odd"] })).body;
+    expect(data.items.map(({ level }: { level: string }) => level)).not.toContain("schema");
+    expect(hasLongRun(data.index)).toBe(false);
+    await registry.send("DELETE", "/api/mcp/configs/atlas/odd", { token: mine });
+  });
+
+  it("is of certain servers, however much comes before them", async () => {
+    for (const at of [0, 1, 2])
+      await publish(`a-crowd-${at}`, { tools: Array.from({ length: 400 }, (_, n) => tool(`c${at}x${n}`)) });
+    const { data } = (await ask({ budget: 1_000, servers: ["maps"] })).body;
+    expect(data.considered).toBeGreaterThan(0);
+    expect(data.items.every(({ server }: { server: string }) => server === "maps")).toBe(true);
+    for (const at of [0, 1, 2]) await registry.send("DELETE", `/api/mcp/configs/atlas/a-crowd-${at}`, { token: mine });
+  });
 
   it("is within it, for every budget, and worth no less with more", async () => {
     let before = 0;

@@ -103,6 +103,36 @@ describe("what a search finds", () => {
   });
 });
 
+describe("many of the same", () => {
+  it("are found, however many have the word and none in its name", async () => {
+    const crowd = await member("herd");
+    const publish = (server: string, count: number) =>
+      crowd.publish(server, {
+        tools: Array.from({ length: count }, (_, at) => tool(`${server}_${at}`, "Frobnicates it.")),
+      });
+    for (const server of ["a1", "b2", "c3", "d4"]) await publish(server, 500);
+    const who = await token({ tenants: ["herd"] });
+    expect(await items({ q: "frobnicate" }, who)).toHaveLength(10);
+    expect(await items({ q: "Frobnicate this thing. Then send an email.", limit: "20" }, who)).not.toHaveLength(0);
+  });
+
+  it("come last where they are the same in another tenant, and say so", async () => {
+    const twin = await member("twins");
+    await twin.publish("copy", { tools: [tool("weather_forecast", "The weather of the next days in a town.")] });
+    const who = await token({ tenants: ["twins", "finders"] });
+    const found = (await items({ q: "weather forecast" }, who)).filter(({ name }) => name === "weather_forecast");
+    expect(found.map(({ alike }) => alike ?? false)).toEqual([false, true]);
+  });
+
+  it("are found in a tenant beyond those that one question goes to, where they are public", async () => {
+    const many = Array.from({ length: 20 }, (_, at) => `aaa-${at}`);
+    const who = await token({ tenants: [...many, "finders"] });
+    const { body } = await search({ q: "weather forecast" }, who);
+    expect(body.data.skippedTenants).toContain("finders");
+    expect(body.data.items[0]).toMatchObject({ tenant: "finders", name: "weather_forecast" });
+  });
+});
+
 describe("a budget", () => {
   it("is never exceeded, and says what did not fit", async () => {
     const all = await items({ q: "email weather invoice picture" }, mine);
@@ -130,8 +160,17 @@ describe("pages", () => {
     expect([...first.body.data.items, ...second.body.data.items]).toEqual(whole.slice(0, 4));
     expect((await search({ q: "email", limit: "2", cursor }, mine)).body.error.code).toBe("ErrorCursorInvalid");
     expect((await search({ q, limit: "2", cursor }, theirs)).body.error.code).toBe("ErrorCursorInvalid");
+    // What is written elsewhere is no matter; what was on the page before is.
     await owner.publish("vault", { tools: [tool("open_vault", "Opens the vault with two secret words.")] });
+    expect((await search({ q, limit: "2", cursor }, mine)).body.data.items).toEqual(whole.slice(2, 4));
+    const [best] = whole;
+    const flip = (enabled: boolean) =>
+      owner.send("PATCH", "/api/mcp/capabilities/finders/office", {
+        items: [{ kind: best?.kind, name: best?.name, enabled }],
+      });
+    await flip(false);
     const late = await search({ q, limit: "2", cursor }, mine);
+    await flip(true);
     expect([late.status, late.body.error.code]).toEqual([410, "ErrorCursorExpired"]);
   });
 
@@ -213,14 +252,15 @@ describe("what a question reads", () => {
             return { toArray: () => rows, one: () => rows[0], [Symbol.iterator]: () => rows[Symbol.iterator]() };
           },
         } as unknown as SqlStorage;
-        const cards = findCards(counting, { text: "get data number 7", limit: 10 }, [], vectors);
-        expect(cards[0]?.key).toMatch(/_7$/);
+        // Only words that every item has.
+        const cards = findCards(counting, { text: "get data number", limit: 10 }, [], vectors);
+        expect(cards).toHaveLength(10);
         return read;
       });
-    for (let server = 0; server < 3; server += 1) await publish(`s${server}`, 400);
+    // More than the places that one question looks at.
+    for (let server = 0; server < 7; server += 1) await publish(`s${server}`, 400);
     const before = await rowsRead();
-    for (let server = 3; server < 30; server += 1) await publish(`s${server}`, 400);
-    // Ten times the items; the bound of places looked at was reached with the first tenth of them or soon after.
-    expect(await rowsRead()).toBeLessThan(Math.max(3 * before, 25_000));
+    for (let server = 7; server < 30; server += 1) await publish(`s${server}`, 400);
+    expect(await rowsRead()).toBeLessThan(1.2 * before);
   }, 90_000);
 });

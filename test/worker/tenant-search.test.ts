@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 
 const stub = () => env.TENANTS.get(env.TENANTS.idFromName(tenant));
-const find = async (text: string, rest: { limit?: number; kinds?: ["prompt"]; onlyPublic?: boolean } = {}) =>
+const find = async (text: string, rest: { limit?: number; kinds?: ["prompt"] } = {}) =>
   (await tenantOf(env, tenant).find({ text, limit: 100, ...rest })).cards;
 const keys = async (...query: Parameters<typeof find>) => (await find(...query)).map(({ key }) => key);
 const flip = (name: string, key: string, enabled: boolean) =>
@@ -173,20 +173,6 @@ describe("the index follows what is current", () => {
     expect([await keys("quorx"), await keys("blivet")]).toEqual([[], ["apple"]]);
     await mine.put({ name: "s", title: "Zarf" });
     expect([await keys("blivet"), await keys("zarf")]).toEqual([[], ["apple"]]);
-  });
-
-  it("shows outsiders the items of public servers alone", async () => {
-    await mine.post({ name: "open", visibility: "public" });
-    await mine.publish("open", tools("apple"));
-    await mine.publish("closed", tools("apple_pie"));
-    expect(await keys("apple", { onlyPublic: true })).toEqual(["apple"]);
-    await mine.put({ name: "open", visibility: "tenant" });
-    expect(await keys("apple", { onlyPublic: true })).toEqual([]);
-    expect(await keys("apple")).toHaveLength(2);
-    await mine.put({ name: "closed", visibility: "public" });
-    expect(await keys("", { onlyPublic: true })).toEqual(["apple_pie"]);
-    await mine.remove("closed");
-    expect(await keys("", { onlyPublic: true })).toEqual([]);
   });
 
   it("across a restart", async () => {

@@ -1,25 +1,43 @@
-/** Clauses of one task that are looked for apart. Past this a task is a document, and the rest goes into the whole. */
+import { mostCharacters } from "./terms.ts";
+
+/** Clauses of one task that are looked for apart. What is past them goes with the last. */
 const mostClauses = 8;
 
-/** Shorter than this, a clause is a leftover such as "thank you". */
+/** Shorter than this, a clause goes with the one before: "then commit" is seldom found by itself. */
 const fewestWords = 3;
 
 /** Words that lead on to the next step. */
 const leading =
   "(?:and then|then|after that|afterwards|finally|lastly|next|also|additionally|in addition|furthermore|moreover|besides)";
 
-/** Where one step of a task ends and the next begins: the end of a sentence, a line, or a word that leads on. */
-const border = new RegExp(`(?<=[.!?;])\\s+|(?<=[。！？；])|\\n+|,?\\s+\\b${leading}\\b[\\s,]*`, "iu");
-const lead = new RegExp(`^${leading}\\b[\\s,]*`, "iu");
+/** Where one step of a task ends and the next begins: the end of a sentence, or a word that leads on. */
+const border = new RegExp(`(?<=[.!?;]) |(?<=[。！？；])|,? ${leading}\\b[ ,]*`, "iu");
+const lead = new RegExp(`^${leading}\\b[ ,]*`, "iu");
 
 /**
  * The steps of a task in plain words: "book a flight, then tell Ann" needs two capabilities, and each is easier to find
- * by its own words than by all of them. The whole text where it is one step.
+ * by its own words than by all of them. Every word is in one of them, but for those that lead on.
  */
 export function clausesOf(text: string): string[] {
-  const clauses = text
-    .split(border)
-    .map((clause) => clause.trim().replace(lead, ""))
-    .filter((clause) => (clause.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) >= fewestWords);
-  return clauses.length > 1 ? clauses.slice(0, mostClauses) : [text];
+  const clauses: string[] = [];
+  for (const part of linesOf(text).flatMap((line) => line.split(border))) {
+    const clause = part.trim().replace(lead, "");
+    const before = clauses.at(-1);
+    const joins = before !== undefined && (isShort(clause) || isShort(before) || clauses.length === mostClauses);
+    if (joins) clauses[clauses.length - 1] = `${before} ${clause}`;
+    else if (clause !== "") clauses.push(clause);
+  }
+  return clauses.length > 1 ? clauses : [text];
+}
+
+function isShort(clause: string): boolean {
+  return (clause.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) < fewestWords;
+}
+
+/** Without runs of white space, which would make looking for borders slow. */
+function linesOf(text: string): string[] {
+  return text
+    .slice(0, mostCharacters)
+    .split("\n")
+    .map((line) => line.split(/\s+/u).join(" "));
 }

@@ -33,6 +33,9 @@ export function readVectors(buffer: ArrayBuffer): WordVectors | undefined {
   const [found, count = 0, dimensions = 0, around = 0] = new Uint32Array(buffer, 0, 4);
   if (found !== magic || buffer.byteLength !== headBytes + count * (8 + 2 * around + dimensions)) return undefined;
   const columns = columnsOf(buffer, count, dimensions, around);
+  if (!columns.scales.every(Number.isFinite) || !columns.neighbours.every((row) => row < count || row === noRow)) {
+    return undefined;
+  }
   const rows = new Map<number, number>();
   columns.hashes.forEach((hash, row) => {
     rows.set(hash, row);

@@ -3,22 +3,8 @@ import type { WordVectors } from "../../domain/search/word-vectors.ts";
 import { listCards, oneOf } from "../card-index.ts";
 import { findCards, type RankedCard } from "../find-cards.ts";
 
-export interface TenantCardQuery extends CardQuery {
-  /** For who may not see the rest of the tenant. */
-  onlyPublic?: boolean;
-}
-
-const ofPublicServers = {
-  where: "card.server IN (SELECT name FROM server WHERE public_since IS NOT NULL)",
-  values: [],
-};
-
-export function findTenantCards(
-  sql: SqlStorage,
-  query: TenantCardQuery,
-  vectors: WordVectors | undefined,
-): RankedCard[] {
-  const cards = findCards(sql, query, query.onlyPublic ? [ofPublicServers] : [], vectors);
+export function findTenantCards(sql: SqlStorage, query: CardQuery, vectors: WordVectors | undefined): RankedCard[] {
+  const cards = findCards(sql, query, [], vectors);
   const servers = serversOf(sql, cards);
   return cards.map((card) => ({ ...servers.get(card.server)?.fallback, ...card }));
 }

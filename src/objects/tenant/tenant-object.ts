@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { readConfig } from "../../config.ts";
-import type { CapabilityCard } from "../../domain/capability-card.ts";
+import type { CapabilityCard, CardQuery } from "../../domain/capability-card.ts";
 import type { ChainedChange } from "../../domain/change.ts";
 import type { LogHead } from "../../domain/change-chain.ts";
 import type { Precondition } from "../../domain/etag.ts";
@@ -41,7 +41,7 @@ import { type PublishOutcome, type PublishRequest, publish } from "./publish.ts"
 import { publishVersion, type VersionOutcome, type VersionRequest, type VersionWork } from "./publish-version.ts";
 import { type NoLook, type Refreshed, Refresher } from "./refresher.ts";
 import { bodyText, findRevision, listRevisions, type Revision } from "./revisions.ts";
-import { findTenantCards, type TenantCardQuery, tenantCards } from "./search.ts";
+import { findTenantCards, tenantCards } from "./search.ts";
 import { currentHead, entryOf, findLive, listLive, type ServerEntry } from "./servers.ts";
 import { createServer, deleteServer, replaceConfig, type SettingsOutcome, switchItems } from "./settings.ts";
 import { isRefusedSource, sourceFetch, sourceHeaders } from "./source-access.ts";
@@ -235,7 +235,7 @@ export class TenantObject extends DurableObject<Env> {
   }
 
   /** Current items that are switched on, the best first. */
-  async find(query: TenantCardQuery): Promise<AsOf<{ cards: RankedCard[] }>> {
+  async find(query: CardQuery): Promise<AsOf<{ cards: RankedCard[] }>> {
     if (!this.#ready) return { generation: 0, cards: [] };
     const vectors = await wordVectors(this.env.ASSETS);
     return { generation: generationOf(this.#sql), cards: findTenantCards(this.#sql, query, vectors) };
