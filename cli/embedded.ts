@@ -38,8 +38,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     await requireFreePort(options.host, options.port);
     await ensureBuilt(() => onStep("Building the Worker …"));
     const config = await readWorkerConfig();
-    const vars = { ...config.vars, ...options.vars };
     const { host, port, quiet = false } = options;
+    const vars = { ...config.vars, ...ownHosts(host), ...options.vars };
     const runtime = await startRuntime({ host, port, quiet, config, data, vars });
     lock.describe(`the server at ${runtime.url} (process ${process.pid})`);
     return {
@@ -55,6 +55,12 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     lock.release();
     throw error;
   }
+}
+
+/** Nothing stands in front of a server on this machine: it must itself refuse names that were pointed here. */
+function ownHosts(host: string): Record<string, string> {
+  const names = ["localhost", "127.0.0.1", "[::1]"];
+  return ["localhost", "127.0.0.1", "::1", "[::1]"].includes(host) ? { MCP_HOSTS: names.join(",") } : {};
 }
 
 function lockDataDir(data: DataDir): Lock {
