@@ -8,10 +8,11 @@ import { RpcError } from "./rpc-error.ts";
 /** What is served, to whom. The product has one; a test may serve more beside it. */
 export type HandlersFor = (caller: McpCaller) => Handlers;
 
-/** Methods and capabilities that only a test adds. */
+/** Capabilities and methods that only a test adds, some of them for clients of 2025 alone. */
 export interface Surplus {
   capabilities?: Record<string, object>;
-  handlers?: Record<string, (params: never, context: ServerContext) => Promise<object>>;
+  legacyCapabilities?: Record<string, object>;
+  legacyHandlers?: Record<string, () => Promise<object>>;
 }
 
 export interface EndpointOptions {
@@ -40,13 +41,21 @@ export async function serveMcp({ handlersFor, surplus = {} }: EndpointOptions, e
   const { request, body, caller, onFault } = exchange;
   const handler = sdk.createMcpHandler(
     ({ era }) => {
-      const capabilities = { ...capabilitiesIn(era), ...surplus.capabilities };
+      const legacy = era === "legacy";
+      const capabilities = {
+        ...capabilitiesIn(era),
+        ...surplus.capabilities,
+        ...(legacy ? surplus.legacyCapabilities : {}),
+      };
       const cacheHints = { "server/discover": fixed };
       const server = new sdk.Server(
         { name: service, title: "Rollcall", version },
         { capabilities, cacheHints, instructions },
       );
-      for (const [method, handle] of Object.entries({ ...handlersFor(caller), ...surplus.handlers })) {
+      for (const [method, handle] of Object.entries({
+        ...handlersFor(caller),
+        ...(legacy ? surplus.legacyHandlers : {}),
+      })) {
         answer(server, method, handle as Handle, onFault);
       }
       return server;
