@@ -23,7 +23,7 @@ export function observe(services: Services): MiddlewareHandler<{ Bindings: Env; 
     const route = `${method} ${routePath(c)}`;
     services.metrics.record(route, status, milliseconds, c.get("source"));
     // Everything at /mcp is a POST, and none of it writes.
-    const write = !["GET", "HEAD", "OPTIONS"].includes(method) && c.req.path !== "/mcp";
+    const write = method !== "GET" && method !== "HEAD" && method !== "OPTIONS" && c.req.path !== "/mcp";
     if (c.get("logged")) return;
     if (status >= 500 || (write && status < 400) || milliseconds >= services.config.slowMs) {
       log(c, status >= 500 ? "error" : write ? "write" : "slow", { status, route, milliseconds });

@@ -26,7 +26,7 @@ const accepts = { "Content-Type": "application/json", Accept: "application/json,
 function request(method: string, params: Record<string, unknown>) {
   const name = params.name ?? params.uri;
   return {
-    body: { jsonrpc: "2.0", id: 7, method, params: { ...params, _meta: meta } },
+    body: { jsonrpc: "2.0", id: 7, method, params: { ...params, _meta: { ...meta, ...(params._meta as object) } } },
     headers: {
       ...accepts,
       "MCP-Protocol-Version": modern,
@@ -111,6 +111,16 @@ describe("revision 2026-07-28", () => {
 
     const unknown = await ask("tools/call", { name: "nothing", arguments: {} });
     expect([unknown.status, unknown.body.error.code]).toEqual([200, -32_602]);
+  });
+
+  it("tells how far a call is to whoever gave a token for it", async () => {
+    const call = { name: "negotiate_context", arguments: { token_budget: 1_000, task: "lend a book" } };
+    const reader = new EventReader(await fetchModern("tools/call", { ...call, _meta: { progressToken: "p" } }));
+    expect((await reader.named("message")).data).toMatchObject({
+      method: "notifications/progress",
+      params: { progressToken: "p", progress: 1, total: 2 },
+    });
+    expect((await reader.named("message")).data.result.structuredContent.satisfied).toBe(true);
   });
 
   it("reads resources, and says for whom they may be kept", async () => {

@@ -79,7 +79,7 @@ function answer(server: Server, method: string, handle: Handle, onFault: Exchang
       return (await handle(params ?? {}, context)) as never;
     } catch (cause) {
       // What was not meant for clients stays inside.
-      throw typeof (cause as RpcError).code === "number" ? cause : new RpcError(-32_603, onFault(cause));
+      throw cause instanceof RpcError ? cause : new RpcError(-32_603, onFault(cause));
     }
   });
 }
