@@ -1,4 +1,4 @@
-import { ensureBuilt } from "./bundle.ts";
+import { bundlePath, ensureBuilt } from "./bundle.ts";
 import { CommandError } from "./command.ts";
 import { type DataDir, openDataDir } from "./data-dir.ts";
 import { type Lock, takeLock } from "./lock.ts";
@@ -13,6 +13,8 @@ export interface EmbeddedOptions {
   data: string;
   /** Replace vars of wrangler.toml. */
   vars: Record<string, string>;
+  /** Another Worker than the one that is deployed, already built: with what only a test serves. */
+  bundle?: string;
   /** Leaves out of stderr what the Worker logs, unless it is a problem. */
   quiet?: boolean;
   /** Told of each step that takes a while or happens only once. */
@@ -36,11 +38,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   try {
     if (data.secret.created) onStep(`First run: made a secret in ${data.path}`);
     await requireFreePort(options.host, options.port);
-    await ensureBuilt(() => onStep("Building the Worker …"));
+    if (options.bundle === undefined) await ensureBuilt(() => onStep("Building the Worker …"));
     const config = await readWorkerConfig();
-    const vars = { ...config.vars, ...options.vars };
-    const { host, port, quiet = false } = options;
-    const runtime = await startRuntime({ host, port, quiet, config, data, vars });
+    const { host, port, quiet = false, bundle = bundlePath } = options;
+    const vars = { ...config.vars, ...ownHosts(host), ...options.vars };
+    const runtime = await startRuntime({ host, port, quiet, bundle, config, data, vars });
     lock.describe(`the server at ${runtime.url} (process ${process.pid})`);
     return {
       url: runtime.url,
@@ -55,6 +57,12 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     lock.release();
     throw error;
   }
+}
+
+/** Nothing stands in front of a server on this machine: it must itself refuse names that were pointed here. */
+function ownHosts(host: string): Record<string, string> {
+  const names = ["localhost", "127.0.0.1", "[::1]"];
+  return ["localhost", "127.0.0.1", "::1", "[::1]"].includes(host) ? { MCP_HOSTS: names.join(",") } : {};
 }
 
 function lockDataDir(data: DataDir): Lock {

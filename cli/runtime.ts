@@ -1,7 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { Readable } from "node:stream";
 import { Miniflare, MiniflareCoreError, NoOpLog, type WorkerOptions } from "miniflare";
-import { bundlePath } from "./bundle.ts";
 import { CommandError } from "./command.ts";
 import type { DataDir } from "./data-dir.ts";
 import { portInUse } from "./port.ts";
@@ -12,6 +11,8 @@ interface RuntimeOptions {
   host: string;
   port: number;
   quiet: boolean;
+  /** Where the Worker is, as one ES module. */
+  bundle: string;
   config: WorkerConfig;
   data: DataDir;
   vars: Record<string, string>;
@@ -23,7 +24,15 @@ export interface Runtime {
 }
 
 /** Runs the bundle in workerd, on Miniflare's simulation of KV and Durable Objects. Resolves once it answers. */
-export async function startRuntime({ host, port, quiet, config, data, vars }: RuntimeOptions): Promise<Runtime> {
+export async function startRuntime({
+  host,
+  port,
+  quiet,
+  bundle,
+  config,
+  data,
+  vars,
+}: RuntimeOptions): Promise<Runtime> {
   const releaseGuard = guardRuntime();
   const started = Promise.withResolvers<void>();
   const runtime = new Miniflare({
@@ -50,7 +59,7 @@ export async function startRuntime({ host, port, quiet, config, data, vars }: Ru
         ...config.bindings,
         durableObjects: signedSessions(config.bindings, data.secret.value),
         name: config.name,
-        modules: [{ type: "ESModule", path: bundlePath }],
+        modules: [{ type: "ESModule", path: bundle }],
         bindings: { ...vars, JWT_SECRET: data.secret.value },
         // Straight to the Worker: Miniflare's entry in front of it would cost two thirds of the speed.
         unsafeDirectSockets: [{ host, port }],

@@ -19,6 +19,7 @@ import { historyRoutes } from "./routes/history.ts";
 import { hooksRoutes } from "./routes/hooks.ts";
 import { importsRoutes } from "./routes/imports.ts";
 import { inboundRoutes } from "./routes/inbound.ts";
+import { type EndpointOptions, mcpRoutes, ownEndpoint } from "./routes/mcp.ts";
 import { negotiationRoutes } from "./routes/negotiation.ts";
 import { officialRoutes } from "./routes/official.ts";
 import { officialWriteRoutes } from "./routes/official-writes.ts";
@@ -32,7 +33,8 @@ import { toolsRoutes } from "./routes/tools.ts";
 import { viewsRoutes } from "./routes/views.ts";
 import type { Services } from "./services.ts";
 
-export function createApp(services: Services): App {
+/** The endpoint is the registry's own but in the conformance run, which serves its fixtures beside it. */
+export function createApp(services: Services, endpoint: EndpointOptions = ownEndpoint): App {
   const app: App = new Hono<{ Bindings: Env; Variables: Variables }>();
   app.use(observe(services));
   app.use("/mcp/*", withSession(services));
@@ -56,6 +58,7 @@ export function createApp(services: Services): App {
   subscriptionsRoutes(app, services);
   hooksRoutes(app, services);
   inboundRoutes(app, services);
+  mcpRoutes(app, services, endpoint);
   negotiationRoutes(app, services);
   sessionRoutes(app, services);
   toolsRoutes(app, services);
@@ -97,7 +100,7 @@ function preflight(services: Services, origin: string | undefined): Response {
       ...corsHeaders(services.config, origin),
       "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
       "Access-Control-Allow-Headers":
-        "Authorization, Cache-Control, Content-Type, If-Match, If-None-Match, Last-Event-ID, Rollcall-Min-Generation, X-MCP-Session-ID, X-Request-Id",
+        "Authorization, Cache-Control, Content-Type, If-Match, If-None-Match, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Rollcall-Min-Generation, X-MCP-Session-ID, X-Request-Id",
       "Access-Control-Max-Age": "86400",
     },
   });

@@ -1,5 +1,6 @@
 import { type Advertised, indexVariants, nothingAdvertised } from "./domain/advertise.ts";
 import { type Bounds, defaultBounds } from "./domain/bounds.ts";
+import { loopbackNames } from "./domain/loopback.ts";
 import type { Limit } from "./domain/token-bucket.ts";
 
 /** Where token keys come from. Without any, authenticated routes answer 503. */
@@ -16,6 +17,10 @@ export interface Config {
   /** Signs cursors. */
   signingSecret: Uint8Array | undefined;
   corsOrigins: readonly string[] | "*";
+  /** Origins whose pages may call /mcp; those of this machine may in any case. */
+  mcpOrigins: readonly string[] | "*";
+  /** Host names that /mcp answers to; undefined leaves it to whoever routes requests here. */
+  mcpHosts: readonly string[] | undefined;
   readLimit: Limit;
   writeLimit: Limit;
   negotiateLimit: Limit;
@@ -74,14 +79,18 @@ function parse(env: Omit<Env, keyof Secrets> & Secrets): Config {
   // Never both: a deployment that trusts an identity provider must not also take tokens signed with a shared secret.
   const tokenKeys: TokenKeys | undefined =
     jwksUrl !== undefined ? { kind: "jwks", url: jwksUrl } : secret && { kind: "secret", secret };
+  const publicUrl = readUrl("PUBLIC_URL", env.PUBLIC_URL)?.replace(/\/$/, "");
+  const corsOrigins = readOrigins(env.CORS_ORIGINS);
   return {
     issuer: env.JWT_ISSUER || "rollcall",
     audience: env.JWT_AUDIENCE || "rollcall",
     tokenKeys,
     authorizationServers: readServers("AUTHORIZATION_SERVERS", env.AUTHORIZATION_SERVERS, env.JWT_ISSUER, jwksUrl),
-    publicUrl: readUrl("PUBLIC_URL", env.PUBLIC_URL)?.replace(/\/$/, ""),
+    publicUrl,
     signingSecret: readSecret("SIGNING_SECRET", env.SIGNING_SECRET) ?? secret,
-    corsOrigins: readOrigins(env.CORS_ORIGINS),
+    corsOrigins,
+    mcpOrigins: readMcpOrigins(env.MCP_ORIGINS, corsOrigins, publicUrl),
+    mcpHosts: readHosts(env.MCP_HOSTS, publicUrl),
     readLimit: readLimit("READ_LIMIT", env.READ_LIMIT, { rate: 1_000, burst: 2_000 }),
     writeLimit: readLimit("WRITE_LIMIT", env.WRITE_LIMIT, { rate: 100, burst: 1_000 }),
     negotiateLimit: readLimit("NEGOTIATE_LIMIT", env.NEGOTIATE_LIMIT, { rate: 20, burst: 200 }),
@@ -106,7 +115,7 @@ function readSecret(name: string, value: string | undefined): Uint8Array | undef
 function readUrl(name: string, value: string | undefined): string | undefined {
   if (value === undefined || value === "") return undefined;
   const url = URL.parse(value);
-  const loopback = url !== null && ["127.0.0.1", "[::1]", "localhost"].includes(url.hostname);
+  const loopback = url !== null && loopbackNames.includes(url.hostname);
   if (url === null || !(url.protocol === "https:" || (url.protocol === "http:" && loopback))) {
     throw new ConfigError(`${name} must be an https URL`);
   }
@@ -128,6 +137,23 @@ function readServers(
 
 function readOrigins(value: string | undefined): Config["corsOrigins"] {
   return value === undefined || value.trim() === "*" ? "*" : readList(value);
+}
+
+/** Any page may read what is public, but only pages that are named may speak MCP: "*" for the one is not for the other. */
+function readMcpOrigins(
+  value: string | undefined,
+  corsOrigins: Config["corsOrigins"],
+  publicUrl: string | undefined,
+): Config["mcpOrigins"] {
+  if (value?.trim() === "*") return "*";
+  const own = publicUrl === undefined ? [] : [new URL(publicUrl).origin];
+  return [...readList(value), ...(corsOrigins === "*" ? [] : corsOrigins), ...own];
+}
+
+function readHosts(value: string | undefined, publicUrl: string | undefined): Config["mcpHosts"] {
+  const named = readList(value);
+  if (named.length > 0) return named;
+  return publicUrl === undefined ? undefined : [new URL(publicUrl).hostname, ...loopbackNames];
 }
 
 function readList(value: string | undefined): string[] {

@@ -617,6 +617,23 @@ export const operations: Record<string, Record<string, Operation>> = {
       anonymous: true,
     },
   },
+  "/mcp": {
+    post: {
+      id: "mcp",
+      summary: "The registry as an MCP server: revision 2026-07-28, and clients of 2025 without sessions",
+      body: "any",
+      answers: {
+        200: "A JSON-RPC result or error, as application/json or text/event-stream.",
+        400: "No JSON, or header and body disagree.",
+        401: "What it asks for needs a token, or the token is not good.",
+        403: "A page of this origin, or a host of this name, is not let in.",
+        404: "No such method.",
+        406: "Accept does not name both application/json and text/event-stream.",
+        415: "The body is not application/json.",
+      },
+      anonymous: true,
+    },
+  },
   "/mcp/tool": {
     get: {
       id: "listTools",

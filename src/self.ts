@@ -13,6 +13,7 @@ export function selfManifest({ config }: Services): { manifest: StoredManifest; 
   const header = {
     version,
     serverInfo: { name: service, version },
+    mcpVersion: "2026-07-28",
     description: "An edge-deployed capability registry.",
     features: featuresOf(config),
     limits: limitsOf(config),
@@ -56,6 +57,7 @@ function featuresOf({ tokenKeys, signingSecret, corsOrigins, requireNegotiation 
     introspection: true,
     change_stream: true,
     official_registry_api: true,
+    mcp_endpoint: true,
   };
 }
 

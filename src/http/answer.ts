@@ -4,6 +4,7 @@ import type { Services } from "../services.ts";
 import type { Source } from "../storage/operations.ts";
 import type { RequestContext } from "./context.ts";
 import { isOfficial, problem, problemJson } from "./problem.ts";
+import { rpcError } from "./rpc.ts";
 
 /** What an answer says about itself besides its data. */
 export interface AnswerMeta {
@@ -69,6 +70,9 @@ export function fail(c: RequestContext, services: Services, failure: Failure): R
     headers["WWW-Authenticate"] = challenge(c, services, failure);
   if (isOfficial(c.req.path)) {
     return send(c, services, JSON.stringify(problem(failure)), problemJson, { status, headers });
+  }
+  if (c.req.path === "/mcp") {
+    return send(c, services, JSON.stringify(rpcError(failure, c.get("rpcId"))), json, { status, headers });
   }
   const body = c.req.path.startsWith("/mcp/") ? sessionError(failure) : apiError(failure);
   return send(c, services, JSON.stringify(body), json, { status, headers });

@@ -14,6 +14,8 @@ export interface Variables {
   subject?: string;
   /** Who calls below /mcp/, and the session they call in. */
   caller?: { principal: Principal; session: Session };
+  /** What a JSON-RPC error of this request answers. */
+  rpcId?: string | number;
   /** An error has its line in the log already. */
   logged?: boolean;
 }

@@ -48,7 +48,7 @@ function disabled(uri: string, variant: IndexVariant): Failure {
 }
 
 /** Of the caller's tenants, and of the servers of each, those that a list looks at. */
-const mostTenants = 8;
+export const mostTenants = 8;
 const mostServers = 16;
 
 /** Tokens that are counted for one list; what is beyond says about what it costs. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Failure, failure } from "../domain/failure.ts";
 import { err, type Result } from "../domain/result.ts";
-import { digestPattern, serverPattern, tenantPattern } from "../schemas/index.ts";
+import { digestPattern, serverPattern, TenantName, tenantPattern } from "../schemas/index.ts";
 import type { OwnTool, ToolAnnotations, ToolContext } from "./tool.ts";
 import { diffCapabilitiesTool } from "./tools/diff-capabilities.ts";
 import { getCapabilityTool } from "./tools/get-capability.ts";
@@ -78,6 +78,7 @@ function jsonSchemaOf(schema: z.ZodObject): JsonSchema {
     io: "input",
     override({ jsonSchema }) {
       if (unlistedPatterns.includes(jsonSchema.pattern)) delete jsonSchema.pattern;
+      if (jsonSchema.description === TenantName.description) delete jsonSchema.description;
       if (isJson(jsonSchema.propertyNames, '{"type":"string"}')) delete jsonSchema.propertyNames;
       if (isJson(jsonSchema.additionalProperties, "{}")) delete jsonSchema.additionalProperties;
     },

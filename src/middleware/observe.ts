@@ -22,7 +22,8 @@ export function observe(services: Services): MiddlewareHandler<{ Bindings: Env; 
     const { method } = c.req;
     const route = `${method} ${routePath(c)}`;
     services.metrics.record(route, status, milliseconds, c.get("source"));
-    const write = method !== "GET" && method !== "HEAD" && method !== "OPTIONS";
+    // Everything at /mcp is a POST, and none of it writes.
+    const write = method !== "GET" && method !== "HEAD" && method !== "OPTIONS" && c.req.path !== "/mcp";
     if (c.get("logged")) return;
     if (status >= 500 || (write && status < 400) || milliseconds >= services.config.slowMs) {
       log(c, status >= 500 ? "error" : write ? "write" : "slow", { status, route, milliseconds });

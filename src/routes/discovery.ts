@@ -10,6 +10,9 @@ const card = "/mcp/server-card";
 const catalog = "/.well-known/ai-catalog.json";
 const resource = "/.well-known/oauth-protected-resource";
 
+/** Those of 2025 without sessions. */
+const supportedProtocolVersions = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"];
+
 /** What a client finds without being told: who this is, where its MCP endpoint is, how to get in. */
 export function discoveryRoutes(app: App, services: Services): void {
   const { config } = services;
@@ -35,7 +38,7 @@ export function discoveryRoutes(app: App, services: Services): void {
       version,
       title: "Rollcall",
       description: "What servers can do, what it costs in tokens, and whether it is still what was reviewed.",
-      remotes: [{ type: "streamable-http", url: `${origin}/mcp` }],
+      remotes: [{ type: "streamable-http", url: `${origin}/mcp`, supportedProtocolVersions }],
     };
     return fixed(c, JSON.stringify(document), "application/mcp-server-card+json");
   });

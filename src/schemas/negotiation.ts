@@ -72,21 +72,16 @@ export const NegotiationConditions = z.strictObject({
 const Reference = {
   // Longer than a declared one may be: the id that is made for a resource holds its URI.
   id: z.string().min(1).max(4_096).describe("The capability's id."),
-  tenant: TenantName.describe("Whose; may be left out where only one visible tenant has the id.").optional(),
+  tenant: TenantName.describe("Needed where several have the id.").optional(),
 };
 
 /** `extensions["dev.rollcall/context"]`: the part of the registry that fits a task and a token budget. */
 export const ContextRequest = z
   .strictObject({
-    token_budget: z.int().min(0).max(1_000_000_000).describe("Tokens that the chosen definitions may cost together."),
+    token_budget: z.int().min(0).max(1_000_000_000).describe("Tokens that the chosen may cost."),
     task: z.string().max(10_000).describe("What is to be done, in plain words.").optional(),
-    kinds: z.array(CapabilityKind).min(1).max(6).describe("Only these kinds; all where absent.").optional(),
-    tenants: z
-      .array(TenantName)
-      .min(1)
-      .max(16)
-      .describe("Only these tenants; all that the caller may see where absent.")
-      .optional(),
+    kinds: z.array(CapabilityKind).min(1).max(6).describe("Default: all.").optional(),
+    tenants: z.array(TenantName).min(1).max(16).describe("Default: all you may see.").optional(),
     must_have: z
       .array(
         z.strictObject({
@@ -105,7 +100,7 @@ export const ContextRequest = z
     pins: z
       .array(z.strictObject({ ...Reference, digest: Digest.describe("As reviewed.") }))
       .max(256)
-      .describe("What the client has reviewed: taken if it is still the same, left out and reported if not.")
+      .describe("Reviewed: taken if unchanged, else left out and reported.")
       .optional(),
   })
   .describe("Asks for the capabilities that fit a task and a token budget.");

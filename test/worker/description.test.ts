@@ -126,6 +126,8 @@ describe("/openapi.json", () => {
     if (path.startsWith("/mcp/")) expect(body.code).not.toBe("ErrorUnauthorized");
     // The official registry's API has failures of its own form, and a POST needs a body.
     else if (method === "POST" && path.startsWith("/v0")) expect(body.code).toBe("ErrorInvalidBody");
+    // A message must say what it is.
+    else if (path === "/mcp") expect(body.error.data.code).toBe("ErrorUnsupportedMediaType");
     // A hook is proven by a signature.
     else if (path.startsWith("/hooks/")) expect(body.error.code).toBe("ErrorWebhookUnverified");
     // What is asked in a body is missing here, which is another matter than a token.

@@ -704,7 +704,8 @@ describe("discovery", () => {
       "dev.rollcall/registry",
     ]);
     expect([version, description.length <= 100]).toEqual([expect.stringMatching(/^\d/), true]);
-    expect(remotes).toEqual([{ type: "streamable-http", url: "https://registry.test/mcp" }]);
+    const supportedProtocolVersions = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"];
+    expect(remotes).toEqual([{ type: "streamable-http", url: "https://registry.test/mcp", supportedProtocolVersions }]);
     expect(Object.keys(rest)).toEqual(["title"]);
     const etag = answer.headers.get("ETag") ?? "";
     const again = await registry.send("GET", "/mcp/server-card", { headers: { "If-None-Match": etag } });

@@ -45,7 +45,7 @@ export class OpenStream {
     this.#heartbeat = setInterval(() => this.#send(heartbeatText), heartbeatMs);
     this.#lifetime = setTimeout(() => this.close(), lifetimeMs);
     // The position comes with the first words, so that a client which hears nothing more can come back to it.
-    this.#send(retryText(retryMs, followed.position));
+    this.#send(followed.frame?.opening ?? retryText(retryMs, followed.position));
   }
 
   /** Sends what is new in a tenant, as fast as it is read. One page at a time, so that all goes out in order and once. */
@@ -76,7 +76,7 @@ export class OpenStream {
   /** The end as the client sees it: it may come back after a moment. */
   close(): void {
     if (this.#closed) return;
-    this.#send(retryText(retryMs));
+    this.#send(this.#followed.frame?.closing ?? retryText(retryMs));
     this.#release();
     this.#controller.close();
   }

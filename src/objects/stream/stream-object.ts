@@ -34,11 +34,12 @@ export class StreamObject extends DurableObject<Env> {
     { follows, lifetimeMs, session }: StreamOptions,
     mostStreams: number,
   ): Promise<Result<ReadableStream<Uint8Array>, Failure>> {
+    const followed = follow(follows, (name) => tenantOf(this.env, name));
+    await followed.begin?.();
     if (this.#streams.size >= mostStreams) {
       const message = `You have ${this.#streams.size} streams open already; close one first`;
       return err(failure("ErrorTooManyRequests", message, { retryAfterSeconds: 5 }));
     }
-    const followed = follow(follows, (name) => tenantOf(this.env, name));
     const stream = new OpenStream(followed, lifetimeMs, () => {
       this.#streams.delete(stream);
       for (const tenant of stream.tenants) this.ctx.waitUntil(this.#settle(tenant));

@@ -95,8 +95,13 @@ export class Outbox {
     const spaced = (this.#headWrittenAt.get(name) ?? 0) + headSpacingMs;
     owe(sql, "head", name, Math.max(this.#now(), spaced));
     owe(sql, "directory", name);
-    for (const watcher of this.#projections.watchers()) owe(sql, "watcher", watcher);
+    this.oweWatchers();
     this.#projections.oweSubscribers(name);
+  }
+
+  /** Called inside the transaction of any other write. */
+  oweWatchers(): void {
+    for (const watcher of this.#projections.watchers()) owe(this.#storage.sql, "watcher", watcher);
   }
 
   /** Makes the alarm durable together with the rows: call before anything is awaited. */

@@ -284,7 +284,16 @@ export class TenantObject extends DurableObject<Env> {
     if (objection !== undefined) return err(objection);
     const { changes } = this.#config.bounds;
     const at = new Date().toISOString();
-    return this.ctx.storage.transactionSync(() => setAdvertise(this.#sql, settings, at, changes, writer.precondition));
+    const set = this.ctx.storage.transactionSync(() => {
+      const result = setAdvertise(this.#sql, settings, at, changes, writer.precondition);
+      if (result.ok && result.value.changed) this.#outbox.oweWatchers();
+      return result;
+    });
+    if (set.ok && set.value.changed) {
+      this.#outbox.arm();
+      this.ctx.waitUntil(this.#outbox.drain());
+    }
+    return set;
   }
 
   /** Entries of the log after a sequence number, and where it ends; no end before the first write. */

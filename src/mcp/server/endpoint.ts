@@ -1,0 +1,85 @@
+import type { Server, ServerContext } from "@modelcontextprotocol/server";
+import { service, version } from "../../version.ts";
+import { fixed } from "./cache-hints.ts";
+import type { McpCaller } from "./caller.ts";
+import type { Handlers } from "./handlers.ts";
+import { RpcError } from "./rpc-error.ts";
+
+/** What is served, to whom. The product has one; a test may serve more beside it. */
+export type HandlersFor = (caller: McpCaller) => Handlers;
+
+/** Capabilities and methods that only a test adds, some of them for clients of 2025 alone. */
+export interface Surplus {
+  capabilities?: Record<string, object>;
+  legacyCapabilities?: Record<string, object>;
+  legacyHandlers?: Record<string, () => Promise<object>>;
+}
+
+export interface EndpointOptions {
+  handlersFor: HandlersFor;
+  surplus?: Surplus;
+}
+
+/** One HTTP request as it was admitted: its headers, and its body as it was read. */
+export interface Exchange {
+  request: Request;
+  body: unknown;
+  caller: McpCaller;
+  /** Told of what went wrong inside, and answers what the client is told of it. */
+  onFault: (cause: unknown) => string;
+}
+
+const instructions =
+  "A registry of what MCP servers and APIs can do. Start with search_capabilities, read one with get_capability, then call it at its publisher's own server. The prompt discover shows the whole way.";
+
+/**
+ * Serves revision 2026-07-28 and, without sessions, clients of 2025. Each request has a server of its own: nothing of
+ * one caller can be left for another.
+ */
+export async function serveMcp({ handlersFor, surplus = {} }: EndpointOptions, exchange: Exchange): Promise<Response> {
+  const sdk = await import("./sdk.ts");
+  const { request, body, caller, onFault } = exchange;
+  const handler = sdk.createMcpHandler(
+    ({ era }) => {
+      const legacy = era === "legacy";
+      const capabilities = {
+        ...capabilitiesIn(era),
+        ...surplus.capabilities,
+        ...(legacy ? surplus.legacyCapabilities : {}),
+      };
+      const cacheHints = { "server/discover": fixed };
+      const server = new sdk.Server(
+        { name: service, title: "Rollcall", version },
+        { capabilities, cacheHints, instructions },
+      );
+      for (const [method, handle] of Object.entries({
+        ...handlersFor(caller),
+        ...(legacy ? surplus.legacyHandlers : {}),
+      })) {
+        answer(server, method, handle as Handle, onFault);
+      }
+      return server;
+    },
+    { keepAliveMs: 15_000 },
+  );
+  return handler.fetch(request, { parsedBody: body });
+}
+
+/** Who has no way to listen is not told of anything to listen to. Tools and prompts change with the code alone. */
+function capabilitiesIn(era: "legacy" | "modern") {
+  const listening = era === "modern" ? { subscribe: true, listChanged: true } : {};
+  return { tools: {}, prompts: {}, completions: {}, resources: listening };
+}
+
+type Handle = (params: object, context: ServerContext) => Promise<object>;
+
+function answer(server: Server, method: string, handle: Handle, onFault: Exchange["onFault"]): void {
+  server.setRequestHandler(method as "tools/list", async ({ params }, context) => {
+    try {
+      return (await handle(params ?? {}, context)) as never;
+    } catch (cause) {
+      // What was not meant for clients stays inside.
+      throw cause instanceof RpcError ? cause : new RpcError(-32_603, onFault(cause));
+    }
+  });
+}

@@ -1,0 +1,108 @@
+import type {
+  CallToolResult,
+  CompleteResult,
+  GetPromptResult,
+  ListPromptsResult,
+  ListResourcesResult,
+  ListResourceTemplatesResult,
+  ListToolsResult,
+  ReadResourceResult,
+  ServerContext,
+} from "@modelcontextprotocol/server";
+import type { Failure } from "../../domain/failure.ts";
+import { listResources, ownResources, ownResourceTemplates, readResource } from "../resources.ts";
+import type { Progress, ToolContext } from "../tool.ts";
+import { callTool, listTools } from "../tools.ts";
+import { fixed, resourceHint, resourceListHint } from "./cache-hints.ts";
+import type { McpCaller } from "./caller.ts";
+import { type CompletionRequest, complete } from "./complete.ts";
+import { inPlace, listPage } from "./lists.ts";
+import { getPrompt, ownPrompts } from "./prompts.ts";
+
+interface Paged {
+  cursor?: string | undefined;
+}
+
+/** The methods that the registry answers itself; the SDK has read what they are given. */
+export interface Handlers {
+  "tools/list"(params: Paged): Promise<ListToolsResult>;
+  "tools/call"(params: { name: string; arguments?: unknown }, context: ServerContext): Promise<CallToolResult>;
+  "resources/list"(params: Paged): Promise<ListResourcesResult>;
+  "resources/templates/list"(params: Paged): Promise<ListResourceTemplatesResult>;
+  "resources/read"(params: { uri: string }): Promise<ReadResourceResult>;
+  "prompts/list"(params: Paged): Promise<ListPromptsResult>;
+  "prompts/get"(
+    params: { name: string; arguments?: Record<string, string> | undefined },
+    context: ServerContext,
+  ): Promise<GetPromptResult>;
+  "completion/complete"(params: CompletionRequest): Promise<CompleteResult>;
+}
+
+/** What the registry offers to one caller, in both generations of the protocol. */
+export function ownHandlers(caller: McpCaller): Handlers {
+  const { services, principal } = caller;
+  return {
+    async "tools/list"({ cursor }) {
+      const page = caller.unwrap(await listPage(caller, "tools", cursor, listTools(), inPlace));
+      return { tools: page.items, ...rest(page), ...fixed } as ListToolsResult;
+    },
+    async "tools/call"({ name, arguments: given }, context) {
+      const called = await callTool(name, given, toolContext(caller, context));
+      if (called.ok) {
+        const structuredContent = called.value as Record<string, unknown>;
+        return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
+      }
+      if (["ErrorToolNotFound", "ErrorUnauthorized"].includes(called.error.code)) throw caller.refusal(called.error);
+      return failedCall(called.error);
+    },
+    async "resources/list"({ cursor }) {
+      const listed = await listResources(services, principal);
+      // The registry's own as they are written, then the indexes in order of their URIs.
+      const keyOf = ({ uri }: { uri: string }, index: number) =>
+        index < ownResources.length ? `0 ${inPlace(uri, index)}` : `1 ${uri}`;
+      const page = caller.unwrap(await listPage(caller, "resources", cursor, listed, keyOf));
+      return { resources: page.items, ...rest(page), ...resourceListHint(principal) } as ListResourcesResult;
+    },
+    async "resources/templates/list"({ cursor }) {
+      const page = caller.unwrap(await listPage(caller, "templates", cursor, ownResourceTemplates, inPlace));
+      return { resourceTemplates: page.items, ...rest(page), ...fixed } as ListResourceTemplatesResult;
+    },
+    async "resources/read"({ uri }) {
+      const { mimeType, text, etag, generation } = caller.unwrap(await readResource(services, principal, uri), { uri });
+      const known = { ...(etag && { etag }), ...(generation !== undefined && { generation }) };
+      const meta = Object.keys(known).length === 0 ? {} : { _meta: { "dev.rollcall/version": known } };
+      return { contents: [{ uri, mimeType, text, ...meta }], ...resourceHint(principal, uri) } as ReadResourceResult;
+    },
+    async "prompts/list"({ cursor }) {
+      const listed = ownPrompts.map(({ messages: _, ...prompt }) => prompt);
+      const page = caller.unwrap(await listPage(caller, "prompts", cursor, listed, inPlace));
+      return { prompts: page.items, ...rest(page), ...fixed } as ListPromptsResult;
+    },
+    "prompts/get": ({ name, arguments: given }) => getPrompt(caller, name, given),
+    async "completion/complete"(request) {
+      return { completion: { ...(await complete(caller, request)) } };
+    },
+  };
+}
+
+function rest({ nextCursor }: { nextCursor?: string }): { nextCursor?: string } {
+  return nextCursor === undefined ? {} : { nextCursor };
+}
+
+/** A model can read why and try again, so it is told as a result. */
+function failedCall({ code, message, details }: Failure): CallToolResult {
+  const error = { code, message, ...(details === undefined ? {} : { details }) };
+  return { isError: true, content: [{ type: "text", text: JSON.stringify({ error }) }] };
+}
+
+/** Progress goes to those who gave a token for it; a call is given up when its client leaves or says so. */
+function toolContext({ services, principal }: McpCaller, { mcpReq }: ServerContext): ToolContext {
+  const progressToken = mcpReq._meta?.progressToken;
+  const context: ToolContext = { services, principal, signal: mcpReq.signal };
+  if (progressToken === undefined) return context;
+  const report = (progress: Progress) => {
+    // A client that left hears nothing, which is no reason for the call to fail.
+    mcpReq.notify({ method: "notifications/progress", params: { progressToken, ...progress } }).catch(() => {});
+  };
+  return { ...context, report };
+}

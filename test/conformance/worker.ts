@@ -1,0 +1,22 @@
+import { createApp } from "../../src/app.ts";
+import type { App } from "../../src/http/context.ts";
+import { createServices } from "../../src/services.ts";
+import { withFixtures } from "./fixtures.ts";
+
+export { DirectoryObject } from "../../src/objects/directory/directory-object.ts";
+export { SessionObject } from "../../src/objects/session/session-object.ts";
+export { StreamObject } from "../../src/objects/stream/stream-object.ts";
+export { TenantObject } from "../../src/objects/tenant/tenant-object.ts";
+
+let app: App | undefined;
+
+/**
+ * The registry with the fixtures of the conformance suite beside its own tools, resources and prompts. Being an entry of
+ * its own is the switch: a deployed Worker is built from src/index.ts and has no way to reach this file.
+ */
+export default {
+  fetch(request, env, ctx) {
+    app ??= createApp(createServices(env), withFixtures);
+    return app.fetch(request, env, ctx);
+  },
+} satisfies ExportedHandler<Env>;
