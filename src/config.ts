@@ -79,7 +79,7 @@ function parse(env: Omit<Env, keyof Secrets> & Secrets): Config {
   // Never both: a deployment that trusts an identity provider must not also take tokens signed with a shared secret.
   const tokenKeys: TokenKeys | undefined =
     jwksUrl !== undefined ? { kind: "jwks", url: jwksUrl } : secret && { kind: "secret", secret };
-  const publicUrl = readUrl("PUBLIC_URL", env.PUBLIC_URL)?.replace(/\/$/, "");
+  const publicUrl = readOrigin("PUBLIC_URL", env.PUBLIC_URL);
   const corsOrigins = readOrigins(env.CORS_ORIGINS);
   return {
     issuer: env.JWT_ISSUER || "rollcall",
@@ -123,6 +123,13 @@ function readUrl(name: string, value: string | undefined): string | undefined {
 }
 
 /** Those that are named; else the issuer behind the keys, where its name is an address. */
+/** Links and metadata are at the root of a host, so no path can come before them. */
+function readOrigin(name: string, value: string | undefined): string | undefined {
+  const url = readUrl(name, value);
+  if (url === undefined || url.replace(/\/$/, "") === new URL(url).origin) return url && new URL(url).origin;
+  throw new ConfigError(`${name} must be an origin such as https://registry.example.com, without a path`);
+}
+
 function readServers(
   name: string,
   value: string | undefined,

@@ -58,7 +58,8 @@ export async function changeVersions(
   services: Services,
   writer: Writer,
   server: string,
-  which: string | "all",
+  /** Of one version, or of all where none is named. */
+  only: string | undefined,
   update: StatusUpdate,
 ): Promise<Result<VersionOutcome, Failure>> {
   const { name } = placeOf(server);
@@ -66,10 +67,10 @@ export async function changeVersions(
   services.operations.objectCalls += 1;
   const returning = update.status === "deleted" ? [] : await tenant.versions(name);
   const urls = returning
-    .filter(({ version, status }) => status === "deleted" && (which === "all" || version === which))
+    .filter(({ version, status }) => status === "deleted" && (only === undefined || version === only))
     .flatMap(({ document }) => claimedUrls(JSON.parse(document) as ServerJson));
   const changed = await withRemotes(services, server, [...new Set(urls)], () =>
-    tenant.changeStatus(writer, name, which, update),
+    tenant.changeStatus(writer, name, only, update),
   );
   if (changed.ok) await services.heads.confirm(changed.value.head);
   return changed;
@@ -85,9 +86,14 @@ async function withRemotes(
   services.operations.objectCalls += urls.length === 0 ? 1 : 2;
   const taken = urls.length === 0 ? undefined : await services.directory().claimRemotes(server, urls);
   if (taken !== undefined) {
-    const message = `remote URL ${taken.url} is already used by server ${taken.by}`;
+    const message = `remote URL ${taken.url} is already used by ${taken.by === undefined ? "another server" : `server ${taken.by}`}`;
     return err(failure("ErrorRemoteTaken", message));
   }
-  // A write that is refused leaves its claim to run out: another one of the same server may rely on it.
-  return write();
+  const written = await write();
+  // What was published is claimed for good once the directory hears of it; a write that was refused needs no claim.
+  if (!written.ok && urls.length > 0) {
+    services.operations.objectCalls += 1;
+    await services.directory().releaseClaims(server, urls);
+  }
+  return written;
 }

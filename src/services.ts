@@ -92,7 +92,7 @@ export function createServices(env: Env, surroundings: Surroundings = {}): Servi
 }
 
 function tokenRules(config: Config): TokenRules | undefined {
-  const { issuer, audience, tokenKeys } = config;
+  const { issuer, audience, tokenKeys, publicUrl } = config;
   if (tokenKeys === undefined) return undefined;
   const keys =
     tokenKeys.kind === "secret"
@@ -101,7 +101,8 @@ function tokenRules(config: Config): TokenRules | undefined {
           kind: "jwks" as const,
           jwks: createJwks({ url: tokenKeys.url, fetch: keysFetch(tokenKeys.url), keepAlive: waitUntil }),
         };
-  return { issuer, audience, keys, maxLifetimeSeconds: 86_400, leewaySeconds: 60 };
+  const resources = publicUrl === undefined ? [] : [publicUrl, `${publicUrl}/mcp`];
+  return { issuer, audience, resources, keys, maxLifetimeSeconds: 86_400, leewaySeconds: 60 };
 }
 
 /** Guarded like all that leaves the Worker. The operator's own word puts keys on loopback, where development has them. */

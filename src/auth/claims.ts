@@ -6,6 +6,8 @@ import { fault, type TokenFault } from "./token-fault.ts";
 export interface ClaimRules {
   issuer: string;
   audience: string;
+  /** Addresses that this registry announces as its own, which a token may be for as well. */
+  resources?: readonly string[];
   /** Longest time between `iat`, or now where it is absent, and `exp`. */
   maxLifetimeSeconds: number;
   /** How far the issuer's clock may run ahead, for `nbf` and `iat`. `exp` gets none: a token ends when it says so. */
@@ -25,7 +27,8 @@ export function readClaims(
 ): Result<Principal, TokenFault> {
   const { iss, aud, sub, scope, tenants = [], admin = false } = claims;
   if (iss !== rules.issuer) return fault("issuer", "iss is not the issuer this registry trusts");
-  if (aud !== rules.audience && !(Array.isArray(aud) && aud.includes(rules.audience))) {
+  const own: unknown[] = [rules.audience, ...(rules.resources ?? [])];
+  if (!(Array.isArray(aud) ? aud : [aud]).some((name) => own.includes(name))) {
     return fault("audience", "aud does not name this registry");
   }
   const times = readTimes(claims, rules, now / 1_000);

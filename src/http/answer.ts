@@ -104,7 +104,8 @@ function challenge(c: RequestContext, services: Services, { code, details }: Fai
 }
 
 export function publicOrigin(c: RequestContext, config: Config): string {
-  return config.publicUrl ?? new URL(c.req.url).origin;
+  // A host that is none leaves links without one.
+  return config.publicUrl ?? URL.parse(c.req.url)?.origin ?? "";
 }
 
 export function corsHeaders(config: Config, origin: string | undefined): Record<string, string> {

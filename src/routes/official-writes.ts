@@ -29,9 +29,9 @@ export function officialWriteRoutes(app: App, services: Services): void {
       const writer = success ? writerOf(principal, data) : undefined;
       const issues = [...document.issues, ...serverJsonIssues(document.value)];
       if (issues.length > 0 || writer === undefined) throw new RequestFailed(invalidServerJson(issues));
-      const { version } = unwrap(await publishServerJson(services, writer, document.value as ServerJson));
+      const { version, generation } = unwrap(await publishServerJson(services, writer, document.value as ServerJson));
       readRemotes(c, services, document.value as ServerJson);
-      return answer(c, services, serverResponse(version, publicOrigin(c, services.config)));
+      return answer(c, services, serverResponse(version, publicOrigin(c, services.config)), { generation });
     });
 
     app.patch(`${prefix}/servers/:serverName/versions/:version/status`, async (c) => {
@@ -42,7 +42,7 @@ export function officialWriteRoutes(app: App, services: Services): void {
     });
 
     app.patch(`${prefix}/servers/:serverName/status`, async (c) => {
-      const servers = await statusChange(c, services, "all");
+      const servers = await statusChange(c, services, undefined);
       return answer(c, services, { updatedCount: servers.length, servers });
     });
 
@@ -76,7 +76,7 @@ export function officialWriteRoutes(app: App, services: Services): void {
   }
 }
 
-async function statusChange(c: RequestContext, services: Services, which: string | "all") {
+async function statusChange(c: RequestContext, services: Services, only: string | undefined) {
   const principal = await admit(c, services, "registry:publish");
   parameters(c, []);
   const name = officialName(c);
@@ -87,7 +87,7 @@ async function statusChange(c: RequestContext, services: Services, which: string
   if (update.status === "active" && update.statusMessage !== undefined) {
     throw bad("ErrorBadRequest", "statusMessage cannot come with the status active");
   }
-  const { versions } = unwrap(await changeVersions(services, writer, name, which, update));
+  const { versions } = unwrap(await changeVersions(services, writer, name, only, update));
   return versions.map((version) => serverResponse(version, publicOrigin(c, services.config)));
 }
 

@@ -1,4 +1,6 @@
-import { publicOrigin, send } from "../http/answer.ts";
+import { digestOfText } from "../domain/canonical.ts";
+import { matchesEtag } from "../domain/etag.ts";
+import { notModified, publicOrigin, send } from "../http/answer.ts";
 import { readDocument } from "../http/body.ts";
 import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
 import { pageOf } from "../http/paged.ts";
@@ -16,8 +18,18 @@ export const officialPrefixes = ["/v0.1", "/v0"] as const;
 
 const json = "application/json; charset=utf-8";
 
-export function answer(c: RequestContext, services: Services, body: unknown, headers: Record<string, string> = {}) {
-  return send(c, services, JSON.stringify(body), json, { source: "object", headers });
+interface Meta {
+  generation?: number;
+  headers?: Record<string, string>;
+}
+
+export async function answer(c: RequestContext, services: Services, body: unknown, more: Meta = {}): Promise<Response> {
+  const text = JSON.stringify(body);
+  const etag = `W/"${(await digestOfText(text)).slice(7, 39)}"`;
+  const meta = { source: "object" as const, etag, ...more };
+  const ifNoneMatch = c.req.method === "GET" ? c.req.header("If-None-Match") : undefined;
+  if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) return notModified(c, services, meta);
+  return send(c, services, text, json, meta);
 }
 
 /** Reading the official registry's API: everyone sees what is public. */
@@ -28,7 +40,7 @@ export function officialRoutes(app: App, services: Services): void {
       const query = parameters(c, ["cursor", "limit", "search", "updated_since", "version", "include_deleted"]);
       const { cursor, limit } = query;
       const page = pageOf({ ...(limit === undefined ? {} : { limit }), ...(cursor ? { cursor } : {}) });
-      const { items, nextCursor } = unwrap(await listOfficial(services, filterOf(query), page));
+      const { items, nextCursor, generation } = unwrap(await listOfficial(services, filterOf(query), page));
       const origin = publicOrigin(c, services.config);
       const servers = items.map((item) => serverResponse(item, origin));
       const metadata = { ...(nextCursor === undefined ? {} : { nextCursor }), count: servers.length };
@@ -36,7 +48,7 @@ export function officialRoutes(app: App, services: Services): void {
         c,
         services,
         { servers, metadata },
-        nextCursor === undefined ? {} : { Link: nextLink(c, nextCursor) },
+        { generation, headers: nextCursor === undefined ? {} : { Link: nextLink(c, nextCursor) } },
       );
     });
 

@@ -13,12 +13,10 @@ const versionForm =
 
 /** Whether a version stands for several: such a one can be neither published nor compared. */
 export function isVersionRange(version: string): boolean {
-  const text = version.trim();
   return (
-    text.toLowerCase() === "latest" ||
-    /^[\^~<>=]/.test(text) ||
-    /\|\||\s-\s|,\s*[<>=^~]/.test(text) ||
-    /^(?:v?\d+\.)*[xX*](?:\.[\dxX*]+)*$/.test(text)
+    version.toLowerCase() === "latest" ||
+    /^[\^~=]|[\s<>()[\]*|,]/.test(version) ||
+    /^(?:v?\d+\.)*[xX](?:\.[\dxX]+)*(?:[-+].*)?$/.test(version)
   );
 }
 

@@ -78,8 +78,23 @@ function needsInput({ url, headers = [] }: Remote): boolean {
  * nobody's. A template is compared as it is written.
  */
 export function claimedUrls(document: Pick<ServerJson, "remotes">): string[] {
-  const urls = (document.remotes ?? []).map(({ url }) => (url.includes("{") ? url : (URL.parse(url)?.href ?? url)));
+  const urls = (document.remotes ?? []).map(({ url }) => (url.includes("{") ? url : address(url)));
   return [...new Set(urls)].filter((url) => !isLocal(url));
+}
+
+/** One spelling for what leads to the same place. */
+function address(written: string): string {
+  const url = URL.parse(written);
+  if (url === null) return written;
+  url.hash = "";
+  url.username = "";
+  url.password = "";
+  url.hostname = url.hostname.replace(/\.$/, "");
+  url.pathname = url.pathname.replaceAll(/%[0-9a-f]{2}/gi, (escaped) => {
+    const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : escaped.toUpperCase();
+  });
+  return url.href.replace(/\?$/, "");
 }
 
 function isLocal(url: string): boolean {

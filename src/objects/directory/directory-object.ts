@@ -9,7 +9,7 @@ import { readCatalog } from "./catalog.ts";
 import { fillListing } from "./fill-listing.ts";
 import { applyItems, dropItems, type PublicItems } from "./items.ts";
 import { listServer, type StoredEntry, unlistServer } from "./listing.ts";
-import { claimRemotes, type TakenRemote } from "./remotes.ts";
+import { claimRemotes, releaseClaims, type TakenRemote } from "./remotes.ts";
 import { restingTenants } from "./resting.ts";
 import { findPublicCards, type PublicCard, publicCards, type Whose } from "./search.ts";
 import { createTables } from "./tables.ts";
@@ -158,6 +158,10 @@ export class DirectoryObject extends DurableObject<Env> {
 
   async claimRemotes(name: string, urls: readonly string[]): Promise<TakenRemote | undefined> {
     return this.ctx.storage.transactionSync(() => claimRemotes(this.#sql, name, urls, Date.now()));
+  }
+
+  async releaseClaims(name: string, urls: readonly string[]): Promise<void> {
+    releaseClaims(this.#sql, name, urls);
   }
 
   #take(change: DirectoryChange): "changed" | "known" | "outdated" {

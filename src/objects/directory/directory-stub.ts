@@ -10,6 +10,7 @@ export type Directory = Pick<
   | "knows"
   | "list"
   | "listVersions"
+  | "releaseClaims"
   | "update"
   | "versionNamed"
   | "versionsOf"

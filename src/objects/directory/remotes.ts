@@ -9,7 +9,8 @@ const claimMs = 600_000;
 
 export interface TakenRemote {
   url: string;
-  by: string;
+  /** Where it is public: of any other server nobody is told. */
+  by?: string;
 }
 
 /** Claims all of the addresses or none. Answers who has one of them already. */
@@ -21,15 +22,16 @@ export function claimRemotes(
 ): TakenRemote | undefined {
   sql.exec("DELETE FROM remote_claim WHERE until <= ?", now);
   const taken = sql
-    .exec<{ url: string; by: string }>(
-      `SELECT url, name AS by FROM version_remote WHERE url IN (SELECT value FROM json_each(?1)) AND name <> ?2
-       UNION ALL SELECT url, name FROM remote_claim WHERE url IN (SELECT value FROM json_each(?1)) AND name <> ?2
-       LIMIT 1`,
+    .exec<{ url: string; by: string | null }>(
+      `SELECT url, (SELECT name FROM server_version WHERE name = holder LIMIT 1) AS by FROM (
+         SELECT url, name AS holder FROM version_remote WHERE url IN (SELECT value FROM json_each(?1)) AND name <> ?2
+         UNION ALL SELECT url, name FROM remote_claim WHERE url IN (SELECT value FROM json_each(?1)) AND name <> ?2
+       ) LIMIT 1`,
       JSON.stringify(urls),
       name,
     )
     .toArray()[0];
-  if (taken !== undefined) return taken;
+  if (taken !== undefined) return taken.by === null ? { url: taken.url } : { url: taken.url, by: taken.by };
   for (const url of urls) {
     sql.exec(
       "INSERT INTO remote_claim (url, name, until) VALUES (?1, ?2, ?3) ON CONFLICT (url) DO UPDATE SET until = ?3",
@@ -37,6 +39,15 @@ export function claimRemotes(
     );
   }
   return undefined;
+}
+
+/** Claims of a publication that was refused, or that is here by now. */
+export function releaseClaims(sql: SqlStorage, name: string, urls: readonly string[]): void {
+  sql.exec(
+    "DELETE FROM remote_claim WHERE name = ? AND url IN (SELECT value FROM json_each(?))",
+    name,
+    JSON.stringify(urls),
+  );
 }
 
 export function claimAsPublished(sql: SqlStorage, name: string, version: string, urls: readonly string[]): void {

@@ -7,7 +7,6 @@ export function createVersionTables(sql: SqlStorage): void {
       tenant TEXT NOT NULL,
       server TEXT NOT NULL,
       derived INTEGER NOT NULL,
-      document TEXT NOT NULL,
       description TEXT NOT NULL,
       status TEXT NOT NULL,
       status_message TEXT,
@@ -17,6 +16,8 @@ export function createVersionTables(sql: SqlStorage): void {
       latest INTEGER NOT NULL,
       sequence INTEGER NOT NULL,
       generation INTEGER NOT NULL,
+      -- Last, so that looking at the others does not read it.
+      document TEXT NOT NULL,
       UNIQUE (name, version)
     );
     CREATE INDEX IF NOT EXISTS server_version_latest ON server_version (name) WHERE latest = 1;

@@ -1,7 +1,7 @@
 import type { DirectoryEntry } from "../../domain/server-summary.ts";
 import type { ServerVersion } from "../../domain/server-version.ts";
 import { type VersionRow, versionOf } from "../version-row.ts";
-import { claimAsPublished, releaseRemotes } from "./remotes.ts";
+import { claimAsPublished, releaseClaims, releaseRemotes } from "./remotes.ts";
 
 /** A published version, with the addresses that are its server's alone. */
 export interface PublicVersion extends ServerVersion {
@@ -46,6 +46,7 @@ export function applyVersions(sql: SqlStorage, place: Place, changed: readonly P
     if (!put(sql, place, version, false)) continue;
     releaseRemotes(sql, name, version.version);
     if (version.status !== "deleted") claimAsPublished(sql, name, version.version, version.remotes);
+    releaseClaims(sql, name, version.remotes);
   }
 }
 
@@ -53,7 +54,10 @@ export function applyVersions(sql: SqlStorage, place: Place, changed: readonly P
 export function settleDerived(sql: SqlStorage, place: Place, derived: ServerVersion | undefined): void {
   const present = derived?.version ?? "";
   sql.exec("DELETE FROM server_version WHERE name = ? AND derived = 1 AND version <> ?", fullName(place), present);
-  if (derived !== undefined) put(sql, place, derived, true);
+  if (derived === undefined) return;
+  // There is one latest: those that were published before are taken back, all of them.
+  sql.exec("UPDATE server_version SET latest = 0 WHERE name = ? AND derived = 0 AND latest = 1", fullName(place));
+  put(sql, place, derived, true);
 }
 
 function put(sql: SqlStorage, place: Place, version: ServerVersion, isDerived: boolean): boolean {

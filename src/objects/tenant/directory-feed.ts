@@ -77,7 +77,7 @@ export class DirectoryFeed {
     if (row.deleted_at !== null) {
       const removal = { tenant, name, generation, endedAt: row.deleted_at };
       if (row.visibility !== "public") return { change: removal, items: [], versions: [], complete: true };
-      const { told, versions, complete } = this.#versions(row, config);
+      const { told, versions, complete } = this.#versions(row, config, room);
       return { change: { ...removal, versions }, items: [], versions: told, complete };
     }
     const entry: CatalogEntry = {
@@ -87,7 +87,7 @@ export class DirectoryFeed {
     };
     if (row.public_since === null) return { change: entry, items: [], versions: [], complete: true };
     const { items, changed, complete } = this.#batch(row, room);
-    const { told, versions, complete: allVersions } = this.#versions(row, config);
+    const { told, versions, complete: allVersions } = this.#versions(row, config, room);
     return {
       change: { ...entry, items: { publicSince: row.public_since, changed, complete }, versions },
       items,
@@ -96,10 +96,10 @@ export class DirectoryFeed {
     };
   }
 
-  #versions(row: ServerRow, config: ServerConfig): VersionBatch {
+  #versions(row: ServerRow, config: ServerConfig, room: Room): VersionBatch {
     const isTold = ({ version, generation }: ServerVersion) =>
       this.#takenVersions.get(`${row.name} ${version}`)?.version.generation === generation;
-    return versionBatch(this.#sql, row, config, isTold, this.#takenVersions.size);
+    return versionBatch(this.#sql, row, config, isTold, this.#takenVersions.size, room);
   }
 
   /** As many of a server's pending items as there is room for. */

@@ -123,7 +123,7 @@ export function speakFor(
     if (settled.becamePublic) {
       sql.exec("UPDATE server SET public_since = ? WHERE name = ?", generation, name);
       noteAllPending(sql, tenant, name, generation);
-      tellAllVersions(sql, name, generation);
+      tellAllVersions(sql, name, work.at, generation);
     }
     return ok(generation);
   }

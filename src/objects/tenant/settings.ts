@@ -50,7 +50,7 @@ export function createServer(
     at,
     config.visibility === "public" ? generation : null,
   );
-  if (config.visibility === "public") tellAllVersions(sql, config.name, generation);
+  if (config.visibility === "public") tellAllVersions(sql, config.name, at, generation);
   followSources(sql, config, at);
   return ok({ generation, changed: true, narrowed: false });
 }
@@ -89,7 +89,7 @@ export function replaceConfig(
   if (isRetitled(sql, found.value)) refreshServer(sql, config.name);
   if (publicSince === generation) {
     noteAllPending(sql, tenantOf(sql), config.name, generation);
-    tellAllVersions(sql, config.name, generation);
+    tellAllVersions(sql, config.name, at, generation);
   }
   followSources(sql, config, at);
   return ok({ generation, changed: true, narrowed });

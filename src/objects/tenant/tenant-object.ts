@@ -169,10 +169,10 @@ export class TenantObject extends DurableObject<Env> {
   async changeStatus(
     writer: Writer,
     name: string,
-    which: string | "all",
+    only: string | undefined,
     update: StatusUpdate,
   ): Promise<Written<VersionOutcome>> {
-    return this.#write(writer, name, (at) => changeStatus(this.#versionWork(writer, at), name, which, update));
+    return this.#write(writer, name, (at) => changeStatus(this.#versionWork(writer, at), name, only, update));
   }
 
   /** What was published as server.json, in the order it was. */

@@ -6,9 +6,9 @@ import { judgeAddress } from "../../sources/address.ts";
 import type { PublicVersion, PublicVersions } from "../directory/versions.ts";
 import { headerAt } from "./revisions.ts";
 import type { ServerRow } from "./servers.ts";
-import { pendingVersions, presentDocument } from "./versions.ts";
+import { findVersion, pendingVersions, presentDocument } from "./versions.ts";
 
-/** Of one batch. A document is at most 64 kB. */
+/** Of one server in one batch. A document is at most 64 kB. */
 const batchVersions = 20;
 
 export interface VersionBatch {
@@ -27,9 +27,15 @@ export function versionBatch(
   config: ServerConfig,
   isTold: (version: ServerVersion) => boolean,
   alreadyTold: number,
+  room: { bytes: number },
 ): VersionBatch {
   const pending = pendingVersions(sql, row.name, batchVersions + alreadyTold + 1).filter((version) => !isTold(version));
-  const told = pending.slice(0, batchVersions);
+  const told = pending.slice(0, batchVersions).filter(({ document }) => {
+    // One that is begun is told: something must move in every batch.
+    const fits = room.bytes > 0;
+    if (fits) room.bytes -= 2 * document.length;
+    return fits;
+  });
   const changed = told.map(
     (version): PublicVersion => ({ ...version, remotes: claimedUrls(JSON.parse(version.document) as ServerJson) }),
   );
@@ -44,7 +50,10 @@ export function versionBatch(
 
 function derivedVersion(sql: SqlStorage, row: ServerRow, config: ServerConfig): ServerVersion {
   const header = row.digest === null ? {} : headerAt(sql, row.name, row.revision);
-  const document = serverJsonOf(config, header, (url) => judgeAddress(url, { ownHosts: [] }).ok);
+  const derived = serverJsonOf(config, header, (url) => judgeAddress(url, { ownHosts: [] }).ok);
+  // The number may be one that was published and taken back, and those are never given again.
+  const isTaken = findVersion(sql, row.name, derived.version) !== undefined;
+  const document = isTaken ? { ...derived, version: `${derived.version}+g${row.generation}` } : derived;
   return {
     version: document.version,
     document: JSON.stringify(document),

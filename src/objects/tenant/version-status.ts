@@ -15,16 +15,16 @@ import { withdrawServer } from "./withdrawal.ts";
 export function changeStatus(
   work: VersionWork,
   name: string,
-  which: string | "all",
+  only: string | undefined,
   update: StatusUpdate,
 ): Result<VersionOutcome, Failure> {
   const { sql, tenant, at, bounds } = work;
   const objection = privateObjection(work, name);
   if (objection !== undefined) return err(objection);
   const before = listVersions(sql, name);
-  const wanted = before.filter(({ version }) => which === "all" || version === which);
+  const wanted = before.filter(({ version }) => only === undefined || version === only);
   if (wanted.length === 0) {
-    if (findLive(sql, name) === undefined || (which !== "all" && before.length > 0)) {
+    if (findLive(sql, name) === undefined || (only !== undefined && before.length > 0)) {
       return err(failure("ErrorVersionNotFound", "Server version not found"));
     }
     const message = `${tenant}/${name} was registered with its settings and has no published versions: change its status there (PUT /api/mcp/configs)`;
@@ -42,7 +42,7 @@ export function changeStatus(
   const isGone = after.every(({ status }) => status === "deleted");
   const wasGone = before.every(({ status }) => status === "deleted");
 
-  const message = `${which === "all" ? "all versions" : `version ${which}`} set to ${update.status}`;
+  const message = `${only === undefined ? "all versions" : `version ${only}`} set to ${update.status}`;
   if (isGone && !wasGone && findLive(sql, name) !== undefined) {
     withdrawServer(sql, name, at, bounds.changes);
   } else if (!isGone && latest !== undefined) {

@@ -99,8 +99,9 @@ export function deleteVersions(sql: SqlStorage, server: string, at: string, gene
 }
 
 /** The directory never knew them, or has dropped them: it is to hear of all as of now. */
-export function tellAllVersions(sql: SqlStorage, server: string, generation: number): void {
-  sql.exec("UPDATE version SET pending = 1, generation = ? WHERE server = ?", generation, server);
+export function tellAllVersions(sql: SqlStorage, server: string, at: string, generation: number): void {
+  // To whoever keeps a copy of the list, what appears in it is new.
+  sql.exec("UPDATE version SET pending = 1, updated_at = ?, generation = ? WHERE server = ?", at, generation, server);
 }
 
 /** Versions that the directory has not heard of as they are now. */
