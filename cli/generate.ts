@@ -1,6 +1,6 @@
 /** Writes schemas/ from the zod vocabulary, or with --check says which files are out of date. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { openApiDocument } from "../src/openapi.ts";
+import { openApiDocument } from "../src/openapi/document.ts";
 import { jsonSchemas } from "../src/schemas/registry.ts";
 
 const folder = new URL("../schemas/", import.meta.url);

@@ -16,7 +16,7 @@ export function isVersionRange(version: string): boolean {
   return (
     version.toLowerCase() === "latest" ||
     /^[\^~=]|[\s<>()[\]*|,]/.test(version) ||
-    /^(?:v?\d+\.)*[xX](?:\.[\dxX]+)*(?:[-+].*)?$/.test(version)
+    /^[xX](?:\.[\dxX]+)*$|^(?:v?\d+\.)+[xX](?:\.[\dxX]+)*(?:[-+].*)?$/.test(version)
   );
 }
 

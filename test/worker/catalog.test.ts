@@ -385,7 +385,8 @@ describe("counts that are kept", () => {
   it("show the most frequent values, and that there are more", async () => {
     const many = await writer("cat-many");
     for (const half of [0, 15]) {
-      const tools = Array.from({ length: 15 }, (_, at) => ({ name: `m${half}${at}`, category: `many-${half + at}` }));
+      const rare = Array.from({ length: 15 }, (_, at) => ({ name: `m${half}${at}`, category: `many-${half + at}` }));
+      const tools = [...rare, { name: `q${half}`, category: "query" }];
       await many.create(`s${half}`, { visibility: half === 0 ? "public" : "tenant" });
       await many.publish(`s${half}`, { tools });
     }

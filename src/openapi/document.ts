@@ -1,6 +1,7 @@
-import { type Operation, operations, requestHeaders } from "./openapi-operations.ts";
-import { jsonSchemas } from "./schemas/registry.ts";
-import { version } from "./version.ts";
+import { jsonSchemas } from "../schemas/registry.ts";
+import { version } from "../version.ts";
+import { operations } from "./operations/index.ts";
+import { type Operation, requestHeaders } from "./operations/operation.ts";
 
 /**
  * The description of the HTTP surface, written to schemas/openapi.json by `npm run generate`. A test walks the routes
