@@ -122,7 +122,6 @@ function readUrl(name: string, value: string | undefined): string | undefined {
   return url.href;
 }
 
-/** Those that are named; else the issuer behind the keys, where its name is an address. */
 /** Links and metadata are at the root of a host, so no path can come before them. */
 function readOrigin(name: string, value: string | undefined): string | undefined {
   const url = readUrl(name, value);
@@ -130,6 +129,7 @@ function readOrigin(name: string, value: string | undefined): string | undefined
   throw new ConfigError(`${name} must be an origin such as https://registry.example.com, without a path`);
 }
 
+/** Those that are named; else the issuer behind the keys, where its name is an address. */
 function readServers(
   name: string,
   value: string | undefined,
@@ -158,7 +158,13 @@ function readMcpOrigins(
 }
 
 function readHosts(value: string | undefined, publicUrl: string | undefined): Config["mcpHosts"] {
-  const named = readList(value);
+  const named = readList(value).map((name) => {
+    const url = URL.parse(`http://${name}`);
+    if (url === null || url.port !== "" || url.pathname !== "/" || /[@?#]/.test(name)) {
+      throw new ConfigError("MCP_HOSTS must be a list of host names, without ports");
+    }
+    return url.hostname;
+  });
   if (named.length > 0) return named;
   return publicUrl === undefined ? undefined : [new URL(publicUrl).hostname, ...loopbackNames];
 }

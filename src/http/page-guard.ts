@@ -7,7 +7,7 @@ import { bad, type RequestContext } from "./context.ts";
  * that was pointed there. Who may is said by the settings, never by the request.
  */
 export function guardPage(c: RequestContext, { mcpOrigins, mcpHosts }: Pick<Config, "mcpOrigins" | "mcpHosts">): void {
-  const host = new URL(c.req.url).hostname;
+  const host = URL.parse(c.req.url)?.hostname ?? "";
   if (mcpHosts !== undefined && !mcpHosts.includes(host)) throw bad("ErrorHostRefused");
   const origin = c.req.header("Origin");
   if (origin === undefined || mcpOrigins === "*" || mcpOrigins.includes(origin)) return;

@@ -8,7 +8,8 @@ import { admitAnyone, parameters } from "../http/request.ts";
 import { McpCaller } from "../mcp/server/caller.ts";
 import { type EndpointOptions, type Exchange, serveMcp } from "../mcp/server/endpoint.ts";
 import { ownHandlers } from "../mcp/server/handlers.ts";
-import { followable, listeningTo, mostFollowed } from "../mcp/server/listening.ts";
+import { followable, listeningTo, mostFollowed, mostFollowedAnonymous } from "../mcp/server/listening.ts";
+import { misfit } from "../mcp/server/params.ts";
 import type { Services } from "../services.ts";
 
 export type { EndpointOptions } from "../mcp/server/endpoint.ts";
@@ -18,8 +19,9 @@ export const ownEndpoint: EndpointOptions = { handlersFor: ownHandlers };
 
 const path = "/mcp";
 
-/** Streams that one caller may hold open here. */
+/** Streams that one caller may hold open here; without a token, one address. */
 const mostListening = 16;
+const mostListeningAnonymous = 4;
 
 /** The registry as an MCP server: POST only, no sessions, a token only for what is not public. */
 export function mcpRoutes(app: App, services: Services, endpoint: EndpointOptions): void {
@@ -29,6 +31,8 @@ export function mcpRoutes(app: App, services: Services, endpoint: EndpointOption
     const caller = new McpCaller(services, await admitAnyone(c, services));
     const request = acceptable(c);
     const body = await readMessage(c, services);
+    const wrong = misfit(body);
+    if (wrong !== undefined) return asOurs(c, services, Response.json(wrong));
     const onFault = (cause: unknown) => reported(c, cause);
     const listening = await listeningOf(caller, body);
     if (listening !== undefined) return listen(c, services, endpoint, { request, body: listening, caller, onFault });
@@ -65,6 +69,8 @@ async function readMessage(c: RequestContext, { config }: Services): Promise<unk
   const { value, issues } = await readDocument(c, { bytes, depth });
   const [damage] = issues;
   if (damage !== undefined) throw bad("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues });
+  // Both revisions did away with them, and one would cost a caller a single turn for a hundred calls.
+  if (Array.isArray(value)) throw bad("ErrorBadRequest", "A body is one message: batches are not taken");
   const { id } = (value ?? {}) as { id?: unknown };
   if (typeof id === "string" || typeof id === "number") c.set("rpcId", id);
   return value;
@@ -105,8 +111,9 @@ async function listeningOf(caller: McpCaller, body: unknown): Promise<unknown> {
   const { resourceSubscriptions: uris } = (notifications ?? {}) as { resourceSubscriptions?: unknown };
   // What is not of the right form is left to the SDK to refuse.
   if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === "string")) return body;
-  if (uris.length > mostFollowed) {
-    throw bad("ErrorBadRequest", `A stream follows at most ${mostFollowed} resources; these are ${uris.length}`);
+  const most = caller.principal.anonymous ? mostFollowedAnonymous : mostFollowed;
+  if (uris.length > most) {
+    throw bad("ErrorBadRequest", `A stream follows at most ${most} resources; these are ${uris.length}`);
   }
   const resourceSubscriptions = unwrap(await followable(caller, uris));
   return {
@@ -131,7 +138,7 @@ async function listen(
   const lifetimeMs = streamLifetimeMs(principal, services.now());
   const opened = await services
     .streams(`mcp ${principal.subject}`)
-    .open({ follows: answered, lifetimeMs }, mostListening);
+    .open({ follows: answered, lifetimeMs }, principal.anonymous ? mostListeningAnonymous : mostListening);
   return sendEvents(c, services, unwrap(opened));
 }
 

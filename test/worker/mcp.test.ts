@@ -2,6 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { SignJWT } from "jose";
 import { beforeAll, describe, expect, it, vi } from "vitest";
+import { readConfig } from "../../src/config.ts";
 import { loadTokenizer } from "../../src/domain/tokens.ts";
 import type { StreamObject } from "../../src/objects/stream/stream-object.ts";
 import { EventReader } from "./event-reader.ts";
@@ -391,5 +392,53 @@ describe("listening", () => {
     const refused = await ask("subscriptions/listen", { notifications: { resourceSubscriptions: many } });
     expect(refused.status).toBe(400);
     expect((await ask("subscriptions/listen", {})).body.error.code).toBe(-32_602);
+  });
+});
+
+describe("what a stranger tried", () => {
+  it("a batch is not taken: it would cost one turn for all its calls", async () => {
+    for (const version of ["2025-06-18", "2025-11-25", modern]) {
+      const body = [{ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }];
+      const headers = { ...accepts, "MCP-Protocol-Version": version };
+      const { status, body: answer } = await registry.send("POST", "/mcp", { body, headers });
+      expect([status, answer.error.code]).toEqual([400, -32_600]);
+    }
+  });
+
+  it("a client of 2025 that wants to listen is told that there is no such method", async () => {
+    const { body } = await askLegacy("subscriptions/listen", { notifications: { resourcesListChanged: true } });
+    expect(body.error.code).toBe(-32_601);
+  });
+
+  it("without a token a stream follows fewer resources", async () => {
+    const resourceSubscriptions = Array.from({ length: 17 }, (_, at) => `capabilities://${tenant}/s${at}/tools`);
+    const { status, body } = await ask("subscriptions/listen", { notifications: { resourceSubscriptions } });
+    expect([status, body.error.message]).toEqual([400, expect.stringContaining("at most 16")]);
+  });
+
+  it("hosts are named as a person writes them, and nothing else", () => {
+    expect(readConfig({ ...env, MCP_HOSTS: "Registry.Example.com, [::1]" }).mcpHosts).toEqual([
+      "registry.example.com",
+      "[::1]",
+    ]);
+    for (const hosts of ["localhost:8787", "a b", "http://x", "x/y"]) {
+      expect(() => readConfig({ ...env, MCP_HOSTS: hosts })).toThrow("MCP_HOSTS");
+    }
+  });
+
+  it.each([
+    ["tools/list", { cursor: 5 }, "cursor"],
+    ["resources/read", {}, "uri"],
+    ["completion/complete", {}, "ref"],
+    ["completion/complete", { ref: { type: "ref/none" }, argument: { name: "a", value: "" } }, "ref"],
+    ["prompts/get", { name: "discover", arguments: { task: 1 } }, "arguments/task"],
+  ])("%s with %j is said to be wrong, and where", async (method, params, where) => {
+    for (const { status, body } of [await ask(method, params), await askLegacy(method, params)]) {
+      expect([status, body.error.code, body.error.message]).toEqual([
+        200,
+        -32_602,
+        expect.stringContaining(`params/${where}`),
+      ]);
+    }
   });
 });

@@ -9,8 +9,9 @@ import { parseResourceUri } from "../resource-uri.ts";
 import { readResource } from "../resources.ts";
 import type { McpCaller } from "./caller.ts";
 
-/** Resources that one stream may follow: each is read once when it opens. */
+/** Resources that one stream may follow: each is read once when it opens, and asked about when its tenant writes. */
 export const mostFollowed = 64;
+export const mostFollowedAnonymous = 16;
 
 /**
  * Those of the URIs that the caller may follow, which are those it can read; the others are left out of what is
@@ -55,12 +56,14 @@ const subscriptionId = "io.modelcontextprotocol/subscriptionId";
 
 /**
  * What the SDK acknowledged, read from the first message of its stream; the rest of that is not needed. Where there is
- * nothing to listen to, the SDK ends the stream itself: then it is the whole text.
+ * nothing to listen to, or the client's revision knows no listening, the SDK ends the stream itself: then it is the whole
+ * text.
  */
 export async function listeningTo(response: Response, principal: Principal): Promise<ResourceInterest | string> {
   const reader = (response.body ?? new ReadableStream()).getReader();
   const opening = new TextDecoder().decode((await reader.read()).value);
-  const { params } = JSON.parse(opening.slice(opening.indexOf("{"))) as Acknowledged;
+  const { method, params } = JSON.parse(opening.slice(opening.indexOf("{"))) as Acknowledged;
+  if (method !== "notifications/subscriptions/acknowledged") return opening + (await remaining(reader));
   const { resourceSubscriptions = [], resourcesListChanged } = params.notifications;
   if (resourceSubscriptions.length === 0 && !resourcesListChanged) return opening + (await remaining(reader));
   await reader.cancel();
@@ -76,6 +79,7 @@ export async function listeningTo(response: Response, principal: Principal): Pro
 }
 
 interface Acknowledged {
+  method?: string;
   params: {
     notifications: { resourceSubscriptions?: string[]; resourcesListChanged?: boolean };
     _meta: Record<string, string | number>;

@@ -1,0 +1,35 @@
+import { z } from "zod";
+
+/**
+ * What the parameters of a method must be for its handler to be asked. The SDK checks them too, but calls what does not
+ * fit an error of the server's, and shows it as it fell out of the checking.
+ */
+const page = z.looseObject({ cursor: z.string().optional() });
+const shapes: Record<string, z.ZodType> = {
+  "tools/list": page,
+  "resources/list": page,
+  "resources/templates/list": page,
+  "prompts/list": page,
+  "resources/read": z.looseObject({ uri: z.string() }),
+  "prompts/get": z.looseObject({ name: z.string(), arguments: z.record(z.string(), z.string()).optional() }),
+  "completion/complete": z.looseObject({
+    ref: z.discriminatedUnion("type", [
+      z.looseObject({ type: z.literal("ref/prompt"), name: z.string() }),
+      z.looseObject({ type: z.literal("ref/resource"), uri: z.string() }),
+    ]),
+    argument: z.looseObject({ name: z.string(), value: z.string() }),
+  }),
+};
+
+const Message = z.looseObject({ id: z.union([z.string(), z.number()]), method: z.string(), params: z.unknown() });
+
+/** The answer to a message whose parameters do not fit its method; nothing where they do, or where another rule is first. */
+export function misfit(body: unknown): object | undefined {
+  const message = Message.safeParse(body);
+  if (!message.success) return undefined;
+  const { id, method, params } = message.data;
+  const issue = shapes[method]?.safeParse(params ?? {}).error?.issues[0];
+  if (issue === undefined) return undefined;
+  const where = issue.path.map(String).join("/");
+  return { jsonrpc: "2.0", id, error: { code: -32_602, message: `${method}: params/${where} ${issue.message}` } };
+}
