@@ -27,7 +27,7 @@ export interface CatalogQuery {
 }
 
 const single = ["updated_since", "limit", "cursor"] as const;
-export const catalogParameters = [...catalogDimensions, "facets", "fields", ...single] as const;
+const catalogParameters = [...catalogDimensions, "facets", "fields", ...single] as const;
 
 /** Of one filter: each is a way through the catalogue. */
 const mostValuesAsked = 20;

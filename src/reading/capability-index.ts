@@ -137,7 +137,7 @@ function readObjection(principal: Principal, { tenant, name }: IndexRef, state: 
 }
 
 /** A server's own settings decide for its index, the tenant's for that of the tenant. */
-export function advertisedIn(state: Pick<IndexState, "advertise" | "server">, name: string | undefined): Advertised {
+function advertisedIn(state: Pick<IndexState, "advertise" | "server">, name: string | undefined): Advertised {
   return advertisedBy(name === undefined ? state.advertise : state.server?.advertise);
 }
 

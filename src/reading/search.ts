@@ -43,7 +43,7 @@ export interface SearchPage {
 }
 
 /** How far down a ranking pages go: whoever is not content by then asks differently. */
-export const mostResults = 100;
+const mostResults = 100;
 
 /** A page of the capabilities that serve a task. A cursor is good while what came before it stays as it was. */
 export async function searchCapabilities(
@@ -68,9 +68,8 @@ export async function searchCapabilities(
   const range = rangeOf(principal, tenants);
   const from = Number(start.value?.after[0] ?? 0);
   const to = from + page.limit;
-  // One more tells whether there is a next page; a budget may pass over any of them.
-  const limit = budget === undefined ? Math.min(mostResults, to + 1) : mostResults;
-  const query = { text, limit, ...(kinds === undefined ? {} : { kinds }) };
+  // All of them for every page: a copy goes behind what differs, wherever that is, and a budget may pass over any.
+  const query = { text, limit: mostResults, ...(kinds === undefined ? {} : { kinds }) };
   const { cards, generation } = await searchCards(services, range, query);
   const { fitting, tooDear } = withinBudget(copiesLast(cards).slice(0, mostResults), budget);
   // What was on the pages before must still be there, in the same order: else this one would repeat or skip something.

@@ -15,6 +15,7 @@ export function operationsRoutes(app: App, services: Services): void {
       schemas: "/schemas/",
       api: "/api/mcp/configs",
       registry: "/v0.1/servers",
+      mcp: "/mcp",
     };
     return succeed(c, services, { name: service, version, ...links }, { headers: { Link: discoveryLinks } });
   });

@@ -124,6 +124,32 @@ describe("many of the same", () => {
     expect(found.map(({ alike }) => alike ?? false)).toEqual([false, true]);
   });
 
+  it("are behind what differs, on whichever page that ends", async () => {
+    const forks = await member("forks");
+    const servers = Array.from({ length: 14 }, (_, at) => `fork${at}`);
+    for (const server of servers) {
+      await forks.publish(server, { tools: [tool("river_level", "How high the water of a river stands.")] });
+    }
+    const others = ["river_flow", "river_map", "river_ferry"].map((name) =>
+      tool(name, `About the ${name} of a river.`),
+    );
+    await forks.publish("rivers", { tools: others });
+    const who = await token({ tenants: ["forks"] });
+    const q = "how high does the water of the river stand";
+    const whole = await items({ q, limit: "30", tenant: "forks" }, who);
+    expect(new Set(whole.slice(0, 4).map(({ name }) => name)).size).toBe(4);
+    expect(whole.filter(({ alike }) => alike)).toHaveLength(13);
+    const paged: Item[] = [];
+    for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+      const page = { q, limit: "2", tenant: "forks", ...(cursor === undefined ? {} : { cursor }) };
+      const { status, body } = await search(page, who);
+      expect([status, body.error]).toEqual([200, undefined]);
+      paged.push(...body.data.items);
+      cursor = body.data.nextCursor;
+    }
+    expect(paged).toEqual(whole);
+  });
+
   it("are found in a tenant beyond those that one question goes to, where they are public", async () => {
     const many = Array.from({ length: 20 }, (_, at) => `aaa-${at}`);
     const who = await token({ tenants: [...many, "finders"] });

@@ -147,17 +147,19 @@ function ofOneLength(a: Bag, b: Bag): boolean {
 /** Moves copies of what is ranked already further down, so that the first few differ. */
 function spread<T extends { bag: Bag }>(ranked: Ranked<T>[]): Ranked<T>[] {
   const head = ranked.slice(0, mostSpread);
-  head.forEach((entry, index) => {
-    const before = head.slice(Math.max(0, index - neighbours), index);
-    const copied = before.some(
-      (other) =>
-        other.explanation.alike === undefined &&
-        other.score - entry.score <= nearScore &&
-        ofOneLength(other.item.bag, entry.item.bag) &&
-        likeness(other.item.bag, entry.item.bag) >= copies,
-    );
+  const kept: Ranked<T>[] = [];
+  for (const entry of head) {
+    const copied = kept
+      .slice(-neighbours)
+      .some(
+        (other) =>
+          other.score - entry.score <= nearScore &&
+          ofOneLength(other.item.bag, entry.item.bag) &&
+          likeness(other.item.bag, entry.item.bag) >= copies,
+      );
     if (copied) entry.explanation.alike = true;
-  });
+    else kept.push(entry);
+  }
   for (const entry of head) if (entry.explanation.alike) entry.score *= copyPenalty;
   return ranked.sort(byScore);
 }

@@ -3,7 +3,7 @@ import { everyServer, scopes } from "./listing.ts";
 import type { Listed } from "./walk.ts";
 
 /** Of one dimension: the most frequent. */
-export const mostShown = 20;
+const mostShown = 20;
 /** Filtered servers are counted up to this many. */
 export const mostCounted = 1_000;
 /** A caller with more tenants than this has its servers counted, for want of few enough counts to add up. */

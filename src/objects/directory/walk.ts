@@ -16,7 +16,7 @@ export interface Position {
 }
 
 /** Looked at for one page, at most: beyond that, the page ends where looking stopped. */
-export const mostLookedAt = 2_000;
+const mostLookedAt = 2_000;
 /** So many recent changes are put in order; with more, servers are gone through in the order they are shown. */
 const mostRecent = 500;
 
