@@ -15,7 +15,6 @@ export function operationsRoutes(app: App, services: Services): void {
       schemas: "/schemas/",
       api: "/api/mcp/configs",
       registry: "/v0.1/servers",
-      mcp: "/mcp",
     };
     return succeed(c, services, { name: service, version, ...links }, { headers: { Link: discoveryLinks } });
   });
