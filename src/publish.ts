@@ -61,7 +61,6 @@ export async function publishPrepared(
 ): Promise<Result<Published, Failure>> {
   let manifest = prepared;
   for (let attempt = 1; ; attempt += 1) {
-    services.operations.objectCalls += 1;
     // What was left out is for the publisher; the tenant has no use for it.
     const { rejected, ...accepted } = manifest;
     const published = await services.tenant(ref.tenant).publish(writer, { name: ref.name, manifest: accepted });

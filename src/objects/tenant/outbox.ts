@@ -1,3 +1,4 @@
+import type { ObjectStorage } from "../counted-storage.ts";
 import { setNextAlarm } from "./alarm.ts";
 
 /**
@@ -74,7 +75,7 @@ export function disown(sql: SqlStorage, task: Task, subject: string): void {
 }
 
 export class Outbox {
-  readonly #storage: DurableObjectStorage;
+  readonly #storage: ObjectStorage;
   readonly #projections: Projections;
   readonly #now: () => number;
   readonly #headWrittenAt = new Map<string, number>();
@@ -83,7 +84,7 @@ export class Outbox {
   /** Taken by the directory, and not yet struck off. */
   readonly #delivered: TaskRow[] = [];
 
-  constructor(storage: DurableObjectStorage, projections: Projections, now: () => number) {
+  constructor(storage: ObjectStorage, projections: Projections, now: () => number) {
     this.#storage = storage;
     this.#projections = projections;
     this.#now = now;
