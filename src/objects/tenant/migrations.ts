@@ -271,6 +271,13 @@ export const steps: readonly Step[] = [
   `,
     cards: "rebuild",
   },
+  {
+    tables: `
+  CREATE INDEX revision_body ON revision (server, digest);
+  DROP INDEX revision_digest;
+  CREATE INDEX capability_past ON capability (server, last_revision) WHERE last_revision IS NOT NULL;
+  `,
+  },
 ];
 
 interface Step {

@@ -90,12 +90,16 @@ export class Outbox {
     this.#now = now;
   }
 
-  /** Called inside the transaction of a write to a server. */
-  oweServer(name: string): void {
-    const { sql } = this.#storage;
+  /** Called inside the transaction of a write that moved no more than a head shows. */
+  oweHead(name: string): void {
     const spaced = (this.#headWrittenAt.get(name) ?? 0) + headSpacingMs;
-    owe(sql, "head", name, Math.max(this.#now(), spaced));
-    owe(sql, "directory", name);
+    owe(this.#storage.sql, "head", name, Math.max(this.#now(), spaced));
+  }
+
+  /** Called inside the transaction of a write that changed a server. */
+  oweServer(name: string): void {
+    this.oweHead(name);
+    owe(this.#storage.sql, "directory", name);
     this.oweWatchers();
     this.#projections.oweSubscribers(name);
   }

@@ -448,11 +448,14 @@ export class TenantObject extends DurableObject<Env> {
     const objection = this.#admit(writer);
     if (objection !== undefined) return err(objection);
     const written = this.#storage.transactionSync((): Written<T> => {
+      const before = generationOf(this.#sql);
       const result = work(new Date().toISOString());
       if (!result.ok) return result;
       const head = currentHead(this.#sql, name);
       if (head === undefined) throw new Error(`a write left no head for ${name}`);
-      this.#outbox.oweServer(name);
+      // What found nothing new moved the time of the last look, which the head alone shows.
+      if (generationOf(this.#sql) === before) this.#outbox.oweHead(name);
+      else this.#outbox.oweServer(name);
       return ok({ ...result.value, head });
     });
     if (!written.ok) return written;
