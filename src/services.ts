@@ -18,6 +18,7 @@ import { countedKv } from "./storage/counted.ts";
 import { Cursors } from "./storage/cursors.ts";
 import { Edge, type EdgeCache } from "./storage/edge.ts";
 import { Heads } from "./storage/heads.ts";
+import { JudgedItems } from "./storage/judged-items.ts";
 import { Lru } from "./storage/lru.ts";
 import { createOperations, type Operations, objectOperations, sumOfOperations } from "./storage/operations.ts";
 import { RenderedIndexes } from "./storage/rendered-indexes.ts";
@@ -46,6 +47,7 @@ export interface Services {
   /** Which tenants there are, as far as outsiders asked. */
   knownTenants: Lru<{ exists: boolean; until: number }>;
   bodies: Bodies;
+  judged: JudgedItems;
   catalogPages: CatalogPages;
   views: RenderedViews;
   indexes: RenderedIndexes;
@@ -59,6 +61,9 @@ export interface Surroundings {
   cache?: EdgeCache;
   now?: () => number;
 }
+
+/** Enough for a few thousand items that are published again. */
+const judgedBytes = 8 * 1024 * 1024;
 
 /** The composition root: the only place outside the objects that touches bindings. */
 export function createServices(env: Env, surroundings: Surroundings = {}): Services {
@@ -91,6 +96,7 @@ export function createServices(env: Env, surroundings: Surroundings = {}): Servi
     knownTenants: new Lru(10_000),
     heads: new Heads({ edge, kv, tenant, now, operations, onWrite: () => catalogPages.clear() }),
     bodies,
+    judged: new JudgedItems(judgedBytes),
     catalogPages,
     views: new RenderedViews(bodies, operations),
     indexes: new RenderedIndexes(now),

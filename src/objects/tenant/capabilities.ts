@@ -57,6 +57,15 @@ export function insertCapability(
   );
 }
 
+/** Token counts of what a server has now, by digest. */
+export function currentTokens(sql: SqlStorage, server: string): Map<string, number> {
+  const rows = sql.exec<{ digest: string; tokens: number }>(
+    "SELECT digest, tokens FROM capability INDEXED BY capability_current WHERE server = ? AND last_revision IS NULL",
+    server,
+  );
+  return new Map(rows.toArray().map(({ digest, tokens }) => [digest, tokens]));
+}
+
 /** The current item of the tenant with an id. */
 export function findCapability(
   sql: SqlStorage,
