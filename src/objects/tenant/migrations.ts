@@ -273,7 +273,7 @@ export const steps: readonly Step[] = [
   },
   {
     tables: `
-  CREATE INDEX revision_body ON revision (server, digest);
+  CREATE INDEX revision_body ON revision (server, digest, number);
   DROP INDEX revision_digest;
   CREATE INDEX capability_past ON capability (server, last_revision) WHERE last_revision IS NOT NULL;
   `,
