@@ -52,7 +52,6 @@ export async function searchCards(
   { own, elsewhere }: Range,
   query: CardQuery,
 ): Promise<FoundCards> {
-  services.operations.objectCalls += own.length + 1;
   const [inTenants, published] = await Promise.all([
     Promise.all(
       own.map(async (tenant) => {
@@ -77,7 +76,6 @@ export async function cardsNamed(
   ids: readonly string[],
 ): Promise<SeenCard[]> {
   if (ids.length === 0) return [];
-  services.operations.objectCalls += own.length + 1;
   const [inTenants, published] = await Promise.all([
     Promise.all(
       own.map(async (tenant) => {
