@@ -16,12 +16,12 @@ import { separateCache } from "./stale-kv.ts";
 const budget = `
 case                          memory  cacheReads  cacheWrites  kvReads  kvWrites  objectCalls  rowsRead  rowsWritten
 hot authenticated read             2           0            0        0         0            0         0            0
-304                                1           0            0        0         0            0         0            0
+304                                2           0            0        0         0            0         0            0
 public read                        2           0            0        0         0            0         0            0
 view                               2           0            0        0         0            0         0            0
 catalogue page                     1           0            0        0         0            0         0            0
 session-checked call               3           0            0        0         0            0         0            0
-MCP tools/list                     0           0            0        0         0            0         0            0
+MCP tools/list                     1           0            0        0         0            0         0            0
 MCP resources/read                 2           0            0        0         0            0         0            0
 read after 2 s                     1           1            0        0         0            0         0            0
 read after 15 s                    1           2            1        1         0            0         0            0
@@ -116,9 +116,9 @@ async function cost(work: () => Promise<Answer>, writesTo?: string): Promise<Ope
   ) as unknown as Operations;
 }
 
-/** What it touches when it was done before. */
+/** What it touches when it was done before: what it needs is in memory then, and at last the whole answer. */
 async function again(work: () => Promise<Answer>): Promise<Operations> {
-  await work();
+  for (let done = 0; done < 3; done += 1) await work();
   return cost(work);
 }
 
@@ -129,14 +129,16 @@ function mcp(method: string, params: Record<string, unknown> = {}): Promise<Answ
     "io.modelcontextprotocol/clientCapabilities": {},
     "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
   };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: meta } });
   const headers = {
     "Content-Type": "application/json",
+    // As it comes over the wire.
+    "Content-Length": String(body.length),
     Accept: "application/json, text/event-stream",
     "MCP-Protocol-Version": version,
     "Mcp-Method": method,
     ...(typeof params.uri === "string" ? { "Mcp-Name": params.uri } : {}),
   };
-  const body = { jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: meta } };
   return registry.send("POST", "/mcp", { token: mine, headers, body });
 }
 
@@ -174,7 +176,7 @@ const cases: Record<string, () => Promise<Operations>> = {
   "hot authenticated read": () => again(read),
   "304": async () => {
     const etag = (await read()).headers.get("ETag") ?? "";
-    return cost(() => read({ "If-None-Match": etag }));
+    return again(() => read({ "If-None-Match": etag }));
   },
   "public read": () => again(() => get(capabilities(tenant, "open"), outsider)),
   view: () => again(() => get(`${capabilities(tenant, "open")}/tools`, mine)),
