@@ -1,8 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { CommandError } from "../../cli/command.ts";
-import { projectPath, projectRoot } from "../../cli/project.ts";
+import { projectPath } from "../../cli/project.ts";
+import { fixturePath } from "./fixtures.ts";
 
 export interface Tool {
   name: string;
@@ -18,23 +17,12 @@ export interface RealServer {
   tools: Tool[];
 }
 
-const fixtures = resolve(projectRoot, process.env["ROLLCALL_FIXTURES"] ?? "../shared/fixtures");
-
 /** The public catalogue where it is installed beside the project; else the demo, said aloud. */
 export async function realServers(): Promise<RealServer[]> {
-  const file = resolve(fixtures, "catalog/mcp-servers.ndjson.gz");
-  const bytes = await readFile(file).catch(() => undefined);
-  if (bytes !== undefined) return parseServers(bytes, file);
+  const file = fixturePath("catalog/mcp-servers.ndjson.gz");
+  if (file !== undefined) return serversIn(file);
   console.error("No catalog/mcp-servers.ndjson.gz in ROLLCALL_FIXTURES: everything is derived from examples/demo.");
   return demoServers();
-}
-
-/** One JSON object a line, with "identifier" and "tools", gzipped or not. */
-export async function serversIn(file: string): Promise<RealServer[]> {
-  const bytes = await readFile(file).catch(() => {
-    throw new CommandError(`There is no ${file} to read.`);
-  });
-  return parseServers(bytes, file);
 }
 
 interface Line {
@@ -44,8 +32,9 @@ interface Line {
   tools?: Tool[];
 }
 
-function parseServers(bytes: Buffer, file: string): RealServer[] {
-  const text = (file.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
+/** One JSON object a line, with "identifier" and "tools". */
+async function serversIn(file: string): Promise<RealServer[]> {
+  const text = gunzipSync(await readFile(file)).toString("utf8");
   const lines = text.split("\n").filter((line) => line !== "");
   return lines.map((line): RealServer => {
     const { identifier, server, categories = [], tools = [] } = JSON.parse(line) as Line;

@@ -9,6 +9,15 @@ import { allOf, type CardCondition, type CardRow, cardOf, inOrder, oneOf } from 
 /** A card with how well it serves what was asked, and why; nothing was asked where it has no explanation. */
 export type RankedCard = CapabilityCard & { score: number; explanation?: Explanation };
 
+/** What a search is made with. */
+export interface Means {
+  vectors: WordVectors | undefined;
+  /** How many cards have each of these tokens; those that none has may be left out. */
+  count: (sql: SqlStorage, tokens: readonly string[]) => Map<string, number>;
+  /** Others than the usual only where search itself is measured. */
+  bounds?: Bounds;
+}
+
 /**
  * The best first; where the text has nothing to look for, all of them in order. What a question costs is bounded whatever
  * the size of the index: the rarest terms of each clause lead to a few hundred candidates, and only those are weighed.
@@ -17,7 +26,7 @@ export function findCards(
   sql: SqlStorage,
   { text, kinds, servers, limit }: CardQuery,
   conditions: readonly CardCondition[],
-  vectors: WordVectors | undefined,
+  { vectors, count, bounds = usualBounds }: Means,
 ): RankedCard[] {
   const all = allOf([
     ...(kinds === undefined ? [] : [oneOf("kind", kinds)]),
@@ -35,11 +44,8 @@ export function findCards(
   }
   const near = Math.ceil(mostNear / question.clauses.length);
   const clauses = question.clauses.map((clause) => lookedFor(clause, near, vectors));
-  const statistics = statisticsOf(sql, [
-    ...clauses.flat(),
-    ...question.whole.terms.map((term) => ({ hash: hashOf(term) })),
-  ]);
-  const numbers = candidates(sql, clauses, all, limit, statistics);
+  const statistics = statisticsOf(sql, count, question.whole.terms, clauses.flat());
+  const numbers = candidates(sql, clauses, all, limit, statistics, bounds);
   const items = sql
     .exec<{ number: number; bag: ArrayBuffer }>(
       `SELECT number, bag FROM card WHERE number IN (SELECT value FROM json_each(?)) ORDER BY ${inOrder}`,
@@ -76,24 +82,31 @@ interface Statistics {
   having(token: string): number;
 }
 
-function statisticsOf(sql: SqlStorage, wanted: readonly Wanted[]): Statistics {
+export function statisticsOf(
+  sql: SqlStorage,
+  count: Means["count"],
+  terms: readonly string[],
+  more: readonly Wanted[] = [],
+): Statistics {
+  const wanted = [...more, ...terms.map((term): Wanted => ({ hash: hashOf(term) }))];
   const hashes = [...new Set(wanted.map(({ hash }) => hash))];
   const own = wanted.filter(({ near }) => near === undefined);
-  const rows = sql.exec<{ term: string; doc: number }>(
-    "SELECT term, doc FROM card_vocabulary WHERE term IN (SELECT value FROM json_each(?))",
-    JSON.stringify([...hashes.map(tokenOf), ...own.map(({ hash }) => nameTokenOf(hash))]),
-  );
-  const found = new Map(rows.toArray().map(({ term, doc }) => [term, doc]));
+  const found = count(sql, [...hashes.map(tokenOf), ...own.map(({ hash }) => nameTokenOf(hash))]);
   const having = (token: string) => found.get(token) ?? 0;
   // The highest number rather than a count, which would read every row; numbers of dropped cards are used again.
   const { documents } = sql.exec<{ documents: number }>("SELECT coalesce(max(number), 0) AS documents FROM card").one();
   return { documents, having, frequency: (term) => having(tokenOf(hashOf(term))) };
 }
 
-/** How many places of terms one question looks at, all its clauses together. */
-const mostPostings = 2_000;
-const fewestCandidates = 160;
-const mostCandidates = 1_000;
+export interface Bounds {
+  /** How many places of terms one question looks at, all its clauses together. */
+  postings: number;
+  /** How many cards are weighed, at least and at most; in between, as many as are asked for. */
+  fewest: number;
+  most: number;
+}
+
+const usualBounds: Bounds = { postings: 2_000, fewest: 160, most: 1_000 };
 
 /** The numbers of the cards worth weighing: for each clause those that have most of its rarer terms. */
 function candidates(
@@ -102,13 +115,15 @@ function candidates(
   { where, values }: CardCondition,
   limit: number,
   statistics: Statistics,
+  { postings, fewest, most }: Bounds,
 ): number[] {
-  const wanted = Math.min(mostCandidates, Math.max(fewestCandidates, limit));
+  const wanted = Math.min(most, Math.max(fewest, limit));
   const share = Math.ceil(wanted / clauses.length);
+  const places = Math.ceil(postings / clauses.length);
   const which = where === "1" ? "1" : `EXISTS (SELECT 1 FROM card WHERE card.number = hit.number AND ${where})`;
   const numbers = new Set<number>();
   for (const clause of clauses) {
-    const { rare, common } = telling(clause, statistics, mostPostings / clauses.length);
+    const { rare, common } = telling(clause, statistics, places);
     const best = sql.exec<{ number: number }>(
       `SELECT number FROM (
          SELECT card_text.rowid AS number, sum(asked.value ->> 1) AS weight
@@ -129,7 +144,7 @@ function candidates(
       `SELECT number FROM (SELECT rowid AS number FROM card_text WHERE card_text MATCH ? LIMIT ?) AS hit WHERE ${which}
        LIMIT ?`,
       common.token,
-      mostPostings / clauses.length,
+      places,
       ...values,
       share - found,
     );

@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { CapabilityCard } from "../../src/domain/capability-card.ts";
-import { itemWords } from "../../src/domain/search/item-words.ts";
+import { itemBag } from "../../src/domain/search/item-words.ts";
 import type { DirectoryChange } from "../../src/objects/directory/directory-object.ts";
 import { directoryOf } from "../../src/objects/directory/directory-stub.ts";
 import type { ItemChange } from "../../src/objects/directory/items.ts";
@@ -355,11 +355,11 @@ describe("what is told", () => {
 });
 
 describe("what arrives late or twice", () => {
-  const words = (name: string) => itemWords({ key: name, declared: { name } }, { name: "s" });
+  const bagOf = (name: string) => itemBag({ key: name, declared: { name } }, { name: "s" });
   const item = (key: string, id = `id.${key}`): ItemChange => ({
     kind: "tool",
     key,
-    indexed: { card: { tenant, server: "s", kind: "tool", key, id, digest: "sha256-x", tokens: 1 }, words: words(key) },
+    indexed: { card: { tenant, server: "s", kind: "tool", key, id, digest: "sha256-x", tokens: 1 }, bag: bagOf(key) },
   });
   const change = (
     generation: number,

@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { countTerms } from "../../src/objects/card-index.ts";
 import { findCards } from "../../src/objects/find-cards.ts";
 import { wordVectors } from "../../src/objects/word-vectors.ts";
 import { type Member, member, registry } from "./member.ts";
@@ -279,7 +280,7 @@ describe("what a question reads", () => {
           },
         } as unknown as SqlStorage;
         // Only words that every item has.
-        const cards = findCards(counting, { text: "get data number", limit: 10 }, [], vectors);
+        const cards = findCards(counting, { text: "get data number", limit: 10 }, [], { vectors, count: countTerms });
         expect(cards).toHaveLength(10);
         return read;
       });

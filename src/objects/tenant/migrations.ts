@@ -270,6 +270,7 @@ export const steps: readonly Step[] = [
   `,
     cards: "rebuild",
   },
+  { tables: "", cards: "rebuild" },
 ];
 
 interface Step {
