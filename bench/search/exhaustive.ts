@@ -2,8 +2,8 @@ import { readBag } from "../../src/domain/search/bag.ts";
 import { readQuestion } from "../../src/domain/search/question.ts";
 import { rank, type Weighable } from "../../src/domain/search/rank.ts";
 import { meaningOfBag, type WordVectors } from "../../src/domain/search/word-vectors.ts";
+import { statisticsOf } from "../../src/objects/card-candidates.ts";
 import { termCounts } from "../../src/objects/directory/term-counts.ts";
-import { statisticsOf } from "../../src/objects/find-cards.ts";
 
 /** The same scoring with no bound at all: every item of the index is weighed for every task. */
 export function exhaustiveSearch(sql: SqlStorage, vectors: WordVectors): (text: string, limit: number) => string[] {

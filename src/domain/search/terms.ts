@@ -33,8 +33,23 @@ export function termsOf(text: string): string[] {
 const humps =
   /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=[\p{L}\p{M}])(?=\p{N})|(?<=\p{N})(?=\p{L})/u;
 
-/** As it is and taken apart. Single letters and digits that fall off are no words. */
+/** Words repeat: what the last few thousand became is kept, which saves most of the work of an index. */
+const known = new Map<string, string[]>();
+const mostKnown = 5_000;
+const longestKnown = 32;
+
 function termsOfWord(written: string): string[] {
+  const before = known.get(written);
+  if (before !== undefined) return before;
+  const terms = takenApart(written);
+  if (written.length > longestKnown) return terms;
+  if (known.size >= mostKnown) known.clear();
+  known.set(written, terms);
+  return terms;
+}
+
+/** As it is and taken apart. Single letters and digits that fall off are no words. */
+function takenApart(written: string): string[] {
   const terms = new Set<string>();
   for (const run of normal(written).match(spacelessRun) ?? []) {
     if (run.search(spaceless) !== -1) {

@@ -28,7 +28,7 @@ export function publicCards(sql: SqlStorage, ids: readonly string[], whose: Whos
 function conditionsOf({ tenants, exceptTenants }: Whose): CardCondition[] {
   const conditions: CardCondition[] = [];
   if (tenants !== undefined) conditions.push(oneOf("tenant", tenants));
-  if (exceptTenants !== undefined) {
+  if (exceptTenants !== undefined && exceptTenants.length > 0) {
     const { where, values } = oneOf("tenant", exceptTenants);
     conditions.push({ where: `NOT ${where}`, values });
   }
