@@ -84,7 +84,8 @@ export function createTables(sql: SqlStorage): void {
 
 /** Cards from before their terms were counted: the tenants, once woken, tell of all their items anew. */
 function dropOutdatedIndex(sql: SqlStorage): void {
-  const tables = sql.exec("SELECT name FROM sqlite_master WHERE name IN ('card', 'term_count')").toArray();
-  if (tables.length !== 1) return;
+  const tables = sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE name IN ('card', 'term_count')");
+  const [table, other] = tables.toArray();
+  if (table?.name !== "card" || other !== undefined) return;
   sql.exec("DROP TABLE card_text; DROP TABLE card; DELETE FROM indexed_server;");
 }
