@@ -17,6 +17,7 @@ import { CatalogPages } from "./storage/catalog-pages.ts";
 import { Cursors } from "./storage/cursors.ts";
 import { Edge, type EdgeCache } from "./storage/edge.ts";
 import { Heads } from "./storage/heads.ts";
+import { KeptAnswers } from "./storage/kept-answers.ts";
 import { Lru } from "./storage/lru.ts";
 import { createOperations, type Operations } from "./storage/operations.ts";
 import { RenderedIndexes } from "./storage/rendered-indexes.ts";
@@ -46,6 +47,8 @@ export interface Services {
   bodies: Bodies;
   catalogPages: CatalogPages;
   views: RenderedViews;
+  /** Whole answers that can be sent again. */
+  kept: KeptAnswers;
   indexes: RenderedIndexes;
   /** Absent while no secret is configured to sign them with. */
   cursors: Cursors | undefined;
@@ -86,6 +89,7 @@ export function createServices(env: Env, surroundings: Surroundings = {}): Servi
     bodies,
     catalogPages,
     views: new RenderedViews(bodies, operations),
+    kept: new KeptAnswers(operations),
     indexes: new RenderedIndexes(now),
     cursors: config.signingSecret && new Cursors(config.signingSecret),
   };
