@@ -2,13 +2,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommand } from "../cli/command.ts";
-import type { EmbeddedServer } from "../cli/embedded.ts";
-import { connect, totalTokens } from "../cli/eval/load.ts";
+import { totalTokens } from "../cli/eval/load.ts";
 import { percentile } from "../cli/eval/metrics.ts";
 import { catalogueOf } from "./corpus/catalogue.ts";
 import { realServers } from "./corpus/real-servers.ts";
-import { fillRegistries, startRegistry } from "./corpus/registries.ts";
+import { fillRegistries } from "./corpus/registries.ts";
 import { readSizes } from "./corpus/sizes.ts";
+import { prepare, startTarget, type Target } from "./harness/target.ts";
 import { judgedSet, remembered, sample, type Task } from "./search/judged.ts";
 import { measureQuality } from "./search/quality.ts";
 
@@ -56,9 +56,9 @@ async function measureSpeed(
   registries: readonly { data: string; capabilities: number; seconds: number }[],
   tasks: readonly Task[],
 ) {
-  const servers: EmbeddedServer[] = [];
+  const servers: Target[] = [];
   try {
-    for (const { data } of registries) servers.push(await startRegistry(data));
+    for (const { data } of registries) servers.push(await startTarget(data));
     const asked = registries.map(() => ({ times: [] as number[], tokens: [] as number[] }));
     // Once without counting: all warm, and with their tables read.
     for (const round of ["warm", "counted"]) {
@@ -72,7 +72,7 @@ async function measureSpeed(
       }
     }
     const last = servers.at(-1);
-    const all = last === undefined ? 0 : await totalTokens(await connect(last, true));
+    const all = last === undefined ? 0 : await totalTokens((method, path) => prepare(last, method, path, {}));
     const top5 = mean(asked.at(-1)?.tokens ?? []);
     const p95 = asked.map(({ times }) => percentile(times, 0.95));
     return {

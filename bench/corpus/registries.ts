@@ -1,7 +1,6 @@
 import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type EmbeddedServer, startEmbedded } from "../../cli/embedded.ts";
-import { connect } from "../../cli/eval/load.ts";
+import { startTarget } from "../harness/target.ts";
 import { catalogueOf } from "./catalogue.ts";
 import { publishAll } from "./load.ts";
 import type { RealServer } from "./real-servers.ts";
@@ -11,17 +10,6 @@ export interface Loaded {
   capabilities: number;
   servers: number;
   seconds: number;
-}
-
-/** Limits are for callers who do not measure. */
-const vars = {
-  READ_LIMIT: "1000000/1000000",
-  WRITE_LIMIT: "1000000/1000000",
-  NEGOTIATE_LIMIT: "1000000/1000000",
-};
-
-export function startRegistry(data: string): Promise<EmbeddedServer> {
-  return startEmbedded({ host: "127.0.0.1", port: 0, data, vars, quiet: true, onStep: console.error });
 }
 
 /**
@@ -52,10 +40,10 @@ async function fill(
   await rm(data, { recursive: true, force: true });
   if (before !== undefined) await cp(before.data, data, { recursive: true });
   const servers = [...catalogueOf(real, size)];
-  const server = await startRegistry(data);
+  const target = await startTarget(data);
   try {
     const started = performance.now();
-    const added = await publishAll(await connect(server, true), servers.slice(before?.servers ?? 0));
+    const added = await publishAll(target, servers.slice(before?.servers ?? 0));
     const loaded = {
       capabilities: (before?.capabilities ?? 0) + added,
       servers: servers.length,
@@ -65,6 +53,6 @@ async function fill(
     await writeFile(join(data, "loaded.json"), JSON.stringify(loaded));
     return loaded;
   } finally {
-    await server.stop();
+    await target.stop();
   }
 }

@@ -9,9 +9,8 @@ const publishedAtOnce = 4;
 /** Sends a request and answers what it was answered; a failure ends the command. */
 export type Send = (method: string, path: string, body?: object) => Promise<{ data: Record<string, unknown> }>;
 
-/** For the tenant of an evaluation, or as an administrator for every tenant. */
-export async function connect({ url, vars, data }: EmbeddedServer, admin = false): Promise<Send> {
-  const claims = { subject: "eval", tenants: [tenant], scope: defaultScope, admin, lifetime: 3_600 };
+export async function connect({ url, vars, data }: EmbeddedServer): Promise<Send> {
+  const claims = { subject: "eval", tenants: [tenant], scope: defaultScope, admin: false, lifetime: 3_600 };
   const token = await mintToken(data.secret.value, vars, claims);
   return async (method, path, body) => {
     const response = await fetch(`${url}${path}`, {
