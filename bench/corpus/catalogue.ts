@@ -1,6 +1,6 @@
 import { createDerivation } from "./derive.ts";
 import { seeded } from "./random.ts";
-import type { RealServer, Tool } from "./real-servers.ts";
+import type { RealServer, Tool } from "./server.ts";
 
 /** A server of the catalogue, with its place in the registry. */
 export interface CatalogueServer {

@@ -1,5 +1,5 @@
 import type { Random } from "./random.ts";
-import type { RealServer, Tool } from "./real-servers.ts";
+import type { RealServer, Tool } from "./server.ts";
 
 /**
  * Servers that do not exist but could: another product of the same trade, whose tools do much the same in other words.

@@ -2,20 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { gunzipSync } from "node:zlib";
 import { projectPath } from "../../cli/project.ts";
 import { fixturePath } from "./fixtures.ts";
-
-export interface Tool {
-  name: string;
-  description?: string;
-  inputSchema?: Record<string, unknown>;
-}
-
-/** A server as somebody wrote it. */
-export interface RealServer {
-  identifier: string;
-  title: string;
-  categories: string[];
-  tools: Tool[];
-}
+import type { RealServer, Tool } from "./server.ts";
 
 /** The public catalogue where it is installed beside the project; else the demo, said aloud. */
 export async function realServers(): Promise<RealServer[]> {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { startTarget } from "../harness/target.ts";
 import { catalogueOf } from "./catalogue.ts";
 import { publishAll } from "./load.ts";
-import type { RealServer } from "./real-servers.ts";
+import type { RealServer } from "./server.ts";
 
 /** What was loaded into a registry, and what that took. */
 export interface Loaded {

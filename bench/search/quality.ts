@@ -6,7 +6,7 @@ import { readVectors, type WordVectors } from "../../src/domain/search/word-vect
 import { termCounts } from "../../src/objects/directory/term-counts.ts";
 import { findCards } from "../../src/objects/find-cards.ts";
 import { type CatalogueServer, catalogueOf } from "../corpus/catalogue.ts";
-import type { RealServer } from "../corpus/real-servers.ts";
+import type { RealServer } from "../corpus/server.ts";
 import { exhaustiveSearch } from "./exhaustive.ts";
 import { placeOf, sample, type Task } from "./judged.ts";
 import { openIndex } from "./local-index.ts";
