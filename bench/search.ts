@@ -1,103 +1,109 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
-import { CommandError, runCommand } from "../cli/command.ts";
-import { startEmbedded } from "../cli/embedded.ts";
-import { connect, loadCorpus, type Send, totalTokens } from "../cli/eval/load.ts";
+import { runCommand } from "../cli/command.ts";
+import { totalTokens } from "../cli/eval/load.ts";
 import { percentile } from "../cli/eval/metrics.ts";
-import type { CorpusTool } from "../cli/eval/queries.ts";
+import { catalogueOf } from "./corpus/catalogue.ts";
+import { realServers } from "./corpus/real-servers.ts";
+import { fillRegistries } from "./corpus/registries.ts";
+import { readSizes } from "./corpus/sizes.ts";
+import { prepare, startTarget, type Target } from "./harness/target.ts";
+import { judgedSet, remembered, sample, type Task } from "./search/judged.ts";
+import { measureQuality } from "./search/quality.ts";
 
 const help = `
-Usage: npm run bench:search -- CATALOG [--tasks N]
+Usage: npm run bench:search [-- --sizes 1000,10000,100000] [--tasks N] [--data DIR] [--only speed|quality]
 
-Loads a catalogue of servers (one JSON object a line, with "identifier" and "tools", gzipped or not) into one registry
-and the first tenth of it into another, asks both the same tasks in turn, and prints what a search costs in each, the
-ratio of the two, and how many tokens its first five results take of all that is registered.
-  --tasks N   how many (default 300), each the first sentence of what some tool says of itself
+Loads catalogues of these sizes through the public API (real servers first, then derived ones) and asks all of them the
+same tasks in turn: what a search costs at each size, and how many tokens its first five results take of all that is
+registered. Then, in this process, over the same catalogues with judged tools in front: how often a right answer is among
+the first five, with the bounds of a search and with every item weighed.
+  --sizes    from the smallest (default 1000,10000,100000)
+  --tasks N  of each kind (default 100): tools' own words with two of five left out, and two public sets where installed
+  --data DIR keeps what was loaded, and uses it again
+  --only     one of the two halves
 `;
 
-const options = { tasks: { type: "string", default: "300" } } as const;
-await runCommand({ help, options, takes: ["CATALOG"] }, async ({ tasks: wanted }, [file = ""]) => {
-  const corpus = await readCatalogue(file);
-  const tasks = tasksFrom(corpus, Number(wanted));
-  const [tenth, whole] = [await start(corpus.slice(0, Math.ceil(corpus.length / 10))), await start(corpus)];
+const options = {
+  sizes: { type: "string", default: "1000,10000,100000" },
+  tasks: { type: "string", default: "100" },
+  data: { type: "string" },
+  only: { type: "string" },
+} as const;
+
+await runCommand({ help, options }, async ({ sizes: wanted, tasks: count, data: kept, only }) => {
+  const sizes = readSizes(wanted);
+  const directory = kept ?? (await mkdtemp(join(tmpdir(), "rollcall-search-")));
+  const real = await realServers();
+  const sets = [await judgedSet("metatool"), await judgedSet("sealtools")];
+  const own = remembered([...catalogueOf(real, Math.ceil((sizes[0] ?? 1) / 2))], Number(count));
+  const tasks = [own, ...sets.map(({ tasks }) => sample(tasks, Number(count)))].flat();
   try {
-    const times = { tenth: [] as number[], whole: [] as number[] };
-    const costs: number[] = [];
-    // Once without counting: both warm, and with their tables read.
-    for (const round of ["warm", "counted"]) {
-      for (const task of tasks) {
-        const few = await ask(tenth.send, task);
-        const all = await ask(whole.send, task);
-        if (round === "warm") continue;
-        times.tenth.push(few.ms);
-        times.whole.push(all.ms);
-        costs.push(all.tokens);
-      }
+    const figures: Record<string, unknown> = {};
+    if (only !== "quality") {
+      const filled = await fillRegistries(directory, real, sizes);
+      figures["speed"] = await measureSpeed(filled, tasks);
     }
-    const total = await totalTokens(whole.send);
-    const top5 = costs.reduce((sum, cost) => sum + cost, 0) / costs.length;
-    const figures = (values: number[]) => ({
-      p50_ms: Number(percentile(values, 0.5).toFixed(2)),
-      p95_ms: Number(percentile(values, 0.95).toFixed(2)),
-    });
-    console.log(
-      JSON.stringify({
-        tools: corpus.length,
-        tasks: tasks.length,
-        tenth: figures(times.tenth),
-        whole: figures(times.whole),
-        p95_ratio: Number((percentile(times.whole, 0.95) / percentile(times.tenth, 0.95)).toFixed(2)),
-        tokens_all: total,
-        tokens_top5: Math.round(top5),
-        tokens_share: Number((top5 / total).toFixed(6)),
-      }),
-    );
+    if (only !== "speed") figures["quality"] = await measureQuality(directory, real, sizes, sets, own, Number(count));
+    console.log(JSON.stringify(figures, null, 2));
   } finally {
-    await tenth.stop();
-    await whole.stop();
+    if (kept === undefined) await rm(directory, { recursive: true, force: true });
   }
 });
 
-async function readCatalogue(file: string): Promise<CorpusTool[]> {
-  const bytes = await readFile(file).catch(() => {
-    throw new CommandError(`There is no ${file} to read.`);
-  });
-  const text = (file.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
-  const servers = text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as { identifier: string; tools?: Omit<CorpusTool, "id" | "server">[] });
-  return servers.flatMap(({ identifier: server, tools = [] }) =>
-    tools.map((tool) => ({ ...tool, server, id: `${server} ${tool.name}` })),
-  );
+async function measureSpeed(
+  registries: readonly { data: string; capabilities: number; seconds: number }[],
+  tasks: readonly Task[],
+) {
+  const servers: Target[] = [];
+  try {
+    for (const { data } of registries) servers.push(await startTarget(data));
+    const asked = registries.map(() => ({ times: [] as number[], tokens: [] as number[] }));
+    // Once without counting: all warm, and with their tables read.
+    for (const round of ["warm", "counted"]) {
+      for (const { text } of tasks) {
+        for (const [index, { url }] of servers.entries()) {
+          const { ms, tokens } = await ask(url, text);
+          if (round === "warm") continue;
+          asked[index]?.times.push(ms);
+          asked[index]?.tokens.push(tokens);
+        }
+      }
+    }
+    const last = servers.at(-1);
+    const all = last === undefined ? 0 : await totalTokens((method, path) => prepare(last, method, path, {}));
+    const top5 = mean(asked.at(-1)?.tokens ?? []);
+    const p95 = asked.map(({ times }) => percentile(times, 0.95));
+    return {
+      tasks: tasks.length,
+      sizes: registries.map(({ capabilities, seconds }, index) => ({
+        capabilities,
+        load_seconds: seconds,
+        p50_ms: rounded(percentile(asked[index]?.times ?? [], 0.5)),
+        p95_ms: rounded(p95[index] ?? 0),
+      })),
+      p95_ratio: rounded((p95.at(-1) ?? 0) / (p95[0] || 1)),
+      tokens_all: all,
+      tokens_top5: Math.round(top5),
+      tokens_share: Number((top5 / all).toFixed(8)),
+    };
+  } finally {
+    for (const server of servers) await server.stop();
+  }
 }
 
-/** From all over the catalogue, so that some are about its first tenth and most are not. */
-function tasksFrom(corpus: readonly CorpusTool[], count: number): string[] {
-  const said = corpus.map(({ description = "" }) => description.split(/[.\n]/)[0]?.trim() ?? "");
-  const telling = said.filter((text) => text.length >= 20 && text.length <= 300);
-  const step = Math.max(1, Math.floor(telling.length / count));
-  return telling.filter((_, index) => index % step === 0).slice(0, count);
-}
-
-async function start(corpus: readonly CorpusTool[]) {
-  const data = await mkdtemp(join(tmpdir(), "rollcall-search-"));
-  const vars = { READ_LIMIT: "100000/100000", WRITE_LIMIT: "100000/100000" };
-  const server = await startEmbedded({ host: "127.0.0.1", port: 0, data, vars, quiet: true, onStep: console.error });
-  const stop = async () => {
-    await server.stop();
-    await rm(data, { recursive: true, force: true });
-  };
-  const send = await connect(server);
-  await loadCorpus(send, corpus);
-  return { send, stop };
-}
-
-async function ask(send: Send, task: string): Promise<{ ms: number; tokens: number }> {
+async function ask(url: string, text: string): Promise<{ ms: number; tokens: number }> {
   const start = performance.now();
-  const { data } = await send("GET", `/api/search?limit=5&q=${encodeURIComponent(task)}`);
-  const items = data.items as { tokens: number }[];
-  return { ms: performance.now() - start, tokens: items.reduce((sum, { tokens }) => sum + tokens, 0) };
+  const response = await fetch(`${url}/api/search?limit=5&q=${encodeURIComponent(text)}`);
+  const { data } = (await response.json()) as { data: { items: { tokens: number }[] } };
+  return { ms: performance.now() - start, tokens: data.items.reduce((sum, { tokens }) => sum + tokens, 0) };
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+}
+
+function rounded(value: number): number {
+  return Number(value.toFixed(2));
 }

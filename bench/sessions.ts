@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { CommandError, runCommand } from "../cli/command.ts";
 import { projectPath } from "../cli/project.ts";
+import { openSessions } from "./cases/sessions.ts";
 import { costOf, type ProcessCost, runtimeBelow } from "./process-cost.ts";
 
 const help = `
@@ -59,12 +60,10 @@ async function readyUrl(output: NodeJS.ReadableStream): Promise<string> {
 async function measure(url: string, count: number, serverId: number | undefined): Promise<void> {
   const runtime = serverId === undefined ? undefined : await runtimeBelow(serverId);
   const look = () => (runtime === undefined ? undefined : costOf(runtime));
-  const ids: string[] = [];
   const before = await look();
-  const opening = await timed(count, async () => {
-    ids.push(await open(url));
-    if (ids.length % 500 === 0) console.error(`${ids.length} of ${count} sessions open`);
-  });
+  const started = performance.now();
+  const ids = await openSessions({ url }, count);
+  const opening = (performance.now() - started) / 1_000;
   const open_ = await look();
   const checking = await timed(count, (index) => check(url, ids[index] ?? ""));
   const again = await timed(count, (index) => check(url, ids[index] ?? ""));
@@ -103,17 +102,6 @@ async function timed(count: number, work: (index: number) => Promise<void>): Pro
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
   return (performance.now() - started) / 1_000;
-}
-
-async function open(url: string): Promise<string> {
-  const response = await fetch(`${url}/mcp/negotiate`, {
-    method: "POST",
-    body: JSON.stringify({ client_name: "bench", client_version: "1", supported_capabilities: ["sampling"] }),
-  });
-  const id = response.headers.get("X-MCP-Session-ID");
-  if (id === null) throw new CommandError(`A negotiation answered ${response.status}: ${await response.text()}`);
-  await response.text();
-  return id;
 }
 
 async function check(url: string, id: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { hashOf, readBag } from "../../src/domain/search/bag.ts";
-import { itemWords } from "../../src/domain/search/item-words.ts";
+import { itemBag } from "../../src/domain/search/item-words.ts";
 import { readQuestion } from "../../src/domain/search/question.ts";
 import { rank } from "../../src/domain/search/rank.ts";
 import { readVectors } from "../../src/domain/search/word-vectors.ts";
@@ -16,7 +16,7 @@ export async function measureIdeas(corpus: readonly CorpusTool[], queries: reado
   const bytes = await readFile(projectPath("assets/word-vectors.bin"));
   const table = readVectors(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
   const items = corpus.map((tool) => {
-    const { bag } = itemWords({ key: tool.name, declared: { ...tool } }, { name: tool.server });
+    const bag = itemBag({ key: tool.name, declared: { ...tool } }, { name: tool.server });
     return { id: tool.id, bag: readBag(bag) };
   });
   const having = new Map<number, number>();

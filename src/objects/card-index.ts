@@ -1,5 +1,6 @@
 import type { CapabilityCard } from "../domain/capability-card.ts";
-import type { ItemWords } from "../domain/search/item-words.ts";
+import { readBag } from "../domain/search/bag.ts";
+import { tokensOf } from "../domain/search/item-words.ts";
 import type { CapabilityKind } from "../schemas/index.ts";
 
 /**
@@ -22,7 +23,7 @@ export interface CardPlace {
 }
 
 /** Puts an item into the index, in place of what was there under its kind and key. */
-export function putCard(sql: SqlStorage, card: CapabilityCard, words: ItemWords): void {
+export function putCard(sql: SqlStorage, card: CapabilityCard, bag: ArrayBuffer): void {
   const { number } = sql
     .exec<{ number: number }>(
       `INSERT INTO card (tenant, server, kind, key, id, digest, tokens, version, title, description, bag)
@@ -31,10 +32,11 @@ export function putCard(sql: SqlStorage, card: CapabilityCard, words: ItemWords)
          id = ?5, digest = ?6, tokens = ?7, version = ?8, title = ?9, description = ?10, bag = ?11
        RETURNING number`,
       ...[card.tenant, card.server, card.kind, card.key, card.id, card.digest, card.tokens],
-      ...[card.version ?? null, card.title ?? null, card.description ?? null, words.bag],
+      ...[card.version ?? null, card.title ?? null, card.description ?? null, bag],
     )
     .one();
-  sql.exec("INSERT OR REPLACE INTO card_text (rowid, terms) VALUES (?, ?)", number, words.tokens);
+  const tokens = tokensOf(readBag(bag)).join(" ");
+  sql.exec("INSERT OR REPLACE INTO card_text (rowid, terms) VALUES (?, ?)", number, tokens);
 }
 
 export function dropCard(sql: SqlStorage, { tenant, server, kind, key }: CardPlace): void {
@@ -46,9 +48,31 @@ export function dropCards(sql: SqlStorage, tenant: string, server: string): void
   drop(sql, "tenant = ? AND server = ?", tenant, server);
 }
 
+/** What the index has under an item's place, or under those of all of a server's items. */
+export function bagsAt(
+  sql: SqlStorage,
+  { tenant, server, kind, key }: Pick<CardPlace, "tenant" | "server"> & Partial<CardPlace>,
+): ArrayBuffer[] {
+  const one = kind === undefined || key === undefined ? [] : [kind, key];
+  const rows = sql.exec<{ bag: ArrayBuffer }>(
+    `SELECT bag FROM card WHERE tenant = ? AND server = ? ${one.length === 0 ? "" : "AND kind = ? AND key = ?"}`,
+    ...[tenant, server, ...one],
+  );
+  return rows.toArray().map(({ bag }) => bag);
+}
+
 function drop(sql: SqlStorage, which: string, ...values: string[]): void {
   sql.exec(`DELETE FROM card_text WHERE rowid IN (SELECT number FROM card WHERE ${which})`, ...values);
   sql.exec(`DELETE FROM card WHERE ${which}`, ...values);
+}
+
+/** How many cards have each of these tokens, from the full-text index: it reads every place that a token has. */
+export function countTerms(sql: SqlStorage, tokens: readonly string[]): Map<string, number> {
+  const rows = sql.exec<{ term: string; doc: number }>(
+    "SELECT term, doc FROM card_vocabulary WHERE term IN (SELECT value FROM json_each(?))",
+    JSON.stringify(tokens),
+  );
+  return new Map(rows.toArray().map(({ term, doc }) => [term, doc]));
 }
 
 /** A condition on `card`, worded by code and never by a caller, with the values it takes. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { hashOf, readBag } from "../../src/domain/search/bag.ts";
-import { itemWords } from "../../src/domain/search/item-words.ts";
+import { itemBag } from "../../src/domain/search/item-words.ts";
 import { readQuestion } from "../../src/domain/search/question.ts";
 import { rank } from "../../src/domain/search/rank.ts";
 import { termsOf } from "../../src/domain/search/terms.ts";
@@ -9,7 +9,7 @@ import { neighboursOf, noRow, readVectors, writeVectors } from "../../src/domain
 
 const item = (name: string, description = "") => ({
   name,
-  bag: readBag(itemWords({ key: name, declared: { name, description } }, { name: "s" }).bag),
+  bag: readBag(itemBag({ key: name, declared: { name, description } }, { name: "s" })),
 });
 
 /** A table in which words of one line mean the same, and words of different lines nothing to each other. */

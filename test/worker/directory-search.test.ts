@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { CapabilityCard } from "../../src/domain/capability-card.ts";
-import { itemWords } from "../../src/domain/search/item-words.ts";
+import { itemBag } from "../../src/domain/search/item-words.ts";
 import type { DirectoryChange } from "../../src/objects/directory/directory-object.ts";
 import { directoryOf } from "../../src/objects/directory/directory-stub.ts";
 import type { ItemChange } from "../../src/objects/directory/items.ts";
@@ -260,7 +260,8 @@ describe("after a crash", () => {
     await drained(tenant);
     await backToFirstTables(tenant);
     await runInDurableObject(directoryStub(), async (_, { storage }) => {
-      for (const table of ["card_text", "card", "indexed_server"]) storage.sql.exec(`DROP TABLE ${table}`);
+      for (const table of ["card_text", "card", "indexed_server", "term_count"])
+        storage.sql.exec(`DROP TABLE ${table}`);
     });
     await evictDurableObject(directoryStub());
     expect(await keys("")).toEqual([]);
@@ -270,6 +271,63 @@ describe("after a crash", () => {
     expect(await pending()).toEqual([]);
     await mine.put({ name: "s", visibility: "tenant" });
     expect(await keys("")).toEqual([]);
+  });
+});
+
+describe("how many items have a term", () => {
+  /** As counted when items come and go, and as the full-text index has it. */
+  const counts = () =>
+    runInDurableObject(directoryStub(), async (_, { storage }) => {
+      const read = (query: string) => [...storage.sql.exec(query).raw()];
+      return {
+        kept: read("SELECT token, items FROM term_count ORDER BY token"),
+        counted: read("SELECT term, doc FROM card_vocabulary ORDER BY term"),
+      };
+    });
+
+  it("is kept as items come, change and go", async () => {
+    await open("s");
+    await open("t");
+    const steps = [
+      () => mine.publish("s", tools("green_apple", "red_apple", "pear")),
+      () => mine.publish("t", tools("apple")),
+      () => mine.publish("s", { tools: [{ name: "green_apple", description: "apple apple, and a plum" }] }),
+      () => flip("t", "apple", false),
+      () => flip("t", "apple", true),
+      () => mine.put({ name: "s", title: "Orchard", visibility: "public" }),
+      () => mine.put({ name: "s", visibility: "tenant" }),
+    ];
+    for (const step of steps) {
+      await step();
+      await drained(tenant);
+      const { kept, counted } = await counts();
+      expect(kept).toEqual(counted);
+      expect(kept.length).toBeGreaterThan(0);
+    }
+    await mine.put({ name: "t", visibility: "tenant" });
+    await drained(tenant);
+    expect(await counts()).toEqual({ kept: [], counted: [] });
+  });
+
+  it("is counted from all items anew in a directory from before there were counts", async () => {
+    await open("s");
+    await mine.publish("s", tools("apple"));
+    await drained(tenant);
+    await runInDurableObject(directoryStub(), async (_, { storage }) => {
+      storage.sql.exec("DROP TABLE term_count");
+    });
+    await evictDurableObject(directoryStub());
+    expect(await keys("")).toEqual([]);
+    await runInDurableObject(stub(), async (_, { storage }) => {
+      // As it was before its cards had to be made anew.
+      storage.sql.exec("UPDATE meta SET value = value - 1 WHERE key = 'schema'");
+    });
+    await evictDurableObject(stub());
+    expect(await runDurableObjectAlarm(directoryStub())).toBe(true);
+    await drained(tenant);
+    expect(await keys("apple")).toEqual(["apple"]);
+    const { kept, counted } = await counts();
+    expect(kept).toEqual(counted);
   });
 });
 
@@ -318,7 +376,7 @@ describe("what is told", () => {
 
   it("is bounded by bytes too", async () => {
     const description = Array.from({ length: 600 }, (_, index) => `word${index}`).join(" ");
-    await mine.publish("s", { tools: many.slice(0, 150).map((name) => ({ name, description })) });
+    await mine.publish("s", { tools: many.slice(0, 200).map((name) => ({ name, description })) });
     await drained(tenant);
     const told: DirectoryChange[][] = [];
     await runInDurableObject(stub(), async (_, { storage }) => {
@@ -356,11 +414,11 @@ describe("what is told", () => {
 });
 
 describe("what arrives late or twice", () => {
-  const words = (name: string) => itemWords({ key: name, declared: { name } }, { name: "s" });
+  const bagOf = (name: string) => itemBag({ key: name, declared: { name } }, { name: "s" });
   const item = (key: string, id = `id.${key}`): ItemChange => ({
     kind: "tool",
     key,
-    indexed: { card: { tenant, server: "s", kind: "tool", key, id, digest: "sha256-x", tokens: 1 }, words: words(key) },
+    indexed: { card: { tenant, server: "s", kind: "tool", key, id, digest: "sha256-x", tokens: 1 }, bag: bagOf(key) },
   });
   const change = (
     generation: number,

@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { countTerms } from "../../src/objects/card-index.ts";
 import { findCards } from "../../src/objects/find-cards.ts";
 import { wordVectors } from "../../src/objects/word-vectors.ts";
 import { type Member, member, registry } from "./member.ts";
@@ -267,6 +268,7 @@ describe("what a question reads", () => {
       });
     const stub = env.TENANTS.get(env.TENANTS.idFromName("crowd"));
     const vectors = await wordVectors(env.ASSETS);
+    const bounds = { postings: 2_000, fewest: 160, most: 1_000 };
     const rowsRead = () =>
       runInDurableObject(stub, async (_, { storage }) => {
         let read = 0;
@@ -279,11 +281,15 @@ describe("what a question reads", () => {
           },
         } as unknown as SqlStorage;
         // Only words that every item has.
-        const cards = findCards(counting, { text: "get data number", limit: 10 }, [], vectors);
+        const cards = findCards(counting, { text: "get data number", limit: 10 }, [], {
+          vectors,
+          count: countTerms,
+          bounds,
+        });
         expect(cards).toHaveLength(10);
         return read;
       });
-    // More than the places that one question looks at.
+    // More than the places that one question looks at here.
     for (let server = 0; server < 7; server += 1) await publish(`s${server}`, 400);
     const before = await rowsRead();
     for (let server = 7; server < 30; server += 1) await publish(`s${server}`, 400);

@@ -1,9 +1,12 @@
 /**
- * The terms of an item with how much each weighs, packed to be stored beside it: the length of the text, then a hash of
- * each term, then the weights. Ranking reads hundreds of these for a question, so they are read in place.
+ * The terms of an item with how much each weighs, packed to be stored beside it: the length of the text and how many
+ * terms are of the name, then a hash of each term, those of the name first, then the weights. Ranking reads hundreds of
+ * these for a question, so they are read in place.
  */
 export interface Bag {
   length: number;
+  /** How many of the terms, from the first, are in the name. */
+  names: number;
   hashes: Uint32Array;
   /** In halves: 8 is a weight of 4. */
   weights: Uint8Array;
@@ -16,12 +19,16 @@ const heaviest = 255;
 /** Past this the rarest information is in: the terms that come first weigh most. */
 const mostTerms = 400;
 
-export function packBag(weights: ReadonlyMap<string, number>, length: number): ArrayBuffer {
+/** The length has the lower bits of a number, the count of the name's terms the upper ones. */
+const lengthBits = 20;
+const longest = 2 ** lengthBits - 1;
+
+export function packBag(weights: ReadonlyMap<string, number>, length: number, names: number): ArrayBuffer {
   const terms = [...weights].slice(0, mostTerms);
   const buffer = new ArrayBuffer(4 + 5 * terms.length);
   const numbers = new Uint32Array(buffer, 0, 1 + terms.length);
   const steps = new Uint8Array(buffer, 4 + 4 * terms.length);
-  numbers[0] = Math.round(length);
+  numbers[0] = Math.min(longest, Math.round(length)) + Math.min(names, terms.length) * 2 ** lengthBits;
   terms.forEach(([term, weight], index) => {
     numbers[index + 1] = hashOf(term);
     steps[index] = Math.min(heaviest, Math.max(1, Math.round(weight * weightSteps)));
@@ -31,8 +38,10 @@ export function packBag(weights: ReadonlyMap<string, number>, length: number): A
 
 export function readBag(buffer: ArrayBuffer): Bag {
   const count = Math.max(0, Math.floor((buffer.byteLength - 4) / 5));
+  const head = new Uint32Array(buffer, 0, 1)[0] ?? 0;
   return {
-    length: new Uint32Array(buffer, 0, 1)[0] ?? 0,
+    length: head & longest,
+    names: head >>> lengthBits,
     hashes: new Uint32Array(buffer, 4, count),
     weights: new Uint8Array(buffer, 4 + 4 * count, count),
   };

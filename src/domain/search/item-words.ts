@@ -1,14 +1,6 @@
 import { isObject } from "../manifest-parts.ts";
-import { hashOf, packBag } from "./bag.ts";
+import { type Bag, packBag } from "./bag.ts";
 import { mostCharacters, termsOf } from "./terms.ts";
-
-/** What an item is found by, as the index keeps it. */
-export interface ItemWords {
-  /** The distinct terms as the full-text index takes them; those of the name a second time, told apart. */
-  tokens: string;
-  /** The terms with their weights. */
-  bag: ArrayBuffer;
-}
 
 /** What a server lends its items: searching for it finds them. */
 export interface ServerWords {
@@ -23,7 +15,8 @@ type Field = keyof typeof fieldWeights;
 /** Terms of the parameters count half towards the length: many of them do not make an item say less. */
 const parameterLength = 0.5;
 
-export function itemWords(item: { key: string; declared: Record<string, unknown> }, server: ServerWords): ItemWords {
+/** What an item is found by, as the index keeps it. */
+export function itemBag(item: { key: string; declared: Record<string, unknown> }, server: ServerWords): ArrayBuffer {
   const fields = fieldTerms(item, server);
   const weights = new Map<string, number>();
   let length = 0;
@@ -31,11 +24,12 @@ export function itemWords(item: { key: string; declared: Record<string, unknown>
     for (const term of terms) weights.set(term, (weights.get(term) ?? 0) + fieldWeights[field]);
     length += terms.length * (field === "parameters" ? parameterLength : 1);
   }
-  const tokens = [
-    ...Array.from(weights.keys(), (term) => tokenOf(hashOf(term))),
-    ...fields.name.map((term) => nameTokenOf(hashOf(term))),
-  ];
-  return { tokens: tokens.join(" "), bag: packBag(weights, length) };
+  return packBag(weights, length, fields.name.length);
+}
+
+/** The terms as the full-text index takes them; those of the name a second time, told apart. */
+export function tokensOf({ hashes, names }: Bag): string[] {
+  return [...Array.from(hashes, tokenOf), ...Array.from(hashes.subarray(0, names), nameTokenOf)];
 }
 
 /**

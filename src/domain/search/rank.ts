@@ -21,6 +21,12 @@ export interface Explanation {
   alike?: true;
 }
 
+export interface Weighable {
+  bag: Bag;
+  /** Where it is known already. */
+  meaning?: Float32Array;
+}
+
 export interface Ranked<T> {
   item: T;
   score: number;
@@ -44,13 +50,14 @@ const lengthShare = 0.5;
  * Items in the order in which they serve a task: for each clause, the words they share with it, the rarer the better,
  * and how near they are in meaning; then the best of their clauses, with a part for the task as a whole.
  */
-export function rank<T extends { bag: Bag }>(
+export function rank<T extends Weighable>(
   question: Question,
   items: readonly T[],
   statistics: Statistics,
   vectors?: WordVectors,
 ): Ranked<T>[] {
-  const meanings = vectors === undefined ? undefined : items.map(({ bag }) => meaningOfBag(vectors, bag));
+  const meanings =
+    vectors === undefined ? undefined : items.map(({ bag, meaning }) => meaning ?? meaningOfBag(vectors, bag));
   const scored = (ask: Ask): Served[] => {
     const words = relative(matches(ask.terms, items, statistics));
     if (vectors === undefined || meanings === undefined) return words.map((match) => ({ score: match, words: match }));

@@ -1,7 +1,7 @@
 import type { CapabilityCard } from "../../domain/capability-card.ts";
-import type { ItemWords } from "../../domain/search/item-words.ts";
 import type { CapabilityKind } from "../../schemas/index.ts";
-import { dropCard, dropCards, putCard } from "../card-index.ts";
+import { bagsAt, dropCard, dropCards, putCard } from "../card-index.ts";
+import { TermChanges } from "./term-counts.ts";
 
 /** What a tenant tells of a public server's items: those that changed, a batch at a time. */
 export interface PublicItems {
@@ -16,7 +16,7 @@ export interface ItemChange {
   kind: CapabilityKind;
   key: string;
   /** As it is now; absent where it is gone or switched off. */
-  indexed?: { card: CapabilityCard; words: ItemWords };
+  indexed?: { card: CapabilityCard; bag: ArrayBuffer };
 }
 
 /** Applies a batch that carries the server's generation or a later one: the caller has seen to that. */
@@ -32,7 +32,7 @@ export function applyItems(sql: SqlStorage, place: Place, items: PublicItems): v
   if (known === undefined || known.public_since < items.publicSince) {
     // It was private or gone in between, and of what changed meanwhile nobody told. Compared, not just told to drop: a
     // first batch that arrives twice must not undo the second.
-    dropCards(sql, tenant, name);
+    dropServer(sql, tenant, name);
     sql.exec(
       `INSERT INTO indexed_server (tenant, name, public_since, items_generation) VALUES (?1, ?2, ?3, ?3)
        ON CONFLICT (tenant, name) DO UPDATE SET public_since = ?3, items_generation = ?3`,
@@ -41,11 +41,17 @@ export function applyItems(sql: SqlStorage, place: Place, items: PublicItems): v
       items.publicSince,
     );
   }
+  const terms = new TermChanges();
   for (const { kind, key, indexed } of items.changed) {
     const at = { tenant, server: name, kind, key };
+    for (const bag of bagsAt(sql, at)) terms.remove(bag);
     if (indexed === undefined) dropCard(sql, at);
-    else putCard(sql, { ...indexed.card, ...at }, indexed.words);
+    else {
+      putCard(sql, { ...indexed.card, ...at }, indexed.bag);
+      terms.add(indexed.bag);
+    }
   }
+  terms.write(sql);
   if (items.complete) {
     sql.exec(
       "UPDATE indexed_server SET items_generation = ? WHERE tenant = ? AND name = ?",
@@ -58,8 +64,15 @@ export function applyItems(sql: SqlStorage, place: Place, items: PublicItems): v
 
 /** All of a server that is no longer public. */
 export function dropItems(sql: SqlStorage, { tenant, name }: Pick<Place, "tenant" | "name">): void {
-  dropCards(sql, tenant, name);
+  dropServer(sql, tenant, name);
   sql.exec("DELETE FROM indexed_server WHERE tenant = ? AND name = ?", tenant, name);
+}
+
+function dropServer(sql: SqlStorage, tenant: string, server: string): void {
+  const terms = new TermChanges();
+  for (const bag of bagsAt(sql, { tenant, server })) terms.remove(bag);
+  dropCards(sql, tenant, server);
+  terms.write(sql);
 }
 
 interface Place {

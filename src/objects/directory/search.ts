@@ -2,6 +2,7 @@ import type { CapabilityCard, CardQuery } from "../../domain/capability-card.ts"
 import type { WordVectors } from "../../domain/search/word-vectors.ts";
 import { type CardCondition, listCards, oneOf } from "../card-index.ts";
 import { findCards, type RankedCard } from "../find-cards.ts";
+import { termCounts } from "./term-counts.ts";
 
 /** Whose public items to look at; everyone's where neither is given. */
 export interface Whose {
@@ -17,7 +18,7 @@ export function findPublicCards(
   query: CardQuery & Whose,
   vectors: WordVectors | undefined,
 ): PublicCard<RankedCard>[] {
-  return withServers(sql, findCards(sql, query, conditionsOf(query), vectors));
+  return withServers(sql, findCards(sql, query, conditionsOf(query), { vectors, count: termCounts }));
 }
 
 export function publicCards(sql: SqlStorage, ids: readonly string[], whose: Whose): PublicCard[] {
@@ -27,7 +28,7 @@ export function publicCards(sql: SqlStorage, ids: readonly string[], whose: Whos
 function conditionsOf({ tenants, exceptTenants }: Whose): CardCondition[] {
   const conditions: CardCondition[] = [];
   if (tenants !== undefined) conditions.push(oneOf("tenant", tenants));
-  if (exceptTenants !== undefined) {
+  if (exceptTenants !== undefined && exceptTenants.length > 0) {
     const { where, values } = oneOf("tenant", exceptTenants);
     conditions.push({ where: `NOT ${where}`, values });
   }

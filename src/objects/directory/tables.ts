@@ -1,4 +1,5 @@
 import { cardTextTables } from "../card-index.ts";
+import { termCountTable } from "./term-counts.ts";
 
 /**
  * The tables of the directory, made where they are missing. `card` and `card_text` are as a tenant has them; a server's
@@ -77,12 +78,14 @@ export function createTables(sql: SqlStorage): void {
     );
     CREATE INDEX IF NOT EXISTS card_id ON card (id);
     ${cardTextTables}
+    ${termCountTable}
   `);
 }
 
-/** Cards from before they had a bag: the tenants, once woken, tell of all their items anew. */
+/** Cards from before their terms were counted: the tenants, once woken, tell of all their items anew. */
 function dropOutdatedIndex(sql: SqlStorage): void {
-  const columns = sql.exec("SELECT name FROM pragma_table_info('card')").toArray();
-  if (columns.length === 0 || columns.some(({ name }) => name === "bag")) return;
+  const tables = sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE name IN ('card', 'term_count')");
+  const [table, other] = tables.toArray();
+  if (table?.name !== "card" || other !== undefined) return;
   sql.exec("DROP TABLE card_text; DROP TABLE card; DELETE FROM indexed_server;");
 }

@@ -1,9 +1,9 @@
 import type { CapabilityCard } from "../../domain/capability-card.ts";
 import { cardWords } from "../../domain/card-words.ts";
 import { slotOf } from "../../domain/diff.ts";
-import { type ItemWords, itemWords, type ServerWords } from "../../domain/search/item-words.ts";
+import { itemBag, type ServerWords } from "../../domain/search/item-words.ts";
 import type { CapabilityKind } from "../../schemas/index.ts";
-import { dropCard, dropCards, putCard } from "../card-index.ts";
+import { type CardRow, cardOf, dropCard, dropCards, putCard } from "../card-index.ts";
 import { tenantOf } from "./change-log.ts";
 import { owe } from "./outbox.ts";
 import { forgetPending, notePending } from "./pending-items.ts";
@@ -76,19 +76,22 @@ export function dropServerCards(sql: SqlStorage, server: string): void {
   forgetPending(sql, server);
 }
 
-/** An item as the directory is told of it; nothing where it is gone or switched off. */
+/** An item as the directory is told of it: what the tenant's own index has. Nothing where it is gone or switched off. */
 export function indexedItem(
   sql: SqlStorage,
-  server: ServerWords,
-  slot: Slot,
-): { card: CapabilityCard; words: ItemWords } | undefined {
-  const item = currentItem(sql, server.name, slot);
-  if (item === undefined) return undefined;
-  const [card, words] = indexed(tenantOf(sql), server, item);
-  return { card, words };
+  server: string,
+  { kind, key }: Slot,
+): { card: CapabilityCard; bag: ArrayBuffer } | undefined {
+  return sql
+    .exec<CardRow & { bag: ArrayBuffer }>(
+      "SELECT * FROM card WHERE tenant = ? AND server = ? AND kind = ? AND key = ?",
+      ...[tenantOf(sql), server, kind, key],
+    )
+    .toArray()
+    .map((row) => ({ card: cardOf(row), bag: row.bag }))[0];
 }
 
-export function serverWords(name: string, title: string | undefined): ServerWords {
+function serverWords(name: string, title: string | undefined): ServerWords {
   return title === undefined ? { name } : { name, title };
 }
 
@@ -114,9 +117,9 @@ function currentItem(sql: SqlStorage, server: string, { kind, key }: Slot): Item
     .toArray()[0];
 }
 
-function indexed(tenant: string, server: ServerWords, item: ItemRow): [card: CapabilityCard, words: ItemWords] {
+function indexed(tenant: string, server: ServerWords, item: ItemRow): [card: CapabilityCard, bag: ArrayBuffer] {
   const { kind, key, id, digest, tokens } = item;
   const declared = JSON.parse(item.declared) as Record<string, unknown>;
   const card = { tenant, server: server.name, kind, key, id, digest, tokens, ...cardWords(declared) };
-  return [card, itemWords({ key, declared }, server)];
+  return [card, itemBag({ key, declared }, server)];
 }

@@ -4,10 +4,10 @@ import type { ServerConfig } from "../../schemas/index.ts";
 import type { DirectoryChange } from "../directory/directory-object.ts";
 import type { Directory } from "../directory/directory-stub.ts";
 import type { ItemChange } from "../directory/items.ts";
-import { indexedItem, serverWords } from "./cards.ts";
+import { indexedItem } from "./cards.ts";
 import { tenantOf } from "./change-log.ts";
 import { type PendingItem, pendingItems, strikeOff } from "./pending-items.ts";
-import { entryOf, findRow, type ServerRow, shownTitle } from "./servers.ts";
+import { entryOf, findRow, type ServerRow } from "./servers.ts";
 import { type VersionBatch, versionBatch } from "./version-feed.ts";
 import { strikeVersionOff } from "./versions.ts";
 
@@ -107,14 +107,13 @@ export class DirectoryFeed {
     const pending = pendingItems(this.#sql, row.name, room.items + this.#taken.size + 1).filter(
       (item) => this.#taken.get(slotOf(item))?.generation !== item.generation,
     );
-    const words = serverWords(row.name, shownTitle(row));
     const items: PendingItem[] = [];
     const changed: ItemChange[] = [];
     for (const item of pending) {
       // Something must move in every batch, however large one item is; none is larger than a few columns of text.
       if (room.items <= 0 || room.bytes <= 0) break;
       const { kind, key } = item;
-      const indexed = indexedItem(this.#sql, words, { kind, key });
+      const indexed = indexedItem(this.#sql, row.name, { kind, key });
       const change: ItemChange = indexed === undefined ? { kind, key } : { kind, key, indexed };
       room.items -= 1;
       room.bytes -= bytesOf(change);
@@ -128,9 +127,8 @@ export class DirectoryFeed {
 /** Two bytes a character: as much as it can take on the way. */
 function bytesOf({ key, indexed }: ItemChange): number {
   if (indexed === undefined) return 2 * key.length;
-  const { card, words } = indexed;
-  const texts = [...Object.values(card), words.tokens];
-  return texts.reduce<number>((sum, text) => sum + 2 * String(text).length, words.bag.byteLength);
+  const { card, bag } = indexed;
+  return Object.values(card).reduce<number>((sum, text) => sum + 2 * String(text).length, bag.byteLength);
 }
 
 function slotOf({ server, kind, key }: PendingItem): string {

@@ -278,6 +278,7 @@ export const steps: readonly Step[] = [
   CREATE INDEX capability_past ON capability (server, last_revision) WHERE last_revision IS NOT NULL;
   `,
   },
+  { tables: "", cards: "rebuild" },
 ];
 
 interface Step {

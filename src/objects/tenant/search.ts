@@ -1,10 +1,10 @@
 import type { CapabilityCard, CardQuery } from "../../domain/capability-card.ts";
 import type { WordVectors } from "../../domain/search/word-vectors.ts";
-import { listCards, oneOf } from "../card-index.ts";
+import { countTerms, listCards, oneOf } from "../card-index.ts";
 import { findCards, type RankedCard } from "../find-cards.ts";
 
 export function findTenantCards(sql: SqlStorage, query: CardQuery, vectors: WordVectors | undefined): RankedCard[] {
-  const cards = findCards(sql, query, [], vectors);
+  const cards = findCards(sql, query, [], { vectors, count: countTerms });
   const servers = serversOf(sql, cards);
   return cards.map((card) => ({ ...servers.get(card.server)?.fallback, ...card }));
 }

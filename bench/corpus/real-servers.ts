@@ -1,0 +1,54 @@
+import { readdir, readFile } from "node:fs/promises";
+import { gunzipSync } from "node:zlib";
+import { projectPath } from "../../cli/project.ts";
+import { fixturePath } from "./fixtures.ts";
+import type { RealServer, Tool } from "./server.ts";
+
+/** The public catalogue where it is installed beside the project; else the demo, said aloud. */
+export async function realServers(): Promise<RealServer[]> {
+  const file = fixturePath("catalog/mcp-servers.ndjson.gz");
+  if (file !== undefined) return serversIn(file);
+  console.error("No catalog/mcp-servers.ndjson.gz in ROLLCALL_FIXTURES: everything is derived from examples/demo.");
+  return demoServers();
+}
+
+interface Line {
+  identifier: string;
+  server?: { name?: string };
+  categories?: string[];
+  tools?: Tool[];
+}
+
+/** One JSON object a line, with "identifier" and "tools". */
+async function serversIn(file: string): Promise<RealServer[]> {
+  const text = gunzipSync(await readFile(file)).toString("utf8");
+  const lines = text.split("\n").filter((line) => line !== "");
+  return lines.map((line): RealServer => {
+    const { identifier, server, categories = [], tools = [] } = JSON.parse(line) as Line;
+    return { identifier, title: server?.name ?? identifier, categories, tools };
+  });
+}
+
+async function demoServers(): Promise<RealServer[]> {
+  const names = (await readdir(projectPath("examples/demo"))).filter((name) => name.endsWith(".json")).sort();
+  const servers: RealServer[] = [];
+  for (const name of names) {
+    const { config, manifest } = JSON.parse(await readFile(projectPath("examples/demo", name), "utf8")) as {
+      config: { name: string; title?: string };
+      manifest: { tools?: Tool[] };
+    };
+    if (manifest.tools === undefined || manifest.tools.length === 0) continue;
+    const tools = manifest.tools.map(({ name, description, inputSchema }) => ({
+      name,
+      ...(description === undefined ? {} : { description }),
+      ...(inputSchema === undefined ? {} : { inputSchema }),
+    }));
+    servers.push({
+      identifier: `demo/${config.name}`,
+      title: config.title ?? config.name,
+      categories: ["Demo"],
+      tools,
+    });
+  }
+  return servers;
+}

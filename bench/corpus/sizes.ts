@@ -1,0 +1,9 @@
+import { UsageError } from "../../cli/command.ts";
+
+/** "1000,10000" → sizes, each larger than the one before. */
+export function readSizes(text: string): number[] {
+  const sizes = text.split(",").map(Number);
+  const rising = sizes.every((size, index) => Number.isInteger(size) && size > (sizes[index - 1] ?? 0));
+  if (!rising) throw new UsageError("--sizes takes whole numbers from the smallest, separated by commas.");
+  return sizes;
+}

@@ -1,0 +1,33 @@
+import { existsSync } from "node:fs";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { cardWords } from "../../src/domain/card-words.ts";
+import { itemBag } from "../../src/domain/search/item-words.ts";
+import { applyItems, type ItemChange } from "../../src/objects/directory/items.ts";
+import { createTables } from "../../src/objects/directory/tables.ts";
+import type { CatalogueServer } from "../corpus/catalogue.ts";
+import { openLocalSql } from "./local-sql.ts";
+
+/** The directory's index of a catalogue, in a file that is used again where it is there. */
+export async function openIndex(file: string, servers: () => Iterable<CatalogueServer>): Promise<SqlStorage> {
+  if (existsSync(file)) return openLocalSql(file);
+  await mkdir(dirname(file), { recursive: true });
+  const unfinished = `${file}.part`;
+  await rm(unfinished, { force: true });
+  const sql = openLocalSql(unfinished);
+  createTables(sql);
+  sql.exec("BEGIN");
+  for (const { tenant, name, title, tools } of servers()) {
+    const changed = tools.map((tool): ItemChange => {
+      const [key, declared] = [tool.name, { ...tool }];
+      const place = { tenant, server: name, kind: "tool", key } as const;
+      const card = { ...place, id: `mcp.${name}.${key}`, digest: "", tokens: 0, ...cardWords(declared) };
+      return { kind: "tool", key, indexed: { card, bag: itemBag({ key, declared }, { name, title }) } };
+    });
+    applyItems(sql, { tenant, name, generation: 1 }, { publicSince: 1, changed, complete: true });
+  }
+  sql.exec("COMMIT");
+  sql.exec("PRAGMA wal_checkpoint(TRUNCATE);");
+  await rename(unfinished, file);
+  return openLocalSql(file);
+}
