@@ -1,8 +1,10 @@
 import { Hono } from "hono";
 import { failure } from "./domain/failure.ts";
 import { corsHeaders, fail } from "./http/answer.ts";
+import { answerAgain } from "./http/answer-again.ts";
 import { type App, RequestFailed, type Variables } from "./http/context.ts";
 import { log } from "./http/log.ts";
+import { answerMessageAgain, mayRepeat } from "./http/message-again.ts";
 import { admit, serverName, tenantName } from "./http/request.ts";
 import { observe } from "./middleware/observe.ts";
 import { withSession } from "./middleware/session.ts";
@@ -32,6 +34,17 @@ import { subscriptionsRoutes } from "./routes/subscriptions.ts";
 import { toolsRoutes } from "./routes/tools.ts";
 import { viewsRoutes } from "./routes/views.ts";
 import type { Services } from "./services.ts";
+
+/** How the Worker answers: again, where it answered the same before, and through the app otherwise. */
+export function createFetch(services: Services, endpoint: EndpointOptions = ownEndpoint): App["fetch"] {
+  const app = createApp(services, endpoint);
+  return (request, env, ctx) => {
+    if (!mayRepeat(request)) return answerAgain(services, request) ?? app.fetch(request, env, ctx);
+    return answerMessageAgain(services, request).then((answer) =>
+      answer instanceof Response ? answer : app.fetch(answer, env, ctx),
+    );
+  };
+}
 
 /** The endpoint is the registry's own but in the conformance run, which serves its fixtures beside it. */
 export function createApp(services: Services, endpoint: EndpointOptions = ownEndpoint): App {

@@ -1,4 +1,4 @@
-import { createApp } from "./app.ts";
+import { createFetch } from "./app.ts";
 import { ConfigError } from "./config.ts";
 import type { App } from "./http/context.ts";
 import { createServices } from "./services.ts";
@@ -8,17 +8,17 @@ export { SessionObject } from "./objects/session/session-object.ts";
 export { StreamObject } from "./objects/stream/stream-object.ts";
 export { TenantObject } from "./objects/tenant/tenant-object.ts";
 
-let app: App | undefined;
+let answer: App["fetch"] | undefined;
 
 export default {
   fetch(request, env, ctx) {
     try {
-      app ??= createApp(createServices(env));
+      answer ??= createFetch(createServices(env));
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       const body = { success: false, error: { code: "ErrorNotConfigured", message: error.message } };
       return Response.json(body, { status: 503 });
     }
-    return app.fetch(request, env, ctx);
+    return answer(request, env, ctx);
   },
 } satisfies ExportedHandler<Env>;

@@ -19,6 +19,7 @@ import { Cursors } from "./storage/cursors.ts";
 import { Edge, type EdgeCache } from "./storage/edge.ts";
 import { Heads } from "./storage/heads.ts";
 import { JudgedItems } from "./storage/judged-items.ts";
+import { KeptAnswers } from "./storage/kept-answers.ts";
 import { Lru } from "./storage/lru.ts";
 import { createOperations, type Operations, objectOperations, sumOfOperations } from "./storage/operations.ts";
 import { RenderedIndexes } from "./storage/rendered-indexes.ts";
@@ -50,6 +51,8 @@ export interface Services {
   judged: JudgedItems;
   catalogPages: CatalogPages;
   views: RenderedViews;
+  /** Whole answers that can be sent again. */
+  kept: KeptAnswers;
   indexes: RenderedIndexes;
   /** Absent while no secret is configured to sign them with. */
   cursors: Cursors | undefined;
@@ -99,6 +102,7 @@ export function createServices(env: Env, surroundings: Surroundings = {}): Servi
     judged: new JudgedItems(judgedBytes),
     catalogPages,
     views: new RenderedViews(bodies, operations),
+    kept: new KeptAnswers(operations),
     indexes: new RenderedIndexes(now),
     cursors: config.signingSecret && new Cursors(config.signingSecret),
   };

@@ -25,6 +25,11 @@ export class Authenticator {
     return entry !== undefined && entry.until > this.#now() ? entry.principal : undefined;
   }
 
+  /** Until when the memo answers for what was presented. */
+  trustedUntil(authorization: string): number {
+    return this.#memo.get(authorization)?.until ?? 0;
+  }
+
   async authenticate(authorization: string | undefined): Promise<Result<Principal, Failure>> {
     const known = this.peek(authorization);
     if (known !== undefined) return ok(known);

@@ -30,41 +30,45 @@ export interface Fitted {
 
 /**
  * The showings of greatest worth that cost no more than the budget, at most one an item. Exact: for every worth that
- * can be reached, the least that it costs. The table does not depend on the budget, so with more of it the worth can
- * only grow. Takes items × showings × total worth steps (below five million for 200 items), whatever the budget.
+ * can be reached within the budget, the least that it costs. What costs more is followed no further, so with a small
+ * budget few steps are taken; at most items × showings × total worth, below five million for 200 items.
  */
 export function fitShowings(items: readonly (readonly Showing[])[], budget: number): Fitted {
-  const most = items.reduce((sum, showings) => sum + Math.max(0, ...showings.map(({ worth }) => worth)), 0);
-  const cost = new Float64Array(most + 1).fill(Number.POSITIVE_INFINITY);
-  cost[0] = 0;
+  const most = items.reduce((sum, showings) => sum + mostOf(showings), 0);
+  const before = new Float64Array(most + 1).fill(Number.POSITIVE_INFINITY);
+  before[0] = 0;
+  const after = before.slice();
   const choices: Uint8Array[] = [];
+  /** The highest worth that is within the budget so far. */
   let reach = 0;
   for (const showings of items) {
-    reach += Math.max(0, ...showings.map(({ worth }) => worth));
-    const choice = new Uint8Array(reach + 1);
-    // Downwards, so that what is read belongs to the items before this one.
-    for (let worth = reach; worth > 0; worth -= 1) {
-      let least = cost[worth] ?? Number.POSITIVE_INFINITY;
-      for (const [index, showing] of showings.entries()) {
-        if (showing.worth > worth) continue;
-        const price = (cost[worth - showing.worth] ?? Number.POSITIVE_INFINITY) + showing.tokens;
-        if (price >= least) continue;
-        least = price;
-        choice[worth] = index + 1;
+    const choice = new Uint8Array(reach + mostOf(showings) + 1);
+    let further = reach;
+    for (const [index, { worth, tokens }] of showings.entries()) {
+      for (let from = 0; from <= reach; from += 1) {
+        const price = (before[from] as number) + tokens;
+        const to = from + worth;
+        if (price > budget || price >= (after[to] as number)) continue;
+        after[to] = price;
+        choice[to] = index + 1;
+        if (to > further) further = to;
       }
-      cost[worth] = least;
     }
+    reach = further;
     choices.push(choice);
+    before.set(after.subarray(0, reach + 1));
   }
-  let worth = most;
-  while (worth > 0 && (cost[worth] ?? 0) > budget) worth -= 1;
-  const fitted: Fitted = { chosen: items.map(() => -1), tokens: cost[worth] ?? 0, worth };
-  for (let index = items.length - 1, left = worth; index >= 0; index -= 1) {
+  const fitted: Fitted = { chosen: items.map(() => -1), tokens: before[reach] ?? 0, worth: reach };
+  for (let index = items.length - 1, left = reach; index >= 0; index -= 1) {
     const taken = (choices[index]?.[left] ?? 0) - 1;
     fitted.chosen[index] = taken;
     left -= items[index]?.[taken]?.worth ?? 0;
   }
   return fitted;
+}
+
+function mostOf(showings: readonly Showing[]): number {
+  return Math.max(0, ...showings.map(({ worth }) => worth));
 }
 
 /** Pins as far as they fit, in as much detail as fits; then the ranked items in what is left. */

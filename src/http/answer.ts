@@ -38,25 +38,40 @@ export function send(
 ): Response {
   const headers: Record<string, string> = {
     "Content-Type": contentType,
-    "Cache-Control": "private, no-cache",
     "X-Content-Type-Options": "nosniff",
     "X-Request-Id": c.get("requestId"),
-    ...corsHeaders(services.config, c.req.header("Origin")),
+    ...validators(services, c.req.header("Origin"), meta, services.now() - c.get("startedAt")),
+    ...meta.headers,
   };
-  if (meta.etag !== undefined) headers.ETag = meta.etag;
-  if (meta.generation !== undefined) headers["Rollcall-Generation"] = String(meta.generation);
-  if (meta.source !== undefined) {
-    c.set("source", meta.source);
-    headers["Rollcall-Source"] = meta.source;
-    headers["Server-Timing"] = `${meta.source};dur=${services.now() - c.get("startedAt")}`;
-  }
-  Object.assign(headers, meta.headers);
+  if (meta.source !== undefined) c.set("source", meta.source);
   return new Response(body, { status: meta.status ?? 200, headers });
 }
 
-/** 304: the same headers as the answer it stands for, and no body. */
+/** 304: no body, and of the headers of the answer it stands for those that say whether and how it may be used again. */
 export function notModified(c: RequestContext, services: Services, meta: AnswerMeta): Response {
-  return send(c, services, null, json, { ...meta, status: 304 });
+  if (meta.source !== undefined) c.set("source", meta.source);
+  const headers = {
+    "X-Request-Id": c.get("requestId"),
+    ...validators(services, c.req.header("Origin"), meta, services.now() - c.get("startedAt")),
+    ...meta.headers,
+  };
+  return new Response(null, { status: 304, headers });
+}
+
+/** What an answer and the 304 that stands for it have in common. */
+export function validators(
+  { config }: Services,
+  origin: string | undefined,
+  { etag, generation, source }: AnswerMeta,
+  milliseconds: number,
+): Record<string, string> {
+  return {
+    "Cache-Control": "private, no-cache",
+    ...corsHeaders(config, origin),
+    ...(etag === undefined ? {} : { ETag: etag }),
+    ...(generation === undefined ? {} : { "Rollcall-Generation": String(generation) }),
+    ...(source === undefined ? {} : { "Rollcall-Source": source, "Server-Timing": `${source};dur=${milliseconds}` }),
+  };
 }
 
 export function fail(c: RequestContext, services: Services, failure: Failure): Response {

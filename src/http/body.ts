@@ -20,18 +20,20 @@ export async function readDocument(c: RequestContext, limits: DocumentLimits): P
   const bytes = await readBytes(c, limit);
   // A request without a body may still come with an empty one: which, is up to the client and whoever passed it on.
   if (bytes.byteLength === 0 && limits.whenEmpty !== undefined) return { value: limits.whenEmpty, issues: [] };
-  if (format === "json") {
-    const parsed = parseStrictJson(bytes, { maxDepth: limits.depth });
-    if (parsed.ok) return parsed.value;
-    const { message, line, column, path } = parsed.error;
-    throw bad("ErrorInvalidBody", `Invalid JSON: ${message}`, { ...(line && { line, column }), ...(path && { path }) });
-  }
+  if (format === "json") return parseJson(bytes, limits.depth);
   const parsed = parseYaml(bytes, { maxDepth: limits.depth, maxBytes: limit });
   if (parsed.ok) return parsed.value;
   const { message, line, column, tooLarge } = parsed.error;
   if (tooLarge) throw bad("ErrorTooLarge", message, { limit });
   const where = line === undefined ? "" : ` at line ${line}, column ${column}`;
   throw bad("ErrorInvalidBody", `Invalid YAML: ${message}${where}`, line === undefined ? {} : { line, column });
+}
+
+export function parseJson(bytes: Uint8Array, maxDepth: number): StrictJson {
+  const parsed = parseStrictJson(bytes, { maxDepth });
+  if (parsed.ok) return parsed.value;
+  const { message, line, column, path } = parsed.error;
+  throw bad("ErrorInvalidBody", `Invalid JSON: ${message}`, { ...(line && { line, column }), ...(path && { path }) });
 }
 
 /** A body that is text in a notation of its own. */

@@ -17,8 +17,12 @@ export async function admit(c: RequestContext, services: Services, scope: Scope)
 /** As `admit`, but without a token the caller is nobody in particular, who may read what is public. */
 export async function admitAnyone(c: RequestContext, services: Services): Promise<Principal> {
   if (c.req.header("Authorization") !== undefined) return admit(c, services, "registry:read");
-  const subject = `anonymous ${c.req.header("CF-Connecting-IP") ?? ""}`;
-  return permit(c, services, { ...nobody, subject }, "registry:read");
+  return permit(c, services, { ...nobody, subject: anonymousSubject(c.req.raw.headers) }, "registry:read");
+}
+
+/** Without a token, callers are told apart by where they call from. */
+export function anonymousSubject(headers: Headers): string {
+  return `anonymous ${headers.get("CF-Connecting-IP") ?? ""}`;
 }
 
 const nobody: Omit<Principal, "subject"> = {

@@ -12,6 +12,8 @@ import { type PageRequest, pageOf, pageStart, placeOf } from "./paged.ts";
 
 export interface ShownCatalog extends CatalogPage {
   source: Source;
+  /** Of a page from memory: whether it still would be. */
+  holds?: () => boolean;
 }
 
 /** Changes with the shape of what is sent. */
@@ -41,7 +43,12 @@ export async function readCatalog(
   const kept = services.catalogPages.find(key);
   if (kept?.fresh && !strong) {
     services.operations.memory += 1;
-    return ok({ ...kept.page, source: "memory" });
+    const { page: same } = kept;
+    const holds = () => {
+      const found = services.catalogPages.find(key);
+      return found?.page === same && found.fresh;
+    };
+    return ok({ ...same, source: "memory", holds });
   }
   const start = await pageStart(services, page.cursor, scope);
   if (!start.ok) return start;

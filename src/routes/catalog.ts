@@ -1,6 +1,7 @@
 import { parseCatalogQuery } from "../domain/catalog-query.ts";
 import { matchesEtag } from "../domain/etag.ts";
 import { notModified, send } from "../http/answer.ts";
+import { keepAnswer } from "../http/answer-again.ts";
 import { type App, bad, unwrap } from "../http/context.ts";
 import { pageOf } from "../http/paged.ts";
 import { admitAnyone, freshnessOf } from "../http/request.ts";
@@ -8,6 +9,8 @@ import { readCatalog } from "../reading/catalog.ts";
 import type { Services } from "../services.ts";
 
 const path = "/api/catalog";
+const contentType = "application/json; charset=utf-8";
+const encoder = new TextEncoder();
 
 /** Servers across tenants: what is public, and what is the caller's own. */
 export function catalogRoutes(app: App, services: Services): void {
@@ -19,10 +22,13 @@ export function catalogRoutes(app: App, services: Services): void {
       throw bad("ErrorBadRequest", "Rollcall-Min-Generation is a tenant's, and the catalogue goes across tenants");
     }
     const page = pageOf({ ...(limit === undefined ? {} : { limit }), ...(cursor === undefined ? {} : { cursor }) });
-    const { body, ...meta } = unwrap(await readCatalog(services, principal, query, page, strong));
+    const { body, holds, ...meta } = unwrap(await readCatalog(services, principal, query, page, strong));
+    if (holds !== undefined) {
+      keepAnswer(c, services, { question: c.req.url, body: encoder.encode(body), contentType, meta, holds });
+    }
     const ifNoneMatch = c.req.header("If-None-Match");
     if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, meta.etag)) return notModified(c, services, meta);
-    return send(c, services, body, "application/json; charset=utf-8", meta);
+    return send(c, services, body, contentType, meta);
   });
 
   app.all(path, () => {

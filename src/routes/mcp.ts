@@ -1,13 +1,15 @@
 import { corsHeaders } from "../http/answer.ts";
-import { mediaType, readDocument } from "../http/body.ts";
+import { mediaType, parseJson, readBytes } from "../http/body.ts";
 import { type App, bad, type RequestContext, RequestFailed, unwrap } from "../http/context.ts";
 import { sendEvents, streamLifetimeMs } from "../http/event-stream.ts";
 import { log } from "../http/log.ts";
+import { keepMessageAnswer, mcpPath as path } from "../http/message-again.ts";
 import { guardPage } from "../http/page-guard.ts";
 import { admitAnyone, parameters } from "../http/request.ts";
 import { McpCaller } from "../mcp/server/caller.ts";
 import { type EndpointOptions, type Exchange, serveMcp } from "../mcp/server/endpoint.ts";
 import { ownHandlers } from "../mcp/server/handlers.ts";
+import { lasting } from "../mcp/server/lasting.ts";
 import { followable, listeningTo, mostFollowed, mostFollowedAnonymous } from "../mcp/server/listening.ts";
 import { misfit } from "../mcp/server/params.ts";
 import type { Services } from "../services.ts";
@@ -16,8 +18,6 @@ export type { EndpointOptions } from "../mcp/server/endpoint.ts";
 
 /** What a deployed registry serves, and nothing else. */
 export const ownEndpoint: EndpointOptions = { handlersFor: ownHandlers };
-
-const path = "/mcp";
 
 /** Streams that one caller may hold open here; without a token, one address. */
 const mostListening = 16;
@@ -30,14 +30,19 @@ export function mcpRoutes(app: App, services: Services, endpoint: EndpointOption
     parameters(c, []);
     const caller = new McpCaller(services, await admitAnyone(c, services));
     const request = acceptable(c);
-    const body = await readMessage(c, services);
+    const { body, bytes } = await readMessage(c, services);
     const wrong = misfit(body);
     if (wrong !== undefined) return asOurs(c, services, Response.json(wrong));
     const onFault = (cause: unknown) => reported(c, cause);
     const listening = await listeningOf(caller, body);
     if (listening !== undefined) return listen(c, services, endpoint, { request, body: listening, caller, onFault });
-    const response = await settled(await serveMcp(endpoint, { request, body, caller, onFault }), caller);
-    return asOurs(c, services, response);
+    const holds = lasting(services, body);
+    const response = await serveMcp(endpoint, { request, body, caller, onFault });
+    if (!isJson(response)) return asOurs(c, services, await settled(response, caller));
+    const text = await response.text();
+    if (caller.challenge !== undefined) throw new RequestFailed(caller.challenge);
+    if (response.ok) keepMessageAnswer(c, services, { body, bytes, text, headers: response.headers, holds });
+    return asOurs(c, services, new Response(text, response));
   });
 
   app.all(path, () => {
@@ -61,19 +66,23 @@ function acceptable(c: RequestContext): Request {
 }
 
 /** The JSON of the body, within bounds. Its id is kept for whatever goes wrong from here on. */
-async function readMessage(c: RequestContext, { config }: Services): Promise<unknown> {
+async function readMessage(c: RequestContext, { config }: Services): Promise<{ body: unknown; bytes: Uint8Array }> {
   if (mediaType(c) !== "application/json") {
     throw bad("ErrorUnsupportedMediaType", "Content-Type must be application/json");
   }
-  const { configBytes: bytes, depth } = config.bounds;
-  const { value, issues } = await readDocument(c, { bytes, depth });
+  const bytes = await readBytes(c, config.bounds.configBytes);
+  const { value, issues } = parseJson(bytes, config.bounds.depth);
   const [damage] = issues;
   if (damage !== undefined) throw bad("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues });
   // Both revisions did away with them, and one would cost a caller a single turn for a hundred calls.
   if (Array.isArray(value)) throw bad("ErrorBadRequest", "A body is one message: batches are not taken");
   const { id } = (value ?? {}) as { id?: unknown };
   if (typeof id === "string" || typeof id === "number") c.set("rpcId", id);
-  return value;
+  return { body: value, bytes };
+}
+
+function isJson({ headers }: Response): boolean {
+  return headers.get("Content-Type")?.startsWith("application/json") ?? false;
 }
 
 /**

@@ -28,7 +28,7 @@ export function operationsRoutes(app: App, services: Services): void {
     }
     const data = {
       ...services.metrics.snapshot(services.now()),
-      memoryBytes: services.views.bytes + services.catalogPages.bytes + services.judged.bytes,
+      memoryBytes: services.views.bytes + services.catalogPages.bytes + services.kept.bytes + services.judged.bytes,
     };
     return succeed(c, services, data);
   });

@@ -63,21 +63,21 @@ interface HeadsOptions {
  */
 export class Heads {
   readonly #options: HeadsOptions;
-  readonly #memory = new Lru<{ resolved: Omit<Resolved, "source">; at: number }>(memoryBytes);
+  readonly #memory = new Lru<{ resolved: Resolved; at: number }>(memoryBytes);
   readonly #shown = new Lru<{ generation: number; asOf: number }>(shownEntries);
 
   constructor(options: HeadsOptions) {
     this.#options = options;
   }
 
-  /** The memory layer alone, without a promise: what a hot read costs. */
+  /** The memory layer alone, without a promise. The same object for as long as nothing newer is known. */
   peek(ref: ServerRef, freshness: Freshness): Resolved | undefined {
     if (freshness.strong) return undefined;
     const entry = this.#memory.get(headKey(ref.tenant, ref.name));
     if (entry === undefined || this.#options.now() - entry.at > memoryMs) return undefined;
     if (entry.resolved.asOf < freshness.minGeneration) return undefined;
     this.#options.operations.memory += 1;
-    return { ...entry.resolved, source: "memory" };
+    return entry.resolved;
   }
 
   async resolve(ref: ServerRef, freshness: Freshness): Promise<Resolved> {
@@ -153,7 +153,8 @@ export class Heads {
     const shown = this.#shown.get(key);
     const mark = { generation: resolved.head?.generation ?? 0, asOf: resolved.asOf };
     if (shown !== undefined && !notOlder(mark, shown)) return;
-    this.#memory.set(key, { resolved, at: this.#options.now() }, sizeOf(resolved.head));
+    const kept = { ...resolved, source: "memory" as const };
+    this.#memory.set(key, { resolved: kept, at: this.#options.now() }, sizeOf(resolved.head));
     if (resolved.head !== undefined) this.#shown.set(key, mark);
   }
 

@@ -1,4 +1,4 @@
-import { createApp } from "../../src/app.ts";
+import { createFetch } from "../../src/app.ts";
 import type { App } from "../../src/http/context.ts";
 import { createServices } from "../../src/services.ts";
 import { withFixtures } from "./fixtures.ts";
@@ -8,7 +8,7 @@ export { SessionObject } from "../../src/objects/session/session-object.ts";
 export { StreamObject } from "../../src/objects/stream/stream-object.ts";
 export { TenantObject } from "../../src/objects/tenant/tenant-object.ts";
 
-let app: App | undefined;
+let answer: App["fetch"] | undefined;
 
 /**
  * The registry with the fixtures of the conformance suite beside its own tools, resources and prompts. Being an entry of
@@ -16,7 +16,7 @@ let app: App | undefined;
  */
 export default {
   fetch(request, env, ctx) {
-    app ??= createApp(createServices(env), withFixtures);
-    return app.fetch(request, env, ctx);
+    answer ??= createFetch(createServices(env), withFixtures);
+    return answer(request, env, ctx);
   },
 } satisfies ExportedHandler<Env>;

@@ -11,17 +11,17 @@ import { separateCache } from "./stale-kv.ts";
 /**
  * What each kind of request touches, exactly. Change a number here when the cost was meant to change, and say in the
  * commit what it buys. Writes are counted up to the last thing they leave to be done after their answer: KV, the
- * directory, the rows that remember what is owed.
+ * directory, the rows that remember what is owed; not the second look at KV a minute and a half later.
  */
 const budget = `
 case                          memory  cacheReads  cacheWrites  kvReads  kvWrites  objectCalls  rowsRead  rowsWritten
 hot authenticated read             2           0            0        0         0            0         0            0
-304                                1           0            0        0         0            0         0            0
+304                                2           0            0        0         0            0         0            0
 public read                        2           0            0        0         0            0         0            0
 view                               2           0            0        0         0            0         0            0
 catalogue page                     1           0            0        0         0            0         0            0
 session-checked call               3           0            0        0         0            0         0            0
-MCP tools/list                     0           0            0        0         0            0         0            0
+MCP tools/list                     1           0            0        0         0            0         0            0
 MCP resources/read                 2           0            0        0         0            0         0            0
 read after 2 s                     1           1            0        0         0            0         0            0
 read after 15 s                    1           2            1        1         0            0         0            0
@@ -29,7 +29,7 @@ strong read                        1           1            1        0         0
 catalogue page, first              0           0            0        0         0            1        98            0
 catalogue page, after 2 s          0           0            0        0         0            1         1            0
 search                             0           0            0        0         0            2       140            0
-budgeted index                     0           0            0        0         0            6       198            0
+budgeted index                     0           0            0        0         0            4       112            0
 negotiate                          0           0            0        0         0            1         0            2
 negotiate for a task               0           0            0        0         0            3       154            2
 session-checked call, first        2           0            0        0         0            1         2            0
@@ -116,8 +116,9 @@ async function cost(work: () => Promise<Answer>, writesTo?: string): Promise<Ope
   ) as unknown as Operations;
 }
 
-/** What it touches when it was done before. */
+/** What it touches when it was done before, and the time before that. */
 async function again(work: () => Promise<Answer>): Promise<Operations> {
+  await work();
   await work();
   return cost(work);
 }
@@ -129,14 +130,15 @@ function mcp(method: string, params: Record<string, unknown> = {}): Promise<Answ
     "io.modelcontextprotocol/clientCapabilities": {},
     "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
   };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: meta } });
   const headers = {
     "Content-Type": "application/json",
+    "Content-Length": String(body.length),
     Accept: "application/json, text/event-stream",
     "MCP-Protocol-Version": version,
     "Mcp-Method": method,
     ...(typeof params.uri === "string" ? { "Mcp-Name": params.uri } : {}),
   };
-  const body = { jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: meta } };
   return registry.send("POST", "/mcp", { token: mine, headers, body });
 }
 

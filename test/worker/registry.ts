@@ -1,7 +1,7 @@
 import { createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { SignJWT } from "jose";
-import { createApp } from "../../src/app.ts";
+import { createFetch } from "../../src/app.ts";
 import type { TenantObject } from "../../src/objects/tenant/tenant-object.ts";
 import { createServices, type Services, type Surroundings } from "../../src/services.ts";
 
@@ -49,12 +49,12 @@ interface RequestOptions {
 /** One isolate of the Worker: its own memory, and by default the shared KV, cache and clock. */
 export class Registry {
   readonly services: Services;
-  readonly #app: ReturnType<typeof createApp>;
+  readonly #answer: ReturnType<typeof createFetch>;
 
   constructor(surroundings: Surroundings & { vars?: Partial<Env> | Record<string, string> } = {}) {
     const { vars, ...rest } = surroundings;
     this.services = createServices(vars === undefined ? env : ({ ...env, ...vars } as Env), rest);
-    this.#app = createApp(this.services);
+    this.#answer = createFetch(this.services);
   }
 
   /** The response as it comes: for what streams, or for a client that leaves. */
@@ -69,7 +69,7 @@ export class Registry {
       ...(raw === undefined ? {} : { body: raw }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
-    return this.#app.fetch(request, env, createExecutionContext());
+    return this.#answer(request, env, createExecutionContext());
   }
 
   async send(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {

@@ -1,0 +1,30 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { createMcpHandler, Server } from "@modelcontextprotocol/server";
+
+/** An MCP server on this machine, made with the official SDK, that offers these tools. */
+export async function startSource(tools: readonly object[]): Promise<{ url: string; stop(): Promise<void> }> {
+  const handler = createMcpHandler(() => {
+    const server = new Server({ name: "source", version: "1" }, { capabilities: { tools: {} } });
+    server.setRequestHandler("tools/list", () => ({ tools }) as never);
+    return server;
+  });
+  const server = createServer(async (incoming, outgoing) => {
+    const { method = "POST" } = incoming;
+    const headers = Object.entries(incoming.headers).map(([name, value]): [string, string] => [name, String(value)]);
+    const request = new Request("http://source.invalid/mcp", { method, headers, body: await text(incoming) });
+    const response = await handler.fetch(request);
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+    outgoing.end(await response.text());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import type { Exchange } from "../harness/exchange.ts";
+import { receive } from "../harness/load.ts";
+import type { Case } from "./case.ts";
+import { readServer, tenant } from "./servers.ts";
+import { tasks } from "./tasks.ts";
+
+const capabilities = `/api/mcp/capabilities/${tenant}/${readServer}`;
+
+/** The same question over and over. */
+const again = (exchange: Exchange) => ({ next: () => exchange });
+const get = (path: string, headers: Record<string, string> = {}): Exchange => ({ method: "GET", path, headers });
+
+export const reads: Case[] = [
+  {
+    name: "hot authenticated read",
+    status: 200,
+    hot: true,
+    prepare: async (target) => again(get(capabilities, await target.callerOf([tenant]))),
+  },
+  {
+    name: "304",
+    status: 304,
+    hot: true,
+    async prepare(target) {
+      const caller = await target.callerOf([tenant]);
+      const { headers } = await receive(target.url, get(capabilities, caller));
+      return again(get(capabilities, { ...caller, "If-None-Match": headers["etag"] ?? "" }));
+    },
+  },
+  {
+    name: "public read",
+    status: 200,
+    hot: true,
+    // Somebody who holds another tenant.
+    prepare: async (target) => again(get(capabilities, await target.callerOf(["elsewhere"]))),
+  },
+  {
+    name: "view",
+    status: 200,
+    hot: true,
+    prepare: async (target) => again(get(`${capabilities}/tools`, await target.callerOf([tenant]))),
+  },
+  {
+    name: "catalogue page",
+    status: 200,
+    hot: true,
+    prepare: async () => again(get("/api/catalog?limit=30")),
+  },
+  {
+    name: "search",
+    status: 200,
+    async prepare() {
+      const questions = tasks.map((task) => get(`/api/search?limit=5&q=${encodeURIComponent(task)}`));
+      return inTurn(questions);
+    },
+  },
+  {
+    name: "budgeted index",
+    status: 200,
+    async prepare() {
+      const headers = { "Content-Type": "application/json" };
+      const path = `/api/index/${tenant}/budget`;
+      return inTurn(
+        tasks.map((task) => ({ method: "POST", path, headers, body: JSON.stringify({ task, budget: 800 }) })),
+      );
+    },
+  },
+];
+
+/** One question after another, and from the start again. */
+export function inTurn(exchanges: readonly Exchange[]) {
+  let asked = 0;
+  return {
+    next: () => {
+      const exchange = exchanges[asked++ % exchanges.length];
+      if (exchange === undefined) throw new Error("There is nothing to ask");
+      return exchange;
+    },
+  };
+}

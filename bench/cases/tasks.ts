@@ -1,0 +1,23 @@
+/** What agents ask for, in the words they ask it. */
+export const tasks: readonly string[] = [
+  "find the invoice of a customer",
+  "what will the weather be tomorrow at a station",
+  "send a parcel and follow where it is",
+  "open a support ticket for a broken device",
+  "look for recipes that use what is left in the fridge",
+  "which trains leave before noon",
+  "close the account of a former member",
+  "compare two leases and tell what differs",
+  "resize a photo for a profile page",
+  "export all tickets since a date",
+  "create a reminder for next Monday",
+  "translate a letter into Spanish",
+  "how much did the team spend this month",
+  "delete an old backup",
+  "list open pull requests of a repository",
+  "run a query against the sales database",
+  "post a message to a channel",
+  "book a table for four",
+  "convert an amount from euros to yen",
+  "summarise a long report",
+];

@@ -1,0 +1,60 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CommandError } from "../../cli/command.ts";
+import { startEmbedded } from "../../cli/embedded.ts";
+import { defaultScope, mintToken } from "../../cli/mint-token.ts";
+
+/** The registry under measurement. */
+export interface Target {
+  url: string;
+  /** Headers of a caller who holds these tenants. */
+  callerOf(tenants: readonly string[], options?: { admin?: boolean }): Promise<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+/** Limits are there to keep one caller from taking all there is; here one caller is to take all there is. */
+const unlimited = "1000000/1000000";
+const vars = {
+  READ_LIMIT: unlimited,
+  WRITE_LIMIT: unlimited,
+  NEGOTIATE_LIMIT: unlimited,
+  // The sources that introspection reads are on this machine.
+  ALLOW_LOOPBACK_FETCH: "true",
+};
+
+/** The built Worker as `npm run serve` runs it, on a directory of its own unless one is given to keep. */
+export async function startTarget(keep?: string): Promise<Target> {
+  const data = keep ?? (await mkdtemp(join(tmpdir(), "rollcall-bench-")));
+  const server = await startEmbedded({ host: "127.0.0.1", port: 0, data, vars, quiet: true, onStep: console.error });
+  return {
+    url: server.url,
+    async callerOf(tenants, { admin = false } = {}) {
+      const claims = { subject: "bench", tenants: [...tenants], scope: defaultScope, admin, lifetime: 86_400 };
+      return { Authorization: `Bearer ${await mintToken(server.data.secret.value, server.vars, claims)}` };
+    },
+    async stop() {
+      await server.stop();
+      if (keep === undefined) await rm(data, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Sends a request that prepares a measurement; whatever is refused ends the command. */
+export async function prepare<Data = Record<string, unknown>>(
+  { url }: Pick<Target, "url">,
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body?: unknown,
+): Promise<{ headers: Headers; data: Data }> {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: { ...headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new CommandError(`${method} ${path}: ${response.status} ${text.slice(0, 500)}`);
+  const answer = JSON.parse(text) as { data?: Data };
+  return { headers: response.headers, data: (answer.data ?? answer) as Data };
+}
