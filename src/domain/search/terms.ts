@@ -12,7 +12,7 @@ export const mostCharacters = 4_000;
 export interface Word {
   start: number;
   end: number;
-  terms: readonly string[];
+  terms: string[];
 }
 
 const word = /[\p{L}\p{N}\p{M}]+/gu;
@@ -20,38 +20,20 @@ const word = /[\p{L}\p{N}\p{M}]+/gu;
 /** The words of a text in their order. The places are those of the text as it was given. */
 export function* wordsIn(text: string): Generator<Word> {
   for (const { 0: written, index: start } of clipped(text).matchAll(word)) {
-    yield { start, end: start + written.length, terms: rememberedTerms(written) };
+    yield { start, end: start + written.length, terms: termsOfWord(written) };
   }
 }
 
 /** All the terms of a text in their order, as often as they occur. */
 export function termsOf(text: string): string[] {
   const terms: string[] = [];
-  for (const written of clipped(text).match(word) ?? []) terms.push(...rememberedTerms(written));
+  for (const written of clipped(text).match(word) ?? []) terms.push(...termsOfWord(written));
   return terms;
 }
 
 /** Where a new word begins inside one: `getURL2` → get, URL, 2. */
 const humps =
   /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=[\p{L}\p{M}])(?=\p{N})|(?<=\p{N})(?=\p{L})/u;
-
-/**
- * Texts say the same few thousand words over and over, and taking one apart costs a hundred times what looking it up
- * does. Long ones are hardly ever said twice, and may keep the text that they are cut from in memory.
- */
-const remembered = new Map<string, readonly string[]>();
-const mostRemembered = 5_000;
-const longestRemembered = 12;
-
-function rememberedTerms(written: string): readonly string[] {
-  const known = remembered.get(written);
-  if (known !== undefined) return known;
-  const terms = termsOfWord(written);
-  if (written.length > longestRemembered) return terms;
-  if (remembered.size >= mostRemembered) remembered.clear();
-  remembered.set(written, terms);
-  return terms;
-}
 
 /** As it is and taken apart. Single letters and digits that fall off are no words. */
 function termsOfWord(written: string): string[] {
