@@ -28,10 +28,10 @@ read after 15 s                    1           2            1        1         0
 strong read                        1           1            1        0         0            1         5            0
 catalogue page, first              0           0            0        0         0            1        98            0
 catalogue page, after 2 s          0           0            0        0         0            1         1            0
-search                             0           0            0        0         0            2       140            0
-budgeted index                     0           0            0        0         0            4       112            0
+search                             0           0            0        0         0            2       130            0
+budgeted index                     0           0            0        0         0            4       114            0
 negotiate                          0           0            0        0         0            1         0            2
-negotiate for a task               0           0            0        0         0            3       154            2
+negotiate for a task               0           0            0        0         0            3       160            2
 session-checked call, first        2           0            0        0         0            1         2            0
 session-checked tool               1           0            0        0         0            2         7            0
 publish, new                       0           1            1        0         2            2        67           69
