@@ -18,9 +18,9 @@ export interface Serving extends Target {
   processes: { server: number; runtime: number } | undefined;
 }
 
-/** Runs `npm run serve` on a directory of its own, without npm in between. */
-export async function startServing(): Promise<Serving> {
-  const data = await mkdtemp(join(tmpdir(), "rollcall-bench-"));
+/** Runs `npm run serve`, without npm in between, on a directory of its own unless one is given to keep. */
+export async function startServing(keep?: string): Promise<Serving> {
+  const data = keep ?? (await mkdtemp(join(tmpdir(), "rollcall-bench-")));
   const vars = Object.entries(benchVars).flatMap(([name, value]) => ["--var", `${name}=${value}`]);
   const args = [projectPath("cli/serve.ts"), "--port", "0", "--data", data, "--no-demo", ...vars];
   const server = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
@@ -32,7 +32,7 @@ export async function startServing(): Promise<Serving> {
   const stop = async () => {
     server.kill("SIGTERM");
     await once(server, "exit");
-    await rm(data, { recursive: true, force: true });
+    if (keep === undefined) await rm(data, { recursive: true, force: true });
   };
   try {
     const url = await readyUrl(server.stdout);

@@ -1,13 +1,7 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { CommandError, runCommand } from "../cli/command.ts";
-import { projectPath } from "../cli/project.ts";
 import { openSessions } from "./cases/sessions.ts";
-import { costOf, type ProcessCost, runtimeBelow } from "./process-cost.ts";
+import { costOf, type ProcessCost } from "./process-cost.ts";
+import { type Serving, startServing } from "./serving.ts";
 
 const help = `
 Usage: npm run bench:sessions [-- --sessions N]
@@ -22,44 +16,16 @@ const atOnce = 16;
 await runCommand({ help, options: { sessions: { type: "string", default: "2000" } } }, async ({ sessions }) => {
   const count = Number(sessions);
   if (!Number.isInteger(count) || count < 1) throw new CommandError("--sessions takes a whole number above 0.");
-  const data = await mkdtemp(join(tmpdir(), "rollcall-sessions-"));
-  const server = spawn(
-    process.execPath,
-    [
-      projectPath("cli/serve.ts"),
-      ...["--port", "0", "--data", data, "--no-demo"],
-      ...["--var", "NEGOTIATE_LIMIT=100000/100000", "--var", "READ_LIMIT=100000/100000"],
-    ],
-    { stdio: ["ignore", "pipe", "pipe"] },
-  );
-  // What the server says is of interest only where something goes wrong.
-  let said = "";
-  server.stderr.on("data", (chunk) => {
-    said = `${said}${chunk}`.slice(-4_000);
-  });
+  const serving = await startServing();
   try {
-    await measure(await readyUrl(server.stdout), count, server.pid);
-  } catch (cause) {
-    if (said !== "") console.error(`The server said last:\n${said}`);
-    throw cause;
+    await measure(serving, count);
   } finally {
-    server.kill("SIGTERM");
-    await once(server, "exit");
-    await rm(data, { recursive: true, force: true });
+    await serving.stop();
   }
 });
 
-async function readyUrl(output: NodeJS.ReadableStream): Promise<string> {
-  for await (const line of createInterface({ input: output })) {
-    const url = /^ready (\S+)/.exec(line)?.[1];
-    if (url !== undefined) return url;
-  }
-  throw new CommandError("The server ended before it was ready.");
-}
-
-async function measure(url: string, count: number, serverId: number | undefined): Promise<void> {
-  const runtime = serverId === undefined ? undefined : await runtimeBelow(serverId);
-  const look = () => (runtime === undefined ? undefined : costOf(runtime));
+async function measure({ url, processes }: Serving, count: number): Promise<void> {
+  const look = () => (processes === undefined ? undefined : costOf(processes.runtime));
   const before = await look();
   const started = performance.now();
   const ids = await openSessions({ url }, count);

@@ -1,0 +1,192 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { Miniflare, NoOpLog, type WorkerOptions } from "miniflare";
+import { bundlePath, ensureBuilt } from "../cli/bundle.ts";
+import { CommandError, runCommand } from "../cli/command.ts";
+import { readWorkerConfig } from "../cli/worker-config.ts";
+import { cases } from "./cases/all.ts";
+import { publishServers } from "./cases/servers.ts";
+import { tasks } from "./cases/tasks.ts";
+import { type CatalogueServer, catalogueOf } from "./corpus/catalogue.ts";
+import { publishAll } from "./corpus/load.ts";
+import { realServers } from "./corpus/real-servers.ts";
+import { Connections } from "./harness/load.ts";
+import { spreadOf } from "./harness/statistics.ts";
+import { prepare } from "./harness/target.ts";
+import { costOf } from "./process-cost.ts";
+import { type Serving, startServing } from "./serving.ts";
+
+const help = `
+Usage: npm run bench:footprint [-- --minutes N]
+
+What the registry takes before anyone asks it anything, and whether it takes more as they do: the size of the Worker, how
+long it takes to start, the memory of \`npm run serve\` (its process and the runtime below it) with the whole real
+catalogue, and how that memory moves under load. Figures of memory need Linux.
+  --minutes N   of load (default 5)
+`;
+
+/** Everything but sessions, which live for an hour and are measured by themselves. */
+const loading = [
+  ...["hot authenticated read", "304", "view", "catalogue page", "search", "budgeted index"],
+  ...["MCP tools/list", "MCP resources/read", "publish one changed of 1,000", "webhook"],
+];
+const starts = 7;
+/** Tools of the public catalogue that the registry takes. */
+const wholeCatalogue = 11_816;
+const betweenLooksMs = 5_000;
+
+await runCommand({ help, options: { minutes: { type: "string", default: "5" } } }, async ({ minutes: wanted }) => {
+  const minutes = Number(wanted);
+  if (!(minutes > 0)) throw new CommandError("--minutes takes a number above 0.");
+  await ensureBuilt(() => console.error("Building the Worker …"));
+  const bundle = await readFile(bundlePath);
+  const figures = {
+    bundle_gzip_kb: Math.round(gzipSync(bundle).length / 1_000),
+    start_ms: await startTime(bundle.toString("utf8")),
+    ...(await memory(minutes)),
+  };
+  console.log(JSON.stringify(figures, null, 2));
+});
+
+/** How much later than an empty Worker ours has answered its first request, in a runtime started for it. */
+async function startTime(bundle: string): Promise<number> {
+  const { bindings, vars } = await readWorkerConfig();
+  const own: WorkerOptions = {
+    ...bindings,
+    bindings: vars,
+    modules: [{ type: "ESModule", path: bundlePath, contents: bundle }],
+  };
+  const { compatibilityDate } = bindings;
+  const empty = {
+    compatibilityDate,
+    modules: true,
+    script: "export default { fetch: () => new Response() };",
+  } as WorkerOptions;
+  const later: number[] = [];
+  for (let index = 0; index < starts; index += 1) later.push((await firstAnswer(own)) - (await firstAnswer(empty)));
+  return Math.round(spreadOf(later).median);
+}
+
+async function firstAnswer(worker: WorkerOptions): Promise<number> {
+  const sockets = { name: "started", unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }] };
+  const shared = { host: "127.0.0.1", port: 0, cf: false, logRequests: false, log: new NoOpLog() } as const;
+  const runtime = new Miniflare({ ...shared, workers: [{ ...worker, ...sockets } as WorkerOptions] });
+  try {
+    // The runtime listens before it has read what it is to serve: the first answer waits for that.
+    const url = await runtime.unsafeGetDirectURL("started");
+    const asked = performance.now();
+    await (await fetch(new URL("/healthz", url))).arrayBuffer();
+    return performance.now() - asked;
+  } finally {
+    await runtime.dispose();
+  }
+}
+
+/** Publishes the catalogue into one server, and looks at another that is started on the same data. */
+async function memory(minutes: number) {
+  const data = await mkdtemp(join(tmpdir(), "rollcall-footprint-"));
+  try {
+    const servers = [...catalogueOf(await realServers(), wholeCatalogue)];
+    const published = await withServer(data, async (serving, look) => {
+      const empty = await look();
+      console.error("Publishing the real catalogue …");
+      const tools = await publishAll(serving, servers);
+      return { servers: servers.length, tools, empty_mb: megabytes(empty), once_published_mb: megabytes(await look()) };
+    });
+    const served = await withServer(data, async (serving, look) => {
+      await readAll(serving, servers);
+      const all = await look();
+      console.error(`Everything at once for ${minutes} minutes …`);
+      const looks = await underLoad(serving, minutes, look);
+      return {
+        started_and_read_mb: megabytes(all),
+        after_load_mb: megabytes(await look()),
+        // The first part of it fills what is kept in memory up to its bounds.
+        slope_mb_a_minute: Number((slope(looks.filter(({ at }) => at > minutes / 5)) / 1e6).toFixed(2)),
+        looks_mb: looks.map(({ bytes }) => Math.round(bytes / 1e6)),
+      };
+    });
+    return { ...published, ...served };
+  } finally {
+    await rm(data, { recursive: true, force: true });
+  }
+}
+
+/** What the two processes of a server hold. */
+interface Held {
+  server: number;
+  runtime: number;
+}
+
+async function withServer<T>(data: string, work: (serving: Serving, look: () => Promise<Held>) => Promise<T>) {
+  const serving = await startServing(data);
+  try {
+    const { processes } = serving;
+    if (processes === undefined) throw new CommandError("This system does not tell what a process holds.");
+    return await work(serving, async () => ({
+      server: (await costOf(processes.server)).residentBytes,
+      runtime: (await costOf(processes.runtime)).residentBytes,
+    }));
+  } finally {
+    await serving.stop();
+  }
+}
+
+/** Every server once, as a crawler would, and some questions about all of them. */
+async function readAll(serving: Serving, servers: readonly CatalogueServer[]): Promise<void> {
+  const reader = await serving.callerOf(["reader"]);
+  const paths = [
+    ...servers.map(({ tenant, name }) => `/api/mcp/capabilities/${tenant}/${name}`),
+    ...tasks.map((task) => `/api/search?q=${encodeURIComponent(task)}`),
+    "/api/catalog?limit=100",
+  ];
+  for (const path of paths) await prepare(serving, "GET", path, reader);
+}
+
+function megabytes({ server, runtime }: Held) {
+  const [a, b] = [Math.round(server / 1e6), Math.round(runtime / 1e6)];
+  return { server: a, runtime: b, together: a + b };
+}
+
+interface Look {
+  /** Minutes since the load began. */
+  at: number;
+  bytes: number;
+}
+
+/** Asks everything at once for some minutes. */
+async function underLoad(serving: Serving, minutes: number, look: () => Promise<Held>): Promise<Look[]> {
+  await publishServers(serving);
+  const chosen = cases.filter(({ name }) => loading.includes(name));
+  const looks: Look[] = [];
+  const started = performance.now();
+  const looking = setInterval(async () => {
+    const { server, runtime } = await look();
+    looks.push({ at: (performance.now() - started) / 60_000, bytes: server + runtime });
+  }, betweenLooksMs);
+  try {
+    await Promise.all(
+      chosen.map(async ({ prepare: ready, status }) => {
+        const { next } = await ready(serving, { sessions: 1 });
+        const open = new Connections(serving.url, 2);
+        await open.load({ next, status, seconds: minutes * 60 });
+        await open.close();
+      }),
+    );
+  } finally {
+    clearInterval(looking);
+  }
+  return looks;
+}
+
+/** Of the straight line that lies nearest: bytes a minute. */
+function slope(looks: readonly Look[]): number {
+  const mean = (values: readonly number[]) =>
+    values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+  const [at, bytes] = [mean(looks.map((look) => look.at)), mean(looks.map((look) => look.bytes))];
+  const along = looks.reduce((sum, look) => sum + (look.at - at) * (look.bytes - bytes), 0);
+  const across = looks.reduce((sum, look) => sum + (look.at - at) ** 2, 0);
+  return across === 0 ? 0 : along / across;
+}
