@@ -64,7 +64,7 @@ export interface Bounds {
   most: number;
 }
 
-export const usualBounds: Bounds = { postings: 20_000, fewest: 240, most: 1_000 };
+export const usualBounds: Bounds = { postings: 20_000, fewest: 320, most: 1_000 };
 
 /** The numbers of the cards worth weighing: for each clause those that have most of its rarer terms. */
 export function candidates(
