@@ -1,5 +1,6 @@
 import { type EmbeddedOptions, type EmbeddedServer, startEmbedded } from "./embedded.ts";
 import { openFilesWarning } from "./open-files.ts";
+import { releaseMemory } from "./release-memory.ts";
 
 /**
  * Starts the embedded server, calls `onReady` and serves until it is told to stop. A signal that comes before the server
@@ -15,6 +16,7 @@ export async function serveUntilStopped(
   const stopped = Promise.race([stopSignal(), npmEnded()]);
   try {
     await Promise.race([onReady(server), stopped]);
+    releaseMemory();
     await stopped;
   } finally {
     await server.stop();

@@ -1,9 +1,22 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { promisify } from "node:util";
 import type { WorkerOptions } from "miniflare";
+import { CommandError } from "./command.ts";
 import { projectPath } from "./project.ts";
+import { toolEnvironment } from "./run-tool.ts";
 
-/** Wrangler's own types for these two are in a package it does not ship. */
-type KvBinding = { binding: string };
-type ObjectBinding = { name: string; class_name: string };
+/** wrangler.toml, as far as the embedded server is concerned. */
+export interface ConvertedConfig {
+  name: string;
+  vars: Record<string, string>;
+  compatibilityDate: string;
+  compatibilityFlags: string[];
+  kvNamespaces: string[];
+  durableObjects: Record<string, { className: string; useSQLite: boolean }>;
+  assets?: { binding: string; directory: string };
+}
 
 export interface WorkerConfig {
   name: string;
@@ -12,36 +25,60 @@ export interface WorkerConfig {
   bindings: WorkerOptions;
 }
 
+/** What was read last time, and what it was read from. */
+const keptPath = projectPath("dist", "worker-config.json");
+const inputs = ["wrangler.toml", "package.json"];
+
 /**
  * Reads wrangler.toml. Wrangler's own conversion to Miniflare options is not used because it also reads .dev.vars,
  * which belong to `npm run dev` alone.
  */
 export async function readWorkerConfig(): Promise<WorkerConfig> {
-  // Loaded when needed: it takes a second, and no mistake on the command line should wait for it.
-  const wrangler = await import("wrangler");
-  const config = wrangler.unstable_readConfig({ config: projectPath("wrangler.toml") }, { hideWarnings: true });
-  const usesSqlite = wrangler.unstable_getDurableObjectClassNameToUseSQLiteMap(config.migrations);
+  const { name, vars, assets, kvNamespaces, ...rest } = await convertedConfig();
   return {
-    name: config.name ?? "rollcall",
-    vars: Object.fromEntries(Object.entries(config.vars).map(([name, value]) => [name, String(value)])),
+    name,
+    vars,
     bindings: {
-      compatibilityDate: config.compatibility_date,
-      compatibilityFlags: config.compatibility_flags,
-      // Namespaces get their id on first deploy; here the binding's name serves.
-      kvNamespaces: Object.fromEntries(config.kv_namespaces.map(({ binding }: KvBinding) => [binding, binding])),
+      ...rest,
+      kvNamespaces: Object.fromEntries(kvNamespaces.map((binding) => [binding, binding])),
       // The files themselves: what a deployment serves them with is not needed to read them.
-      serviceBindings: assetsOf(config.assets),
-      durableObjects: Object.fromEntries(
-        config.durable_objects.bindings.map(({ name, class_name }: ObjectBinding) => [
-          name,
-          { className: class_name, useSQLite: usesSqlite.get(class_name) ?? false },
-        ]),
-      ),
+      serviceBindings:
+        assets === undefined
+          ? {}
+          : { [assets.binding]: { disk: { path: projectPath(assets.directory), writable: false } } },
     } as WorkerOptions,
   };
 }
 
-function assetsOf(assets: { directory?: string; binding?: string } | undefined): WorkerOptions["serviceBindings"] {
-  if (assets?.binding === undefined || assets.directory === undefined) return {};
-  return { [assets.binding]: { disk: { path: projectPath(assets.directory), writable: false } } };
+/** By Wrangler, once for every change of what it is read from. */
+async function convertedConfig(): Promise<ConvertedConfig> {
+  const hash = createHash("sha256");
+  for (const name of inputs) hash.update(await readFile(projectPath(name)));
+  const of = hash.digest("hex");
+  const kept = await readKept();
+  if (kept?.of === of) return kept.config;
+  const config = await convert();
+  await mkdir(projectPath("dist"), { recursive: true });
+  const scratch = `${keptPath}.${process.pid}`;
+  await writeFile(scratch, JSON.stringify({ of, config }));
+  await rename(scratch, keptPath);
+  return config;
+}
+
+async function readKept(): Promise<{ of: string; config: ConvertedConfig } | undefined> {
+  try {
+    return JSON.parse(await readFile(keptPath, "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+async function convert(): Promise<ConvertedConfig> {
+  const script = projectPath("cli", "convert-config.ts");
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, [script], { env: toolEnvironment });
+    return JSON.parse(stdout);
+  } catch (cause) {
+    throw new CommandError(`wrangler.toml could not be read.\n\n${(cause as { stderr?: string }).stderr ?? cause}`);
+  }
 }

@@ -14,10 +14,10 @@ interface RouteCounts {
 /** Counts of one isolate since it started. Memory only: a deployment that wants totals scrapes or uses its platform. */
 export class Metrics {
   readonly #routes = new Map<string, RouteCounts>();
-  readonly #operations: Operations;
+  readonly #operations: () => Operations;
   readonly #startedAt: number;
 
-  constructor(operations: Operations, startedAt: number) {
+  constructor(operations: () => Operations, startedAt: number) {
     this.#operations = operations;
     this.#startedAt = startedAt;
   }
@@ -40,7 +40,7 @@ export class Metrics {
     return {
       since: new Date(this.#startedAt).toISOString(),
       uptimeSeconds: Math.round((now - this.#startedAt) / 1_000),
-      operations: { ...this.#operations },
+      operations: this.#operations(),
       latencyEdgesMs: edges,
       routes: Object.fromEntries([...this.#routes].sort(([a], [b]) => (a < b ? -1 : 1))),
     };

@@ -64,7 +64,6 @@ export async function changeVersions(
 ): Promise<Result<VersionOutcome, Failure>> {
   const { name } = placeOf(server);
   const tenant = services.tenant(writer.tenant);
-  services.operations.objectCalls += 1;
   const returning = update.status === "deleted" ? [] : await tenant.versions(name);
   const urls = returning
     .filter(({ version, status }) => status === "deleted" && (only === undefined || version === only))
@@ -83,7 +82,6 @@ async function withRemotes(
   urls: readonly string[],
   write: () => Promise<Written<VersionOutcome>>,
 ): Promise<Written<VersionOutcome>> {
-  services.operations.objectCalls += urls.length === 0 ? 1 : 2;
   const taken = urls.length === 0 ? undefined : await services.directory().claimRemotes(server, urls);
   if (taken !== undefined) {
     const message = `remote URL ${taken.url} is already used by ${taken.by === undefined ? "another server" : `server ${taken.by}`}`;
@@ -92,7 +90,6 @@ async function withRemotes(
   const written = await write();
   // What was published is claimed for good once the directory hears of it; a write that was refused needs no claim.
   if (!written.ok && urls.length > 0) {
-    services.operations.objectCalls += 1;
     await services.directory().releaseClaims(server, urls);
   }
   return written;

@@ -18,6 +18,9 @@ export interface Published extends PublishOutcome {
 /** Another publisher can take an id between two tries; a few are enough for any but a deliberate race. */
 const tries = 3;
 
+/** About 20 ms of counting; what is published now may have to come from as far as its tenant, and is parsed whole. */
+const countUnasked = 65_536;
+
 /** Document → published manifest, whoever brings it: prepare it, hand it to its tenant, and show it here from now on. */
 export async function publishDocument(
   services: Services,
@@ -42,7 +45,9 @@ export async function prepareDocument(
     partial,
     bounds: services.config.bounds,
     documentIssues: document.issues,
-    knownTokens: await knownTokens(services, ref),
+    knownTokens: () => knownTokens(services, ref),
+    countUnasked,
+    memo: services.judged.of(ref.tenant),
     loadTokenizer,
     pause: () => scheduler.wait(0),
   });
@@ -61,7 +66,6 @@ export async function publishPrepared(
 ): Promise<Result<Published, Failure>> {
   let manifest = prepared;
   for (let attempt = 1; ; attempt += 1) {
-    services.operations.objectCalls += 1;
     // What was left out is for the publisher; the tenant has no use for it.
     const { rejected, ...accepted } = manifest;
     const published = await services.tenant(ref.tenant).publish(writer, { name: ref.name, manifest: accepted });

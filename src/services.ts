@@ -14,12 +14,14 @@ import { createGuardedFetch } from "./sources/guarded-fetch.ts";
 import { toStandardFetch } from "./sources/standard-fetch.ts";
 import { Bodies } from "./storage/bodies.ts";
 import { CatalogPages } from "./storage/catalog-pages.ts";
+import { countedKv } from "./storage/counted.ts";
 import { Cursors } from "./storage/cursors.ts";
 import { Edge, type EdgeCache } from "./storage/edge.ts";
 import { Heads } from "./storage/heads.ts";
+import { JudgedItems } from "./storage/judged-items.ts";
 import { KeptAnswers } from "./storage/kept-answers.ts";
 import { Lru } from "./storage/lru.ts";
-import { createOperations, type Operations } from "./storage/operations.ts";
+import { createOperations, type Operations, objectOperations, sumOfOperations } from "./storage/operations.ts";
 import { RenderedIndexes } from "./storage/rendered-indexes.ts";
 import { RenderedViews } from "./storage/rendered-views.ts";
 import { Sessions } from "./storage/sessions.ts";
@@ -28,6 +30,7 @@ import { Sessions } from "./storage/sessions.ts";
 export interface Services {
   config: Config;
   now: () => number;
+  /** What this isolate touched itself; `metrics` adds what the objects in it did. */
   operations: Operations;
   metrics: Metrics;
   authenticator: Authenticator;
@@ -45,6 +48,7 @@ export interface Services {
   /** Which tenants there are, as far as outsiders asked. */
   knownTenants: Lru<{ exists: boolean; until: number }>;
   bodies: Bodies;
+  judged: JudgedItems;
   catalogPages: CatalogPages;
   views: RenderedViews;
   /** Whole answers that can be sent again. */
@@ -61,32 +65,41 @@ export interface Surroundings {
   now?: () => number;
 }
 
+/** Enough for a few thousand items that are published again. */
+const judgedBytes = 8 * 1024 * 1024;
+
 /** The composition root: the only place outside the objects that touches bindings. */
 export function createServices(env: Env, surroundings: Surroundings = {}): Services {
   const config = readConfig(env);
   const now = surroundings.now ?? Date.now;
-  const kv = surroundings.kv ?? env.REGISTRY;
   const operations = createOperations();
+  const kv = countedKv(surroundings.kv ?? env.REGISTRY, operations);
   const edge = new Edge(surroundings.cache ?? caches.default, operations);
-  const tenant = (name: string) => tenantOf(env, name);
-  const bodies = new Bodies({ edge, kv, tenant, operations });
+  const tenant = (name: string) => tenantOf(env, name, operations);
+  const bodies = new Bodies({ edge, kv, tenant });
   const catalogPages = new CatalogPages(now);
   return {
     config,
     now,
     operations,
-    metrics: new Metrics(operations, now()),
+    metrics: new Metrics(() => sumOfOperations(operations, objectOperations), now()),
     authenticator: new Authenticator(tokenRules(config), now),
     reads: new TokenBuckets(config.readLimit),
     negotiations: new TokenBuckets(config.negotiateLimit),
     refreshes: new TokenBuckets({ rate: 1, burst: 20 }),
     tenant,
-    directory: () => directoryOf(env),
-    sessions: new Sessions({ create: () => newSession(env), find: (id) => sessionOf(env, id), now, operations }),
-    streams: (subject) => streamOf(env, subject),
+    directory: () => directoryOf(env, operations),
+    sessions: new Sessions({
+      create: () => newSession(env, operations),
+      find: (id) => sessionOf(env, id, operations),
+      now,
+      operations,
+    }),
+    streams: (subject) => streamOf(env, subject, operations),
     knownTenants: new Lru(10_000),
     heads: new Heads({ edge, kv, tenant, now, operations, onWrite: () => catalogPages.clear() }),
     bodies,
+    judged: new JudgedItems(judgedBytes),
     catalogPages,
     views: new RenderedViews(bodies, operations),
     kept: new KeptAnswers(operations),

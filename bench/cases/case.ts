@@ -13,6 +13,8 @@ export interface Case {
   status: number;
   /** Asked by many at once and answered from memory: measured for longer. */
   hot?: boolean;
+  /** What it owes KV and the directory is done a moment after it is answered. */
+  writes?: boolean;
   /** How many ask at once; where absent, as many as the command says. */
   connections?: number;
   /** Readies what the case needs; answers what to send next. */

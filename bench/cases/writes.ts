@@ -18,6 +18,7 @@ export const writes: Case[] = [
     name: "publish",
     status: 201,
     connections,
+    writes: true,
     async prepare(target) {
       const headers = { ...(await target.callerOf([tenant])), ...json };
       const body = JSON.stringify(manifest(12));
@@ -29,6 +30,7 @@ export const writes: Case[] = [
     name: "publish one changed of 1,000",
     status: 200,
     connections,
+    writes: true,
     async prepare(target) {
       const headers = { ...(await target.callerOf([tenant])), ...json };
       const { tools, ...rest } = manifest(1_000);
@@ -46,6 +48,7 @@ export const writes: Case[] = [
     name: "publish unchanged",
     status: 200,
     connections,
+    writes: true,
     async prepare(target) {
       const headers = { ...(await target.callerOf([tenant])), ...json };
       const body = manifest(1_000);
@@ -58,6 +61,7 @@ export const writes: Case[] = [
     name: "webhook",
     status: 202,
     connections,
+    writes: true,
     async prepare(target) {
       const caller = await target.callerOf([tenant]);
       await prepare(target, "PUT", path("hooked"), caller, manifest(12));
@@ -91,6 +95,7 @@ export const writes: Case[] = [
     name: "introspection",
     status: 200,
     connections,
+    writes: true,
     async prepare(target) {
       const caller = await target.callerOf([tenant]);
       const source = await startSource(manifest(12).tools);

@@ -20,9 +20,9 @@ export async function operationsOf(target: Target, { next }: Prepared, settles: 
     return data.operations;
   };
   const ask = (exchange: Exchange) => receive(target.url, exchange);
-  await ask(next());
+  // Until all that can be in memory is: the head, then the answer.
+  for (let index = 0; index < 3; index += 1) await ask(next());
   const before = await count();
-  // What was in memory may have expired while the counts settled.
   for (let index = 0; index < asked; index += 1) await ask(next());
   const after = await count();
   return Object.fromEntries(

@@ -15,7 +15,7 @@ export interface Target {
 
 /** Limits are there to keep one caller from taking all there is; here one caller is to take all there is. */
 const unlimited = "1000000/1000000";
-const vars = {
+export const benchVars = {
   READ_LIMIT: unlimited,
   WRITE_LIMIT: unlimited,
   NEGOTIATE_LIMIT: unlimited,
@@ -26,7 +26,14 @@ const vars = {
 /** The built Worker as `npm run serve` runs it, on a directory of its own unless one is given to keep. */
 export async function startTarget(keep?: string): Promise<Target> {
   const data = keep ?? (await mkdtemp(join(tmpdir(), "rollcall-bench-")));
-  const server = await startEmbedded({ host: "127.0.0.1", port: 0, data, vars, quiet: true, onStep: console.error });
+  const server = await startEmbedded({
+    host: "127.0.0.1",
+    port: 0,
+    data,
+    vars: benchVars,
+    quiet: true,
+    onStep: console.error,
+  });
   return {
     url: server.url,
     async callerOf(tenants, { admin = false } = {}) {

@@ -2,7 +2,9 @@ import { answerKeys, ManifestHeader, type SectionName, sectionNames, sections } 
 import type { Bounds } from "./bounds.ts";
 import { canonicalJson } from "./canonical.ts";
 import { defaultCapabilityId } from "./capability-id.ts";
+import type { DescribedItem } from "./described-item.ts";
 import { type Issue, pointer } from "./issue.ts";
+import { type ItemMemo, memoKey } from "./item-memo.ts";
 import { characterIssues, schemaIssues } from "./scan.ts";
 import { schemaViolations } from "./schema-violations.ts";
 
@@ -22,6 +24,9 @@ export interface Candidate {
   key: string;
   id: string;
   item: Record<string, unknown>;
+  /** Under which what is worked out about it may be kept, and what was. */
+  memoKey?: string;
+  known?: DescribedItem;
 }
 
 export interface JudgeOptions {
@@ -31,6 +36,8 @@ export interface JudgeOptions {
   bounds: Bounds;
   /** What the parser found that a value can no longer show: duplicate keys, lossy numbers. */
   documentIssues: Issue[];
+  /** Items that were judged and described before by the same rules. */
+  memo?: ItemMemo;
 }
 
 export function split(document: Record<string, unknown>, server: string) {
@@ -99,7 +106,10 @@ export function judgeItems(items: { section: SectionName; path: string; value: u
   const damage = Map.groupBy(options.documentIssues, (issue) => partOf(issue.path) ?? "");
   for (const { section, path, value } of items) {
     // What the parser could not read for sure is not looked at any further.
-    const issues = damage.get(path) ?? itemIssues(section, path, value, options.bounds);
+    const damaged = damage.get(path);
+    const text = damaged === undefined && options.memo !== undefined ? memoKey(section, value) : undefined;
+    const known = text === undefined ? undefined : options.memo?.get(text);
+    const issues = damaged ?? (known === undefined ? itemIssues(section, path, value, options.bounds) : []);
     const item = isObject(value) ? value : {};
     const key = sections[section].key(item);
     const id = capabilityId(options.server, section, key, item);
@@ -116,7 +126,8 @@ export function judgeItems(items: { section: SectionName; path: string; value: u
           1,
         );
       seen.set(`${section} ${key}`, path).set(id, path);
-      accepted.push({ section, path, key, id, item });
+      const memo = { ...(text === undefined ? {} : { memoKey: text }), ...(known === undefined ? {} : { known }) };
+      accepted.push({ section, path, key, id, item, ...memo });
     } else {
       rejected.push(rejection(path, issues, key));
     }
@@ -130,7 +141,7 @@ function itemIssues(section: SectionName, path: string, value: unknown, bounds: 
   for (const field of ["inputSchema", "outputSchema"]) {
     if (isObject(value[field])) issues.push(...schemaIssues(value[field], pointer(path, field)));
   }
-  if (issues.length === 0 && byteLength(canonicalJson(value)) > bounds.capabilityBytes) {
+  if (issues.length === 0 && isLarger(value, bounds.capabilityBytes)) {
     issues.push({ path, rule: "size", message: `larger than ${bounds.capabilityBytes} bytes` });
   }
   return issues;
@@ -165,6 +176,11 @@ export function partOf(path: string): string | undefined {
 
 function isSection(key: string): key is SectionName {
   return Object.hasOwn(sections, key);
+}
+
+/** Whether it is, as canonical JSON. That is no longer than any other JSON of it, and a character is at most 3 bytes. */
+function isLarger(value: unknown, bytes: number): boolean {
+  return 3 * JSON.stringify(value).length > bytes && byteLength(canonicalJson(value)) > bytes;
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

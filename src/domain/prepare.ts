@@ -1,9 +1,10 @@
 import { sectionForKind, sections } from "../schemas/index.ts";
-import { type Attribute, attributesOf } from "./attributes.ts";
-import { canonicalJson, digestOfText } from "./canonical.ts";
+import { digestOfText } from "./canonical.ts";
 import { clippedSegment } from "./characters.ts";
+import { boundedFlags, type DescribedItem, describeItem, flagsPerItem } from "./described-item.ts";
 import { type Failure, failure, type IdCollision } from "./failure.ts";
-import { type CapabilityFlag, type Flag, type Issue, pointer } from "./issue.ts";
+import { type CapabilityFlag, type Issue, pointer } from "./issue.ts";
+import { memoSize } from "./item-memo.ts";
 import {
   type Candidate,
   isObject,
@@ -15,25 +16,14 @@ import {
   split,
 } from "./manifest-parts.ts";
 import { err, ok, type Result } from "./result.ts";
-import { mentionedNames, scanCapability, schemaFlags, twinFlags } from "./scan.ts";
+import { scanCapability, twinFlags } from "./scan.ts";
 import { canonicalManifest, type StoredCapability } from "./stored.ts";
-import type { CountTokens } from "./tokens.ts";
+import { type CountOptions, tokenCounter } from "./token-counter.ts";
 
 export type { Rejection };
 
 /** A capability ready to be stored, with what only the publish itself needs. */
-export interface PreparedCapability extends Omit<StoredCapability, "declared"> {
-  /** The declared capability as canonical JSON. */
-  text: string;
-  /** `false` switches it off; anything else leaves it as it is. */
-  enabled?: boolean;
-  /** It says how it was discovered: where it does not say when, the registry does. */
-  discovered: boolean;
-  /** Names in its text that may belong to another server's capability. */
-  mentions: string[];
-  /** What its server is found by on its account. */
-  attributes: Attribute[];
-}
+export interface PreparedCapability extends Omit<StoredCapability, "declared">, DescribedItem {}
 
 export interface PreparedManifest {
   digest: string;
@@ -44,13 +34,7 @@ export interface PreparedManifest {
   rejected: Rejection[];
 }
 
-export interface PrepareOptions extends JudgeOptions {
-  /** Token counts already known by digest: content that did not change is not counted again. */
-  knownTokens: ReadonlyMap<string, number>;
-  loadTokenizer: () => Promise<CountTokens>;
-  /** Lets other requests run between slices of counting. */
-  pause: () => Promise<void>;
-}
+export interface PrepareOptions extends JudgeOptions, CountOptions {}
 
 /** Document → manifest: validated, normalised, scanned, digested and counted. Reports every bad item, not the first. */
 export async function prepareManifest(
@@ -111,58 +95,19 @@ export async function withoutTakenIds(
 
 async function describe(candidates: Candidate[], options: PrepareOptions): Promise<PreparedCapability[]> {
   const described: PreparedCapability[] = [];
-  let uncounted = 0;
+  const countTokens = tokenCounter(options);
   let flagBudget = flagsPerManifest;
-  for (const { section, key, id, item } of candidates) {
-    const { kind } = sections[section];
-    const { declared, enabled, createdAt, discovered } = normalise(item);
-    // An instruction to the registry, not a property of the generator.
-    if (kind === "generator") delete declared.override;
-    const text = canonicalJson(declared);
-    const digest = await digestOfText(text);
-    let tokens = options.knownTokens.get(digest);
-    if (tokens === undefined) {
-      const countTokens = await options.loadTokenizer();
-      tokens = countTokens(text);
-      uncounted += text.length;
-      if (uncounted > sliceCharacters) {
-        uncounted = 0;
-        await options.pause();
-      }
-    }
-    const flags = scanCapability({ kind, name: key, declared });
-    for (const field of ["inputSchema", "outputSchema"]) {
-      if (isObject(declared[field])) flags.push(...schemaFlags(declared[field], `/${field}`));
-    }
-    const kept = boundedFlags(flags, Math.min(flagsPerItem, flagBudget));
-    flagBudget -= kept.length;
-    described.push({
-      kind,
-      key,
-      id,
-      digest,
-      tokens,
-      flags: kept,
-      text,
-      discovered,
-      mentions: mentionedNames(declared),
-      attributes: attributesOf(declared),
-      ...(enabled === undefined ? {} : { enabled }),
-      ...(createdAt === undefined ? {} : { createdAt }),
-    });
+  for (const { section, key, id, item, known, memoKey } of candidates) {
+    const made = known ?? (await describeItem(section, key, item, countTokens));
+    if (known === undefined && memoKey !== undefined) options.memo?.set(memoKey, made, memoSize(memoKey, made));
+    const flags = made.flags.slice(0, flagBudget);
+    flagBudget -= flags.length;
+    described.push({ ...made, kind: sections[section].kind, key, id, flags });
   }
   return described;
 }
 
-const flagsPerItem = 20;
 const flagsPerManifest = 1_000;
-const flagText = 256;
-
-/** Flags quote what the publisher wrote; however long that is, they stay short and few. */
-function boundedFlags(flags: readonly Flag[], most: number): Flag[] {
-  const clip = (text: string) => (text.length <= flagText ? text : `${text.slice(0, flagText)}…`);
-  return flags.slice(0, most).map(({ rule, path, message }) => ({ rule, path: clip(path), message: clip(message) }));
-}
 
 function twins(capabilities: readonly PreparedCapability[]): CapabilityFlag[] {
   const tools = capabilities.filter(({ kind }) => kind === "tool");
@@ -179,24 +124,6 @@ function twins(capabilities: readonly PreparedCapability[]): CapabilityFlag[] {
 function bounded(rejected: Rejection[]): Rejection[] {
   if (rejected.length <= 1_000) return rejected;
   return rejected.map((rejection) => ({ ...rejection, issues: rejection.issues.slice(0, 1) }));
-}
-
-/** About 20 ms of counting. */
-const sliceCharacters = 65_536;
-
-/** Takes out what moves without the declared content changing. */
-function normalise(item: Record<string, unknown>) {
-  const { enabled, lastSynced: _, ...rest } = item;
-  const declared: Record<string, unknown> = rest;
-  let createdAt: string | undefined;
-  const { metadata } = declared;
-  if (isObject(metadata) && isObject(metadata.discovery) && typeof metadata.discovery.created_at === "string") {
-    const { created_at, ...discovery } = metadata.discovery;
-    createdAt = created_at as string;
-    declared.metadata = { ...metadata, discovery };
-  }
-  const discovered = isObject(metadata) && isObject(metadata.discovery);
-  return { declared, enabled: typeof enabled === "boolean" ? enabled : undefined, createdAt, discovered };
 }
 
 function invalid(issues: Issue[]): Failure {

@@ -87,7 +87,6 @@ async function pinChanges(services: Services, principal: Principal, { changed }:
   const tenants = [...Map.groupBy(changed, ({ card }) => card.tenant)];
   const compared = await Promise.all(
     tenants.map(async ([tenant, pins]) => {
-      services.operations.objectCalls += 1;
       const wanted = pins.map(({ pin, card }) => ({ id: card.id, digest: pin.digest }));
       const { verdicts } = await services.tenant(tenant).compare(wanted, { onlyPublic: !holds(principal, tenant) });
       return pins.map(({ pin, card }, index) => {

@@ -25,6 +25,5 @@ export async function endStreams(
   session: { id: string; held: readonly string[] },
 ): Promise<void> {
   if (!session.held.includes("notifications")) return;
-  services.operations.objectCalls += 1;
   await streamsOf(services, principal, session.id).endSession(session.id);
 }

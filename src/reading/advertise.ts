@@ -22,7 +22,6 @@ export async function readAdvertise(
 ): Promise<Result<ShownAdvertise, Failure>> {
   const objection = insiderObjection(principal, tenant);
   if (objection !== undefined) return err(objection);
-  services.operations.objectCalls += 1;
   const { current, generation } = await services.tenant(tenant).advertise();
   const behind = generationObjection(minGeneration, generation);
   if (behind !== undefined) return err(behind);

@@ -52,7 +52,6 @@ export async function readIndex(
   if (objection !== undefined) return err(objection);
   const onlyPublic = !holds(principal, ref.tenant);
   for (let attempt = 0; attempt < tries; attempt += 1) {
-    services.operations.objectCalls += 1;
     const state = await services.tenant(ref.tenant).indexState(ref.name);
     const refused =
       readObjection(principal, ref, state) ?? generationObjection(freshness.minGeneration, state.generation);

@@ -21,7 +21,6 @@ export async function readCapability(
 ): Promise<Result<FoundCapability, Failure>> {
   const objection = await guardTenant(services, principal, tenant);
   if (objection !== undefined) return err(objection);
-  services.operations.objectCalls += 1;
   const { capability, generation, ...found } = await services.tenant(tenant).capability(id);
   const known = { head: found.head, asOf: generation };
   const readable = readableHead(principal, tenant, known, minGeneration, "ErrorCapabilityNotFound");

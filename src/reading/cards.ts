@@ -18,20 +18,26 @@ export interface SeenCard extends CapabilityCard {
 /** Where a caller looks: all its tenants and what is public elsewhere, or only some of that. */
 export interface Range {
   own: string[];
-  elsewhere: { exceptTenants: readonly string[]; tenants?: readonly string[] };
+  /** Absent where the caller's own are all that was asked for. */
+  elsewhere?: { exceptTenants: readonly string[]; tenants?: readonly string[] };
   /** Tenants of the caller's beyond those that one question goes to. */
   skipped: string[];
 }
 
 const mostOwnTenants = 16;
 
+/** What the directory has to say where it is not asked. */
+const nothing = { cards: [], generation: 0 };
+
 export function rangeOf(principal: Principal, tenants: readonly string[] | undefined): Range {
   const wanted = tenants ?? principal.tenants;
-  const own = [...new Set(wanted.filter((tenant) => holds(principal, tenant)))].sort();
+  const held = [...new Set(wanted.filter((tenant) => holds(principal, tenant)))].sort();
+  const own = held.slice(0, mostOwnTenants);
+  const isAll = tenants?.every((tenant) => own.includes(tenant));
   return {
-    own: own.slice(0, mostOwnTenants),
-    elsewhere: { exceptTenants: own.slice(0, mostOwnTenants), ...(tenants === undefined ? {} : { tenants }) },
-    skipped: own.slice(mostOwnTenants),
+    own,
+    ...(isAll ? {} : { elsewhere: { exceptTenants: own, ...(tenants === undefined ? {} : { tenants }) } }),
+    skipped: held.slice(mostOwnTenants),
   };
 }
 
@@ -52,7 +58,6 @@ export async function searchCards(
   { own, elsewhere }: Range,
   query: CardQuery,
 ): Promise<FoundCards> {
-  services.operations.objectCalls += own.length + 1;
   const [inTenants, published] = await Promise.all([
     Promise.all(
       own.map(async (tenant) => {
@@ -60,7 +65,7 @@ export async function searchCards(
         return { generation, cards: cards.map((card) => ({ ...card, seenAt: generation, wasPublic: false })) };
       }),
     ),
-    services.directory().find({ ...query, ...elsewhere }),
+    elsewhere === undefined ? nothing : services.directory().find({ ...query, ...elsewhere }),
   ]);
   const elsewheres = published.cards.map((card) => ({ ...card, seenAt: card.generation, wasPublic: true }));
   const lists: SeenCard[][] = [...inTenants.map(({ cards }) => cards), elsewheres];
@@ -77,7 +82,6 @@ export async function cardsNamed(
   ids: readonly string[],
 ): Promise<SeenCard[]> {
   if (ids.length === 0) return [];
-  services.operations.objectCalls += own.length + 1;
   const [inTenants, published] = await Promise.all([
     Promise.all(
       own.map(async (tenant) => {
@@ -85,7 +89,7 @@ export async function cardsNamed(
         return cards.map((card) => ({ ...card, seenAt: generation, wasPublic: false }));
       }),
     ),
-    services.directory().cards(ids, elsewhere),
+    elsewhere === undefined ? nothing : services.directory().cards(ids, elsewhere),
   ]);
   return [
     ...inTenants.flat(),

@@ -62,7 +62,6 @@ export async function readCatalog(
     ...(kept === undefined ? {} : { known: kept.page.generation }),
   };
   const ticket = services.catalogPages.ticket();
-  services.operations.objectCalls += 1;
   const answer = await services.directory().catalog(question);
   if ("known" in answer) {
     if (kept === undefined) throw new Error("the directory knows of a page that was not mentioned");

@@ -24,7 +24,6 @@ export async function readChanges(
 ): Promise<Result<ChangePage, Failure>> {
   const objection = insiderObjection(principal, tenant);
   if (objection !== undefined) return err(objection);
-  services.operations.objectCalls += 1;
   const { changes: items, generation, head } = await services.tenant(tenant).changes(since, limit);
   const behind = generationObjection(minGeneration, generation);
   if (behind !== undefined) return err(behind);

@@ -38,7 +38,6 @@ export async function readRevision(
 ): Promise<Result<RetainedRevision, Failure>> {
   const objection = insiderObjection(principal, ref.tenant);
   if (objection !== undefined) return err(objection);
-  services.operations.objectCalls += 1;
   const { revision, generation, ...found } = await services.tenant(ref.tenant).revision(ref.name, value ?? "");
   const head = readableHead(principal, ref.tenant, { head: found.head, asOf: generation }, minGeneration);
   if (!head.ok) return head;

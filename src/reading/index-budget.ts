@@ -64,7 +64,6 @@ export async function visibleTenant(
 ): Promise<Result<number, Failure>> {
   const objection = await guardTenant(services, principal, tenant);
   if (objection !== undefined) return err(objection);
-  services.operations.objectCalls += 1;
   const { generation, hasPublic } = await services.tenant(tenant).indexState();
   const refused =
     (hasPublic ? undefined : insiderObjection(principal, tenant)) ?? generationObjection(minGeneration, generation);
@@ -146,7 +145,6 @@ function showings(weighed: Weighed): Showing[] {
 
 /** What each item costs at each level. All that they declare is read at once. */
 async function weighing(services: Services, principal: Principal, tenant: string, cards: readonly SeenCard[]) {
-  services.operations.objectCalls += 1;
   const ids = cards.map(({ id }) => id);
   const onlyPublic = !holds(principal, tenant);
   const { items } = await services.tenant(tenant).declared(ids, { onlyPublic });

@@ -37,10 +37,7 @@ export async function renderIndex(
   stamp: string,
   variant: "summary" | "full",
 ): Promise<Gathered<IndexText>> {
-  const tenant = () => {
-    services.operations.objectCalls += 1;
-    return services.tenant(owner.tenant);
-  };
+  const tenant = () => services.tenant(owner.tenant);
   const servers: IndexServer[] = [];
   const read = await everyPage(
     stamp,

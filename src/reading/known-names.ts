@@ -11,7 +11,6 @@ const nameCharacters = /^[A-Za-z0-9._-]*$/;
 /** Tenants that a caller may know of and whose names start so, in order: its own, and those with something public. */
 export async function tenantsLike(services: Services, principal: Principal, start: string): Promise<string[]> {
   if (!nameCharacters.test(start)) return [];
-  services.operations.objectCalls += 1;
   const { entries } = await services.directory().list({
     tenants: "all",
     onlyPublic: true,
@@ -30,7 +29,6 @@ export async function serversLike(
   start: string,
 ): Promise<string[]> {
   if (!nameCharacters.test(start)) return [];
-  services.operations.objectCalls += 1;
   const after = before(start);
   const entries = holds(principal, tenant)
     ? (await services.tenant(tenant).servers(after, lookedAt)).entries.map(summaryOf)

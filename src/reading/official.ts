@@ -19,7 +19,6 @@ export function listOfficial(
     page,
     scope,
     async ([name = "", version = ""], limit) => {
-      services.operations.objectCalls += 1;
       const query = { ...filter, after: { name, version }, limit };
       const { versions, generation } = await services.directory().listVersions(query);
       return { items: versions, generation };
@@ -33,7 +32,6 @@ export async function officialVersions(
   name: string,
   includeDeleted: boolean,
 ): Promise<Result<ListedVersion[], Failure>> {
-  services.operations.objectCalls += 1;
   const versions = await services.directory().versionsOf(name, includeDeleted);
   return versions.length === 0 ? err(noServer(name)) : ok(versions);
 }
@@ -44,7 +42,6 @@ export async function officialVersion(
   version: string,
   includeDeleted: boolean,
 ): Promise<Result<ListedVersion, Failure>> {
-  services.operations.objectCalls += 1;
   const found = await services.directory().versionNamed(name, version, includeDeleted);
   if (found !== undefined) return ok(found);
   return err(failure("ErrorVersionNotFound", `Server not found: there is no public ${name} ${version}`));

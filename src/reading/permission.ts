@@ -28,7 +28,6 @@ export async function knowsTenant(services: Services, tenant: string): Promise<b
   const now = services.now();
   let known = services.knownTenants.get(tenant);
   if (known === undefined || known.until <= now) {
-    services.operations.objectCalls += 1;
     const exists = await services.directory().knows(tenant);
     known = { exists, until: now + (exists ? knownMs : unknownMs) };
     services.knownTenants.set(tenant, known);

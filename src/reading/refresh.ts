@@ -11,7 +11,6 @@ export async function refreshNow(
   { tenant, name }: ServerRef,
   { anew }: { anew: boolean },
 ): Promise<Refreshed | NoLook> {
-  services.operations.objectCalls += 1;
   const refreshed = await services.tenant(tenant).refresh(name, { anew });
   if (typeof refreshed === "object") await services.heads.confirm(refreshed.head);
   return refreshed;

@@ -51,7 +51,6 @@ function pagesOf(services: Services, principal: Principal, list: ServerList): Re
 /** One tenant is asked itself, so its list is never behind. */
 function within(services: Services, tenant: string): ReadPage<DirectoryEntry> {
   return async ([, after = ""], limit) => {
-    services.operations.objectCalls += 1;
     const { entries, generation } = await services.tenant(tenant).servers(after, limit);
     return { items: entries.map(summaryOf), generation };
   };
@@ -60,7 +59,6 @@ function within(services: Services, tenant: string): ReadPage<DirectoryEntry> {
 /** A list across tenants is one query to the directory. */
 function across(services: Services, tenants: readonly string[] | "all", onlyPublic: boolean): ReadPage<DirectoryEntry> {
   return async ([tenant = "", name = ""], limit) => {
-    services.operations.objectCalls += 1;
     const after = { tenant, name };
     const { entries, generation } = await services.directory().list({ tenants, onlyPublic, after, limit });
     return { items: entries, generation };

@@ -22,7 +22,6 @@ export async function readServer(
 ): Promise<Result<{ entry: ServerEntry; generation: number }, Failure>> {
   const objection = await guardTenant(services, principal, ref.tenant);
   if (objection !== undefined) return err(objection);
-  services.operations.objectCalls += 1;
   const { entry, generation } = await services.tenant(ref.tenant).server(ref.name);
   const head = readableHead(principal, ref.tenant, { head: entry?.head, asOf: generation }, minGeneration);
   if (!head.ok) return head;

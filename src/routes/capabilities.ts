@@ -41,7 +41,6 @@ export function capabilitiesRoutes(app: App, services: Services): void {
     const document = await readDocument(c, { bytes: bounds.configBytes, depth: bounds.depth });
     const { items } = validated(ItemSwitch, document);
     const switches = items.map(({ kind, name, enabled }) => ({ kind, key: name, enabled }));
-    services.operations.objectCalls += 1;
     const { head, generation, changed, narrowed } = unwrap(
       await services.tenant(ref.tenant).switchItems(writer, ref.name, switches),
     );

@@ -35,7 +35,6 @@ export function capabilityIndexRoutes(app: App, services: Services): void {
     const writer = await writerTo(c, services, tenant);
     parameters(c, []);
     const settings = validated(AdvertiseSettings, await readDocument(c, limits));
-    services.operations.objectCalls += 1;
     const written = unwrap(await services.tenant(tenant).setAdvertise(writer, settings));
     const { etag, ...data } = shownAdvertise(settings, written.since, written.generation);
     const meta = { etag, generation: written.generation, source: "object" as const };

@@ -53,7 +53,6 @@ async function follow(c: RequestContext, services: Services, principal: Principa
   }
   // A HEAD comes here too, and would open a stream that no one reads.
   if (c.req.method !== "GET") return sendEvents(c, services, null, vary);
-  services.operations.objectCalls += 1;
   const opened = await streamsOfSubject(services, principal.subject).open(
     { follows: { kind: "log", tenant, since }, lifetimeMs: streamLifetimeMs(principal, services.now()) },
     mostStreams,

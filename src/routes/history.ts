@@ -21,7 +21,6 @@ export function historyRoutes(app: App, services: Services): void {
     const query = parameters(c, ["limit", "before"]);
     const limit = wholeNumber("limit", query.limit, { min: 1, max: 100, fallback: 30 });
     const before = wholeNumber("before", query.before, { min: 1, max: 1e15, fallback: Number.MAX_SAFE_INTEGER });
-    services.operations.objectCalls += 1;
     const { revisions, generation, head } = await services.tenant(ref.tenant).revisions(ref.name, before, limit + 1);
     const shown = unwrap(readableHead(principal, ref.tenant, { head, asOf: generation }, minGeneration));
     const { digest: current = null } = shown;

@@ -14,10 +14,7 @@ const item = "/api/hooks/:tenant/:id";
 
 /** Inbound webhooks: registered, looked at, rotated, switched off and deleted by those who may publish. */
 export function hooksRoutes(app: App, services: Services): void {
-  const object = (tenant: string) => {
-    services.operations.objectCalls += 1;
-    return services.tenant(tenant);
-  };
+  const object = (tenant: string) => services.tenant(tenant);
   const { configBytes: bytes, depth } = services.config.bounds;
   const body = (c: RequestContext) => readDocument(c, { bytes, depth });
 

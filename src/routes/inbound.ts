@@ -38,7 +38,6 @@ export function inboundRoutes(app: App, services: Services): void {
     parameters(c, []);
     if (!hook?.enabled) throw bad("ErrorHookDisabled");
 
-    services.operations.objectCalls += 1;
     const object = services.tenant(tenant);
     const read = await readEvent(services, { tenant, name: hook.server }, hook, verified.message, body);
     if (!read.ok) {
@@ -89,7 +88,6 @@ async function withRefresh(
 async function findGate(services: Services, tenant: string, id: string): Promise<HookGate | undefined> {
   if (!tenantPattern.test(tenant) || !/^[0-9a-f-]{36}$/.test(id)) return undefined;
   if (!(await knowsTenant(services, tenant))) return undefined;
-  services.operations.objectCalls += 1;
   return services.tenant(tenant).hookGate(id);
 }
 

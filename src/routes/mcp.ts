@@ -143,7 +143,6 @@ async function listen(
   const { principal } = exchange.caller;
   const answered = await listeningTo(response, principal);
   if (typeof answered === "string") return asOurs(c, services, new Response(answered, response));
-  services.operations.objectCalls += 1;
   const lifetimeMs = streamLifetimeMs(principal, services.now());
   const opened = await services
     .streams(`mcp ${principal.subject}`)

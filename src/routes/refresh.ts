@@ -29,7 +29,6 @@ export function refreshRoutes(app: App, services: Services): void {
 
 /** Either there is no such server, or it has no sources. */
 async function nothingToRead(services: Services, ref: { tenant: string; name: string }) {
-  services.operations.objectCalls += 1;
   const { head } = await services.tenant(ref.tenant).head(ref.name);
   if (head === undefined || head.deleted) return bad("ErrorMCPServerNotFound");
   return bad("ErrorNoSources", `${ref.name} has no sources that the registry can read`);

@@ -37,7 +37,6 @@ export function sessionRoutes(app: App, services: Services): void {
     const { principal, session } = negotiatedCaller(c);
     const after = positionsOf("since", since);
     const topics = topicsOf(subsetOf(session), (tenant) => holds(principal, tenant), after);
-    services.operations.objectCalls += topics.length;
     const answers = await Promise.all(topics.map((topic) => services.tenant(topic.tenant).changesOf(topic)));
     const seen = topics.map(({ tenant }, index) => [tenant, answers[index]?.upTo ?? 0] as const);
     return json(c, {
@@ -62,7 +61,6 @@ export function sessionRoutes(app: App, services: Services): void {
     const most = Math.max(0, Number(limits.max_streams ?? mostStreams));
     // Without a token they are limited by session, and anyone can have many of those: so opening them is limited too.
     if (principal.anonymous) takeTurn(services, services.negotiations, principal.subject);
-    services.operations.objectCalls += 1;
     const stream = unwrap(await streamsOf(services, principal, session.id).open(options, most));
     return sendEvents(c, services, stream);
   });

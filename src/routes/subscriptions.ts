@@ -17,10 +17,7 @@ const unkept = { "Cache-Control": "no-store" };
 export function subscriptionsRoutes(app: App, services: Services): void {
   const { configBytes: bytes, depth } = services.config.bounds;
   const limits = { bytes, depth };
-  const object = (tenant: string) => {
-    services.operations.objectCalls += 1;
-    return services.tenant(tenant);
-  };
+  const object = (tenant: string) => services.tenant(tenant);
   /** Permission comes first: whoever lacks it learns neither what is there nor what is wrong with the question. */
   const named = async (c: RequestContext) => {
     const tenant = tenantName(c.req.param("tenant"));

@@ -3,13 +3,12 @@ import type { TenantObject } from "../objects/tenant/tenant-object.ts";
 import { type Edge, missed } from "./edge.ts";
 import type { ServerRef } from "./heads.ts";
 import { bodyKey } from "./keys.ts";
-import type { Operations, Source } from "./operations.ts";
+import type { Source } from "./operations.ts";
 
 interface BodiesOptions {
   edge: Edge;
-  kv: KVNamespace;
+  kv: Pick<KVNamespace, "get">;
   tenant: (name: string) => Pick<TenantObject, "body">;
-  operations: Operations;
 }
 
 /** Immutable under their digest, so as long as the Cache API likes. */
@@ -28,15 +27,13 @@ export class Bodies {
     { tenant, name }: ServerRef,
     digest: string,
   ): Promise<{ manifest: StoredManifest; source: Source } | undefined> {
-    const { edge, kv, operations } = this.#options;
+    const { edge, kv } = this.#options;
     const key = bodyKey(tenant, name, digest);
     const cached = await edge.read(key);
     if (cached !== undefined) return { manifest: JSON.parse(cached), source: "edge" };
-    operations.kvReads += 1;
     let source: Source = "kv";
     let text = (await kv.get(key, "text").catch((cause) => missed("KV read", cause))) ?? undefined;
     if (text === undefined) {
-      operations.objectCalls += 1;
       source = "object";
       text = await this.#options.tenant(tenant).body(name, digest);
     }

@@ -49,7 +49,7 @@ const shownEntries = 20_000;
 
 interface HeadsOptions {
   edge: Edge;
-  kv: KVNamespace;
+  kv: Pick<KVNamespace, "get">;
   tenant: (name: string) => Pick<TenantObject, "head">;
   now: () => number;
   operations: Operations;
@@ -111,7 +111,7 @@ export class Heads {
   }
 
   async #fromCaches(ref: ServerRef, minGeneration: number): Promise<Resolved | undefined> {
-    const { kv, now, operations } = this.#options;
+    const { kv, now } = this.#options;
     const key = headKey(ref.tenant, ref.name);
     const entry = await this.#edgeEntry(key);
     const floor = this.#floor(key, entry);
@@ -119,7 +119,6 @@ export class Heads {
       const head = above(entry.head, floor, minGeneration);
       if (head !== undefined) return this.#answer(key, head, "edge");
     }
-    operations.kvReads += 1;
     const stored = await kv
       .get<Head>(key, { type: "json", cacheTtl: kvCacheTtlSeconds })
       .catch((cause) => missed("KV read", cause));
@@ -134,7 +133,6 @@ export class Heads {
   }
 
   async #fromObject(ref: ServerRef): Promise<Resolved> {
-    this.#options.operations.objectCalls += 1;
     const { head, generation } = await this.#options.tenant(ref.tenant).head(ref.name);
     const key = headKey(ref.tenant, ref.name);
     if (head === undefined) {

@@ -27,9 +27,7 @@ export class Sessions {
   }
 
   async open(record: SessionRecord): Promise<Session & { id: string }> {
-    const { create, operations } = this.#dependencies;
-    const { id, session } = create();
-    operations.objectCalls += 1;
+    const { id, session } = this.#dependencies.create();
     const { lastActivity } = await session.open(record);
     return { ...record, id, lastActivity };
   }
@@ -37,15 +35,15 @@ export class Sessions {
   /** The session with an id, if it lives and belongs to the owner. */
   async check(id: string, owner: SessionOwner): Promise<(Session & { id: string }) | undefined> {
     const { find, now, operations } = this.#dependencies;
-    const stub = find(id);
-    if (stub === undefined || this.#ended.get(id)) return undefined;
+    if (this.#ended.get(id)) return undefined;
     const known = this.#memo.get(id);
     if (known !== undefined && known.until > now() && sameOwner(known.session.owner, owner)) {
       operations.memory += 1;
       return { ...known.session, id };
     }
+    const stub = find(id);
+    if (stub === undefined) return undefined;
     const askedAt = now();
-    operations.objectCalls += 1;
     const checked = await stub.use(owner);
     if (checked === undefined || this.#ended.get(id)) return undefined;
     const session = { ...checked.record, id, lastActivity: checked.lastActivity };
@@ -57,7 +55,6 @@ export class Sessions {
   async end(id: string, owner: SessionOwner): Promise<boolean> {
     const stub = this.#dependencies.find(id);
     if (stub === undefined) return false;
-    this.#dependencies.operations.objectCalls += 1;
     const ended = await stub.end(owner);
     if (ended) this.#ended.set(id, true);
     return ended;
@@ -67,7 +64,6 @@ export class Sessions {
   async surrender(id: string, owner: SessionOwner, resumeHash: string): Promise<SessionRecord | undefined> {
     const stub = this.#dependencies.find(id);
     if (stub === undefined) return undefined;
-    this.#dependencies.operations.objectCalls += 1;
     const record = await stub.surrender(owner, resumeHash);
     if (record !== undefined) this.#ended.set(id, true);
     return record;

@@ -26,7 +26,8 @@ export async function expectPublishable(manifest: Json): Promise<void> {
     partial: false,
     bounds: defaultBounds,
     documentIssues: [],
-    knownTokens: new Map(),
+    knownTokens: async () => new Map(),
+    countUnasked: 0,
     loadTokenizer: async () => (text) => text.length,
     pause: async () => {},
   });

@@ -7,6 +7,7 @@ import { type CatalogQuestion, catalogDimensions } from "../../src/domain/catalo
 import type { CatalogEntry } from "../../src/domain/server-summary.ts";
 import { readCatalog } from "../../src/objects/directory/catalog.ts";
 import { directoryOf } from "../../src/objects/directory/directory-stub.ts";
+import { createOperations } from "../../src/storage/operations.ts";
 import { backToFirstTables } from "./first-tables.ts";
 import { capabilities, config, configs, drained, Registry, token } from "./registry.ts";
 import { separateCache } from "./stale-kv.ts";
@@ -16,7 +17,7 @@ const slow = { timeout: 90_000 };
 
 let clock = Date.now();
 const registry = new Registry({ now: () => clock, cache: separateCache() });
-const directory = directoryOf(env);
+const directory = directoryOf(env, createOperations());
 const directoryStub = () => env.DIRECTORY.get(env.DIRECTORY.idFromName("directory"));
 const tenantStub = (tenant: string) => env.TENANTS.get(env.TENANTS.idFromName(tenant));
 
@@ -525,7 +526,7 @@ describe("bad input", () => {
 });
 
 describe("what a page touches", () => {
-  const nothing = { memory: 0, cacheReads: 0, cacheWrites: 0, kvReads: 0, objectCalls: 0 };
+  const nothing = createOperations();
   async function touched(query: string, who?: string, headers: Record<string, string> = {}) {
     const before = { ...registry.services.operations };
     const answer = await catalog(query, who, headers);

@@ -7,6 +7,7 @@ import type { DirectoryChange } from "../../src/objects/directory/directory-obje
 import { directoryOf } from "../../src/objects/directory/directory-stub.ts";
 import type { ItemChange } from "../../src/objects/directory/items.ts";
 import { DirectoryFeed } from "../../src/objects/tenant/directory-feed.ts";
+import { createOperations } from "../../src/storage/operations.ts";
 import { backToFirstTables } from "./first-tables.ts";
 import { type Member, member } from "./member.ts";
 import { capabilities, drained, tools } from "./registry.ts";
@@ -20,7 +21,7 @@ beforeEach(async () => {
   mine = await member(tenant);
 });
 
-const directory = directoryOf(env);
+const directory = directoryOf(env, createOperations());
 const stub = () => env.TENANTS.get(env.TENANTS.idFromName(tenant));
 const directoryStub = () => env.DIRECTORY.get(env.DIRECTORY.idFromName("directory"));
 const find = async (text: string, whose = { tenants: [tenant] }) =>

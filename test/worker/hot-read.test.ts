@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { createOperations } from "../../src/storage/operations.ts";
 import { capabilities, drained, Registry, token, tools } from "./registry.ts";
 import { separateCache } from "./stale-kv.ts";
 
@@ -27,8 +28,7 @@ async function touched(headers: Record<string, string> = {}) {
 describe("what a read touches", () => {
   it("is memory alone when hot", async () => {
     await touched();
-    const nothing = { cacheReads: 0, cacheWrites: 0, kvReads: 0, objectCalls: 0 };
-    expect(await touched()).toEqual({ memory: 2, ...nothing, source: "memory", status: 200 });
+    expect(await touched()).toEqual({ ...createOperations(), memory: 2, source: "memory", status: 200 });
   });
 
   it("is memory alone for a 304", async () => {

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { tenantOf } from "../../src/objects/tenant/tenant-stub.ts";
+import { createOperations } from "../../src/storage/operations.ts";
 import { backToFirstTables } from "./first-tables.ts";
 import { type Member, member } from "./member.ts";
 import { capabilities, drained, tools } from "./registry.ts";
@@ -18,7 +19,7 @@ beforeEach(async () => {
 
 const stub = () => env.TENANTS.get(env.TENANTS.idFromName(tenant));
 const find = async (text: string, rest: { limit?: number; kinds?: ["prompt"] } = {}) =>
-  (await tenantOf(env, tenant).find({ text, limit: 100, ...rest })).cards;
+  (await tenantOf(env, tenant, createOperations()).find({ text, limit: 100, ...rest })).cards;
 const keys = async (...query: Parameters<typeof find>) => (await find(...query)).map(({ key }) => key);
 const flip = (name: string, key: string, enabled: boolean) =>
   mine.send("PATCH", capabilities(tenant, name), { items: [{ kind: "tool", name: key, enabled }] });
@@ -111,14 +112,22 @@ describe("looking up by id", () => {
       ],
     });
     await flip("closed", "c", false);
-    const { cards, generation } = await tenantOf(env, tenant).cards(["closed.c", "closed.b", "open.a", "no.such"]);
+    const { cards, generation } = await tenantOf(env, tenant, createOperations()).cards([
+      "closed.c",
+      "closed.b",
+      "open.a",
+      "no.such",
+    ]);
     expect(cards).toMatchObject([
       { id: "closed.b", public: false, version: "3" },
       { id: "open.a", public: true },
     ]);
     expect(generation).toBe(4);
-    expect(await tenantOf(env, `${tenant}-unknown`).cards(["x"])).toEqual({ generation: 0, cards: [] });
-    expect(await tenantOf(env, `${tenant}-unknown`).find({ text: "x", limit: 1 })).toEqual({
+    expect(await tenantOf(env, `${tenant}-unknown`, createOperations()).cards(["x"])).toEqual({
+      generation: 0,
+      cards: [],
+    });
+    expect(await tenantOf(env, `${tenant}-unknown`, createOperations()).find({ text: "x", limit: 1 })).toEqual({
       generation: 0,
       cards: [],
     });
@@ -275,7 +284,7 @@ describe("hostile questions", () => {
         })
         .map((parts) => parts.join("")),
     );
-    const index = tenantOf(env, tenant);
+    const index = tenantOf(env, tenant, createOperations());
     await fc.assert(
       fc.asyncProperty(any, async (text) => {
         expect((await index.find({ text, limit: 5 })).cards.length).toBeLessThanOrEqual(1);

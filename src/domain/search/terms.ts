@@ -26,30 +26,17 @@ export function* wordsIn(text: string): Generator<Word> {
 
 /** All the terms of a text in their order, as often as they occur. */
 export function termsOf(text: string): string[] {
-  return Array.from(wordsIn(text)).flatMap(({ terms }) => terms);
+  const terms: string[] = [];
+  for (const written of clipped(text).match(word) ?? []) terms.push(...termsOfWord(written));
+  return terms;
 }
 
 /** Where a new word begins inside one: `getURL2` → get, URL, 2. */
 const humps =
   /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=[\p{L}\p{M}])(?=\p{N})|(?<=\p{N})(?=\p{L})/u;
 
-/** Words repeat: what the last few thousand became is kept, which saves most of the work of an index. */
-const known = new Map<string, string[]>();
-const mostKnown = 5_000;
-const longestKnown = 32;
-
-function termsOfWord(written: string): string[] {
-  const before = known.get(written);
-  if (before !== undefined) return before;
-  const terms = takenApart(written);
-  if (written.length > longestKnown) return terms;
-  if (known.size >= mostKnown) known.clear();
-  known.set(written, terms);
-  return terms;
-}
-
 /** As it is and taken apart. Single letters and digits that fall off are no words. */
-function takenApart(written: string): string[] {
+function termsOfWord(written: string): string[] {
   const terms = new Set<string>();
   for (const run of normal(written).match(spacelessRun) ?? []) {
     if (run.search(spaceless) !== -1) {

@@ -2,6 +2,8 @@ import { DurableObject } from "cloudflare:workers";
 import type { CardQuery } from "../../domain/capability-card.ts";
 import type { CatalogAnswer, CatalogQuestion } from "../../domain/catalog.ts";
 import type { CatalogEntry, DirectoryEntry } from "../../domain/server-summary.ts";
+import { objectOperations } from "../../storage/operations.ts";
+import { countedStorage } from "../counted-storage.ts";
 import type { RankedCard } from "../find-cards.ts";
 import { tenantOf } from "../tenant/tenant-stub.ts";
 import { wordVectors } from "../word-vectors.ts";
@@ -65,14 +67,15 @@ interface Row extends Record<string, SqlStorageValue> {
  * arrives late or twice loses to the generation it carries.
  */
 export class DirectoryObject extends DurableObject<Env> {
-  readonly #sql = this.ctx.storage.sql;
+  readonly #storage = countedStorage(this.ctx.storage);
+  readonly #sql = this.#storage.sql;
   #wokenUpTo = "";
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     createTables(this.#sql);
     createVersionTables(this.#sql);
-    const more = fillListing(ctx.storage, listedAtOnce);
+    const more = fillListing(this.#storage, listedAtOnce);
     if (more || restingTenants(this.#sql, "", 1).length > 0) void ctx.storage.setAlarm(Date.now() + wakeAfterMs);
   }
 
@@ -81,20 +84,20 @@ export class DirectoryObject extends DurableObject<Env> {
    * and tells.
    */
   override async alarm(): Promise<void> {
-    if (fillListing(this.ctx.storage, listedAtOnce)) {
+    if (fillListing(this.#storage, listedAtOnce)) {
       await this.ctx.storage.setAlarm(Date.now());
       return;
     }
     // On from the last: one that never gets an index must not keep the others waiting.
     const resting = restingTenants(this.#sql, this.#wokenUpTo, wokenAtOnce);
     this.#wokenUpTo = resting.at(-1) ?? this.#wokenUpTo;
-    await Promise.all(resting.map((tenant) => tenantOf(this.env, tenant).head("")));
+    await Promise.all(resting.map((tenant) => tenantOf(this.env, tenant, objectOperations).head("")));
     if (resting.length === wokenAtOnce) await this.ctx.storage.setAlarm(Date.now() + wakeAfterMs);
   }
 
   /** Says of each change whether it was taken: one that is older than what is known here is not. */
   async update(changes: readonly DirectoryChange[]): Promise<boolean[]> {
-    return this.ctx.storage.transactionSync(() => {
+    return this.#storage.transactionSync(() => {
       const verdicts = changes.map((change) => this.#take(change));
       if (verdicts.includes("changed")) {
         this.#sql.exec("UPDATE meta SET value = value + 1 WHERE key = 'generation'");
@@ -157,7 +160,7 @@ export class DirectoryObject extends DurableObject<Env> {
   }
 
   async claimRemotes(name: string, urls: readonly string[]): Promise<TakenRemote | undefined> {
-    return this.ctx.storage.transactionSync(() => claimRemotes(this.#sql, name, urls, Date.now()));
+    return this.#storage.transactionSync(() => claimRemotes(this.#sql, name, urls, Date.now()));
   }
 
   async releaseClaims(name: string, urls: readonly string[]): Promise<void> {

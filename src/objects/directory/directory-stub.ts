@@ -1,3 +1,5 @@
+import { countedStub } from "../../storage/counted.ts";
+import type { Operations } from "../../storage/operations.ts";
 import type { DirectoryObject } from "./directory-object.ts";
 
 /** The verbs of the directory, as its callers see them. */
@@ -17,6 +19,7 @@ export type Directory = Pick<
 >;
 
 /** There is one directory for the whole deployment. */
-export function directoryOf(env: Pick<Env, "DIRECTORY">): Directory {
-  return env.DIRECTORY.get(env.DIRECTORY.idFromName("directory")) as unknown as Directory;
+export function directoryOf(env: Pick<Env, "DIRECTORY">, operations: Operations): Directory {
+  const stub = env.DIRECTORY.get(env.DIRECTORY.idFromName("directory"));
+  return countedStub(stub, operations) as unknown as Directory;
 }

@@ -1,3 +1,4 @@
+import type { ObjectStorage } from "../counted-storage.ts";
 import { listServer, type StoredEntry } from "./listing.ts";
 
 /** Servers that a directory took before it had listings. */
@@ -5,7 +6,7 @@ const unlisted = `FROM server WHERE entry IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM listing WHERE listing.tenant = server.tenant AND listing.name = server.name)`;
 
 /** Lists some of them, as far as their entries say what they are found by, and says whether there are more. */
-export function fillListing(storage: DurableObjectStorage, limit: number): boolean {
+export function fillListing(storage: ObjectStorage, limit: number): boolean {
   const { sql } = storage;
   // Looked for in order from where the last look ended, so that a large directory is gone through once.
   const from = sql.exec<{ value: number }>("SELECT value FROM meta WHERE key = 'listed'").toArray()[0]?.value ?? 0;

@@ -9,6 +9,7 @@ import {
   sameOwner,
   sessionIdleMs,
 } from "../../domain/session.ts";
+import { countedValues } from "../counted-storage.ts";
 
 /** What a check answers: the session, and for how long the answer may be reused without asking again. */
 export interface CheckedSession {
@@ -22,7 +23,7 @@ export interface CheckedSession {
  * is opened, and nothing is left once it is over: an unknown id wakes an object that stays empty.
  */
 export class SessionObject extends DurableObject<Env> {
-  readonly #kv = this.ctx.storage.kv;
+  readonly #kv = countedValues(this.ctx.storage.kv);
 
   async open(record: SessionRecord): Promise<{ lastActivity: number }> {
     const now = Date.now();

@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { type Failure, failure } from "../../domain/failure.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
+import { objectOperations } from "../../storage/operations.ts";
 import { tenantOf } from "../tenant/tenant-stub.ts";
 import { follow, type Interest } from "./followed.ts";
 import { OpenStream } from "./open-stream.ts";
@@ -34,7 +35,7 @@ export class StreamObject extends DurableObject<Env> {
     { follows, lifetimeMs, session }: StreamOptions,
     mostStreams: number,
   ): Promise<Result<ReadableStream<Uint8Array>, Failure>> {
-    const followed = follow(follows, (name) => tenantOf(this.env, name));
+    const followed = follow(follows, (name) => tenantOf(this.env, name, objectOperations));
     await followed.begin?.();
     if (this.#streams.size >= mostStreams) {
       const message = `You have ${this.#streams.size} streams open already; close one first`;
@@ -87,9 +88,9 @@ export class StreamObject extends DurableObject<Env> {
   async #watch(tenant: string): Promise<void> {
     const streams = this.#following(tenant);
     const id = this.ctx.id.toString();
-    if (streams.length === 0) return tenantOf(this.env, tenant).unwatch(id);
+    if (streams.length === 0) return tenantOf(this.env, tenant, objectOperations).unwatch(id);
     const until = Math.max(...streams.map(({ endsAt }) => endsAt)) + watchSlackMs;
-    const watched = await tenantOf(this.env, tenant).watch(id, until);
+    const watched = await tenantOf(this.env, tenant, objectOperations).watch(id, until);
     // Watching first and fetching after: what changes in between is fetched, and what comes later is told.
     if (watched) for (const stream of streams) this.ctx.waitUntil(stream.catchUp(tenant));
     else this.ctx.waitUntil(this.#watchLater(tenant));

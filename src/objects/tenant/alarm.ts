@@ -1,10 +1,11 @@
+import type { ObjectStorage } from "../counted-storage.ts";
 import { nextDelivery } from "./delivery-queue.ts";
 
 /**
  * An object has one alarm. This is the only place that decides when it rings next: at the earliest time at which any
  * table has something due, or never. Called when something was done or put off, after the rows say so.
  */
-export async function setNextAlarm(storage: DurableObjectStorage, now: number): Promise<void> {
+export async function setNextAlarm(storage: ObjectStorage, now: number): Promise<void> {
   const { sql } = storage;
   const times = [nextTask(sql), nextDelivery(sql, now)].filter((time) => time !== undefined);
   if (times.length === 0) await storage.deleteAlarm();

@@ -57,6 +57,15 @@ export function insertCapability(
   );
 }
 
+/** Token counts of what a server has now, by digest. */
+export function currentTokens(sql: SqlStorage, server: string): Map<string, number> {
+  const rows = sql.exec<{ digest: string; tokens: number }>(
+    "SELECT digest, tokens FROM capability INDEXED BY capability_current WHERE server = ? AND last_revision IS NULL",
+    server,
+  );
+  return new Map(rows.toArray().map(({ digest, tokens }) => [digest, tokens]));
+}
+
 /** The current item of the tenant with an id. */
 export function findCapability(
   sql: SqlStorage,
@@ -94,7 +103,7 @@ interface CapabilityRow extends Record<string, SqlStorageValue> {
 /** Ids that other servers of the tenant hold already. */
 export function idCollisions(sql: SqlStorage, server: string, added: readonly PreparedCapability[]): IdCollision[] {
   const wanted = new Map(added.map((item) => [item.id, item]));
-  return currentElsewhere(sql, server, "id", [...wanted.keys()]).flatMap((other) => {
+  return currentElsewhere(sql, server, [...wanted.keys()]).flatMap((other) => {
     const item = wanted.get(other.id);
     if (item === undefined) return [];
     return [{ id: other.id, item: slotOf(item), takenBy: `${slotOf(other)} of ${other.server}` }];
@@ -112,11 +121,7 @@ export function neighbourFlags(
 ): CapabilityFlag[] {
   const tools = added.filter(({ kind }) => kind === "tool");
   const names = new Set(tools.flatMap(({ key, mentions }) => [key, ...mentions]));
-  const owners = new Set(
-    currentElsewhere(sql, server, "key", [...names])
-      .filter(({ kind }) => kind === "tool")
-      .map((tool) => tool.key),
-  );
+  const owners = toolsElsewhere(sql, server, [...names]);
   return tools.flatMap((tool) => flagsOf(tool, owners).map((flag) => ({ ...flag, capability: tool.id })));
 }
 
@@ -148,18 +153,33 @@ interface CurrentItem extends Record<string, SqlStorageValue> {
 const lookUpAtOnce = 500;
 const lookUpCharacters = 250_000;
 
-/** Current items of the tenant's other servers with one of these ids or keys: a few statements, however many there are. */
-function currentElsewhere(sql: SqlStorage, server: string, column: "id" | "key", values: string[]): CurrentItem[] {
-  return slices(values).flatMap((some) =>
+/** Current items of the tenant's other servers with one of these ids: a few statements, however many there are. */
+function currentElsewhere(sql: SqlStorage, server: string, ids: string[]): CurrentItem[] {
+  return slices(ids).flatMap((some) =>
     sql
       .exec<CurrentItem>(
         `SELECT server, kind, key, id FROM capability
-         WHERE ${column} IN (SELECT value FROM json_each(?)) AND last_revision IS NULL AND server <> ?`,
+         WHERE id IN (SELECT value FROM json_each(?)) AND last_revision IS NULL AND server <> ?`,
         JSON.stringify(some),
         server,
       )
       .toArray(),
   );
+}
+
+/** Which of these names are tools of another server: the first that is found is enough, however many have it. */
+function toolsElsewhere(sql: SqlStorage, server: string, names: string[]): Set<string> {
+  const found = slices(names).flatMap((some) =>
+    sql
+      .exec<{ name: string }>(
+        `SELECT value AS name FROM json_each(?) WHERE EXISTS (
+           SELECT 1 FROM capability WHERE key = value AND kind = 'tool' AND last_revision IS NULL AND server <> ?)`,
+        JSON.stringify(some),
+        server,
+      )
+      .toArray(),
+  );
+  return new Set(found.map(({ name }) => name));
 }
 
 function slices(values: readonly string[]): string[][] {

@@ -5,6 +5,7 @@ import { createGuardedFetch } from "../../sources/guarded-fetch.ts";
 import { type DeliveryResult, deliver, outcomeOf } from "../../webhooks/deliver.ts";
 import { readRetryAfter } from "../../webhooks/retry-after.ts";
 import { LONGEST_RETRY_AFTER_MS, nextAttempt } from "../../webhooks/schedule.ts";
+import type { ObjectStorage } from "../counted-storage.ts";
 import { setNextAlarm } from "./alarm.ts";
 import { tenantOf } from "./change-log.ts";
 import { changeMessage, testMessage } from "./change-message.ts";
@@ -34,7 +35,7 @@ const defaultDeadlineMs = 15_000;
  * was served longest ago comes next, so that a receiver that hangs holds back nobody else.
  */
 export class Deliveries {
-  readonly #storage: DurableObjectStorage;
+  readonly #storage: ObjectStorage;
   readonly #options: Required<DeliveriesOptions>;
   /** Attempts that have not ended, by message. */
   readonly #underway = new Map<string, string>();
@@ -43,7 +44,7 @@ export class Deliveries {
   #isTesting = false;
   #turns = 0;
 
-  constructor(storage: DurableObjectStorage, options: DeliveriesOptions) {
+  constructor(storage: ObjectStorage, options: DeliveriesOptions) {
     this.#storage = storage;
     this.#options = { random: Math.random, deadlineMs: defaultDeadlineMs, ...options };
   }

@@ -1,4 +1,5 @@
 import { cardTextTables } from "../card-index.ts";
+import type { ObjectStorage } from "../counted-storage.ts";
 import { recountAllAttributes } from "./attributes.ts";
 import { rebuildCards } from "./cards.ts";
 import { chainLog } from "./change-log.ts";
@@ -270,6 +271,13 @@ export const steps: readonly Step[] = [
   `,
     cards: "rebuild",
   },
+  {
+    tables: `
+  CREATE INDEX revision_body ON revision (server, digest, number);
+  DROP INDEX revision_digest;
+  CREATE INDEX capability_past ON capability (server, last_revision) WHERE last_revision IS NOT NULL;
+  `,
+  },
   { tables: "", cards: "rebuild" },
 ];
 
@@ -292,7 +300,7 @@ interface Step {
  * Brings the tables up to date and says whether there was anything to do. Called before a write, so that asking about an
  * unknown tenant stores nothing.
  */
-export function migrate(storage: DurableObjectStorage, tenant: string): boolean {
+export function migrate(storage: ObjectStorage, tenant: string): boolean {
   const { sql } = storage;
   sql.exec("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value ANY NOT NULL)");
   const version = Number(sql.exec("SELECT value FROM meta WHERE key = 'schema'").toArray()[0]?.value ?? 0);

@@ -1,3 +1,4 @@
+import type { ObjectStorage } from "../counted-storage.ts";
 import { setNextAlarm } from "./alarm.ts";
 
 /**
@@ -74,7 +75,7 @@ export function disown(sql: SqlStorage, task: Task, subject: string): void {
 }
 
 export class Outbox {
-  readonly #storage: DurableObjectStorage;
+  readonly #storage: ObjectStorage;
   readonly #projections: Projections;
   readonly #now: () => number;
   readonly #headWrittenAt = new Map<string, number>();
@@ -83,18 +84,22 @@ export class Outbox {
   /** Taken by the directory, and not yet struck off. */
   readonly #delivered: TaskRow[] = [];
 
-  constructor(storage: DurableObjectStorage, projections: Projections, now: () => number) {
+  constructor(storage: ObjectStorage, projections: Projections, now: () => number) {
     this.#storage = storage;
     this.#projections = projections;
     this.#now = now;
   }
 
-  /** Called inside the transaction of a write to a server. */
-  oweServer(name: string): void {
-    const { sql } = this.#storage;
+  /** Called inside the transaction of a write that moved no more than a head shows. */
+  oweHead(name: string): void {
     const spaced = (this.#headWrittenAt.get(name) ?? 0) + headSpacingMs;
-    owe(sql, "head", name, Math.max(this.#now(), spaced));
-    owe(sql, "directory", name);
+    owe(this.#storage.sql, "head", name, Math.max(this.#now(), spaced));
+  }
+
+  /** Called inside the transaction of a write that changed a server. */
+  oweServer(name: string): void {
+    this.oweHead(name);
+    owe(this.#storage.sql, "directory", name);
     this.oweWatchers();
     this.#projections.oweSubscribers(name);
   }

@@ -1,5 +1,7 @@
 import { type Head, notOlder } from "../../domain/head.ts";
+import { countedKv } from "../../storage/counted.ts";
 import { bodyKey, headKey } from "../../storage/keys.ts";
+import { objectOperations } from "../../storage/operations.ts";
 import { directoryOf } from "../directory/directory-stub.ts";
 import { watcherOf } from "../stream/stream-stub.ts";
 import { tenantOf } from "./change-log.ts";
@@ -20,8 +22,8 @@ export function createProjections(
   sql: SqlStorage,
   deliveries: Deliveries,
 ): Projections {
-  const kv = env.REGISTRY;
-  const feed = new DirectoryFeed(sql, () => directoryOf(env));
+  const kv = countedKv(env.REGISTRY, objectOperations);
+  const feed = new DirectoryFeed(sql, () => directoryOf(env, objectOperations));
   const putHead = async (name: string) => {
     const head = currentHead(sql, name);
     if (head === undefined) return;
@@ -48,7 +50,7 @@ export function createProjections(
     updateDirectory: (names) => feed.update(names),
     settleDirectory: () => feed.settle(),
     watchers: () => watchers(sql, Date.now()),
-    tellWatcher: (watcher) => watcherOf(env, watcher).notify(tenantOf(sql)),
+    tellWatcher: (watcher) => watcherOf(env, watcher, objectOperations).notify(tenantOf(sql)),
     oweSubscribers: (server) => oweDeliveries(sql, server, Date.now()),
     tellSubscribers: () => void deliveries.drain(),
   };

@@ -3,6 +3,7 @@ import { type Failure, failure } from "../../domain/failure.ts";
 import type { Head } from "../../domain/head.ts";
 import { type PreparedManifest, prepareManifest, withoutTakenIds } from "../../domain/prepare.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
+import type { StoredManifest } from "../../domain/stored.ts";
 import { loadTokenizer } from "../../domain/tokens.ts";
 import { lastReading, withLast } from "../../formats/mcp/last-reading.ts";
 import { type ReadSource, sourceManifest } from "../../formats/mcp/source-manifest.ts";
@@ -11,6 +12,7 @@ import { introspectSource } from "../../sources/introspect.ts";
 import type { RememberedEra, SourceFailure, SourceReading } from "../../sources/introspection.ts";
 import { probeState } from "../../sources/probe.ts";
 import { nextRefreshMs } from "../../sources/refresh-schedule.ts";
+import { currentTokens } from "./capabilities.ts";
 import { appendChanges, generationOf, recordChanges, tenantOf } from "./change-log.ts";
 import { owe } from "./outbox.ts";
 import { publish } from "./publish.ts";
@@ -231,9 +233,16 @@ export class Refresher {
     reads: Read[],
   ): Promise<Result<{ manifest: PreparedManifest; warnings: string[] }, Failure>> {
     const { sql, bounds } = this.#options;
-    const last = storedManifest(sql, server);
+    // All that is published, which is a lot to read: not needed while every source answers in full.
+    let stored: StoredManifest | undefined;
+    const last = () => {
+      stored ??= storedManifest(sql, server);
+      return stored;
+    };
     const sources = reads.flatMap(({ source, read }, index): ReadSource[] => {
-      const before = last === undefined ? undefined : lastReading(last, source.url, index === 0);
+      if (read.ok && read.value.incomplete.length === 0) return [{ ...source, reading: read.value }];
+      const manifest = last();
+      const before = manifest === undefined ? undefined : lastReading(manifest, source.url, index === 0);
       if (!read.ok) return before === undefined ? [] : [{ ...source, reading: before }];
       const reading = before === undefined ? read.value : withLast(read.value, read.value.incomplete, before);
       return [{ ...source, reading }];
@@ -247,7 +256,8 @@ export class Refresher {
       partial: true,
       bounds,
       documentIssues: [],
-      knownTokens: new Map((last?.capabilities ?? []).map(({ digest, tokens }) => [digest, tokens])),
+      knownTokens: async () => currentTokens(sql, server),
+      countUnasked: 0,
       loadTokenizer,
       pause: () => scheduler.wait(0),
     });

@@ -131,6 +131,8 @@ interface ItemRow extends Record<string, SqlStorageValue> {
   created_at: string | null;
 }
 
+const itemColumns = "kind, digest, key, id, declared, tokens, flags, created_at";
+
 /** The stored manifest of a server under a digest as JSON text, rebuilt from rows. */
 export function bodyText(sql: SqlStorage, server: string, digest: string): string | undefined {
   const revision = sql
@@ -143,8 +145,11 @@ export function bodyText(sql: SqlStorage, server: string, digest: string): strin
   if (revision === undefined) return undefined;
   const rows = new Map<string, ItemRow>();
   const candidates = sql.exec<ItemRow>(
-    `SELECT kind, digest, key, id, declared, tokens, flags, created_at FROM capability
-     WHERE server = ?1 AND first_revision <= ?2 AND (last_revision IS NULL OR last_revision >= ?2)`,
+    // In two halves, each by an index of its own: what is older than the revision is not even looked at.
+    `SELECT ${itemColumns} FROM capability INDEXED BY capability_current
+     WHERE server = ?1 AND last_revision IS NULL AND first_revision <= ?2
+     UNION ALL SELECT ${itemColumns} FROM capability INDEXED BY capability_past
+     WHERE server = ?1 AND last_revision >= ?2 AND first_revision <= ?2`,
     server,
     revision.number,
   );

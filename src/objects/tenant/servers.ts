@@ -121,8 +121,9 @@ function shownSummary(sql: SqlStorage, row: ServerRow): ServerSummary {
   const summary = JSON.parse(row.summary) as ServerSummary;
   const hidden = sql
     .exec<{ kind: CapabilityKind; items: number; tokens: number }>(
+      // CROSS keeps the order: from the few that are off, not from all that the server has.
       `SELECT c.kind, count(*) AS items, sum(c.tokens) AS tokens FROM disabled d
-       JOIN capability c ON c.key = d.key AND c.kind = d.kind AND c.last_revision IS NULL AND c.server = d.server
+       CROSS JOIN capability c ON c.key = d.key AND c.kind = d.kind AND c.last_revision IS NULL AND c.server = d.server
        WHERE d.server = ? GROUP BY c.kind`,
       row.name,
     )

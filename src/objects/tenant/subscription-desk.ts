@@ -1,6 +1,7 @@
 import { type Failure, failure } from "../../domain/failure.ts";
 import { err, type Result } from "../../domain/result.ts";
 import type { SubscriptionChange } from "../../schemas/index.ts";
+import type { ObjectStorage } from "../counted-storage.ts";
 import { setNextAlarm } from "./alarm.ts";
 import { generationOf } from "./change-log.ts";
 import type { Deliveries } from "./deliveries.ts";
@@ -20,7 +21,7 @@ import type { AsOf, Writer } from "./tenant-object.ts";
 
 /** What the desk needs of the object it belongs to. */
 export interface SubscriptionDeskOptions {
-  storage: DurableObjectStorage;
+  storage: ObjectStorage;
   deliveries: Deliveries;
   policyFor: AddressPolicyFor;
   /** False while nothing was ever written: then there are no tables either. */

@@ -12,6 +12,7 @@ import type { StoredCapability } from "../../domain/stored.ts";
 import { TokenBuckets } from "../../domain/token-bucket.ts";
 import type { Topic } from "../../domain/topic.ts";
 import type { AdvertiseSettings, ServerConfig, StatusUpdate } from "../../schemas/index.ts";
+import { countedStorage } from "../counted-storage.ts";
 import type { RankedCard } from "../find-cards.ts";
 import { wordVectors } from "../word-vectors.ts";
 import { advertiseOf, setAdvertise, type TenantAdvertise } from "./advertise.ts";
@@ -76,18 +77,19 @@ const directoryPatienceMs = 500;
  * and the directory is in the outbox before it is acknowledged.
  */
 export class TenantObject extends DurableObject<Env> {
-  readonly #sql = this.ctx.storage.sql;
+  readonly #storage = countedStorage(this.ctx.storage);
+  readonly #sql = this.#storage.sql;
   readonly #config = readConfig(this.env);
   readonly #writes = new TokenBuckets(this.#config.writeLimit);
   readonly #policyFor = addressPolicyFor(this.#config);
-  readonly #deliveries = new Deliveries(this.ctx.storage, {
+  readonly #deliveries = new Deliveries(this.#storage, {
     fetch: (request) => fetch(request),
     policyFor: this.#policyFor,
     now: Date.now,
   });
-  readonly #outbox = new Outbox(this.ctx.storage, createProjections(this.env, this.#sql, this.#deliveries), Date.now);
+  readonly #outbox = new Outbox(this.#storage, createProjections(this.env, this.#sql, this.#deliveries), Date.now);
   readonly #subscriptions = new SubscriptionDesk({
-    storage: this.ctx.storage,
+    storage: this.#storage,
     deliveries: this.#deliveries,
     policyFor: this.#policyFor,
     isReady: () => this.#ready,
@@ -114,7 +116,7 @@ export class TenantObject extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     if (!isEmpty(this.#sql)) {
-      const migrated = migrate(ctx.storage, tenantOf(this.#sql));
+      const migrated = migrate(this.#storage, tenantOf(this.#sql));
       this.#ready = true;
       // New tables may owe the directory what the old ones could not say.
       if (migrated) this.#outbox.arm();
@@ -284,7 +286,7 @@ export class TenantObject extends DurableObject<Env> {
     if (objection !== undefined) return err(objection);
     const { changes } = this.#config.bounds;
     const at = new Date().toISOString();
-    const set = this.ctx.storage.transactionSync(() => {
+    const set = this.#storage.transactionSync(() => {
       const result = setAdvertise(this.#sql, settings, at, changes, writer.precondition);
       if (result.ok && result.value.changed) this.#outbox.oweWatchers();
       return result;
@@ -432,7 +434,7 @@ export class TenantObject extends DurableObject<Env> {
       return failure("ErrorTooManyRequests", undefined, { retryAfterSeconds });
     }
     if (!this.#ready) {
-      migrate(this.ctx.storage, writer.tenant);
+      migrate(this.#storage, writer.tenant);
       this.#ready = true;
     }
     return undefined;
@@ -445,12 +447,15 @@ export class TenantObject extends DurableObject<Env> {
   ): Promise<Written<T>> {
     const objection = this.#admit(writer);
     if (objection !== undefined) return err(objection);
-    const written = this.ctx.storage.transactionSync((): Written<T> => {
+    const written = this.#storage.transactionSync((): Written<T> => {
+      const before = generationOf(this.#sql);
       const result = work(new Date().toISOString());
       if (!result.ok) return result;
       const head = currentHead(this.#sql, name);
       if (head === undefined) throw new Error(`a write left no head for ${name}`);
-      this.#outbox.oweServer(name);
+      // What found nothing new moved the time of the last look, which the head alone shows.
+      if (generationOf(this.#sql) === before) this.#outbox.oweHead(name);
+      else this.#outbox.oweServer(name);
       return ok({ ...result.value, head });
     });
     if (!written.ok) return written;

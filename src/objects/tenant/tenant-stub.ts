@@ -1,3 +1,5 @@
+import { countedStub } from "../../storage/counted.ts";
+import type { Operations } from "../../storage/operations.ts";
 import type { TenantObject } from "./tenant-object.ts";
 
 /** The verbs of a tenant, as its callers see them: plain data in and out, results instead of exceptions. */
@@ -53,6 +55,6 @@ export type Tenant = Pick<
 >;
 
 /** The object of a tenant. Asking an unknown tenant wakes an object that stores nothing. */
-export function tenantOf(env: Pick<Env, "TENANTS">, name: string): Tenant {
-  return env.TENANTS.get(env.TENANTS.idFromName(name)) as unknown as Tenant;
+export function tenantOf(env: Pick<Env, "TENANTS">, name: string, operations: Operations): Tenant {
+  return countedStub(env.TENANTS.get(env.TENANTS.idFromName(name)), operations) as unknown as Tenant;
 }

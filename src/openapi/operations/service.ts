@@ -66,7 +66,10 @@ export const serviceOperations: Record<string, Record<string, Operation>> = {
     get: {
       id: "getMetrics",
       summary: "Counts, latency and cache sources of one isolate, for admins",
-      answers: { 200: "Counts.", ...denied },
+      answers: {
+        200: "Requests by route, status, source and time taken, and the operations that they touched: memory, cacheReads, cacheWrites, kvReads, kvWrites, objectCalls, rowsRead, rowsWritten.",
+        ...denied,
+      },
     },
   },
 };

@@ -1,0 +1,79 @@
+import type { Case, Prepared } from "../cases/case.ts";
+import type { Received } from "./exchange.ts";
+import type { Floor } from "./floor.ts";
+import { type Operations, operationsOf } from "./operations.ts";
+import { runRounds } from "./rounds.ts";
+import { type Percentiles, percentilesOf, type Spread, spreadOf } from "./statistics.ts";
+import type { Target } from "./target.ts";
+
+/** How long and how hard each case is asked. */
+export interface Effort {
+  rounds: number;
+  /** Of one round of a hot case, shared between the registry and the floor. */
+  hotSeconds: number;
+  /** Of one round of any other. */
+  seconds: number;
+  connections: number;
+}
+
+export interface CaseFigures extends Percentiles {
+  name: string;
+  /** Requests a second against the floor's in the same round: the median of all rounds. */
+  ratio: number;
+  ratioLowest: number;
+  ratioHighest: number;
+  perSecond: number;
+  floor: Percentiles & { perSecond: number };
+  bytes: number;
+  connections: number;
+  operations: Operations;
+}
+
+/** A case that is ready to be asked, with what it answers. */
+export interface ReadyCase {
+  case: Case;
+  prepared: Prepared;
+  answer: Received;
+}
+
+export async function measureCase(
+  target: Target,
+  floor: Floor,
+  { case: measured, prepared, answer }: ReadyCase,
+  effort: Effort,
+): Promise<CaseFigures> {
+  const { name, status, hot = false, writes = false } = measured;
+  const operations = await operationsOf(target, prepared, writes);
+  const connections = measured.connections ?? effort.connections;
+  const side = { connections, next: prepared.next, status };
+  const loads = await runRounds(
+    [
+      { ...side, name: "floor", origin: floor.origins.get(name) ?? "" },
+      { ...side, name: "registry", origin: target.url },
+    ],
+    { rounds: effort.rounds, seconds: hot ? effort.hotSeconds : effort.seconds },
+  );
+  const [bare = [], own = []] = [loads.get("floor"), loads.get("registry")];
+  const ratio = rounded(spreadOf(own.map(({ perSecond }, round) => perSecond / (bare[round]?.perSecond ?? 1))));
+  return {
+    name,
+    ratio: ratio.median,
+    ratioLowest: ratio.lowest,
+    ratioHighest: ratio.highest,
+    perSecond: Math.round(spreadOf(own.map(({ perSecond }) => perSecond)).median),
+    ...percentilesOf(own.flatMap(({ latencies }) => latencies)),
+    floor: {
+      perSecond: Math.round(spreadOf(bare.map(({ perSecond }) => perSecond)).median),
+      ...percentilesOf(bare.flatMap(({ latencies }) => latencies)),
+    },
+    bytes: answer.body.length,
+    connections,
+    operations,
+  };
+}
+
+/** Slow cases are a small part of the floor: three figures that tell something, rather than three places. */
+function rounded({ median, lowest, highest }: Spread): Spread {
+  const short = (value: number) => Number(value.toPrecision(3));
+  return { median: short(median), lowest: short(lowest), highest: short(highest) };
+}
