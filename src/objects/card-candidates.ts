@@ -1,4 +1,4 @@
-import { hashOf } from "../domain/search/bag.ts";
+import { hashOf, readBag } from "../domain/search/bag.ts";
 import { nameTokenOf, tokenOf } from "../domain/search/item-words.ts";
 import type { Ask } from "../domain/search/question.ts";
 import { neighboursOf, type WordVectors } from "../domain/search/word-vectors.ts";
@@ -64,7 +64,7 @@ export interface Bounds {
   most: number;
 }
 
-export const usualBounds: Bounds = { postings: 20_000, fewest: 240, most: 1_000 };
+export const usualBounds: Bounds = { postings: 20_000, fewest: 320, most: 1_000 };
 
 /** The numbers of the cards worth weighing: for each clause those that have most of its rarer terms. */
 export function candidates(
@@ -78,16 +78,21 @@ export function candidates(
   const wanted = Math.min(most, Math.max(fewest, limit));
   const share = Math.ceil(wanted / clauses.length);
   const places = Math.ceil(postings / clauses.length);
+  const few = condition.indexed ? fewThatFit(sql, condition) : undefined;
+  // So few are looked at themselves: however common a term is elsewhere, none that has it is missed.
+  if (few !== undefined && few.size <= wanted) return withAny(sql, [...few], clauses.flat());
+  const fitting = (some: readonly number[]) =>
+    few === undefined ? thatFit(sql, some, condition) : some.filter((number) => few.has(number));
   const numbers = new Set<number>();
   for (const clause of clauses) {
     const { rare, common } = telling(clause, statistics, places);
     const found: number[] = [];
     for (const part of new CardPlaces(sql, rare, statistics.documents).best(share)) {
-      found.push(...thatFit(sql, part, condition));
+      found.push(...fitting(part));
       if (found.length >= share) break;
     }
     // Where rare terms lead to few, some of the many that have the least common of the others.
-    if (common !== undefined && found.length < share) found.push(...thatFit(sql, some(sql, common.token), condition));
+    if (common !== undefined && found.length < share) found.push(...fitting(some(sql, common.token)));
     for (const number of found.slice(0, share)) numbers.add(number);
   }
   return [...numbers];
@@ -100,6 +105,27 @@ function some(sql: SqlStorage, token: string): number[] {
   return sql
     .exec<{ number: number }>("SELECT rowid AS number FROM card_text WHERE card_text MATCH ? LIMIT ?", token, mostOfOne)
     .toArray()
+    .map(({ number }) => number);
+}
+
+/** Where a condition leaves more than this, cards are looked at one by one. */
+const mostFew = 5_000;
+
+function fewThatFit(sql: SqlStorage, { where, values }: CardCondition): Set<number> | undefined {
+  const rows = sql.exec<{ number: number }>(`SELECT number FROM card WHERE ${where} LIMIT ?`, ...values, mostFew + 1);
+  const numbers = new Set(rows.toArray().map(({ number }) => number));
+  return numbers.size > mostFew ? undefined : numbers;
+}
+
+function withAny(sql: SqlStorage, numbers: readonly number[], wanted: readonly Wanted[]): number[] {
+  const hashes = new Set(wanted.map(({ hash }) => hash));
+  const rows = sql.exec<{ number: number; bag: ArrayBuffer }>(
+    "SELECT number, bag FROM card WHERE number IN (SELECT value FROM json_each(?))",
+    JSON.stringify(numbers),
+  );
+  return rows
+    .toArray()
+    .filter(({ bag }) => readBag(bag).hashes.some((hash) => hashes.has(hash)))
     .map(({ number }) => number);
 }
 

@@ -79,11 +79,14 @@ export function countTerms(sql: SqlStorage, tokens: readonly string[]): Map<stri
 export interface CardCondition {
   where: string;
   values: SqlStorageValue[];
+  /** An index leads to the cards that it holds for. */
+  indexed?: boolean;
 }
 
 /** A column that has one of the values. However many there are, they are bound as one. */
 export function oneOf(column: "id" | "kind" | "server" | "tenant", values: readonly string[]): CardCondition {
-  return { where: `card.${column} IN (SELECT value FROM json_each(?))`, values: [JSON.stringify(values)] };
+  const where = `card.${column} IN (SELECT value FROM json_each(?))`;
+  return { where, values: [JSON.stringify(values)], indexed: column === "tenant" };
 }
 
 /** The order of cards that nothing else puts in order. */
@@ -99,6 +102,7 @@ export function allOf(conditions: readonly CardCondition[]): CardCondition {
   return {
     where: conditions.map(({ where }) => where).join(" AND ") || "1",
     values: conditions.flatMap(({ values }) => values),
+    indexed: conditions.some(({ indexed }) => indexed),
   };
 }
 

@@ -25,8 +25,9 @@ export class CardPlaces {
     });
   }
 
-  /** The most worthy first, at most so many at once; all of them in the end. */
-  *best(atOnce: number): Generator<number[]> {
+  /** The most worthy first, at most so many at once and then twice as many each time; all of them in the end. */
+  *best(first: number): Generator<number[]> {
+    let atOnce = first;
     const worthOf = (number: number) => this.#worths[number] as number;
     const sorted = Float32Array.from(this.#found, worthOf).sort();
     let above = Number.POSITIVE_INFINITY;
@@ -37,6 +38,7 @@ export class CardPlaces {
       const equal = this.#found.filter((number) => worthOf(number) === from);
       for (let at = 0; at < equal.length; at += atOnce) yield equal.slice(at, at + atOnce);
       above = from;
+      atOnce *= 2;
       while (left > 0 && (sorted[left - 1] as number) >= from) left -= 1;
     }
   }
