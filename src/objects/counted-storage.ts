@@ -35,8 +35,8 @@ function countedSql(sql: SqlStorage, operations: Operations): SqlStorage {
 }
 
 /**
- * A cursor's counts grow while it is read. Each step adds what it cost at once, so that the sums are right however far
- * a reader goes, and nothing has to remember cursors that are still open.
+ * A cursor's counts grow while it is read. What it cost is added as it is read, so that the sums are right however far a
+ * reader goes, and nothing has to remember cursors that are still open.
  */
 class CountedCursor<T extends Record<string, SqlStorageValue>> {
   readonly #cursor: SqlStorageCursor<T>;
@@ -70,8 +70,13 @@ class CountedCursor<T extends Record<string, SqlStorageValue>> {
     return step;
   }
 
-  [Symbol.iterator](): this {
-    return this;
+  /** Counted once, when whoever reads the rows has enough of them: asking after each costs as much as reading it. */
+  *[Symbol.iterator](): Generator<T, undefined> {
+    try {
+      for (const row of this.#cursor) yield row;
+    } finally {
+      this.#count();
+    }
   }
 
   get rowsRead(): number {

@@ -190,14 +190,19 @@ function* merged(lists: readonly Iterable<Listed>[]): Iterable<Listed> {
     const first = rest.next();
     return first.done ? [] : [{ row: first.value, rest }];
   });
-  while (heads.length > 0) {
-    const { row } = heads.reduce((least, head) => (inOrder(head.row, least.row) < 0 ? head : least));
-    yield row;
-    for (const head of heads.filter((other) => inOrder(other.row, row) === 0)) {
-      const next = head.rest.next();
-      if (next.done) heads.splice(heads.indexOf(head), 1);
-      else head.row = next.value;
+  try {
+    while (heads.length > 0) {
+      const { row } = heads.reduce((least, head) => (inOrder(head.row, least.row) < 0 ? head : least));
+      yield row;
+      for (const head of heads.filter((other) => inOrder(other.row, row) === 0)) {
+        const next = head.rest.next();
+        if (next.done) heads.splice(heads.indexOf(head), 1);
+        else head.row = next.value;
+      }
     }
+  } finally {
+    // Who reads a page does not read on: the lists are told, and count what was read of them.
+    for (const { rest } of heads) rest.return?.();
   }
 }
 

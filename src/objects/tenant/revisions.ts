@@ -153,7 +153,7 @@ export function bodyText(sql: SqlStorage, server: string, digest: string): strin
     server,
     revision.number,
   );
-  for (const row of candidates) rows.set(`${row.kind} ${row.digest}`, row);
+  for (const row of candidates.toArray()) rows.set(`${row.kind} ${row.digest}`, row);
   const items = (JSON.parse(revision.layout) as Layout).map(([kind, itemDigest]) => {
     const row = rows.get(`${kind} ${itemDigest}`);
     if (row === undefined) throw new Error(`revision ${revision.number} of ${server} lacks ${kind} ${itemDigest}`);
@@ -171,20 +171,11 @@ export function storedManifest(sql: SqlStorage, server: string): StoredManifest 
   return text === undefined ? undefined : (JSON.parse(text) as StoredManifest);
 }
 
-/** Spliced, not re-serialised: the declared text is JSON already. */
-function itemText(row: ItemRow): string {
-  const { kind, key, id, digest, tokens } = row;
-  const flags = JSON.parse(row.flags) as Flag[];
-  const known = {
-    kind,
-    key,
-    id,
-    digest,
-    tokens,
-    flags,
-    ...(row.created_at === null ? {} : { createdAt: row.created_at }),
-  };
-  return `${JSON.stringify(known).slice(0, -1)},"declared":${row.declared}}`;
+/** Spliced, not re-serialised: flags and what is declared are JSON already. */
+function itemText({ kind, key, id, digest, tokens, flags, created_at: createdAt, declared }: ItemRow): string {
+  const known = JSON.stringify({ kind, key, id, digest, tokens }).slice(0, -1);
+  const created = createdAt === null ? "" : `,"createdAt":${JSON.stringify(createdAt)}`;
+  return `${known},"flags":${flags}${created},"declared":${declared}}`;
 }
 
 /** Drops revisions up to a number and the item versions only they refer to. */
