@@ -25,7 +25,7 @@ a machine that does nothing else meanwhile.
 
 /** Hot cases have goals as ratios and get the time for it: five rounds of eight seconds each. */
 const whole: Effort = { rounds: 5, hotSeconds: 8, seconds: 3, connections: 16 };
-const quick: Effort = { rounds: 3, hotSeconds: 0.6, seconds: 0.4, connections: 16 };
+const quick: Effort = { rounds: 3, hotSeconds: 0.5, seconds: 0.3, connections: 16 };
 
 const options = {
   quick: { type: "boolean", default: false },

@@ -39,7 +39,9 @@ import type { Services } from "./services.ts";
 export function createFetch(services: Services, endpoint: EndpointOptions = ownEndpoint): App["fetch"] {
   const app = createApp(services, endpoint);
   return (request, env, ctx) => {
-    if (!mayRepeat(request)) return answerAgain(services, request) ?? app.fetch(request, env, ctx);
+    const { method } = request;
+    if (method === "GET") return answerAgain(services, request) ?? app.fetch(request, env, ctx);
+    if (method !== "POST" || !mayRepeat(request)) return app.fetch(request, env, ctx);
     return answerMessageAgain(services, request).then((answer) =>
       answer instanceof Response ? answer : app.fetch(answer, env, ctx),
     );

@@ -9,7 +9,7 @@ const json = { "Content-Type": "application/json" };
 /** Writes to one tenant come after each other; a few at once show the queue without being about it. */
 const connections = 4;
 /** Looks at one server's sources are limited, so the case goes round. */
-const sourced = 100;
+const sourced = 60;
 /** Different every time, whatever was published before. */
 let written = 0;
 

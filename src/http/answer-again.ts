@@ -10,15 +10,15 @@ import { anonymousSubject } from "./request.ts";
 const anonymousMs = 60_000;
 
 /**
- * The answer to a question that the same caller asked before, if nothing it was made from has moved since; undefined
- * sends the request the long way. Awaits nothing and touches nothing but memory.
+ * The answer to a GET that the same caller asked before, if nothing it was made from has moved since; undefined sends the
+ * request the long way. Awaits nothing and touches nothing but memory. What a request tells of itself is looked at once:
+ * each look costs as much as everything else here.
  */
-export function answerAgain(services: Services, request: Request): Response | undefined {
-  if (request.method !== "GET") return undefined;
-  const kept = findKept(services, request, request.url);
+export function answerAgain(services: Services, { url, headers }: Request): Response | undefined {
+  const kept = findKept(services, headers, url);
   if (kept === undefined) return undefined;
   const { unchanged } = kept;
-  const ifNoneMatch = unchanged && request.headers.get("If-None-Match");
+  const ifNoneMatch = unchanged && headers.get("If-None-Match");
   if (unchanged && ifNoneMatch && matchesEtag(ifNoneMatch, unchanged.etag)) {
     services.metrics.record(kept.route, 304, 0, "memory");
     return unchanged.response;
@@ -29,7 +29,7 @@ export function answerAgain(services: Services, request: Request): Response | un
 }
 
 /** What is kept for the caller under a question, their turn taken. */
-export function findKept(services: Services, { headers }: Request, question: string): KeptAnswer | undefined {
+export function findKept(services: Services, headers: Headers, question: string): KeptAnswer | undefined {
   const now = services.now();
   const authorization = headers.get("Authorization");
   const kept = services.kept.find(keyOf(question, authorization), now);

@@ -26,10 +26,9 @@ const plainId = /"id"\s*:\s*((?:0|[1-9]\d{0,14})|"[ !#-[\]-~]{0,64}")\s*[,}]/;
 /** Headers that say, of a message, what it is and what may be answered. */
 const telling = ["Content-Type", "Accept", "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"];
 
-/** Whether a request may have been answered before: known without reading it. Older revisions do not say. */
-export function mayRepeat({ method, url, headers }: Request): boolean {
+/** Whether a POST may have been answered before: known without reading it. Older revisions do not say. */
+export function mayRepeat({ url, headers }: Request): boolean {
   return (
-    method === "POST" &&
     url.endsWith(mcpPath) &&
     (repeatable as readonly string[]).includes(headers.get("Mcp-Method") ?? "") &&
     Number(headers.get("Content-Length") ?? Number.NaN) <= longestMessage
@@ -40,7 +39,8 @@ export function mayRepeat({ method, url, headers }: Request): boolean {
 export async function answerMessageAgain(services: Services, request: Request): Promise<Response | Request> {
   const bytes = await request.arrayBuffer();
   const message = split(bytes);
-  const kept = message && !request.headers.has("Origin") && findKept(services, request, questionOf(request, message));
+  const kept =
+    message && !request.headers.has("Origin") && findKept(services, request.headers, questionOf(request, message));
   if (!message || !kept || kept.body === undefined || kept.body instanceof Uint8Array) {
     return new Request(request, { body: bytes });
   }

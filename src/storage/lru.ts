@@ -1,6 +1,17 @@
-/** Least recently used entries leave first, once the sizes of all add up to more than the capacity. */
+interface Entry<V> {
+  value: V;
+  size: number;
+  /** Asked for since it was last passed over. */
+  used: boolean;
+}
+
+/**
+ * Entries that nobody asked for leave first, once the sizes of all add up to more than the capacity. Asking only leaves
+ * a mark: keeping the entries in order of their last use would cost more than what most of them save. Who has a mark is
+ * passed over once, and loses it.
+ */
 export class Lru<V> {
-  readonly #entries = new Map<string, { value: V; size: number }>();
+  readonly #entries = new Map<string, Entry<V>>();
   readonly #capacity: number;
   #size = 0;
 
@@ -15,19 +26,27 @@ export class Lru<V> {
   get(key: string): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
+    entry.used = true;
     return entry.value;
   }
 
   set(key: string, value: V, size = 1): void {
     this.delete(key);
     if (size > this.#capacity) return;
-    this.#entries.set(key, { value, size });
+    const entry = { value, size, used: false };
+    this.#entries.set(key, entry);
     this.#size += size;
-    for (const oldest of this.#entries.keys()) {
+    // What is moved to the end is met again, without its mark.
+    for (const [oldest, met] of this.#entries) {
       if (this.#size <= this.#capacity) break;
-      this.delete(oldest);
+      if (met === entry) {
+        this.#entries.delete(key);
+        this.#entries.set(key, entry);
+      } else if (met.used) {
+        met.used = false;
+        this.#entries.delete(oldest);
+        this.#entries.set(oldest, met);
+      } else this.delete(oldest);
     }
   }
 
