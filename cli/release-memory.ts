@@ -7,5 +7,6 @@ import { runInNewContext } from "node:vm";
  */
 export function releaseMemory(): void {
   setFlagsFromString("--expose-gc");
-  (runInNewContext("gc") as () => void)();
+  const collect = runInNewContext("gc") as NodeJS.GCFunction;
+  collect({ type: "major", execution: "sync", flavor: "last-resort" });
 }

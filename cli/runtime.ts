@@ -23,6 +23,13 @@ export interface Runtime {
   stop(): Promise<void>;
 }
 
+/**
+ * How much garbage each isolate of the runtime may gather before it is taken out, in megabytes. There are seven, most of
+ * them the simulation of KV and cache, and what hangs on their garbage is larger than it: with the default of sixteen the
+ * runtime held half as much again, and was no faster.
+ */
+const v8Flags = "--max-semi-space-size=2";
+
 /** Runs the bundle in workerd, on Miniflare's simulation of KV and Durable Objects. Resolves once it answers. */
 export async function startRuntime({
   host,
@@ -34,6 +41,8 @@ export async function startRuntime({
   vars,
 }: RuntimeOptions): Promise<Runtime> {
   const releaseGuard = guardRuntime();
+  // The only way Miniflare has of being told.
+  process.env["MINIFLARE_WORKERD_V8_FLAGS"] ??= v8Flags;
   const started = Promise.withResolvers<void>();
   const runtime = new Miniflare({
     // Miniflare's own entry, which we do not use, stays on a random loopback port.
