@@ -13,6 +13,7 @@ import { isLoopback } from "./sources/address.ts";
 import { createGuardedFetch } from "./sources/guarded-fetch.ts";
 import { toStandardFetch } from "./sources/standard-fetch.ts";
 import { Bodies } from "./storage/bodies.ts";
+import { BoundedCache } from "./storage/bounded-cache.ts";
 import { CatalogPages } from "./storage/catalog-pages.ts";
 import { countedKv } from "./storage/counted.ts";
 import { Cursors } from "./storage/cursors.ts";
@@ -20,7 +21,6 @@ import { Edge, type EdgeCache } from "./storage/edge.ts";
 import { Heads } from "./storage/heads.ts";
 import { JudgedItems } from "./storage/judged-items.ts";
 import { KeptAnswers } from "./storage/kept-answers.ts";
-import { Lru } from "./storage/lru.ts";
 import { createOperations, type Operations, objectOperations, sumOfOperations } from "./storage/operations.ts";
 import { RenderedIndexes } from "./storage/rendered-indexes.ts";
 import { RenderedViews } from "./storage/rendered-views.ts";
@@ -46,7 +46,7 @@ export interface Services {
   streams: (subject: string) => StreamStub;
   heads: Heads;
   /** Which tenants there are, as far as outsiders asked. */
-  knownTenants: Lru<{ exists: boolean; until: number }>;
+  knownTenants: BoundedCache<{ exists: boolean; until: number }>;
   bodies: Bodies;
   judged: JudgedItems;
   catalogPages: CatalogPages;
@@ -96,7 +96,7 @@ export function createServices(env: Env, surroundings: Surroundings = {}): Servi
       operations,
     }),
     streams: (subject) => streamOf(env, subject, operations),
-    knownTenants: new Lru(10_000),
+    knownTenants: new BoundedCache(10_000),
     heads: new Heads({ edge, kv, tenant, now, operations, onWrite: () => catalogPages.clear() }),
     bodies,
     judged: new JudgedItems(judgedBytes),

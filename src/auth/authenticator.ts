@@ -1,6 +1,6 @@
 import { type Failure, failure } from "../domain/failure.ts";
 import { err, ok, type Result } from "../domain/result.ts";
-import { Lru } from "../storage/lru.ts";
+import { BoundedCache } from "../storage/bounded-cache.ts";
 import type { Principal } from "./principal.ts";
 import { type TokenRules, verifyToken } from "./verify-token.ts";
 
@@ -11,7 +11,7 @@ const memoEntries = 10_000;
 export class Authenticator {
   readonly #rules: TokenRules | undefined;
   readonly #now: () => number;
-  readonly #memo = new Lru<{ principal: Principal; until: number }>(memoEntries);
+  readonly #memo = new BoundedCache<{ principal: Principal; until: number }>(memoEntries);
 
   constructor(rules: TokenRules | undefined, now: () => number) {
     this.#rules = rules;

@@ -15,7 +15,8 @@ export function memoKey(section: SectionName, item: unknown): string {
   return `${section} ${JSON.stringify(item)}`;
 }
 
-/** Roughly what an item takes in memory, with its key: most are plain text, and their other parts are short. */
+/** What an item takes in memory with its key, at most: a character is one byte or two. */
 export function memoSize(key: string, { text, mentions, attributes, flags }: DescribedItem): number {
-  return 512 + key.length + text.length + 32 * mentions.length + 64 * (attributes.length + flags.length);
+  const words = JSON.stringify([mentions, attributes, flags]);
+  return 512 + 2 * (key.length + text.length + words.length);
 }

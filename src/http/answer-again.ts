@@ -4,7 +4,7 @@ import type { Services } from "../services.ts";
 import type { KeptAnswer } from "../storage/kept-answers.ts";
 import { type AnswerMeta, validators } from "./answer.ts";
 import type { RequestContext } from "./context.ts";
-import { anonymousSubject } from "./request.ts";
+import { anonymousSubject, offeredId } from "./request.ts";
 
 /** How long a caller without a token is nobody in particular: as long as the word of one with a token is taken. */
 const anonymousMs = 60_000;
@@ -17,69 +17,81 @@ const anonymousMs = 60_000;
 export function answerAgain(services: Services, { url, headers }: Request): Response | undefined {
   const kept = findKept(services, headers, url);
   if (kept === undefined) return undefined;
-  const { unchanged } = kept;
+  const { body, unchanged } = kept;
   const ifNoneMatch = unchanged && headers.get("If-None-Match");
   if (unchanged && ifNoneMatch && matchesEtag(ifNoneMatch, unchanged.etag)) {
-    services.metrics.record(kept.route, 304, 0, "memory");
-    return unchanged.response;
+    if (!takesTurn(services, kept, headers, 304)) return undefined;
+    if (!headers.has(requestId)) return unchanged.response;
+    return withId(new Response(null, { status: 304, headers: unchanged.headers }), headers);
   }
-  if (!(kept.body instanceof Uint8Array)) return undefined;
-  services.metrics.record(kept.route, 200, 0, "memory");
-  return new Response(kept.body, { headers: kept.headers });
+  if (!(body instanceof Uint8Array) || !takesTurn(services, kept, headers, 200)) return undefined;
+  return withId(new Response(body, { headers: kept.headers }), headers);
 }
 
-/** What is kept for the caller under a question, their turn taken. */
+const requestId = "X-Request-Id";
+
+/** Under the id that the request came with. What is answered from memory leaves no trace, and needs none of its own. */
+export function withId(response: Response, asked: Headers): Response {
+  const id = offeredId(asked.get(requestId));
+  if (id !== undefined) response.headers.set(requestId, id);
+  return response;
+}
+
+/** What is kept for the caller under a question, unless they want more than was kept. */
 export function findKept(services: Services, headers: Headers, question: string): KeptAnswer | undefined {
-  const now = services.now();
-  const authorization = headers.get("Authorization");
-  const kept = services.kept.find(keyOf(question, authorization), now);
-  if (kept === undefined || isParticular(services, headers)) return undefined;
-  // Who has no turn left is told so the long way.
-  return services.reads.take(kept.subject ?? anonymousSubject(headers), now).ok ? kept : undefined;
+  const kept = services.kept.find(keyOf(question, headers.get("Authorization")), services.now());
+  return kept === undefined || isParticular(services, headers) ? undefined : kept;
 }
 
-/** Whether a request wants what is not in every answer: something newer, an id of its own, leave for its page. */
+/** Counts the request; whoever has no turn left is told so the long way. */
+export function takesTurn(services: Services, kept: KeptAnswer, headers: Headers, status: number): boolean {
+  const { ok } = services.reads.take(kept.subject ?? anonymousSubject(headers), services.now());
+  if (ok) services.metrics.record(kept.route, status, 0, "memory");
+  return ok;
+}
+
+/** Whether a request wants what is not in every answer: something newer, or leave for its page. */
 function isParticular({ config }: Services, headers: Headers): boolean {
   return (
     headers.has("Cache-Control") ||
     headers.has("Rollcall-Min-Generation") ||
-    headers.has("X-Request-Id") ||
     (config.corsOrigins !== "*" && headers.has("Origin"))
   );
 }
 
 interface Keeping {
   question: string;
-  body: KeptAnswer["body"];
+  body: () => KeptAnswer["body"];
   contentType: string;
   meta: AnswerMeta;
   holds: () => boolean;
 }
 
 /** Keeps what is being answered from memory, to be sent again as long as it holds. */
-export function keepAnswer(
-  c: RequestContext,
-  services: Services,
-  { question, body, contentType, meta, holds }: Keeping,
-) {
+export function keepAnswer(c: RequestContext, services: Services, keeping: Keeping): void {
+  const { question, body, contentType, meta, holds } = keeping;
   const { headers: given } = c.req.raw;
-  if (isParticular(services, given)) return;
+  // A HEAD comes here too, and is none of those that are answered again.
+  if (c.req.method === "HEAD" || isParticular(services, given)) return;
   const authorization = given.get("Authorization");
   const subject = authorization === null ? undefined : c.get("subject");
   const until =
     authorization === null ? services.now() + anonymousMs : services.authenticator.trustedUntil(authorization);
   const common = { ...validators(services, undefined, meta, 0), ...meta.headers };
-  const headers = new Headers({ "Content-Type": contentType, "X-Content-Type-Options": "nosniff", ...common });
-  const unchanged = new Response(null, { status: 304, headers: common });
   services.kept.keep(keyOf(question, authorization), {
     route: `${c.req.method} ${routePath(c)}`,
-    body,
-    headers,
-    ...(meta.etag === undefined ? {} : { unchanged: { etag: meta.etag, response: unchanged } }),
+    body: body(),
+    headers: new Headers({ "Content-Type": contentType, "X-Content-Type-Options": "nosniff", ...common }),
+    ...(meta.etag === undefined ? {} : { unchanged: unchangedAnswer(meta.etag, common) }),
     ...(subject === undefined ? {} : { subject }),
     until,
     holds,
   });
+}
+
+function unchangedAnswer(etag: string, common: Record<string, string>): NonNullable<KeptAnswer["unchanged"]> {
+  const headers = new Headers(common);
+  return { etag, headers, response: new Response(null, { status: 304, headers }) };
 }
 
 /** A caller is known by what they present: what was answered to one is never answered to another. */

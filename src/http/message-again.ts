@@ -1,6 +1,7 @@
 import type { Services } from "../services.ts";
-import { findKept, keepAnswer } from "./answer-again.ts";
+import { findKept, keepAnswer, takesTurn, withId } from "./answer-again.ts";
 import type { RequestContext } from "./context.ts";
+import { resumed } from "./resumed-stream.ts";
 
 /** Where MCP is spoken. */
 export const mcpPath = "/mcp";
@@ -24,28 +25,46 @@ const longestMessage = 4_096;
 const plainId = /"id"\s*:\s*((?:0|[1-9]\d{0,14})|"[ !#-[\]-~]{0,64}")\s*[,}]/;
 
 /** Headers that say, of a message, what it is and what may be answered. */
-const telling = ["Content-Type", "Accept", "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"];
+const telling = ["Content-Type", "Content-Encoding", "Accept", "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"];
 
 /** Whether a POST may have been answered before: known without reading it. Older revisions do not say. */
 export function mayRepeat({ url, headers }: Request): boolean {
   return (
     url.endsWith(mcpPath) &&
     (repeatable as readonly string[]).includes(headers.get("Mcp-Method") ?? "") &&
-    Number(headers.get("Content-Length") ?? Number.NaN) <= longestMessage
+    Number(headers.get("Content-Length") ?? Number.NaN) <= longestMessage &&
+    !headers.has("Origin")
   );
 }
 
-/** As `answerAgain`, for a message; what it read of the request comes back where it has no answer. */
+/** As `answerAgain`, for a message; where it has no answer, the request with what was read of it. */
 export async function answerMessageAgain(services: Services, request: Request): Promise<Response | Request> {
-  const bytes = await request.arrayBuffer();
-  const message = split(bytes);
-  const kept =
-    message && !request.headers.has("Origin") && findKept(services, request.headers, questionOf(request, message));
+  const { headers, body } = request;
+  if (body === null) return request;
+  const read = await start(body);
+  if (!(read instanceof Uint8Array)) return new Request(request, { body: read });
+  const message = split(read);
+  const kept = message && findKept(services, headers, questionOf(request, message));
   if (!message || !kept || kept.body === undefined || kept.body instanceof Uint8Array) {
-    return new Request(request, { body: bytes });
+    return new Request(request, { body: read });
   }
-  services.metrics.record(kept.route, 200, 0, "memory");
-  return new Response(`${kept.body.before}${message.id}${kept.body.behind}`, { headers: kept.headers });
+  if (!takesTurn(services, kept, headers, 200)) return new Request(request, { body: read });
+  const { before, behind } = kept.body;
+  return withId(new Response(`${before}${message.id}${behind}`, { headers: kept.headers }), headers);
+}
+
+/** All of a short message; of anything else a stream of the whole. What its length is said to be is not relied on. */
+async function start(body: ReadableStream<Uint8Array>): Promise<Uint8Array | ReadableStream<Uint8Array>> {
+  const reader = body.getReader({ mode: "byob" });
+  try {
+    const { value } = await reader.readAtLeast(longestMessage + 1, new Uint8Array(longestMessage + 1));
+    if (value === undefined || value.byteLength <= longestMessage) return value ?? new Uint8Array();
+    reader.releaseLock();
+    return resumed(value, body.getReader());
+  } catch (cause) {
+    // Whoever reads it the long way finds it as broken.
+    return new ReadableStream({ start: (controller) => controller.error(cause) });
+  }
 }
 
 interface Answered {
@@ -62,17 +81,18 @@ interface Answered {
 /** Keeps the answer to a message, to be sent again to whoever asks the same under any id. */
 export function keepMessageAnswer(c: RequestContext, services: Services, answered: Answered): void {
   const { body, bytes, text, headers, holds } = answered;
+  if (!holds?.() || !mayRepeat(c.req.raw) || bytes.byteLength > longestMessage) return;
   const message = split(bytes);
-  if (!holds?.() || message === undefined || !mayRepeat(c.req.raw) || c.req.raw.headers.has("Origin")) return;
+  if (message === undefined) return;
   const { id } = body as { id?: unknown };
-  const end = `"id":${message.id}}`;
   // The id must be the message's own, and a result be what was answered.
-  if (JSON.stringify(id) !== message.id || !text.startsWith('{"result":') || !text.endsWith(end)) return;
+  const isOwn = JSON.stringify(id) === message.id && text.endsWith(`"id":${message.id}}`);
+  if (!isOwn || !text.startsWith('{"result":')) return;
   const before = text.slice(0, -message.id.length - 1);
   const contentType = headers.get("Content-Type") ?? "application/json";
   const meta = { headers: { "Cache-Control": headers.get("Cache-Control") ?? "no-store" } };
   const question = questionOf(c.req.raw, message);
-  keepAnswer(c, services, { question, body: { before, behind: "}" }, contentType, meta, holds });
+  keepAnswer(c, services, { question, body: () => ({ before, behind: "}" }), contentType, meta, holds });
 }
 
 interface Split {
@@ -82,7 +102,7 @@ interface Split {
 }
 
 /** A message around its id; undefined where there could be doubt which that is. */
-function split(bytes: ArrayBuffer | Uint8Array): Split | undefined {
+function split(bytes: Uint8Array): Split | undefined {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -91,7 +111,9 @@ function split(bytes: ArrayBuffer | Uint8Array): Split | undefined {
   }
   const found = plainId.exec(text);
   const id = found?.[1];
-  if (found === null || id === undefined || text.indexOf('"id"') !== text.lastIndexOf('"id"')) return undefined;
+  if (found === null || id === undefined) return undefined;
+  // A second one, or one that is spelt otherwise, could be the message's own.
+  if (text.indexOf('"id"') !== text.lastIndexOf('"id"') || text.includes("\\u")) return undefined;
   const at = found.index + found[0].indexOf(id, 4);
   return { before: text.slice(0, at), id, behind: text.slice(at + id.length) };
 }

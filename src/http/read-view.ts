@@ -26,7 +26,7 @@ export async function readView(c: RequestContext, services: Services, view: View
   const keep = (body: Uint8Array | undefined, meta: AnswerMeta) => {
     if (remembered === undefined || meta.source !== "memory" || isUnread(head)) return;
     const holds = () => services.heads.peek(ref, asCached) === remembered;
-    keepAnswer(c, services, { question: c.req.url, body, contentType: view.contentType, meta, holds });
+    keepAnswer(c, services, { question: c.req.url, body: () => body, contentType: view.contentType, meta, holds });
   };
   const meta = { etag: etagOf(head, view.version), generation: resolved.asOf, source: resolved.source };
   const ifNoneMatch = c.req.header("If-None-Match");

@@ -20,6 +20,13 @@ export async function admitAnyone(c: RequestContext, services: Services): Promis
   return permit(c, services, { ...nobody, subject: anonymousSubject(c.req.raw.headers) }, "registry:read");
 }
 
+const acceptableId = /^[A-Za-z0-9._-]{8,64}$/;
+
+/** The id that a request came with, if it can be shown and logged. */
+export function offeredId(offered: string | null | undefined): string | undefined {
+  return typeof offered === "string" && acceptableId.test(offered) ? offered : undefined;
+}
+
 /** Without a token, callers are told apart by where they call from. */
 export function anonymousSubject(headers: Headers): string {
   return `anonymous ${headers.get("CF-Connecting-IP") ?? ""}`;

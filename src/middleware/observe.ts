@@ -2,9 +2,8 @@ import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import type { Variables } from "../http/context.ts";
 import { log } from "../http/log.ts";
+import { offeredId } from "../http/request.ts";
 import type { Services } from "../services.ts";
-
-const acceptableId = /^[A-Za-z0-9._-]{8,64}$/;
 
 /**
  * The one layer around every request: its id, its time, its count. Logs a line for errors, writes and slow requests;
@@ -13,8 +12,7 @@ const acceptableId = /^[A-Za-z0-9._-]{8,64}$/;
 export function observe(services: Services): MiddlewareHandler<{ Bindings: Env; Variables: Variables }> {
   return async (c, next) => {
     const startedAt = services.now();
-    const offered = c.req.header("X-Request-Id");
-    c.set("requestId", offered !== undefined && acceptableId.test(offered) ? offered : crypto.randomUUID());
+    c.set("requestId", offeredId(c.req.header("X-Request-Id")) ?? crypto.randomUUID());
     c.set("startedAt", startedAt);
     await next();
     const milliseconds = services.now() - startedAt;

@@ -51,7 +51,8 @@ export function statisticsOf(
   const own = wanted.filter(({ near }) => near === undefined);
   const found = count(sql, [...hashes.map(tokenOf), ...own.map(({ hash }) => nameTokenOf(hash))]);
   const having = (token: string) => found.get(token) ?? 0;
-  // The highest number rather than a count, which would read every row; numbers of dropped cards are used again.
+  // The highest number rather than a count, which would read every row. Where many were dropped it is too high, which
+  // raises what all terms are worth and hardly moves one against another.
   const { documents } = sql.exec<{ documents: number }>("SELECT coalesce(max(number), 0) AS documents FROM card").one();
   return { documents, having, frequency: (term) => having(tokenOf(hashOf(term))) };
 }

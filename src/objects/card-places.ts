@@ -6,15 +6,15 @@ export interface WorthyToken {
 
 /**
  * Which cards have some tokens, and what those are worth together. The places of a token come as one text, which costs a
- * fifth of what a row for each would; a number for each card there is, which costs less than a table of those found.
+ * fifth of what a row for each would.
  */
 export class CardPlaces {
-  readonly #worths: Float32Array;
+  readonly #worths: Worths;
   readonly #found: number[] = [];
 
   /** `highest` is the highest number that a card has. */
   constructor(sql: SqlStorage, tokens: readonly WorthyToken[], highest: number) {
-    this.#worths = new Float32Array(highest + 1);
+    this.#worths = highest < longestList ? new WorthList(highest) : new Map();
     const rows = sql.exec<{ places: string | null }>(
       `SELECT (SELECT group_concat(rowid) FROM card_text WHERE card_text MATCH asked.value) AS places
        FROM json_each(?) AS asked`,
@@ -28,7 +28,7 @@ export class CardPlaces {
   /** The most worthy first, at most so many at once and then twice as many each time; all of them in the end. */
   *best(first: number): Generator<number[]> {
     let atOnce = first;
-    const worthOf = (number: number) => this.#worths[number] as number;
+    const worthOf = (number: number) => this.#worths.get(number) ?? 0;
     const sorted = Float32Array.from(this.#found, worthOf).sort();
     let above = Number.POSITIVE_INFINITY;
     for (let left = sorted.length; left > 0; ) {
@@ -51,11 +51,40 @@ export class CardPlaces {
         number = number * 10 + code - zero;
         continue;
       }
-      if (this.#worths[number] === 0) this.#found.push(number);
-      this.#worths[number] = (this.#worths[number] as number) + worth;
+      const before = this.#worths.get(number) ?? 0;
+      if (before === 0) this.#found.push(number);
+      this.#worths.set(number, before + worth);
       number = 0;
     }
   }
 }
 
 const zero = 48;
+
+/** What cards are worth, by their numbers. */
+interface Worths {
+  get(number: number): number | undefined;
+  set(number: number, worth: number): unknown;
+}
+
+/**
+ * Numbers of dropped cards are hardly used again, so after years of coming and going they say nothing of how many cards
+ * there are. Up to here a place for every number costs less than a table of those found.
+ */
+const longestList = 500_000;
+
+class WorthList implements Worths {
+  readonly #list: Float32Array;
+
+  constructor(highest: number) {
+    this.#list = new Float32Array(highest + 1);
+  }
+
+  get(number: number): number | undefined {
+    return this.#list[number];
+  }
+
+  set(number: number, worth: number): void {
+    this.#list[number] = worth;
+  }
+}

@@ -24,7 +24,7 @@ export function catalogRoutes(app: App, services: Services): void {
     const page = pageOf({ ...(limit === undefined ? {} : { limit }), ...(cursor === undefined ? {} : { cursor }) });
     const { body, holds, ...meta } = unwrap(await readCatalog(services, principal, query, page, strong));
     if (holds !== undefined) {
-      keepAnswer(c, services, { question: c.req.url, body: encoder.encode(body), contentType, meta, holds });
+      keepAnswer(c, services, { question: c.req.url, body: () => encoder.encode(body), contentType, meta, holds });
     }
     const ifNoneMatch = c.req.header("If-None-Match");
     if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, meta.etag)) return notModified(c, services, meta);

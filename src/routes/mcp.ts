@@ -6,6 +6,7 @@ import { log } from "../http/log.ts";
 import { keepMessageAnswer, mcpPath as path } from "../http/message-again.ts";
 import { guardPage } from "../http/page-guard.ts";
 import { admitAnyone, parameters } from "../http/request.ts";
+import { resumed } from "../http/resumed-stream.ts";
 import { McpCaller } from "../mcp/server/caller.ts";
 import { type EndpointOptions, type Exchange, serveMcp } from "../mcp/server/endpoint.ts";
 import { ownHandlers } from "../mcp/server/handlers.ts";
@@ -97,19 +98,7 @@ async function settled(response: Response, caller: McpCaller): Promise<Response>
     await reader.cancel();
     throw new RequestFailed(caller.challenge);
   }
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      if (first.done) controller.close();
-      else controller.enqueue(first.value);
-    },
-    async pull(controller) {
-      const { done, value } = await reader.read();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-    cancel: (reason) => reader.cancel(reason),
-  });
-  return new Response(body, response);
+  return new Response(resumed(first.done ? undefined : first.value, reader), response);
 }
 
 /** A request to listen, with only what the caller may listen to; undefined for any other. */

@@ -1,4 +1,4 @@
-import { Lru } from "./lru.ts";
+import { BoundedCache } from "./bounded-cache.ts";
 
 /** A page of the catalogue as it is sent. */
 export interface CatalogPage {
@@ -18,7 +18,7 @@ const memoryBytes = 8 * 1024 * 1024;
  */
 export class CatalogPages {
   readonly #now: () => number;
-  #memory = new Lru<{ page: CatalogPage; at: number }>(memoryBytes);
+  #memory = new BoundedCache<{ page: CatalogPage; at: number }>(memoryBytes);
   #cleared = 0;
 
   constructor(now: () => number) {
@@ -47,6 +47,6 @@ export class CatalogPages {
   /** Something was written through this isolate, and whoever wrote it must see it. */
   clear(): void {
     this.#cleared += 1;
-    this.#memory = new Lru(memoryBytes);
+    this.#memory = new BoundedCache(memoryBytes);
   }
 }

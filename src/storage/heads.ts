@@ -1,8 +1,8 @@
 import { type Head, notOlder } from "../domain/head.ts";
 import type { TenantObject } from "../objects/tenant/tenant-object.ts";
+import { BoundedCache } from "./bounded-cache.ts";
 import { type Edge, missed } from "./edge.ts";
 import { headKey } from "./keys.ts";
-import { Lru } from "./lru.ts";
 import type { Operations, Source } from "./operations.ts";
 
 export interface ServerRef {
@@ -63,8 +63,8 @@ interface HeadsOptions {
  */
 export class Heads {
   readonly #options: HeadsOptions;
-  readonly #memory = new Lru<{ resolved: Resolved; at: number }>(memoryBytes);
-  readonly #shown = new Lru<{ generation: number; asOf: number }>(shownEntries);
+  readonly #memory = new BoundedCache<{ resolved: Resolved; at: number }>(memoryBytes);
+  readonly #shown = new BoundedCache<{ generation: number; asOf: number }>(shownEntries);
 
   constructor(options: HeadsOptions) {
     this.#options = options;

@@ -1,16 +1,16 @@
 import type { DescribedItem } from "../domain/described-item.ts";
 import type { ItemMemo } from "../domain/item-memo.ts";
-import { Lru } from "./lru.ts";
+import { BoundedCache } from "./bounded-cache.ts";
 
 /**
  * Items that this isolate found valid, with what it worked out about them. Each tenant has its own: how long a publish
  * takes must not tell one what another has.
  */
 export class JudgedItems {
-  readonly #items: Lru<DescribedItem>;
+  readonly #items: BoundedCache<DescribedItem>;
 
   constructor(bytes: number) {
-    this.#items = new Lru(bytes);
+    this.#items = new BoundedCache(bytes);
   }
 
   get bytes(): number {

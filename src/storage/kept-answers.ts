@@ -1,4 +1,4 @@
-import { Lru } from "./lru.ts";
+import { BoundedCache } from "./bounded-cache.ts";
 import type { Operations } from "./operations.ts";
 
 /** A whole answer, ready to be sent again to the same caller with the same question. */
@@ -10,7 +10,7 @@ export interface KeptAnswer {
   /** Built once: copying them costs a fraction of building them. */
   headers: Headers;
   /** For a caller who has it already. Without a body, one and the same response can be sent any number of times. */
-  unchanged?: { etag: string; response: Response };
+  unchanged?: { etag: string; headers: Headers; response: Response };
   /** Who asked; absent for whoever has no token. */
   subject?: string;
   /** Milliseconds since the epoch: how long the caller is taken at their word. */
@@ -28,7 +28,7 @@ const overhead = 2_048;
  * the same caller asks the same and nothing it depends on has moved, it is sent again without making any of it anew.
  */
 export class KeptAnswers {
-  readonly #memory = new Lru<KeptAnswer>(memoryBytes);
+  readonly #memory = new BoundedCache<KeptAnswer>(memoryBytes);
   readonly #operations: Operations;
 
   constructor(operations: Operations) {

@@ -1,5 +1,5 @@
 import type { IndexText } from "../views/index-text.ts";
-import { Lru } from "./lru.ts";
+import { BoundedCache } from "./bounded-cache.ts";
 
 /** Bytes of rendered indexes an isolate keeps, and how long it keeps one. */
 const memoryBytes = 24 * 1024 * 1024;
@@ -13,10 +13,10 @@ const rememberedCounts = 20_000;
  * only ever half of reading one.
  */
 export class RenderedIndexes {
-  readonly #texts = new Lru<{ rendered: IndexText; until: number }>(memoryBytes);
+  readonly #texts = new BoundedCache<{ rendered: IndexText; until: number }>(memoryBytes);
   readonly #now: () => number;
   /** Tokens of blocks, by what they were made from: the same block is in the next index too. */
-  readonly counts = new Lru<number>(rememberedCounts);
+  readonly counts = new BoundedCache<number>(rememberedCounts);
 
   constructor(now: () => number) {
     this.#now = now;

@@ -1,7 +1,7 @@
 import type { Head } from "../domain/head.ts";
 import type { View } from "../views/view.ts";
 import type { Bodies } from "./bodies.ts";
-import { Lru } from "./lru.ts";
+import { BoundedCache } from "./bounded-cache.ts";
 import type { Operations, Source } from "./operations.ts";
 
 /** Bytes of rendered views an isolate keeps. */
@@ -18,7 +18,7 @@ export interface Rendered {
 export class RenderedViews {
   readonly #bodies: Bodies;
   readonly #operations: Operations;
-  readonly #memory = new Lru<Uint8Array>(memoryBytes);
+  readonly #memory = new BoundedCache<Uint8Array>(memoryBytes);
 
   constructor(bodies: Bodies, operations: Operations) {
     this.#bodies = bodies;

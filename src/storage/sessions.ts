@@ -1,6 +1,6 @@
 import { type Session, type SessionOwner, type SessionRecord, sameOwner } from "../domain/session.ts";
 import type { SessionStub } from "../objects/session/session-stub.ts";
-import { Lru } from "./lru.ts";
+import { BoundedCache } from "./bounded-cache.ts";
 import type { Operations } from "./operations.ts";
 
 interface Dependencies {
@@ -18,9 +18,9 @@ const memoEntries = 10_000;
  */
 export class Sessions {
   readonly #dependencies: Dependencies;
-  readonly #memo = new Lru<{ session: Session; until: number }>(memoEntries);
+  readonly #memo = new BoundedCache<{ session: Session; until: number }>(memoEntries);
   /** Ended here: an answer that was on its way meanwhile must not bring one back. Ids are never used again. */
-  readonly #ended = new Lru<true>(memoEntries);
+  readonly #ended = new BoundedCache<true>(memoEntries);
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;

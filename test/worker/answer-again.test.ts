@@ -130,7 +130,6 @@ describe("an answer that is sent again", () => {
     const registry = isolate({ CORS_ORIGINS: "https://a.test" });
     const ask = (headers: Record<string, string> = {}) => registry.send("GET", path, { token: member, headers });
     const kept = await untilKept(() => ask());
-    expect((await ask({ "X-Request-Id": "my-own-request" })).headers.get("X-Request-Id")).toBe("my-own-request");
     expect((await ask({ "Cache-Control": "no-cache" })).headers.get("Rollcall-Source")).toBe("object");
     expect((await ask({ "Rollcall-Min-Generation": "1000000" })).status).toBe(412);
     const origin = await ask({ Origin: "https://a.test" });
@@ -140,9 +139,35 @@ describe("an answer that is sent again", () => {
     expect((await registry.send("GET", `${path}?x=1`, { token: member })).status).toBe(400);
   });
 
+  it("costs one turn, whether or not there is more of it than its tag", async () => {
+    const etag = (await isolate().send("GET", path, { token: member })).headers.get("ETag") ?? "";
+    const registry = isolate({ READ_LIMIT: "1/6" });
+    const statuses = [];
+    for (const headers of [...Array(3).fill({ "If-None-Match": etag }), ...Array(4).fill({})]) {
+      statuses.push((await registry.send("GET", path, { token: member, headers })).status);
+    }
+    expect(statuses).toEqual([304, 304, 304, 200, 200, 200, 429]);
+  });
+
+  it("has the id that the request came with, where it can be shown", async () => {
+    const registry = isolate();
+    const etag = (await untilKept(() => registry.send("GET", path, { token: member }))).headers.get("ETag") ?? "";
+    const before = { ...registry.services.operations };
+    for (const conditional of [{}, { "If-None-Match": etag }]) {
+      const ask = (id: string) =>
+        registry.send("GET", path, { token: member, headers: { ...conditional, "X-Request-Id": id } });
+      expect((await ask("my-own-request")).headers.get("X-Request-Id")).toBe("my-own-request");
+      expect((await ask("<script>")).headers.get("X-Request-Id")).toBeNull();
+    }
+    // A head and an answer each, and nothing was made.
+    expect(registry.services.operations.memory - before.memory).toBe(8);
+    expect((await registry.send("GET", path, { token: member })).headers.get("X-Request-Id")).toBeNull();
+  });
+
   it("is counted like any other", async () => {
     const registry = isolate();
     const admin = await token({ sub: "admin", tenants: [], admin: true });
+    for (let asked = 0; asked < 3; asked += 1) await registry.send("HEAD", path, { token: member });
     for (let asked = 0; asked < 7; asked += 1) await registry.send("GET", path, { token: member });
     const { body } = await registry.send("GET", "/api/metrics", { token: admin });
     expect(body.data.routes["GET /api/mcp/capabilities/:tenant/:name"]).toMatchObject({
@@ -217,6 +242,7 @@ describe("a message that is answered again", () => {
       textOf("resources/read", { uri }, "-"),
       text.replace('"id":1,', '"id":1,"id":2,'),
       text.slice(0, -1),
+      text.replace('"id":1', '"\\u0069d":1,"id":1'),
       bom,
       broken,
     ]) {
@@ -228,10 +254,29 @@ describe("a message that is answered again", () => {
       { "Mcp-Method": "tools/list" },
       { "Content-Type": "text/plain" },
       { Accept: "text/html" },
+      { "Content-Encoding": "gzip" },
     ]) {
       const answer = await post(registry, text, { ...headers, ...odd });
       expect([answer.status >= 400, isKept(answer)]).toEqual([true, false]);
     }
+  });
+
+  it("never takes what is inside a message for its id", async () => {
+    const registry = isolate();
+    const spelt = (inner: string) =>
+      `{"jsonrpc":"2.0","\\u0069d":1,"method":"tools/list","params":{"id":${inner},"_meta":${JSON.stringify(meta)}}}`;
+    for (const inner of ["1", "1", "2", '"other"']) {
+      expect((await post(registry, spelt(inner), headersOf("tools/list"))).body.id).toBe(1);
+    }
+  });
+
+  it("is read the long way where it is longer than it says", async () => {
+    const registry = isolate();
+    const headers = { ...headersOf("tools/list"), "Content-Length": "10" };
+    const padded = (length: number) => `${textOf("tools/list", {}).slice(0, -1)}${" ".repeat(length)}}`;
+    const answer = await post(registry, padded(10_000), headers);
+    expect([answer.status, answer.body.result.tools.length > 0, isKept(answer)]).toEqual([200, true, false]);
+    expect((await post(registry, padded(1_000_000), headers)).status).toBe(413);
   });
 
   it("is neither another caller's nor another time's", async () => {

@@ -1,5 +1,4 @@
 import type { ChangeCounts } from "../../domain/change.ts";
-import type { Flag } from "../../domain/issue.ts";
 import type { StoredManifest } from "../../domain/stored.ts";
 import type { CapabilityKind } from "../../schemas/index.ts";
 import { disown, owe } from "./outbox.ts";

@@ -10,7 +10,7 @@ interface Entry<V> {
  * a mark: keeping the entries in order of their last use would cost more than what most of them save. Who has a mark is
  * passed over once, and loses it.
  */
-export class Lru<V> {
+export class BoundedCache<V> {
   readonly #entries = new Map<string, Entry<V>>();
   readonly #capacity: number;
   #size = 0;
