@@ -43,7 +43,9 @@ await runCommand({ help, options }, async ({ quick: rough, json, case: wanted, p
   try {
     await publishServers(target);
     const ready = await readyCases(target, chosen, stops);
-    const floor = await startFloor(new Map(ready.map(({ case: { name }, answer }) => [name, answer])));
+    const floor = await startFloor(
+      ready.map(({ case: { name, writes = false }, answer }) => ({ name, answer, readsBody: writes })),
+    );
     stops.push(floor.stop);
     const figures: CaseFigures[] = [];
     for (const [index, one] of ready.entries()) {

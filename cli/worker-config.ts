@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import type { WorkerOptions } from "miniflare";
-import { CommandError } from "./command.ts";
+import { CommandError, errorCode } from "./command.ts";
 import { projectPath } from "./project.ts";
 import { toolEnvironment } from "./run-tool.ts";
 
@@ -27,7 +27,7 @@ export interface WorkerConfig {
 
 /** What was read last time, and what it was read from. */
 const keptPath = projectPath("dist", "worker-config.json");
-const inputs = ["wrangler.toml", "package.json"];
+const inputs = ["wrangler.toml", "package.json", "cli/convert-config.ts", "cli/worker-config.ts"];
 
 /**
  * Reads wrangler.toml. Wrangler's own conversion to Miniflare options is not used because it also reads .dev.vars,
@@ -58,11 +58,20 @@ async function convertedConfig(): Promise<ConvertedConfig> {
   const kept = await readKept();
   if (kept?.of === of) return kept.config;
   const config = await convert();
-  await mkdir(projectPath("dist"), { recursive: true });
-  const scratch = `${keptPath}.${process.pid}`;
-  await writeFile(scratch, JSON.stringify({ of, config }));
-  await rename(scratch, keptPath);
+  await keep(JSON.stringify({ of, config }));
   return config;
+}
+
+/** For the next start. Where nothing may be written, that one reads it again. */
+async function keep(text: string): Promise<void> {
+  const scratch = `${keptPath}.${process.pid}`;
+  try {
+    await mkdir(projectPath("dist"), { recursive: true });
+    await writeFile(scratch, text);
+    await rename(scratch, keptPath);
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+  }
 }
 
 async function readKept(): Promise<{ of: string; config: ConvertedConfig } | undefined> {

@@ -1,3 +1,4 @@
+import { catalogFields } from "../../src/domain/catalog-query.ts";
 import type { Exchange } from "../harness/exchange.ts";
 import { receive } from "../harness/load.ts";
 import type { Case } from "./case.ts";
@@ -5,6 +6,9 @@ import { readServer, tenant } from "./servers.ts";
 import { tasks } from "./tasks.ts";
 
 const capabilities = `/api/mcp/capabilities/${tenant}/${readServer}`;
+
+/** What a page may show of a server besides its name. */
+const optionalFields = catalogFields.filter((field) => field !== "tenant" && field !== "name");
 
 /** The same question over and over. */
 const again = (exchange: Exchange) => ({ next: () => exchange });
@@ -45,6 +49,20 @@ export const reads: Case[] = [
     status: 200,
     hot: true,
     prepare: async () => again(get("/api/catalog?limit=30")),
+  },
+  {
+    name: "catalogue page, not in memory",
+    status: 200,
+    async prepare() {
+      // Each asks for other fields, so that no two want the same page.
+      let asked = 0;
+      const next = () => {
+        asked += 1;
+        const chosen = optionalFields.filter((_, bit) => (asked >> bit) & 1);
+        return get(`/api/catalog?limit=30&fields=${["name", ...chosen].join(",")}`);
+      };
+      return { next };
+    },
   },
   {
     name: "search",

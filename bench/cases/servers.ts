@@ -45,6 +45,13 @@ export function manifest(count: number, first = 0): { version: string; tools: Re
   return { version: "1.0.0", tools: Array.from({ length: count }, (_, index) => tool(first + index)) };
 }
 
+/** Seeds for the tools of a server that no other server has: a name that two have is worth a remark to the registry. */
+let seeds = 1_000_000;
+export function freshSeeds(count: number): number {
+  seeds += count;
+  return seeds - count;
+}
+
 /** What the cases find: the server that is read, and a page and more of others, all public. */
 export async function publishServers(target: Target): Promise<void> {
   const caller = await target.callerOf([tenant]);

@@ -1,6 +1,7 @@
 import { prepare, type Target } from "../harness/target.ts";
 import type { Case } from "./case.ts";
 import { inTurn } from "./reads.ts";
+import { readServer, tenant } from "./servers.ts";
 
 const offer = { client_name: "bench", client_version: "1", supported_capabilities: ["sampling"] };
 const negotiate = {
@@ -11,6 +12,7 @@ const negotiate = {
 };
 
 const openedAtOnce = 16;
+const resource = `/mcp/resource?uri=capabilities://${tenant}/${readServer}/tools`;
 
 export const sessions: Case[] = [
   { name: "negotiate", status: 200, prepare: async () => ({ next: () => negotiate }) },
@@ -19,7 +21,7 @@ export const sessions: Case[] = [
     status: 200,
     async prepare(target, { sessions: count }) {
       const ids = await openSessions(target, count);
-      return inTurn(ids.map((id) => ({ method: "GET", path: "/mcp/session", headers: { "X-MCP-Session-ID": id } })));
+      return inTurn(ids.map((id) => ({ method: "GET", path: resource, headers: { "X-MCP-Session-ID": id } })));
     },
   },
 ];

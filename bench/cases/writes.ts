@@ -2,7 +2,7 @@ import { Webhook } from "standardwebhooks";
 import { prepare } from "../harness/target.ts";
 import type { Case } from "./case.ts";
 import { startSource } from "./mcp-source.ts";
-import { manifest, tenant, tool } from "./servers.ts";
+import { freshSeeds, manifest, tenant, tool } from "./servers.ts";
 
 const path = (name: string) => `/api/mcp/capabilities/${tenant}/${name}`;
 const json = { "Content-Type": "application/json" };
@@ -21,9 +21,12 @@ export const writes: Case[] = [
     writes: true,
     async prepare(target) {
       const headers = { ...(await target.callerOf([tenant])), ...json };
-      const body = JSON.stringify(manifest(12));
       const run = Date.now().toString(36);
-      return { next: () => ({ method: "PUT", path: path(`new-${run}-${++written}`), headers, body }) };
+      const next = () => {
+        const body = JSON.stringify(manifest(12, freshSeeds(12)));
+        return { method: "PUT", path: path(`new-${run}-${++written}`), headers, body };
+      };
+      return { next };
     },
   },
   {
@@ -33,12 +36,13 @@ export const writes: Case[] = [
     writes: true,
     async prepare(target) {
       const headers = { ...(await target.callerOf([tenant])), ...json };
-      const { tools, ...rest } = manifest(1_000);
+      const first = freshSeeds(1_000);
+      const { tools, ...rest } = manifest(1_000, first);
       await prepare(target, "PUT", path("thousand-changing"), headers, { ...rest, tools });
       // All but the changed one is text already: what is measured is the registry.
       const others = JSON.stringify({ ...rest, tools: tools.slice(1) }).slice(0, -2);
       const next = () => {
-        const body = `${others},${JSON.stringify(tool(0, ` Change ${Date.now()} ${++written}.`))}]}`;
+        const body = `${others},${JSON.stringify(tool(first, ` Change ${Date.now()} ${++written}.`))}]}`;
         return { method: "PUT", path: path("thousand-changing"), headers, body };
       };
       return { next };
@@ -51,7 +55,7 @@ export const writes: Case[] = [
     writes: true,
     async prepare(target) {
       const headers = { ...(await target.callerOf([tenant])), ...json };
-      const body = manifest(1_000);
+      const body = manifest(1_000, freshSeeds(1_000));
       await prepare(target, "PUT", path("thousand-same"), headers, body);
       const exchange = { method: "PUT", path: path("thousand-same"), headers, body: JSON.stringify(body) };
       return { next: () => exchange };
@@ -64,7 +68,8 @@ export const writes: Case[] = [
     writes: true,
     async prepare(target) {
       const caller = await target.callerOf([tenant]);
-      await prepare(target, "PUT", path("hooked"), caller, manifest(12));
+      const { version, tools } = manifest(12, freshSeeds(12));
+      await prepare(target, "PUT", path("hooked"), caller, { version, tools });
       const { data } = await prepare<{ url: string; secret: string }>(target, "POST", "/api/hooks", caller, {
         tenant,
         server: "hooked",
@@ -74,8 +79,7 @@ export const writes: Case[] = [
       const next = () => {
         const at = new Date();
         const id = `msg_${at.getTime()}_${++written}`;
-        const { version, tools } = manifest(11);
-        const changed = { version, tools: [...tools, tool(11, ` Change ${written}.`)] };
+        const changed = { version: `${version}-${written}`, tools };
         const event = {
           type: "manifest.published",
           data: { sequence: at.getTime() * 1_000 + written, manifest: changed },
@@ -98,7 +102,7 @@ export const writes: Case[] = [
     writes: true,
     async prepare(target) {
       const caller = await target.callerOf([tenant]);
-      const source = await startSource(manifest(12).tools);
+      const source = await startSource(manifest(12, freshSeeds(12)).tools);
       const run = Date.now().toString(36);
       const names = Array.from({ length: sourced }, (_, index) => `sourced-${run}-${index}`);
       for (const name of names) {

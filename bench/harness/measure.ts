@@ -42,8 +42,8 @@ export async function measureCase(
   { case: measured, prepared, answer }: ReadyCase,
   effort: Effort,
 ): Promise<CaseFigures> {
-  const { name, status, hot = false, writes = false } = measured;
-  const operations = await operationsOf(target, prepared, writes);
+  const { name, status, hot = false } = measured;
+  const operations = await operationsOf(target, prepared, measured);
   const connections = measured.connections ?? effort.connections;
   const side = { connections, next: prepared.next, status };
   const loads = await runRounds(

@@ -1,41 +1,53 @@
-import type { Prepared } from "../cases/case.ts";
+import { CommandError } from "../../cli/command.ts";
+import type { Case, Prepared } from "../cases/case.ts";
 import { receive } from "./load.ts";
 import { prepare, type Target } from "./target.ts";
 
 /** What one request touches, by the registry's own count. */
 export type Operations = Record<string, number>;
 
-/** Asked one after another, so that nothing else is counted with them. */
+/** Reads are asked one after another, so that nothing else is counted with them. */
 const asked = 10;
-/** Writes settle what they owe KV and the directory a moment after they are answered. */
-const stillMs = 250;
-const mostWaits = 20;
+/** Each write by itself, with all that it leaves to be done: KV takes one a second to a key, and what comes sooner waits. */
+const written = 2;
+const stillMs = 1_200;
+const mostWaits = 15;
 
-/** Exact for what is always the same; an average where, say, one write in ten does more. */
-export async function operationsOf(target: Target, { next }: Prepared, writes: boolean): Promise<Operations> {
+/** Exact for what is always the same; an average where, say, one request in ten does more. */
+export async function operationsOf(
+  target: Target,
+  { next }: Prepared,
+  { status, writes = false }: Pick<Case, "status" | "writes">,
+): Promise<Operations> {
   const admin = await target.callerOf([], { admin: true });
   const count = async () =>
     (await prepare<{ operations: Operations }>(target, "GET", "/api/metrics", admin)).data.operations;
-  await untilStill(count);
+  const ask = async () => {
+    const answer = await receive(target.url, next());
+    if (answer.status !== status) throw new CommandError(`Answered ${answer.status} instead of ${status}.`);
+  };
   // Until all that can be in memory is: the head, then the answer.
-  for (let index = 0; index < 3; index += 1) await receive(target.url, next());
-  if (writes) await untilStill(count);
-  const before = await count();
-  for (let index = 0; index < asked; index += 1) await receive(target.url, next());
-  if (writes) await untilStill(count);
+  for (let warm = 0; warm < 3; warm += 1) await ask();
+  const times = writes ? written : asked;
+  const before = await (writes ? untilStill(count) : count());
+  for (let index = 0; index < times; index += 1) {
+    await ask();
+    if (writes) await untilStill(count);
+  }
   const after = await count();
   return Object.fromEntries(
-    Object.entries(after).map(([name, total]) => [name, Number(((total - (before[name] ?? 0)) / asked).toFixed(1))]),
+    Object.entries(after).map(([name, total]) => [name, Number(((total - (before[name] ?? 0)) / times).toFixed(1))]),
   );
 }
 
-/** Waits for what is under way in the background. */
-async function untilStill(count: () => Promise<Operations>): Promise<void> {
-  let seen = "";
+/** The counts, once nothing is under way in the background. */
+async function untilStill(count: () => Promise<Operations>): Promise<Operations> {
+  let seen = await count();
   for (let waited = 0; waited < mostWaits; waited += 1) {
-    const now = JSON.stringify(await count());
-    if (now === seen) return;
-    seen = now;
     await new Promise((resolve) => setTimeout(resolve, stillMs));
+    const now = await count();
+    if (JSON.stringify(now) === JSON.stringify(seen)) return now;
+    seen = now;
   }
+  throw new CommandError("The registry does not come to rest, so what a write costs cannot be counted.");
 }

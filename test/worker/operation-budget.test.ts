@@ -160,6 +160,7 @@ let offered = ["a"];
 /** A look at the sources of a server, which then offer something. */
 async function introspect(...names: string[]): Promise<Operations> {
   const sources = [{ id: "main", type: "streamable-http", url: "https://upstream.example/mcp" }];
+  await post(configs, { tenant, name: "sourced" });
   await registry.send("PUT", configs, { token: mine, body: { tenant, name: "sourced", sources } });
   await get(capabilities(tenant, "sourced"), mine);
   await settled(tenant);
@@ -224,10 +225,7 @@ const cases: Record<string, () => Promise<Operations>> = {
     const hook = await hooked("budget-hook");
     return cost(() => sendEvent(hook, published(1, tools("a")), { registry }), hook.tenant);
   },
-  "introspection, changed": async () => {
-    await post(configs, { tenant, name: "sourced" });
-    return introspect("a", "b");
-  },
+  "introspection, changed": () => introspect("a", "b"),
   "introspection, unchanged": () => introspect(...offered),
 };
 
@@ -256,6 +254,14 @@ describe("what a request touches", () => {
   it.each(rowsOf(budget))("%s", async (name, counts) => {
     const touched = await cases[name]?.();
     expect(touched).toEqual(counts);
+  });
+
+  it("is written down for every case", () => {
+    expect(
+      rowsOf(budget)
+        .map(([name]) => name)
+        .sort(),
+    ).toEqual(Object.keys(cases).sort());
   });
 });
 
