@@ -1,4 +1,4 @@
-import { access, constants, stat } from "node:fs/promises";
+import { access, constants, mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CommandError } from "../../cli/command.ts";
 
@@ -10,6 +10,16 @@ export async function requireWritable(option: string, file: string): Promise<voi
   await access(there === undefined ? dirname(file) : file, constants.W_OK).catch(() => {
     throw new CommandError(`${option} ${file} cannot be written.`);
   });
+}
+
+/** Makes a directory where there is none, or refuses it before anything is measured. */
+export async function requireDirectory(option: string, directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true });
+    await access(directory, constants.W_OK);
+  } catch {
+    throw new CommandError(`${option} ${directory} is not a directory that can be written.`);
+  }
 }
 
 function statOf(path: string) {
