@@ -38,8 +38,8 @@ export function endWithUs(child: ChildProcess): void {
 }
 
 function leaveNothing(): void {
-  for (const child of children) child.kill("SIGKILL");
-  // A runtime that is just ending may write once more.
+  for (const child of children) child.kill();
+  // A server that is just ending may write once more.
   for (const path of directories) rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
 }
 
