@@ -1,23 +1,8 @@
 import { readServer, tenant } from "../cases/servers.ts";
 import { receive } from "./load.ts";
+import { ownName, type Peer, type Question, questions } from "./peer.ts";
 import { runRounds } from "./rounds.ts";
 import { type Percentiles, percentilesOf, spreadOf } from "./statistics.ts";
-
-/** What is asked of every server, in its own paths. */
-export const questions = {
-  list: "list 30 servers",
-  get: "get one server's capabilities",
-  search: "search",
-} as const;
-export type Question = keyof typeof questions;
-
-export interface Peer {
-  name: string;
-  origin: string;
-  /** Some servers have no search. */
-  paths: { list: string; get: string; search?: string | undefined };
-  headers: Record<string, string>;
-}
 
 export interface PeerFigures extends Percentiles {
   question: string;
@@ -27,8 +12,6 @@ export interface PeerFigures extends Percentiles {
   perSecond: number;
   bytes: number;
 }
-
-export const ownName = "rollcall";
 
 /** This registry, in its own paths, with a word that the servers of the cases speak of. */
 export function ownPeer(origin: string, headers: Record<string, string>): Peer {

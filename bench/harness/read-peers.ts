@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { CommandError, UsageError } from "../../cli/command.ts";
-import { ownName, type Peer } from "./peers.ts";
+import { ownName, type Peer } from "./peer.ts";
 
 /** What speaks the API of the official registry is asked in it. */
 const official = {

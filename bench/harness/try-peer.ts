@@ -1,6 +1,6 @@
 import { CommandError } from "../../cli/command.ts";
 import { reasonOf, receive } from "./load.ts";
-import type { Peer } from "./peers.ts";
+import type { Peer } from "./peer.ts";
 
 /** Of one answer. */
 const mostMs = 30_000;
