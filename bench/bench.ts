@@ -7,12 +7,16 @@ import { publishServers, tenant } from "./cases/servers.ts";
 import { startFloor } from "./harness/floor.ts";
 import { receive } from "./harness/load.ts";
 import { type CaseFigures, type Effort, measureCase, type ReadyCase } from "./harness/measure.ts";
-import { measurePeers, ownPeer, readPeer } from "./harness/peers.ts";
+import { requireWritable } from "./harness/output.ts";
+import { type Peer, type Question, questions } from "./harness/peer.ts";
+import { measurePeers, ownPeer, type PeerFigures } from "./harness/peers.ts";
+import { readPeers } from "./harness/read-peers.ts";
 import { caseTable, peerTable } from "./harness/report.ts";
 import { startTarget, type Target } from "./harness/target.ts";
+import { tryPeer } from "./harness/try-peer.ts";
 
 const help = `
-Usage: npm run bench [-- --quick] [--json FILE] [--case NAME ...] [--peer NAME=URL ...]
+Usage: npm run bench [-- --quick] [--json FILE] [--case NAME ...] [--peer NAME=URL|FILE ...]
 
 Measures the built Worker, run as \`npm run serve\` runs it, against a floor: a bare Worker in the same runtime that
 returns the same bytes. Both are asked in turn within every round; what is told is the median ratio of all rounds. Use
@@ -20,7 +24,9 @@ a machine that does nothing else meanwhile.
   --quick            a rough look in less than a minute: three short rounds
   --json FILE        writes the figures there as well
   --case NAME        only this case; may be given several times
-  --peer NAME=URL    asks another server the same three questions in the same rounds (see bench/peers.md)
+  --peer NAME=URL    asks another server that speaks the official registry's API the same three questions, in rounds
+                     with this one; may be given several times (see bench/peers.md)
+  --peer NAME=FILE   the same for a server with its own paths: JSON with url, list, get, search and headers
 `;
 
 /** Hot cases have goals as ratios and get the time for it: five rounds of eight seconds each. */
@@ -37,11 +43,14 @@ const options = {
 await runCommand({ help, options }, async ({ quick: rough, json, case: wanted, peer }) => {
   const effort = rough ? quick : whole;
   const chosen = chooseCases(wanted);
-  const others = await Promise.all(peer.map(readPeer));
+  if (json !== undefined) await requireWritable("--json", json);
+  const others = await Promise.all((await readPeers(peer)).map(tryPeer));
   const target = await startTarget();
   const stops: (() => Promise<void>)[] = [target.stop];
   try {
     await publishServers(target);
+    const peers =
+      others.length === 0 ? [] : [await tryPeer(ownPeer(target.url, await target.callerOf([tenant]))), ...others];
     const ready = await readyCases(target, chosen, stops);
     const floor = await startFloor(
       ready.map(({ case: { name, writes = false }, answer }) => ({ name, answer, readsBody: writes })),
@@ -53,15 +62,35 @@ await runCommand({ help, options }, async ({ quick: rough, json, case: wanted, p
       figures.push(await measureCase(target, floor, one, effort));
     }
     console.log(caseTable(figures));
-    const own = ownPeer(target.url, await target.callerOf([tenant]));
-    const compared =
-      others.length === 0 ? [] : await measurePeers([own, ...others], { ...effort, seconds: effort.hotSeconds });
-    if (compared.length > 0) console.log(`\n${peerTable(compared)}`);
-    if (json !== undefined) await writeFile(json, `${JSON.stringify(document(figures, compared, effort), null, 2)}\n`);
+    const write = async (compared: readonly PeerFigures[]) => {
+      if (json !== undefined)
+        await writeFile(json, `${JSON.stringify(document(figures, compared, effort), null, 2)}\n`);
+    };
+    await write([]);
+    await comparePeers(peers, effort, write);
   } finally {
     for (const stop of stops.reverse()) await stop();
   }
 });
+
+/** Whatever becomes of a peer, what was measured before is written and shown. */
+async function comparePeers(
+  peers: readonly Peer[],
+  { rounds, hotSeconds, connections }: Effort,
+  write: (compared: readonly PeerFigures[]) => Promise<void>,
+): Promise<void> {
+  if (peers.length === 0) return;
+  const compared: PeerFigures[] = [];
+  try {
+    for (const question of Object.keys(questions) as Question[]) {
+      console.error(`${questions[question]}: ${peers.map(({ name }) => name).join(", ")}`);
+      compared.push(...(await measurePeers(question, peers, { rounds, seconds: hotSeconds, connections })));
+      await write(compared);
+    }
+  } finally {
+    if (compared.length > 0) console.log(`\n${peerTable(compared)}`);
+  }
+}
 
 function chooseCases(wanted: readonly string[]): readonly Case[] {
   const unknown = wanted.find((name) => !cases.some((one) => one.name === name));

@@ -1,30 +1,32 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { cp, writeFile } from "node:fs/promises";
+import { cpus } from "node:os";
+import { basename, join } from "node:path";
 import { CommandError, runCommand, UsageError } from "../cli/command.ts";
-import { projectPath } from "../cli/project.ts";
 import { cases as allCases } from "./cases/all.ts";
 import type { Case, Prepared } from "./cases/case.ts";
-import { publishServers, readServer, tenant } from "./cases/servers.ts";
-import { realServers } from "./corpus/real-servers.ts";
+import { publishServers } from "./cases/servers.ts";
+import { catalogueKind, realServers } from "./corpus/real-servers.ts";
 import { fillRegistries } from "./corpus/registries.ts";
-import { readSizes } from "./corpus/sizes.ts";
+import { readCount, readSizes } from "./corpus/sizes.ts";
+import { requireDirectory } from "./harness/output.ts";
 import { runRounds, type Side } from "./harness/rounds.ts";
 import { percentilesOf } from "./harness/statistics.ts";
 import { startTarget, type Target } from "./harness/target.ts";
 import { type Line, plotSvg } from "./plot.ts";
+import { scratchDirectory } from "./scratch.ts";
 
 const help = `
 Usage: npm run bench:growth [-- --sizes 1000,10000,100000] [--sessions 1,100,2000] [--case NAME] [--data DIR] [--out DIR]
 
 What each case costs against how much there is: asks registries of these sizes the same in turn, one question at a time,
-and writes milliseconds at each size to growth.json and plots of them to capabilities.svg and sessions.svg.
-  --sizes      capabilities (default 1000,10000,100000); real ones first, then derived ones
+and prints milliseconds at each size as JSON.
+  --sizes      capabilities (default 1000,10000,100000), with those that the cases themselves publish; real ones first,
+               then derived ones
   --sessions   open at once (default 1,100,2000)
   --case NAME  only cases whose name contains it
   --rounds N   of six seconds a case (default 3)
-  --data DIR   keeps the registries, and uses them again
-  --out DIR    where to write (default docs/performance)
+  --data DIR   keeps the registries as they were loaded, and uses them again; measures copies of them
+  --out DIR    writes growth.json there, and plots to capabilities.svg and sessions.svg
 `;
 
 const options = {
@@ -33,12 +35,14 @@ const options = {
   case: { type: "string", default: "" },
   rounds: { type: "string", default: "3" },
   data: { type: "string" },
-  out: { type: "string", default: projectPath("docs/performance") },
+  out: { type: "string" },
 } as const;
 
 const seconds = 6;
 /** Cases that go through sessions, and so grow with those. */
 const ofSessions = ["negotiate", "session-checked call"];
+/** What `publishServers` publishes for the cases to find: 61 servers with twelve tools each. */
+const ofCases = 61 * 12;
 
 interface Grown {
   name: string;
@@ -47,62 +51,83 @@ interface Grown {
   p95: number[];
 }
 
-await runCommand({ help, options }, async ({ sizes, sessions, case: part, rounds: wanted, data: kept, out }) => {
-  const cases = allCases.filter(({ name }) => name.includes(part));
-  if (cases.length === 0) throw new UsageError(`There is no case with ${part} in its name.`);
-  const rounds = Number(wanted);
-  if (!Number.isInteger(rounds) || rounds < 1) throw new UsageError("--rounds takes a whole number above 0.");
-  const directory = kept ?? (await mkdtemp(join(tmpdir(), "rollcall-growth-")));
-  try {
-    const capabilities = await overCapabilities(directory, readSizes(sizes), cases, rounds);
-    const inSessions = cases.filter(({ name }) => ofSessions.includes(name));
-    const open = await overSessions(readSizes(sessions), inSessions, rounds);
-    await mkdir(out, { recursive: true });
-    await writeFile(join(out, "growth.json"), `${JSON.stringify({ capabilities, sessions: open }, null, 2)}\n`);
-    await draw(
-      join(out, "capabilities.svg"),
-      "What a request costs as capabilities grow",
-      "capabilities",
-      capabilities,
-    );
-    await draw(join(out, "sessions.svg"), "What a request costs as sessions grow", "sessions open", open);
-    console.log(JSON.stringify({ capabilities, sessions: open }));
-  } finally {
-    if (kept === undefined) await rm(directory, { recursive: true, force: true });
-  }
-});
-
 interface Growth {
   sizes: number[];
   cases: Grown[];
 }
 
+await runCommand({ help, options }, async (values) => {
+  const cases = allCases.filter(({ name }) => name.includes(values.case));
+  if (cases.length === 0) throw new UsageError(`There is no case with "${values.case}" in its name.`);
+  const rounds = readCount("--rounds", values.rounds);
+  const loads = readLoads(values.sizes);
+  const sessionCounts = readSizes("--sessions", values.sessions);
+  if (values.data !== undefined) await requireDirectory("--data", values.data);
+  if (values.out !== undefined) await requireDirectory("--out", values.out);
+  const scratch = await scratchDirectory("growth");
+  try {
+    const capabilities = await overCapabilities(loads, { kept: values.data, scratch: scratch.path }, cases, rounds);
+    const inSessions = cases.filter(({ name }) => ofSessions.includes(name));
+    const sessions = inSessions.length === 0 ? undefined : await overSessions(sessionCounts, inSessions, rounds);
+    const only = values.case === "" ? "" : ` --case "${values.case}"`;
+    const figures = {
+      date: new Date().toISOString(),
+      command: `npm run bench:growth -- --sizes ${values.sizes} --sessions ${values.sessions} --rounds ${rounds}${only}`,
+      catalogue: catalogueKind(),
+      cpus: cpus().length,
+      capabilities,
+      ...(sessions === undefined ? {} : { sessions }),
+    };
+    console.log(JSON.stringify(figures));
+    if (values.out !== undefined) await write(values.out, figures);
+  } finally {
+    await scratch.remove();
+  }
+});
+
+/** How much to load, so that with what the cases publish there are as many as was asked for. */
+function readLoads(text: string): number[] {
+  const loads = readSizes("--sizes", text).map((size) => Math.max(1, size - ofCases));
+  if (new Set(loads).size === loads.length) return loads;
+  throw new UsageError(`--sizes takes one size up to ${ofCases}: the cases themselves publish so many capabilities.`);
+}
+
 async function overCapabilities(
-  directory: string,
-  sizes: readonly number[],
+  loads: readonly number[],
+  { kept, scratch }: { kept: string | undefined; scratch: string },
   cases: readonly Case[],
   rounds: number,
 ): Promise<Growth> {
-  const filled = await fillRegistries(directory, await realServers(), sizes);
-  return withTargets(
-    filled.map(({ data }) => data),
-    async (targets) => {
-      for (const target of targets) if (!(await hasServers(target))) await publishServers(target);
-      const sides = targets.map((target, index) => ({ target, size: sizes[index] ?? 0, sessions: 1 }));
-      return { sizes: filled.map(({ capabilities }) => capabilities), cases: await measure(cases, sides, rounds) };
-    },
-  );
+  const filled = await fillRegistries(kept ?? scratch, await realServers(), loads);
+  const measured: string[] = [];
+  for (const { data } of filled) measured.push(kept === undefined ? data : await copyOf(data, scratch));
+  return withTargets(measured, async (targets) => {
+    for (const target of targets) await publishServers(target);
+    const sizes = filled.map(({ capabilities }) => capabilities + ofCases);
+    const sides = targets.map((target, index) => ({ target, size: sizes[index] ?? 0, sessions: 1 }));
+    return { sizes, cases: await measure(cases, sides, rounds) };
+  });
+}
+
+/** Cases publish, and what is kept is to stay as it was loaded. */
+async function copyOf(data: string, scratch: string): Promise<string> {
+  const copy = join(scratch, basename(data));
+  await cp(data, copy, { recursive: true });
+  return copy;
 }
 
 /** Each number of sessions has a registry of its own, with little else in it. */
-async function overSessions(sizes: readonly number[], cases: readonly Case[], rounds: number): Promise<Growth> {
+async function overSessions(counts: readonly number[], cases: readonly Case[], rounds: number): Promise<Growth> {
   return withTargets(
-    sizes.map(() => undefined),
+    counts.map(() => undefined),
     async (targets) => {
-      const sides = targets.map((target, index) => ({ target, size: sizes[index] ?? 0, sessions: sizes[index] ?? 1 }));
+      const sides = targets.map((target, index) => {
+        const count = counts[index] ?? 1;
+        return { target, size: count, sessions: count };
+      });
       // The sessions that the check goes through are open while negotiations are measured, too.
       const order = cases.toSorted((a, b) => Number(a.name === "negotiate") - Number(b.name === "negotiate"));
-      return { sizes: [...sizes], cases: await measure(order, sides, rounds) };
+      return { sizes: [...counts], cases: await measure(order, sides, rounds) };
     },
   );
 }
@@ -145,11 +170,12 @@ async function withTargets<T>(directories: readonly (string | undefined)[], work
   }
 }
 
-async function hasServers(target: Target): Promise<boolean> {
-  const headers = await target.callerOf([tenant]);
-  const response = await fetch(`${target.url}/api/mcp/capabilities/${tenant}/${readServer}`, { headers });
-  await response.body?.cancel();
-  return response.ok;
+async function write(out: string, figures: { capabilities: Growth; sessions?: Growth }): Promise<void> {
+  const { capabilities, sessions } = figures;
+  await writeFile(join(out, "growth.json"), `${JSON.stringify(figures, null, 2)}\n`);
+  const title = (what: string) => `What a request costs as ${what} grow`;
+  await draw(join(out, "capabilities.svg"), title("capabilities"), "capabilities", capabilities);
+  if (sessions !== undefined) await draw(join(out, "sessions.svg"), title("sessions"), "sessions open", sessions);
 }
 
 async function draw(file: string, title: string, axis: string, { sizes, cases }: Growth): Promise<void> {

@@ -1,14 +1,13 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { runCommand } from "../cli/command.ts";
+import { runCommand, UsageError } from "../cli/command.ts";
 import { totalTokens } from "../cli/eval/load.ts";
 import { percentile } from "../cli/eval/metrics.ts";
 import { catalogueOf } from "./corpus/catalogue.ts";
 import { realServers } from "./corpus/real-servers.ts";
 import { fillRegistries } from "./corpus/registries.ts";
-import { readSizes } from "./corpus/sizes.ts";
+import { readCount, readSizes } from "./corpus/sizes.ts";
+import { requireDirectory } from "./harness/output.ts";
 import { prepare, startTarget, type Target } from "./harness/target.ts";
+import { keptOrScratch } from "./scratch.ts";
 import { judgedSet, remembered, sample, type Task } from "./search/judged.ts";
 import { measureQuality } from "./search/quality.ts";
 
@@ -32,23 +31,27 @@ const options = {
   only: { type: "string" },
 } as const;
 
-await runCommand({ help, options }, async ({ sizes: wanted, tasks: count, data: kept, only }) => {
-  const sizes = readSizes(wanted);
-  const directory = kept ?? (await mkdtemp(join(tmpdir(), "rollcall-search-")));
+await runCommand({ help, options }, async ({ sizes: wanted, tasks: each, data: kept, only }) => {
+  const sizes = readSizes("--sizes", wanted);
+  const count = readCount("--tasks", each);
+  if (only !== undefined && only !== "speed" && only !== "quality")
+    throw new UsageError("--only takes speed or quality.");
+  if (kept !== undefined) await requireDirectory("--data", kept);
+  const directory = await keptOrScratch(kept, "search");
   const real = await realServers();
   const sets = [await judgedSet("metatool"), await judgedSet("sealtools")];
-  const own = remembered([...catalogueOf(real, Math.ceil((sizes[0] ?? 1) / 2))], Number(count));
-  const tasks = [own, ...sets.map(({ tasks }) => sample(tasks, Number(count)))].flat();
+  const own = remembered([...catalogueOf(real, Math.ceil((sizes[0] ?? 1) / 2))], count);
+  const tasks = [own, ...sets.map(({ tasks }) => sample(tasks, count))].flat();
   try {
     const figures: Record<string, unknown> = {};
     if (only !== "quality") {
-      const filled = await fillRegistries(directory, real, sizes);
+      const filled = await fillRegistries(directory.path, real, sizes);
       figures["speed"] = await measureSpeed(filled, tasks);
     }
-    if (only !== "speed") figures["quality"] = await measureQuality(directory, real, sizes, sets, own, Number(count));
+    if (only !== "speed") figures["quality"] = await measureQuality(directory.path, real, sizes, sets, own, count);
     console.log(JSON.stringify(figures, null, 2));
   } finally {
-    if (kept === undefined) await rm(directory, { recursive: true, force: true });
+    await directory.remove();
   }
 });
 

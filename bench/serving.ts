@@ -1,8 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { CommandError } from "../cli/command.ts";
 import { openDataDir } from "../cli/data-dir.ts";
@@ -11,6 +8,7 @@ import { projectPath } from "../cli/project.ts";
 import { readWorkerConfig } from "../cli/worker-config.ts";
 import { benchVars, type Target } from "./harness/target.ts";
 import { runtimeBelow } from "./process-cost.ts";
+import { endWithUs, keptOrScratch } from "./scratch.ts";
 
 /** A server in processes of its own, so that what it takes can be told from what measuring takes. */
 export interface Serving extends Target {
@@ -20,23 +18,27 @@ export interface Serving extends Target {
 
 /** Runs `npm run serve`, without npm in between, on a directory of its own unless one is given to keep. */
 export async function startServing(keep?: string): Promise<Serving> {
-  const data = keep ?? (await mkdtemp(join(tmpdir(), "rollcall-bench-")));
+  const data = await keptOrScratch(keep, "bench");
   const vars = Object.entries(benchVars).flatMap(([name, value]) => ["--var", `${name}=${value}`]);
-  const args = [projectPath("cli/serve.ts"), "--port", "0", "--data", data, "--no-demo", ...vars];
+  const args = [projectPath("cli/serve.ts"), "--port", "0", "--data", data.path, "--no-demo", ...vars];
   const server = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+  endWithUs(server);
   // What the server says is of interest only where something goes wrong.
   let said = "";
   server.stderr.on("data", (chunk) => {
     said = `${said}${chunk}`.slice(-4_000);
   });
   const stop = async () => {
-    server.kill("SIGTERM");
-    await once(server, "exit");
-    if (keep === undefined) await rm(data, { recursive: true, force: true });
+    // A server that never came up has ended already.
+    if (server.exitCode === null && server.signalCode === null) {
+      server.kill("SIGTERM");
+      await once(server, "exit");
+    }
+    await data.remove();
   };
   try {
     const url = await readyUrl(server.stdout);
-    const secret = (await openDataDir(data)).secret.value;
+    const secret = (await openDataDir(data.path)).secret.value;
     const { vars: own } = await readWorkerConfig();
     const runtime = server.pid === undefined ? undefined : await runtimeBelow(server.pid);
     return {

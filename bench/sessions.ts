@@ -1,5 +1,6 @@
 import { CommandError, runCommand } from "../cli/command.ts";
 import { openSessions } from "./cases/sessions.ts";
+import { readCount } from "./corpus/sizes.ts";
 import { costOf, type ProcessCost } from "./process-cost.ts";
 import { type Serving, startServing } from "./serving.ts";
 
@@ -14,8 +15,7 @@ prints what they cost: time, memory and open files of the runtime. Figures of me
 const atOnce = 16;
 
 await runCommand({ help, options: { sessions: { type: "string", default: "2000" } } }, async ({ sessions }) => {
-  const count = Number(sessions);
-  if (!Number.isInteger(count) || count < 1) throw new CommandError("--sessions takes a whole number above 0.");
+  const count = readCount("--sessions", sessions);
   const serving = await startServing();
   try {
     await measure(serving, count);
@@ -30,7 +30,7 @@ async function measure({ url, processes }: Serving, count: number): Promise<void
   const started = performance.now();
   const ids = await openSessions({ url }, count);
   const opening = (performance.now() - started) / 1_000;
-  const open_ = await look();
+  const opened = await look();
   const checking = await timed(count, (index) => check(url, ids[index] ?? ""));
   const again = await timed(count, (index) => check(url, ids[index] ?? ""));
   const after = await look();
@@ -39,7 +39,7 @@ async function measure({ url, processes }: Serving, count: number): Promise<void
     opened_per_second: Math.round(count / opening),
     checked_per_second: Math.round(count / checking),
     checked_again_per_second: Math.round(count / again),
-    ...perSession("once open", before, open_, count),
+    ...perSession("once open", before, opened, count),
     ...perSession("all checked", before, after, count),
   };
   console.log(JSON.stringify(figures, null, 2));

@@ -4,11 +4,18 @@ import { projectPath } from "../../cli/project.ts";
 import { fixturePath } from "./fixtures.ts";
 import type { RealServer, Tool } from "./server.ts";
 
+const catalogue = "catalog/mcp-servers.ndjson.gz";
+
+/** Which of the two a run has gone by. */
+export function catalogueKind(): "real" | "demo-derived" {
+  return fixturePath(catalogue) === undefined ? "demo-derived" : "real";
+}
+
 /** The public catalogue where it is installed beside the project; else the demo, said aloud. */
 export async function realServers(): Promise<RealServer[]> {
-  const file = fixturePath("catalog/mcp-servers.ndjson.gz");
+  const file = fixturePath(catalogue);
   if (file !== undefined) return serversIn(file);
-  console.error("No catalog/mcp-servers.ndjson.gz in ROLLCALL_FIXTURES: everything is derived from examples/demo.");
+  console.error(`No ${catalogue} in ROLLCALL_FIXTURES: everything is derived from examples/demo.`);
   return demoServers();
 }
 

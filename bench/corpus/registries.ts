@@ -12,6 +12,8 @@ export interface Loaded {
   seconds: number;
 }
 
+const loadedFile = "loaded.json";
+
 /**
  * Data directories with catalogues of these sizes, in this order; each is a copy of the one before with more published
  * into it, and is used again where it is there already.
@@ -24,7 +26,7 @@ export async function fillRegistries(
   const filled: (Loaded & { data: string })[] = [];
   for (const size of sizes) {
     const data = join(directory, String(size));
-    const known = await readFile(join(data, "loaded.json"), "utf8").catch(() => undefined);
+    const known = await readFile(join(data, loadedFile), "utf8").catch(() => undefined);
     const loaded = known === undefined ? await fill(data, real, size, filled.at(-1)) : (JSON.parse(known) as Loaded);
     filled.push({ ...loaded, data });
   }
@@ -38,7 +40,11 @@ async function fill(
   before: (Loaded & { data: string }) | undefined,
 ): Promise<Loaded> {
   await rm(data, { recursive: true, force: true });
-  if (before !== undefined) await cp(before.data, data, { recursive: true });
+  if (before !== undefined) {
+    await cp(before.data, data, { recursive: true });
+    // It is not loaded until all of its own is there, too.
+    await rm(join(data, loadedFile));
+  }
   const servers = [...catalogueOf(real, size)];
   const target = await startTarget(data);
   try {
@@ -50,7 +56,7 @@ async function fill(
       seconds: Math.round((performance.now() - started) / 100) / 10,
     };
     console.error(`${size}: ${added} tools published in ${loaded.seconds} s`);
-    await writeFile(join(data, "loaded.json"), JSON.stringify(loaded));
+    await writeFile(join(data, loadedFile), JSON.stringify(loaded));
     return loaded;
   } finally {
     await target.stop();

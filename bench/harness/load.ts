@@ -1,5 +1,5 @@
 import { Client } from "undici";
-import { CommandError } from "../../cli/command.ts";
+import { CommandError, errorCode } from "../../cli/command.ts";
 import type { Exchange, Received } from "./exchange.ts";
 
 /** What some seconds of load measured. */
@@ -10,16 +10,16 @@ export interface Load {
 }
 
 interface LoadOptions {
-  origin: string;
-  /** Each sends its next request when the last was answered. */
-  connections: number;
   seconds: number;
   next: () => Exchange;
   /** The status every answer must have: a case that fails fast must not look fast. */
   status: number;
 }
 
-/** Connections to one server that stay open over the slices of a run. */
+/**
+ * Connections to one server that stay open over the slices of a run. Each sends its next request when the last was
+ * answered.
+ */
 export class Connections {
   readonly #clients: Client[];
 
@@ -27,7 +27,7 @@ export class Connections {
     this.#clients = Array.from({ length: count }, () => new Client(origin, { pipelining: 1 }));
   }
 
-  async load({ seconds, next, status }: Pick<LoadOptions, "seconds" | "next" | "status">): Promise<Load> {
+  async load({ seconds, next, status }: LoadOptions): Promise<Load> {
     const latencies: number[] = [];
     const started = performance.now();
     const end = started + seconds * 1_000;
@@ -52,10 +52,10 @@ export class Connections {
 }
 
 /** One request with its whole answer. */
-export async function receive(origin: string, exchange: Exchange): Promise<Received> {
+export async function receive(origin: string, exchange: Exchange, signal?: AbortSignal): Promise<Received> {
   const client = new Client(origin);
   try {
-    const { statusCode, headers, body } = await client.request(requestOf(exchange));
+    const { statusCode, headers, body } = await client.request({ ...requestOf(exchange), signal: signal ?? null });
     const flat = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
     return { status: statusCode, headers: flat, body: Buffer.from(await body.arrayBuffer()) };
   } finally {
@@ -74,7 +74,8 @@ function send(client: Client, exchange: Exchange): Promise<number> {
       },
       onResponseData() {},
       onResponseEnd: () => resolve(status),
-      onResponseError: (_, error) => reject(error),
+      onResponseError: (_, error) =>
+        reject(new CommandError(`${exchange.method} ${exchange.path} failed: ${reasonOf(error)}`)),
     });
   });
 }
@@ -84,10 +85,17 @@ function requestOf({ method, body, ...rest }: Exchange) {
 }
 
 async function unexpected(client: Client, exchange: Exchange, answered: number, wanted: number): Promise<CommandError> {
-  const { body } = await client.request(requestOf(exchange));
-  const again = (await body.text()).slice(0, 300);
+  const again = await client
+    .request(requestOf(exchange))
+    .then(({ body }) => body.text())
+    .catch(reasonOf);
   const { method, path } = exchange;
   return new CommandError(
-    `${method} ${path} answered ${answered} instead of ${wanted}. Asked again, it says: ${again}`,
+    `${method} ${path} answered ${answered} instead of ${wanted}. Asked again, it says: ${again.slice(0, 300)}`,
   );
+}
+
+/** Why a request had no answer: what several addresses refused has a code, but says nothing. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error && error.message !== "" ? error.message : (errorCode(error) ?? String(error));
 }

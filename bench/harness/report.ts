@@ -14,7 +14,7 @@ const short: Record<string, string> = {
   rowsWritten: "rows put",
 };
 
-export function touchedText(operations: Operations): string {
+function touchedText(operations: Operations): string {
   const touched = Object.entries(operations).filter(([, count]) => count > 0);
   return touched.length === 0
     ? "nothing"
@@ -23,7 +23,7 @@ export function touchedText(operations: Operations): string {
 
 const heading = ["case", "ratio", "spread", "per s", "p50", "p95", "p99", "bytes", "touches"];
 
-export function caseRow(figures: CaseFigures): string[] {
+function caseRow(figures: CaseFigures): string[] {
   const { name, ratio, ratioLowest, ratioHighest, perSecond, p50, p95, p99, bytes, operations } = figures;
   const times = [p50, p95, p99].map((milliseconds) => milliseconds.toFixed(1));
   const spread = `${ratioLowest}–${ratioHighest}`;

@@ -1,3 +1,4 @@
+import { CommandError } from "../../cli/command.ts";
 import type { Exchange } from "./exchange.ts";
 import { Connections, type Load } from "./load.ts";
 
@@ -14,7 +15,6 @@ interface RoundOptions {
   rounds: number;
   /** Of one round, shared among the sides. */
   seconds: number;
-  onRound?: (round: number) => void;
 }
 
 /**
@@ -23,26 +23,34 @@ interface RoundOptions {
  */
 export async function runRounds(
   sides: readonly Side[],
-  { rounds, seconds, onRound = () => {} }: RoundOptions,
+  { rounds, seconds }: RoundOptions,
 ): Promise<Map<string, Load[]>> {
   const open = sides.map((side) => ({ side, connections: new Connections(side.origin, side.connections) }));
   const loads = new Map<string, Load[]>(sides.map(({ name }) => [name, []]));
   const slice = seconds / (2 * sides.length);
   try {
     // Once without counting: connections are made, caches and compilers warm.
-    for (const { side, connections } of open) await connections.load({ ...side, seconds: Math.min(1, slice) });
+    for (const { side, connections } of open) await loadOf(side, connections, Math.min(1, slice));
     for (let round = 1; round <= rounds; round += 1) {
       const halves = new Map<string, Load[]>(sides.map(({ name }) => [name, []]));
       for (const { side, connections } of [...open, ...open.toReversed()]) {
-        halves.get(side.name)?.push(await connections.load({ ...side, seconds: slice }));
+        halves.get(side.name)?.push(await loadOf(side, connections, slice));
       }
       for (const [name, halvesOf] of halves) loads.get(name)?.push(joined(halvesOf));
-      onRound(round);
     }
   } finally {
     await Promise.all(open.map(({ connections }) => connections.close()));
   }
   return loads;
+}
+
+/** What fails says whose it is. */
+async function loadOf({ name, next, status }: Side, connections: Connections, seconds: number): Promise<Load> {
+  try {
+    return await connections.load({ next, status, seconds });
+  } catch (error) {
+    throw error instanceof CommandError ? new CommandError(`${name}: ${error.message}`) : error;
+  }
 }
 
 function joined(loads: readonly Load[]): Load {

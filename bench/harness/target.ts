@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { CommandError } from "../../cli/command.ts";
 import { startEmbedded } from "../../cli/embedded.ts";
 import { defaultScope, mintToken } from "../../cli/mint-token.ts";
+import { keptOrScratch } from "../scratch.ts";
 
 /** The registry under measurement. */
 export interface Target {
@@ -25,11 +23,11 @@ export const benchVars = {
 
 /** The built Worker as `npm run serve` runs it, on a directory of its own unless one is given to keep. */
 export async function startTarget(keep?: string): Promise<Target> {
-  const data = keep ?? (await mkdtemp(join(tmpdir(), "rollcall-bench-")));
+  const data = await keptOrScratch(keep, "bench");
   const server = await startEmbedded({
     host: "127.0.0.1",
     port: 0,
-    data,
+    data: data.path,
     vars: benchVars,
     quiet: true,
     onStep: console.error,
@@ -42,7 +40,7 @@ export async function startTarget(keep?: string): Promise<Target> {
     },
     async stop() {
       await server.stop();
-      if (keep === undefined) await rm(data, { recursive: true, force: true });
+      await data.remove();
     },
   };
 }
