@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { bundlePath, ensureBuilt } from "../cli/bundle.ts";
@@ -15,6 +14,7 @@ import { Connections } from "./harness/load.ts";
 import { spreadOf } from "./harness/statistics.ts";
 import { prepare } from "./harness/target.ts";
 import { costOf } from "./process-cost.ts";
+import { scratchDirectory } from "./scratch.ts";
 import { type Serving, startServing } from "./serving.ts";
 
 const help = `
@@ -54,7 +54,7 @@ interface CpuProfile {
 
 /** What evaluating the Worker takes before it can be asked anything, by Wrangler's own profile of it. */
 async function startTime(): Promise<number> {
-  const scratch = await mkdtemp(join(tmpdir(), "rollcall-start-"));
+  const { path: scratch, remove } = await scratchDirectory("start");
   try {
     const file = join(scratch, "start.cpuprofile");
     const times: number[] = [];
@@ -67,13 +67,13 @@ async function startTime(): Promise<number> {
     }
     return Math.round(spreadOf(times).median);
   } finally {
-    await rm(scratch, { recursive: true, force: true });
+    await remove();
   }
 }
 
 /** Publishes the catalogue into one server, and looks at another that is started on the same data. */
 async function memory(minutes: number) {
-  const data = await mkdtemp(join(tmpdir(), "rollcall-footprint-"));
+  const { path: data, remove } = await scratchDirectory("footprint");
   try {
     const real = await realServers();
     const servers = catalogueOf(real, Number.POSITIVE_INFINITY).take(real.length).toArray();
@@ -98,7 +98,7 @@ async function memory(minutes: number) {
     });
     return { ...published, ...served };
   } finally {
-    await rm(data, { recursive: true, force: true });
+    await remove();
   }
 }
 

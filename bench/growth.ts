@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { CommandError, runCommand, UsageError } from "../cli/command.ts";
 import { cases as allCases } from "./cases/all.ts";
 import type { Case, Prepared } from "./cases/case.ts";
-import { publishServers } from "./cases/servers.ts";
+import { publishedTools, publishServers } from "./cases/servers.ts";
 import { catalogueKind, realServers } from "./corpus/real-servers.ts";
 import { fillRegistries } from "./corpus/registries.ts";
 import { readCount, readSizes } from "./corpus/sizes.ts";
@@ -41,8 +41,6 @@ const options = {
 const seconds = 6;
 /** Cases that go through sessions, and so grow with those. */
 const ofSessions = ["negotiate", "session-checked call"];
-/** What `publishServers` publishes for the cases to find: 61 servers with twelve tools each. */
-const ofCases = 61 * 12;
 
 interface Grown {
   name: string;
@@ -87,9 +85,11 @@ await runCommand({ help, options }, async (values) => {
 
 /** How much to load, so that with what the cases publish there are as many as was asked for. */
 function readLoads(text: string): number[] {
-  const loads = readSizes("--sizes", text).map((size) => Math.max(1, size - ofCases));
+  const loads = readSizes("--sizes", text).map((size) => Math.max(1, size - publishedTools));
   if (new Set(loads).size === loads.length) return loads;
-  throw new UsageError(`--sizes takes one size up to ${ofCases}: the cases themselves publish so many capabilities.`);
+  throw new UsageError(
+    `--sizes takes one size up to ${publishedTools}: the cases themselves publish so many capabilities.`,
+  );
 }
 
 async function overCapabilities(
@@ -103,7 +103,7 @@ async function overCapabilities(
   for (const { data } of filled) measured.push(kept === undefined ? data : await copyOf(data, scratch));
   return withTargets(measured, async (targets) => {
     for (const target of targets) await publishServers(target);
-    const sizes = filled.map(({ capabilities }) => capabilities + ofCases);
+    const sizes = filled.map(({ capabilities }) => capabilities + publishedTools);
     const sides = targets.map((target, index) => ({ target, size: sizes[index] ?? 0, sessions: 1 }));
     return { sizes, cases: await measure(cases, sides, rounds) };
   });

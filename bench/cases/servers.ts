@@ -52,13 +52,24 @@ export function freshSeeds(count: number): number {
   return seeds - count;
 }
 
+const others = 60;
+const toolsEach = 12;
+/** Capabilities that the cases find published, whatever else there is. */
+export const publishedTools = (1 + others) * toolsEach;
+
 /** What the cases find: the server that is read, and a page and more of others, all public. */
 export async function publishServers(target: Target): Promise<void> {
   const caller = await target.callerOf([tenant]);
-  const names = [readServer, ...Array.from({ length: 60 }, (_, index) => `server-${index}`)];
+  const names = [readServer, ...Array.from({ length: others }, (_, index) => `server-${index}`)];
   for (const [index, name] of names.entries()) {
     const config = { tenant, name, title: `Server ${name}`, visibility: "public" };
     await prepare(target, "POST", "/api/mcp/configs", caller, config);
-    await prepare(target, "PUT", `/api/mcp/capabilities/${tenant}/${name}`, caller, manifest(12, index * 12));
+    await prepare(
+      target,
+      "PUT",
+      `/api/mcp/capabilities/${tenant}/${name}`,
+      caller,
+      manifest(toolsEach, index * toolsEach),
+    );
   }
 }

@@ -14,6 +14,8 @@ export interface Effort {
   /** Of one round of any other. */
   seconds: number;
   connections: number;
+  /** How many writes are counted, each by itself. */
+  writesCounted: number;
 }
 
 export interface CaseFigures extends Percentiles {
@@ -43,7 +45,7 @@ export async function measureCase(
   effort: Effort,
 ): Promise<CaseFigures> {
   const { name, status, hot = false } = measured;
-  const operations = await operationsOf(target, prepared, measured);
+  const operations = await operationsOf(target, prepared, measured, effort.writesCounted);
   const connections = measured.connections ?? effort.connections;
   const side = { connections, next: prepared.next, status };
   const loads = await runRounds(

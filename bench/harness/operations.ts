@@ -8,20 +8,21 @@ export type Operations = Record<string, number>;
 
 /** Reads are asked one after another, so that nothing else is counted with them. */
 const asked = 10;
-/** Each write by itself, with all that it leaves to be done: KV takes one a second to a key, and what comes sooner waits. */
-const written = 2;
 const stillMs = 1_200;
 const mostWaits = 15;
 
-/** Exact for what is always the same; an average where, say, one request in ten does more. */
+/**
+ * Exact for what is always the same; an average where, say, one request in ten does more. Writes are counted each by
+ * itself, `written` of them, with all that they leave to be done: KV takes one a second to a key, and what comes sooner
+ * waits.
+ */
 export async function operationsOf(
   target: Target,
   { next }: Prepared,
   { status, writes = false }: Pick<Case, "status" | "writes">,
+  written: number,
 ): Promise<Operations> {
-  const admin = await target.callerOf([], { admin: true });
-  const count = async () =>
-    (await prepare<{ operations: Operations }>(target, "GET", "/api/metrics", admin)).data.operations;
+  const count = await counter(target);
   const ask = async () => {
     const answer = await receive(target.url, next());
     if (answer.status !== status) throw new CommandError(`Answered ${answer.status} instead of ${status}.`);
@@ -38,6 +39,16 @@ export async function operationsOf(
   return Object.fromEntries(
     Object.entries(after).map(([name, total]) => [name, Number(((total - (before[name] ?? 0)) / times).toFixed(1))]),
   );
+}
+
+async function counter(target: Target): Promise<() => Promise<Operations>> {
+  const admin = await target.callerOf([], { admin: true });
+  return async () => (await prepare<{ operations: Operations }>(target, "GET", "/api/metrics", admin)).data.operations;
+}
+
+/** Waits for what preparations left to be done. */
+export async function atRest(target: Target): Promise<void> {
+  await untilStill(await counter(target));
 }
 
 /** The counts, once nothing is under way in the background. */
