@@ -6,8 +6,7 @@ import type { Case } from "./cases/case.ts";
 import { publishServers, tenant } from "./cases/servers.ts";
 import { startFloor } from "./harness/floor.ts";
 import { receive } from "./harness/load.ts";
-import { type CaseFigures, type Effort, measureCase, type ReadyCase } from "./harness/measure.ts";
-import { atRest } from "./harness/operations.ts";
+import { type CaseFigures, countCases, type Effort, measureCase, type ReadyCase } from "./harness/measure.ts";
 import { requireWritable } from "./harness/output.ts";
 import { type Peer, type Question, questions } from "./harness/peer.ts";
 import { measurePeers, ownPeer, type PeerFigures } from "./harness/peers.ts";
@@ -57,10 +56,11 @@ await runCommand({ help, options }, async ({ quick: rough, json, case: wanted, p
       ready.map(({ case: { name, writes = false }, answer }) => ({ name, answer, readsBody: writes })),
     );
     stops.push(floor.stop);
-    await atRest(target);
+    console.error("Counting what each case touches …");
+    const counted = await countCases(target, ready, effort);
     const figures: CaseFigures[] = [];
-    for (const [index, one] of ready.entries()) {
-      console.error(`${index + 1} of ${ready.length}: ${one.case.name}`);
+    for (const [index, one] of counted.entries()) {
+      console.error(`${index + 1} of ${counted.length}: ${one.case.name}`);
       figures.push(await measureCase(target, floor, one, effort));
     }
     console.log(caseTable(figures));

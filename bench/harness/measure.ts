@@ -1,7 +1,7 @@
 import type { Case, Prepared } from "../cases/case.ts";
 import type { Received } from "./exchange.ts";
 import type { Floor } from "./floor.ts";
-import { type Operations, operationsOf } from "./operations.ts";
+import { atRest, type Operations, operationsOf } from "./operations.ts";
 import { runRounds } from "./rounds.ts";
 import { type Percentiles, percentilesOf, type Spread, spreadOf } from "./statistics.ts";
 import type { Target } from "./target.ts";
@@ -38,14 +38,35 @@ export interface ReadyCase {
   answer: Received;
 }
 
+/** And with what it touches. */
+export interface CountedCase extends ReadyCase {
+  operations: Operations;
+}
+
+/**
+ * Counts all cases before any of them is measured: under load thousands of things are published, and for minutes after
+ * that there is something to be done for one of them.
+ */
+export async function countCases(
+  target: Target,
+  ready: readonly ReadyCase[],
+  { writesCounted }: Effort,
+): Promise<CountedCase[]> {
+  await atRest(target);
+  const counted: CountedCase[] = [];
+  for (const one of ready) {
+    counted.push({ ...one, operations: await operationsOf(target, one.prepared, one.case, writesCounted) });
+  }
+  return counted;
+}
+
 export async function measureCase(
   target: Target,
   floor: Floor,
-  { case: measured, prepared, answer }: ReadyCase,
+  { case: measured, prepared, answer, operations }: CountedCase,
   effort: Effort,
 ): Promise<CaseFigures> {
   const { name, status, hot = false } = measured;
-  const operations = await operationsOf(target, prepared, measured, effort.writesCounted);
   const connections = measured.connections ?? effort.connections;
   const side = { connections, next: prepared.next, status };
   const loads = await runRounds(
