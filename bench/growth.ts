@@ -64,9 +64,9 @@ await runCommand({ help, options }, async (values) => {
   if (values.out !== undefined) await requireDirectory("--out", values.out);
   const scratch = await scratchDirectory("growth");
   try {
-    const capabilities = await overCapabilities(loads, { kept: values.data, scratch: scratch.path }, cases, rounds);
     const inSessions = cases.filter(({ name }) => ofSessions.includes(name));
     const sessions = inSessions.length === 0 ? undefined : await overSessions(sessionCounts, inSessions, rounds);
+    const capabilities = await overCapabilities(loads, { kept: values.data, scratch: scratch.path }, cases, rounds);
     const only = values.case === "" ? "" : ` --case "${values.case}"`;
     const figures = {
       date: new Date().toISOString(),
@@ -121,6 +121,7 @@ async function overSessions(counts: readonly number[], cases: readonly Case[], r
   return withTargets(
     counts.map(() => undefined),
     async (targets) => {
+      for (const target of targets) await publishServers(target);
       const sides = targets.map((target, index) => {
         const count = counts[index] ?? 1;
         return { target, size: count, sessions: count };
