@@ -1,7 +1,7 @@
 /** Writes schemas/ from the zod vocabulary, or with --check says which files are out of date. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { openApiDocument } from "../src/openapi/document.ts";
-import { jsonSchemas } from "../src/schemas/registry.ts";
+import { openApiDocument } from "../src/service/openapi.ts";
+import { jsonSchemas } from "../src/service/published-schemas.ts";
 
 const folder = new URL("../schemas/", import.meta.url);
 

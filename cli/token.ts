@@ -1,4 +1,4 @@
-import { TenantName } from "../src/schemas/names.ts";
+import { TenantName } from "../src/kernel/names.ts";
 import { CommandError, runCommand, UsageError } from "./command.ts";
 import { defaultDataDir, openDataDir } from "./data-dir.ts";
 import { devVarsName, readDevSecret } from "./dev-vars.ts";

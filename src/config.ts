@@ -1,7 +1,7 @@
-import { type Advertised, indexVariants, nothingAdvertised } from "./domain/advertise.ts";
-import { type Bounds, defaultBounds } from "./domain/bounds.ts";
-import { loopbackNames } from "./domain/loopback.ts";
-import type { Limit } from "./domain/token-bucket.ts";
+import { type Advertised, indexVariants, nothingAdvertised } from "./capability-index/advertise.ts";
+import { type Bounds, defaultBounds } from "./kernel/bounds.ts";
+import { loopbackNames } from "./kernel/names.ts";
+import type { Limit } from "./kernel/rate-limit.ts";
 
 /** Where token keys come from. Without any, authenticated routes answer 503. */
 export type TokenKeys = { kind: "secret"; secret: Uint8Array } | { kind: "jwks"; url: string };

@@ -4,8 +4,8 @@ import type { App } from "./http/context.ts";
 import { createServices } from "./services.ts";
 
 export { DirectoryObject } from "./objects/directory/directory-object.ts";
-export { SessionObject } from "./objects/session/session-object.ts";
-export { StreamObject } from "./objects/stream/stream-object.ts";
+export { SessionObject } from "./objects/session-object.ts";
+export { StreamObject } from "./objects/stream-object.ts";
 export { TenantObject } from "./objects/tenant/tenant-object.ts";
 
 let answer: App["fetch"] | undefined;

@@ -2,29 +2,35 @@ import { waitUntil } from "cloudflare:workers";
 import { Authenticator } from "./auth/authenticator.ts";
 import { createJwks } from "./auth/jwks.ts";
 import type { TokenRules } from "./auth/verify-token.ts";
+import { RenderedIndexes } from "./capability-index/text-cache.ts";
+import { CatalogPages } from "./catalog/page-cache.ts";
 import { type Config, readConfig } from "./config.ts";
-import { TokenBuckets } from "./domain/token-bucket.ts";
-import { Metrics } from "./metrics.ts";
-import { type Directory, directoryOf } from "./objects/directory/directory-stub.ts";
-import { newSession, sessionOf } from "./objects/session/session-stub.ts";
-import { type StreamStub, streamOf } from "./objects/stream/stream-stub.ts";
-import { type Tenant, tenantOf } from "./objects/tenant/tenant-stub.ts";
-import { isLoopback } from "./sources/address.ts";
-import { createGuardedFetch } from "./sources/guarded-fetch.ts";
-import { toStandardFetch } from "./sources/standard-fetch.ts";
-import { Bodies } from "./storage/bodies.ts";
-import { BoundedCache } from "./storage/bounded-cache.ts";
-import { CatalogPages } from "./storage/catalog-pages.ts";
-import { countedKv } from "./storage/counted.ts";
-import { Cursors } from "./storage/cursors.ts";
-import { Edge, type EdgeCache } from "./storage/edge.ts";
-import { Heads } from "./storage/heads.ts";
-import { JudgedItems } from "./storage/judged-items.ts";
-import { KeptAnswers } from "./storage/kept-answers.ts";
-import { createOperations, type Operations, objectOperations, sumOfOperations } from "./storage/operations.ts";
-import { RenderedIndexes } from "./storage/rendered-indexes.ts";
-import { RenderedViews } from "./storage/rendered-views.ts";
-import { Sessions } from "./storage/sessions.ts";
+import { Cursors } from "./http/cursor.ts";
+import { Metrics } from "./http/metrics.ts";
+import { KeptAnswers } from "./http/response-store.ts";
+import { BoundedCache } from "./kernel/bounded-cache.ts";
+import { Edge, type EdgeCache } from "./kernel/platform/cache-api.ts";
+import { countedKv } from "./kernel/platform/counted-bindings.ts";
+import { createOperations, type Operations, objectOperations, sumOfOperations } from "./kernel/platform/usage.ts";
+import { TokenBuckets } from "./kernel/rate-limit.ts";
+import { JudgedItems } from "./manifest/item-cache.ts";
+import {
+  type Directory,
+  directoryOf,
+  newSession,
+  type StreamStub,
+  sessionOf,
+  streamOf,
+  type Tenant,
+  tenantOf,
+} from "./objects/stubs.ts";
+import { isLoopback } from "./outbound/address.ts";
+import { createGuardedFetch } from "./outbound/guarded-fetch.ts";
+import { toStandardFetch } from "./outbound/standard-fetch.ts";
+import { Bodies } from "./registry/cache/bodies.ts";
+import { Heads } from "./registry/cache/heads.ts";
+import { RenderedViews } from "./registry/cache/rendered-views.ts";
+import { Sessions } from "./sessions/session-cache.ts";
 
 /** All that routes work with. One per isolate. */
 export interface Services {

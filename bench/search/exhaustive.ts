@@ -1,9 +1,9 @@
-import { readBag } from "../../src/domain/search/bag.ts";
-import { readQuestion } from "../../src/domain/search/question.ts";
-import { rank, type Weighable } from "../../src/domain/search/rank.ts";
-import { meaningOfBag, type WordVectors } from "../../src/domain/search/word-vectors.ts";
-import { statisticsOf } from "../../src/objects/card-candidates.ts";
-import { termCounts } from "../../src/objects/directory/term-counts.ts";
+import { readQuestion } from "../../src/search/query.ts";
+import { rank, type Weighable } from "../../src/search/rank.ts";
+import { statisticsOf } from "../../src/search/sql/candidates.ts";
+import { termCounts } from "../../src/search/sql/term-counts.ts";
+import { readBag } from "../../src/search/term-weights.ts";
+import { meaningOfBag, type WordVectors } from "../../src/search/word-vectors.ts";
 
 /** The same scoring with no bound at all: every item of the index is weighed for every task. */
 export function exhaustiveSearch(sql: SqlStorage, vectors: WordVectors): (text: string, limit: number) => string[] {

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { cardWords } from "../../src/domain/card-words.ts";
-import { itemBag } from "../../src/domain/search/item-words.ts";
-import { applyItems, type ItemChange } from "../../src/objects/directory/items.ts";
 import { createTables } from "../../src/objects/directory/tables.ts";
+import { cardWords } from "../../src/search/card-words.ts";
+import { itemBag } from "../../src/search/item-terms.ts";
+import { applyItems, type ItemChange } from "../../src/search/sql/directory-cards.ts";
 import type { CatalogueServer } from "../corpus/catalogue.ts";
 import { openLocalSql } from "./local-sql.ts";
 

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
-import { hashOf, readBag } from "../../src/domain/search/bag.ts";
-import { itemBag } from "../../src/domain/search/item-words.ts";
-import { readQuestion } from "../../src/domain/search/question.ts";
-import { rank } from "../../src/domain/search/rank.ts";
-import { readVectors } from "../../src/domain/search/word-vectors.ts";
+import { itemBag } from "../../src/search/item-terms.ts";
+import { readQuestion } from "../../src/search/query.ts";
+import { rank } from "../../src/search/rank.ts";
+import { hashOf, readBag } from "../../src/search/term-weights.ts";
+import { readVectors } from "../../src/search/word-vectors.ts";
 import { projectPath } from "../project.ts";
 import { type Quality, qualityOf } from "./metrics.ts";
 import type { CorpusTool, Judged } from "./queries.ts";

@@ -1,6 +1,6 @@
-import { type Failure, failure } from "../domain/failure.ts";
-import { err, ok, type Result } from "../domain/result.ts";
-import { BoundedCache } from "../storage/bounded-cache.ts";
+import { BoundedCache } from "../kernel/bounded-cache.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
 import type { Principal } from "./principal.ts";
 import { type TokenRules, verifyToken } from "./verify-token.ts";
 

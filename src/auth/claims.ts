@@ -1,7 +1,7 @@
-import { ok, type Result } from "../domain/result.ts";
-import { tenantPattern } from "../schemas/names.ts";
+import { tenantPattern } from "../kernel/names.ts";
+import { ok, type Result } from "../kernel/result.ts";
 import type { Principal } from "./principal.ts";
-import { fault, type TokenFault } from "./token-fault.ts";
+import { fault, type TokenFault } from "./token-error.ts";
 
 export interface ClaimRules {
   issuer: string;

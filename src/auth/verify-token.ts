@@ -1,10 +1,10 @@
 import { compactVerify } from "jose";
-import { ok, type Result } from "../domain/result.ts";
+import { ok, type Result } from "../kernel/result.ts";
 import { type ClaimRules, readClaims } from "./claims.ts";
-import { type JwsHeader, readHeader, readObject } from "./compact-jws.ts";
 import type { Jwks } from "./jwks.ts";
+import { type JwsHeader, readHeader, readObject } from "./jwt-header.ts";
 import type { Principal } from "./principal.ts";
-import { fault, type TokenFault } from "./token-fault.ts";
+import { fault, type TokenFault } from "./token-error.ts";
 
 export type { TokenFault };
 

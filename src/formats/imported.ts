@@ -1,4 +1,4 @@
-import type { CapabilityKind } from "../schemas/capability.ts";
+import type { CapabilityKind } from "../manifest/schema/capability.ts";
 
 /** What an importer makes of a foreign document: a manifest to publish, and what its reader should know. */
 export interface Imported {

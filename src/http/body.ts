@@ -1,6 +1,10 @@
-import { parseStrictJson, type StrictJson } from "../domain/strict-json.ts";
-import { parseYaml } from "../formats/yaml.ts";
-import { bad, type RequestContext } from "./context.ts";
+import type { z } from "zod";
+import { type FailureCode, failure } from "../kernel/failure.ts";
+import { parseStrictJson, type StrictJson } from "../kernel/strict-json.ts";
+import { parseYaml } from "../kernel/yaml.ts";
+import { schemaViolations } from "../kernel/zod-issues.ts";
+import { characterIssues } from "../manifest/scan.ts";
+import { bad, type RequestContext, RequestFailed } from "./context.ts";
 
 export interface DocumentLimits {
   bytes: number;
@@ -85,4 +89,25 @@ export async function readBytes(c: RequestContext, limit: number): Promise<Uint8
     at += chunk.byteLength;
   }
   return bytes;
+}
+
+/** The document as its schema's type, or every reason why not. */
+export function validated<Schema extends z.ZodType>(
+  schema: Schema,
+  document: StrictJson,
+  code: FailureCode = "ErrorMCPServerValidation",
+): z.infer<Schema> {
+  const [damage] = document.issues;
+  if (damage !== undefined) {
+    throw new RequestFailed(
+      failure("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues: document.issues }),
+    );
+  }
+  const issues = [...schemaViolations(schema, document.value, ""), ...characterIssues(document.value, "")];
+  const [first] = issues;
+  if (first !== undefined) {
+    const message = `${failure(code).message}: ${first.path === "" ? "" : `${first.path} `}${first.message}`;
+    throw new RequestFailed(failure(code, message, { issues: issues.slice(0, 100) }));
+  }
+  return schema.parse(document.value);
 }

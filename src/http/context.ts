@@ -1,9 +1,9 @@
 import type { Context, Hono } from "hono";
 import type { Principal } from "../auth/principal.ts";
-import { type Failure, failure } from "../domain/failure.ts";
-import type { Result } from "../domain/result.ts";
-import type { Session } from "../domain/session.ts";
-import type { Source } from "../storage/operations.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
+import type { Source } from "../kernel/platform/usage.ts";
+import type { Result } from "../kernel/result.ts";
+import type { Session } from "../sessions/contract.ts";
 
 /** What one request carries besides its services. */
 export interface Variables {

@@ -1,7 +1,7 @@
 import type { Principal } from "../auth/principal.ts";
 import type { Services } from "../services.ts";
-import { send } from "./answer.ts";
 import type { RequestContext } from "./context.ts";
+import { send } from "./respond.ts";
 
 /** A stream is ended after this and taken up again by its client, so that none outlives a deploy or a token for long. */
 const longestMs = 600_000;

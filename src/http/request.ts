@@ -1,9 +1,8 @@
-import { type Scope, scopeObjection } from "../auth/permission.ts";
-import type { Principal } from "../auth/principal.ts";
-import type { TokenBuckets } from "../domain/token-bucket.ts";
-import { ServerName, serverPattern, TenantName, tenantPattern } from "../schemas/index.ts";
+import { type Principal, type Scope, scopeObjection } from "../auth/principal.ts";
+import { ServerName, serverPattern, TenantName, tenantPattern } from "../kernel/names.ts";
+import type { TokenBuckets } from "../kernel/rate-limit.ts";
+import type { Freshness, ServerRef } from "../registry/cache/heads.ts";
 import type { Services } from "../services.ts";
-import type { Freshness, ServerRef } from "../storage/heads.ts";
 import { bad, type RequestContext, refuse, unwrap } from "./context.ts";
 
 /** Who is calling. Counts against their reads; writes are counted again, exactly, by the tenant's object. */

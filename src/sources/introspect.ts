@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "../domain/result.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
 import {
   defaultSourceBounds,
   type Era,
@@ -8,7 +8,7 @@ import {
   type SourceFailure,
   type SourceReading,
   type SourceRequest,
-} from "./introspection.ts";
+} from "./contract.ts";
 import { type Connection, connect } from "./mcp-connection.ts";
 import { isFinal } from "./mcp-failure.ts";
 import { valueFault } from "./mcp-items.ts";

@@ -1,6 +1,6 @@
-import { isObject } from "../domain/manifest-parts.ts";
-import { FetchError, type FetchFailureKind } from "./fetch-failure.ts";
-import type { SourceFailure, SourceFailureReason } from "./introspection.ts";
+import { isObject } from "../manifest/validate.ts";
+import { FetchError, type FetchFailureKind } from "../outbound/fetch-failure.ts";
+import type { SourceFailure, SourceFailureReason } from "./contract.ts";
 import type * as Sdk from "./mcp-sdk.ts";
 import type { Exchange, Traffic } from "./mcp-traffic.ts";
 

@@ -1,6 +1,69 @@
-import { isObject } from "../domain/manifest-parts.ts";
-import type { DeclaredItem, Era, ListName } from "./introspection.ts";
-import { headerAnnotationFault } from "./mcp-header-annotations.ts";
+import { isObject } from "../manifest/validate.ts";
+import type { DeclaredItem, Era, ListName } from "./contract.ts";
+
+/**
+ * Revision 2026-07-28 lets a tool ask that an argument be repeated in an HTTP header (`x-mcp-header` in its input
+ * schema). A client must leave out a tool that asks for it in a way that is not allowed. The SDK does so, but keeps its
+ * judgement to itself; this is the same one.
+ */
+
+const KEY = "x-mcp-header";
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const TYPES: readonly unknown[] = ["string", "integer", "boolean"];
+
+/** Where a property is not always there, or not alone: a header cannot be made from it. */
+const UNREACHABLE = [
+  ...["items", "prefixItems", "contains", "additionalProperties", "unevaluatedProperties", "unevaluatedItems"],
+  ...["propertyNames", "patternProperties", "dependentSchemas", "oneOf", "anyOf", "allOf", "not", "if", "then", "else"],
+  ...["$defs", "definitions"],
+];
+/** Of those, the ones that hold schemas by name. */
+const NAMED = ["patternProperties", "dependentSchemas", "$defs", "definitions"];
+
+/** What is wrong with the header annotations of an input schema, if anything. The schema must not be deep. */
+export function headerAnnotationFault(inputSchema: unknown): string | undefined {
+  return faultOf(inputSchema, { isRoot: true, isReachable: true }, new Set());
+}
+
+function faultOf(
+  schema: unknown,
+  { isRoot, isReachable }: { isRoot: boolean; isReachable: boolean },
+  taken: Set<string>,
+): string | undefined {
+  if (typeof schema !== "object" || schema === null) return undefined;
+  const fields = schema as Record<string, unknown>;
+  if (KEY in fields) {
+    if (isRoot || !isReachable) return `${KEY} stands where no header can be made from it`;
+    const fault = nameFault(fields[KEY], taken);
+    if (fault !== undefined) return fault;
+    if (!TYPES.includes(fields.type)) return `${KEY} is on a property that is no string, integer or boolean`;
+  }
+  for (const child of childrenOf(fields.properties)) {
+    const fault = faultOf(child, { isRoot: false, isReachable }, taken);
+    if (fault !== undefined) return fault;
+  }
+  for (const keyword of UNREACHABLE) {
+    const value = fields[keyword];
+    const isSeveral = Array.isArray(value) || NAMED.includes(keyword);
+    for (const child of isSeveral ? childrenOf(value) : [value]) {
+      const fault = faultOf(child, { isRoot: false, isReachable: false }, taken);
+      if (fault !== undefined) return fault;
+    }
+  }
+  return undefined;
+}
+
+function nameFault(name: unknown, taken: Set<string>): string | undefined {
+  if (typeof name !== "string" || !TOKEN.test(name)) return `${KEY} is not the name of a header`;
+  if (taken.has(name.toLowerCase())) return `two properties have the same ${KEY}`;
+  taken.add(name.toLowerCase());
+  return undefined;
+}
+
+function childrenOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value;
+  return isObject(value) ? Object.values(value) : [];
+}
 
 /** What tells an item from the others of its list. */
 const keys = { tools: "name", prompts: "name", resources: "uri", resourceTemplates: "uriTemplate" } as const;

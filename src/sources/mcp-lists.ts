@@ -1,4 +1,4 @@
-import type { DeclaredItem, ListName, SourceBounds, SourceFailure } from "./introspection.ts";
+import type { DeclaredItem, ListName, SourceBounds, SourceFailure } from "./contract.ts";
 import type { Connection } from "./mcp-connection.ts";
 import { firstFaults, soundItems } from "./mcp-items.ts";
 

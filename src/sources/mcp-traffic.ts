@@ -1,4 +1,4 @@
-import type { SourceBounds } from "./introspection.ts";
+import type { SourceBounds } from "./contract.ts";
 
 export type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 

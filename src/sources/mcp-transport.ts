@@ -1,5 +1,5 @@
-import { isObject } from "../domain/manifest-parts.ts";
-import type { DeclaredItem, Era, SourceRequest } from "./introspection.ts";
+import { isObject } from "../manifest/validate.ts";
+import type { DeclaredItem, Era, SourceRequest } from "./contract.ts";
 import type * as Sdk from "./mcp-sdk.ts";
 import type { Traffic } from "./mcp-traffic.ts";
 

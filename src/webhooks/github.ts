@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "../domain/result.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
 
 /** Why a message is refused; for tests and logs, as its sender learns only that it is. */
 export type GithubFault = "header-missing" | "signature-header" | "unmatched";

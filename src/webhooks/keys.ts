@@ -1,5 +1,5 @@
-import { err, ok, type Result } from "../domain/result.ts";
-import { decodeBase64, encodeBase64 } from "./base64.ts";
+import { decodeBase64, encodeBase64 } from "../kernel/base64.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
 
 /** How a message is signed: `v1` with a secret that both sides hold, `v1a` with a key pair. */
 export type Scheme = "v1" | "v1a";

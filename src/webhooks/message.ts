@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "../domain/result.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
 
 /** What names a message, as its headers say. Both are parts of what is signed. */
 export interface MessageHead {

@@ -1,5 +1,5 @@
-import { err, ok, type Result } from "../domain/result.ts";
-import { encodeBase64 } from "./base64.ts";
+import { encodeBase64 } from "../kernel/base64.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
 import type { WebhookKey } from "./keys.ts";
 import { isMessageId, signedBytes } from "./message.ts";
 

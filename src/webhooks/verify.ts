@@ -1,5 +1,5 @@
-import { err, type Result } from "../domain/result.ts";
-import { decodeBase64 } from "./base64.ts";
+import { decodeBase64 } from "../kernel/base64.ts";
+import { err, type Result } from "../kernel/result.ts";
 import type { Scheme, WebhookKey } from "./keys.ts";
 import { type MessageFault, type MessageHead, readMessageHead, signedBytes } from "./message.ts";
 

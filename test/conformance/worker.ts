@@ -4,8 +4,8 @@ import { createServices } from "../../src/services.ts";
 import { withFixtures } from "./fixtures.ts";
 
 export { DirectoryObject } from "../../src/objects/directory/directory-object.ts";
-export { SessionObject } from "../../src/objects/session/session-object.ts";
-export { StreamObject } from "../../src/objects/stream/stream-object.ts";
+export { SessionObject } from "../../src/objects/session-object.ts";
+export { StreamObject } from "../../src/objects/stream-object.ts";
 export { TenantObject } from "../../src/objects/tenant/tenant-object.ts";
 
 let answer: App["fetch"] | undefined;

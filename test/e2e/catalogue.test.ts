@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { canonicalJson } from "../../src/domain/canonical.ts";
+import { canonicalJson } from "../../src/kernel/digest.ts";
 import { describeFixture } from "../unit/fixtures.ts";
 import { type Running, runCli, startCli, stopAll } from "./process.ts";
 

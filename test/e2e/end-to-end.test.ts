@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { genesisOf, verifyChain } from "../../src/domain/change-chain.ts";
+import { genesisOf, verifyChain } from "../../src/registry/change-chain.ts";
 import { importSigningKey } from "../../src/webhooks/keys.ts";
 import { signWebhook } from "../../src/webhooks/sign.ts";
 import { stopAll } from "./process.ts";

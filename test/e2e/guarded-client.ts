@@ -1,4 +1,4 @@
-import { createGuardedFetch, type GuardedRequest } from "../../src/sources/guarded-fetch.ts";
+import { createGuardedFetch, type GuardedRequest } from "../../src/outbound/guarded-fetch.ts";
 
 /** What to ask for; plain data, so that it can be handed to another process. */
 export interface Question {

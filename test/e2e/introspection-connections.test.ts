@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { SourceRequest } from "../../src/sources/contract.ts";
 import { introspectSource } from "../../src/sources/introspect.ts";
-import type { SourceRequest } from "../../src/sources/introspection.ts";
 import { type Peer, startPeer } from "./peers/introspecting.ts";
 import { stopAll } from "./process.ts";
 

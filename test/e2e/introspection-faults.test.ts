@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RememberedEra, SourceBounds, SourceRequest } from "../../src/sources/introspection.ts";
+import type { RememberedEra, SourceBounds, SourceRequest } from "../../src/sources/contract.ts";
 import { type Introspecting, type Peer, startIntrospecting, startPeer } from "./peers/introspecting.ts";
 import { stopAll } from "./process.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { digestOf } from "../../src/domain/canonical.ts";
-import { sourceManifest } from "../../src/formats/mcp/source-manifest.ts";
-import type { Era } from "../../src/sources/introspection.ts";
+import { digestOf } from "../../src/kernel/digest.ts";
+import type { Era } from "../../src/sources/contract.ts";
+import { sourceManifest } from "../../src/sources/source-manifest.ts";
 import { expectPublishable } from "../unit/importing.ts";
 import { declared, instructions, serverInfo } from "./peers/declared.ts";
 import { type Introspecting, type Peer, startIntrospecting, startPeer } from "./peers/introspecting.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { adjustAttributes, attributesOf, countAttributes, mostValues } from "../../src/domain/attributes.ts";
-import { probeOf } from "../../src/domain/server-summary.ts";
+import { adjustAttributes, attributesOf, countAttributes, mostValues } from "../../src/manifest/attributes.ts";
+import { probeOf } from "../../src/registry/summary.ts";
 
 describe("the attributes of an item", () => {
   it("are what it declares, each once", () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { boundBody, readBounded } from "../../src/sources/bounded-body.ts";
-import { startTimeLimit } from "../../src/sources/time-limit.ts";
+import { boundBody, readBounded } from "../../src/outbound/bounded-body.ts";
+import { startTimeLimit } from "../../src/outbound/time-limit.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BoundedCache } from "../../src/storage/bounded-cache.ts";
+import { BoundedCache } from "../../src/kernel/bounded-cache.ts";
 
 describe("what is kept in memory", () => {
   it("is let go of in the order it came, but for what was asked for", () => {

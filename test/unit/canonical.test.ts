@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalJson, digestOf } from "../../src/domain/canonical.ts";
-import { canonicalManifest } from "../../src/domain/stored.ts";
+import { canonicalJson, digestOf } from "../../src/kernel/digest.ts";
+import { canonicalManifest } from "../../src/manifest/stored.ts";
 import { describeFixture } from "./fixtures.ts";
 
 describeFixture("canonical JSON matches RFC 8785", "security/jcs", (folder) => {

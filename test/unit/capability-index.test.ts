@@ -1,14 +1,11 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { actionTriggers, declaredVerbs, type TriggerElement } from "../../src/domain/action-triggers.ts";
-import { advertisedBy } from "../../src/domain/advertise.ts";
-import { estimateTokens, sizeOfText, suitedContext } from "../../src/domain/token-estimate.ts";
-import { type CountTokens, loadTokenizer } from "../../src/domain/tokens.ts";
-import { canonicalVerb, verbOfName } from "../../src/domain/verbs.ts";
-import { flow, flowList, keyLine, scalar, valueText } from "../../src/domain/yaml-text.ts";
-import { Advertise, AdvertiseSettings, type CapabilityKind, type SectionName } from "../../src/schemas/index.ts";
-import { elementBlock, labelOf, summaryLine } from "../../src/views/index-elements.ts";
+import { actionTriggers, declaredVerbs, type TriggerElement } from "../../src/capability-index/action-triggers.ts";
+import { advertisedBy } from "../../src/capability-index/advertise.ts";
+import { elementBlock, labelOf, summaryLine } from "../../src/capability-index/elements.ts";
+import { flow, flowList, keyLine, scalar, valueText } from "../../src/capability-index/print-yaml.ts";
+import { Advertise, AdvertiseSettings } from "../../src/capability-index/schema.ts";
 import {
   elementsBlocks,
   indexUri,
@@ -18,7 +15,12 @@ import {
   suitedFor,
   triggersBlock,
   withComments,
-} from "../../src/views/index-text.ts";
+} from "../../src/capability-index/text.ts";
+import { estimateTokens, sizeOfText, suitedContext } from "../../src/capability-index/token-estimate.ts";
+import { canonicalVerb, verbOfName } from "../../src/capability-index/verbs.ts";
+import type { CapabilityKind } from "../../src/manifest/schema/capability.ts";
+import type { SectionName } from "../../src/manifest/schema/manifest.ts";
+import { type CountTokens, loadTokenizer } from "../../src/manifest/tokens.ts";
 
 let count: CountTokens;
 beforeAll(async () => {

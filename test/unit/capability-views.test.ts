@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { digestOfText } from "../../src/domain/canonical.ts";
-import type { Head } from "../../src/domain/head.ts";
-import type { StoredCapability, StoredManifest } from "../../src/domain/stored.ts";
-import { compatibilityDate } from "../../src/runtime.ts";
-import { type CapabilityKind, GeneratorsView, ResourcesView, ServerView, ToolsView } from "../../src/schemas/index.ts";
-import { namedView } from "../../src/views/named.ts";
+import { digestOfText } from "../../src/kernel/digest.ts";
+import { compatibilityDate } from "../../src/kernel/version.ts";
+import type { CapabilityKind } from "../../src/manifest/schema/capability.ts";
+import type { StoredCapability, StoredManifest } from "../../src/manifest/stored.ts";
+import type { Head } from "../../src/registry/contract.ts";
+import { namedView } from "../../src/registry/views/named.ts";
+import { GeneratorsView, ResourcesView, ServerView, ToolsView } from "../../src/registry/views/schema.ts";
 
 const head: Head = {
   tenant: "acme",

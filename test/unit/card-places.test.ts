@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { openLocalSql } from "../../bench/search/local-sql.ts";
-import { cardTextTables } from "../../src/objects/card-index.ts";
-import { CardPlaces } from "../../src/objects/card-places.ts";
+import { cardTextTables } from "../../src/search/sql/card-table.ts";
+import { CardPlaces } from "../../src/search/sql/postings.ts";
 
 /** An index of cards, numbered from 1, with the tokens of each. */
 function indexOf(...cards: string[]) {

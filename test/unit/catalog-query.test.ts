@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { catalogDimensions } from "../../src/domain/catalog.ts";
-import { catalogFields, parseCatalogQuery } from "../../src/domain/catalog-query.ts";
-import { parseRfc3339 } from "../../src/domain/rfc3339.ts";
+import { catalogDimensions } from "../../src/catalog/contract.ts";
+import { catalogFields, parseCatalogQuery } from "../../src/catalog/query.ts";
+import { parseRfc3339 } from "../../src/kernel/time.ts";
 
 function parse(query: string) {
   const parameters = new URLSearchParams(query);

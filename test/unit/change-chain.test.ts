@@ -1,8 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalJson, digestOfText } from "../../src/domain/canonical.ts";
-import type { ChainedChange, Change } from "../../src/domain/change.ts";
-import { chained, chainHash, genesisOf, verifyChain } from "../../src/domain/change-chain.ts";
+import { canonicalJson, digestOfText } from "../../src/kernel/digest.ts";
+import {
+  type ChainedChange,
+  type Change,
+  chained,
+  chainHash,
+  genesisOf,
+  verifyChain,
+} from "../../src/registry/change-chain.ts";
 
 const genesis = genesisOf("acme");
 const text = fc.string({ unit: "grapheme", maxLength: 20 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { characterIssue, misplacedJoiner, pathSegment } from "../../src/domain/characters.ts";
+import { characterIssue, misplacedJoiner, pathSegment } from "../../src/kernel/characters.ts";
 import { describeFixture, readJson } from "./fixtures.ts";
 
 const char = (codePoint: number) => String.fromCodePoint(codePoint);

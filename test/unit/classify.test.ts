@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalJson } from "../../src/domain/canonical.ts";
-import { classifyCapability, classifyHeader, type Verdict } from "../../src/domain/classify/classify.ts";
+import { canonicalJson } from "../../src/kernel/digest.ts";
+import { classifyCapability, classifyHeader, type Verdict } from "../../src/manifest/classify/classify.ts";
 import { describeFixture, readJson } from "./fixtures.ts";
 
 type Json = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Cursors } from "../../src/storage/cursors.ts";
+import { Cursors } from "../../src/http/cursor.ts";
 
 const cursors = new Cursors(new TextEncoder().encode("a secret that is long enough for it"));
 const position = { after: ["acme", "calc"], generation: 7 };

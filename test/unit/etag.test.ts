@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { etagOf, matchesEtag, meetsPrecondition, preconditionOf } from "../../src/domain/etag.ts";
+import { etagOf, matchesEtag, meetsPrecondition, preconditionOf } from "../../src/kernel/etag.ts";
 
 const digest = `sha256-${"a".repeat(64)}`;
 const head = { digest, overlay: 3 };

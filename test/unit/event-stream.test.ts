@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { eventText, parsePositions, positionsText } from "../../src/domain/event-stream.ts";
+import { eventText, parsePositions, positionsText } from "../../src/kernel/sse.ts";
 
 describe("an event", () => {
   it("is one data line whatever the data holds", () => {

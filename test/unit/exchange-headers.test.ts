@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { headersForOtherOrigin, outboundHeaders, readableHeaders } from "../../src/sources/exchange-headers.ts";
+import { headersForOtherOrigin, outboundHeaders, readableHeaders } from "../../src/outbound/headers.ts";
 
 const names = (headers: Headers | undefined) => Array.from(headers ?? [], ([name]) => name);
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { openLocalSql } from "../../bench/search/local-sql.ts";
-import { itemBag } from "../../src/domain/search/item-words.ts";
-import { oneOf } from "../../src/objects/card-index.ts";
-import { applyItems, type ItemChange } from "../../src/objects/directory/items.ts";
 import { createTables } from "../../src/objects/directory/tables.ts";
-import { termCounts } from "../../src/objects/directory/term-counts.ts";
-import { findCards } from "../../src/objects/find-cards.ts";
+import { itemBag } from "../../src/search/item-terms.ts";
+import { oneOf } from "../../src/search/sql/card-table.ts";
+import { applyItems, type ItemChange } from "../../src/search/sql/directory-cards.ts";
+import { findCards } from "../../src/search/sql/find-cards.ts";
+import { termCounts } from "../../src/search/sql/term-counts.ts";
 
 const sql = openLocalSql(":memory:");
 createTables(sql);

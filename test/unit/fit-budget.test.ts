@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { CapabilityCard } from "../../src/domain/capability-card.ts";
-import { fitBudget, type Wishes } from "../../src/domain/fit-budget.ts";
-import { fuseRanks } from "../../src/domain/fuse-ranks.ts";
+import type { CapabilityCard } from "../../src/search/contract.ts";
+import { fuseRanks } from "../../src/search/rank.ts";
+import { fitBudget, type Wishes } from "../../src/sessions/context/fit.ts";
 
 function card(id: string, tokens = 10, more: Partial<CapabilityCard> = {}): CapabilityCard {
   return { tenant: "acme", server: "s", kind: "tool", key: id, id, digest: `d-${id}`, tokens, ...more };

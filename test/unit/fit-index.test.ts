@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { budgetBlock, type IndexElement } from "../../src/capability-index/elements.ts";
 import {
   detailLevels,
   fitIndex,
@@ -9,10 +10,9 @@ import {
   pinFactor,
   type Showing,
   worthOf,
-} from "../../src/domain/fit-index.ts";
-import { type CountTokens, loadTokenizer } from "../../src/domain/tokens.ts";
-import { budgetBlock, type IndexElement } from "../../src/views/index-elements.ts";
-import { budgetHeader } from "../../src/views/index-text.ts";
+} from "../../src/capability-index/fit.ts";
+import { budgetHeader } from "../../src/capability-index/text.ts";
+import { type CountTokens, loadTokenizer } from "../../src/manifest/tokens.ts";
 
 let count: CountTokens;
 beforeAll(async () => {

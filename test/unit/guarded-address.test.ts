@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type AddressFault, judgeAddress } from "../../src/sources/address.ts";
-import { createGuardedFetch } from "../../src/sources/guarded-fetch.ts";
-import { toStandardFetch } from "../../src/sources/standard-fetch.ts";
+import { type AddressFault, judgeAddress } from "../../src/outbound/address.ts";
+import { createGuardedFetch } from "../../src/outbound/guarded-fetch.ts";
+import { toStandardFetch } from "../../src/outbound/standard-fetch.ts";
 import { describeFixture } from "./fixtures.ts";
 
 const policy = { ownHosts: ["registry.example"] };

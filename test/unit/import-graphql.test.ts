@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { buildClientSchema, buildSchema, type IntrospectionQuery, introspectionFromSchema, printSchema } from "graphql";
 import { describe, expect, it } from "vitest";
-import { defaultBounds } from "../../src/domain/bounds.ts";
 import { importGraphqlIntrospection, importGraphqlSdl } from "../../src/formats/graphql/import-graphql.ts";
 import type { Imported, ImportFault } from "../../src/formats/imported.ts";
+import { defaultBounds } from "../../src/kernel/bounds.ts";
 import { describeFixture, readJson } from "./fixtures.ts";
 import { dangling, expectPublishable, type Json, type Operation, range } from "./importing.ts";
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { defaultBounds } from "../../src/domain/bounds.ts";
-import { parseYaml } from "../../src/formats/yaml.ts";
+import { defaultBounds } from "../../src/kernel/bounds.ts";
+import { parseYaml } from "../../src/kernel/yaml.ts";
 import { describeFixture } from "./fixtures.ts";
 import {
   at,

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
-import { defaultBounds } from "../../src/domain/bounds.ts";
-import { prepareManifest } from "../../src/domain/prepare.ts";
-import { parseStrictJson } from "../../src/domain/strict-json.ts";
 import type { ImportFault } from "../../src/formats/imported.ts";
 import { importOpenApi } from "../../src/formats/openapi/import-openapi.ts";
+import { defaultBounds } from "../../src/kernel/bounds.ts";
+import { parseStrictJson } from "../../src/kernel/strict-json.ts";
+import { prepareManifest } from "../../src/manifest/prepare.ts";
 
 export type Json = Record<string, unknown>;
 

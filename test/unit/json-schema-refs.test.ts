@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { schemaFlags, schemaIssues } from "../../src/domain/json-schema-refs.ts";
+import { schemaFlags, schemaIssues } from "../../src/manifest/schema-refs.ts";
 
 function places(found: { rule: string; path: string }[]): string[] {
   return found.map(({ rule, path }) => `${rule} ${path}`);

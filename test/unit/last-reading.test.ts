@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { StoredManifest } from "../../src/domain/stored.ts";
-import { lastReading, withLast } from "../../src/formats/mcp/last-reading.ts";
-import { type ReadSource, sourceManifest } from "../../src/formats/mcp/source-manifest.ts";
-import { type CapabilityKind, sections } from "../../src/schemas/index.ts";
+import type { CapabilityKind } from "../../src/manifest/schema/capability.ts";
+import { sections } from "../../src/manifest/schema/manifest.ts";
+import type { StoredManifest } from "../../src/manifest/stored.ts";
+import { lastReading, withLast } from "../../src/sources/last-reading.ts";
+import { type ReadSource, sourceManifest } from "../../src/sources/source-manifest.ts";
 
 const tool = (name: string) => ({ name, description: `Does ${name}.`, inputSchema: { type: "object" } });
 

@@ -1,6 +1,6 @@
 import { Client, InMemoryTransport, type JSONRPCMessage } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { headerAnnotationFault } from "../../src/sources/mcp-header-annotations.ts";
+import { headerAnnotationFault } from "../../src/sources/mcp-items.ts";
 
 const header = (name: unknown, type: unknown = "string") => ({ type, "x-mcp-header": name });
 const object = (properties: object, more: object = {}) => ({ type: "object", properties, ...more });

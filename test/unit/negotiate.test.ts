@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { heldCapabilities, negotiate, type Offer } from "../../src/domain/negotiate.ts";
-import { settleParameters } from "../../src/domain/settle-parameters.ts";
+import { heldCapabilities, negotiate, type Offer, settleParameters } from "../../src/sessions/negotiate.ts";
 
 const offers: Offer[] = [
   { name: "plain", description: "One version.", versions: [{ version: "1.0.0" }] },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { isPresent, valuesAt } from "../../src/domain/config-path.ts";
-import { preflight } from "../../src/domain/preflight.ts";
-import type { Generator } from "../../src/schemas/index.ts";
+import type { Generator } from "../../src/manifest/schema/capability.ts";
+import { isPresent, valuesAt } from "../../src/registry/generators/config-path.ts";
+import { preflight } from "../../src/registry/generators/preflight.ts";
 
 const codeGeneration: Generator = {
   type: "code_generation",

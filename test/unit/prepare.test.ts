@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { defaultBounds } from "../../src/domain/bounds.ts";
-import { digestOf } from "../../src/domain/canonical.ts";
-import type { DescribedItem } from "../../src/domain/described-item.ts";
-import type { ItemMemo } from "../../src/domain/item-memo.ts";
-import { type PrepareOptions, prepareManifest, withoutTakenIds } from "../../src/domain/prepare.ts";
+import { defaultBounds } from "../../src/kernel/bounds.ts";
+import { digestOf } from "../../src/kernel/digest.ts";
+import type { DescribedItem } from "../../src/manifest/describe.ts";
+import type { ItemMemo } from "../../src/manifest/item-cache.ts";
+import { type PrepareOptions, prepareManifest, withoutTakenIds } from "../../src/manifest/prepare.ts";
 
 const counted: string[] = [];
 const options: PrepareOptions = {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { nextRefreshMs } from "../../src/sources/refresh-schedule.ts";
+import { nextRefreshMs } from "../../src/sources/schedule.ts";
 
 const random = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
 

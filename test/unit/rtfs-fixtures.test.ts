@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { importRtfs, printRtfs, type RtfsCapability, readRtfs } from "../../src/formats/rtfs/index.ts";
-import { Manifest } from "../../src/schemas/index.ts";
+import { Manifest } from "../../src/manifest/schema/manifest.ts";
 import { describeFixture } from "./fixtures.ts";
 
 const filesIn = (folder: string) =>

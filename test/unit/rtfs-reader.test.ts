@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readRtfs } from "../../src/formats/rtfs/index.ts";
-import { readForms } from "../../src/formats/rtfs/reader.ts";
+import { readForms } from "../../src/formats/rtfs/read-forms.ts";
 
 const forms = (text: string) => {
   const read = readForms(text);

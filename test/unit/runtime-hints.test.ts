@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { runtimeHints } from "../../src/domain/runtime-hints.ts";
+import { runtimeHints } from "../../src/registry/views/capability.ts";
 
 const hints = (metadata: unknown) => runtimeHints({ declared: { metadata } });
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import type { Issue } from "../../src/domain/issue.ts";
+import type { Issue } from "../../src/kernel/issue.ts";
 import {
   characterIssues,
   mentionedNames,
@@ -10,7 +10,7 @@ import {
   schemaFlags,
   schemaIssues,
   twinFlags,
-} from "../../src/domain/scan.ts";
+} from "../../src/manifest/scan.ts";
 import { describeFixture, readJson } from "./fixtures.ts";
 
 type Tool = { name: string; inputSchema: unknown };

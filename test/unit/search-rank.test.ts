@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hashOf, readBag } from "../../src/domain/search/bag.ts";
-import { itemBag } from "../../src/domain/search/item-words.ts";
-import { readQuestion } from "../../src/domain/search/question.ts";
-import { rank } from "../../src/domain/search/rank.ts";
-import { termsOf } from "../../src/domain/search/terms.ts";
-import { neighboursOf, noRow, readVectors, writeVectors } from "../../src/domain/search/word-vectors.ts";
+import { itemBag } from "../../src/search/item-terms.ts";
+import { readQuestion } from "../../src/search/query.ts";
+import { rank } from "../../src/search/rank.ts";
+import { hashOf, readBag } from "../../src/search/term-weights.ts";
+import { termsOf } from "../../src/search/terms.ts";
+import { neighboursOf, noRow, readVectors, writeVectors } from "../../src/search/word-vectors.ts";
 
 const item = (name: string, description = "") => ({
   name,

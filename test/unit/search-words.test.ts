@@ -1,12 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cardWords } from "../../src/domain/card-words.ts";
-import { hashOf, likeness, packBag, readBag } from "../../src/domain/search/bag.ts";
-import { clausesOf } from "../../src/domain/search/clauses.ts";
-import { highlightsIn } from "../../src/domain/search/highlights.ts";
-import { fieldTerms, itemBag, tokenOf, tokensOf } from "../../src/domain/search/item-words.ts";
-import { readQuestion } from "../../src/domain/search/question.ts";
-import { termsOf } from "../../src/domain/search/terms.ts";
+import { cardWords } from "../../src/search/card-words.ts";
+import { fieldTerms, itemBag, tokenOf, tokensOf } from "../../src/search/item-terms.ts";
+import { clausesOf, readQuestion } from "../../src/search/query.ts";
+import { highlightsIn } from "../../src/search/search.ts";
+import { hashOf, likeness, packBag, readBag } from "../../src/search/term-weights.ts";
+import { termsOf } from "../../src/search/terms.ts";
 
 const server = { name: "acme.mail-tools", title: "Acme Mail" };
 const termsBy = (declared: Record<string, unknown>, key = String(declared.name)) =>

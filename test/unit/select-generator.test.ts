@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { selectGenerator } from "../../src/domain/select-generator.ts";
-import type { Generator } from "../../src/schemas/index.ts";
+import type { Generator } from "../../src/manifest/schema/capability.ts";
+import { selectGenerator } from "../../src/registry/generators/select.ts";
 
 const builtin: Generator[] = [
   { type: "jinja2", indicators: { template_patterns: ["{{", "{%"], confidence: "high" } },

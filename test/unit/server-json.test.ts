@@ -1,8 +1,10 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { latestOf } from "../../src/domain/version-order.ts";
-import { serverJsonOf } from "../../src/formats/server-json/from-server.ts";
+import { serverJsonOf } from "../../src/official/derive-server-json.ts";
+import { serverJsonIssues } from "../../src/official/publish.ts";
+import { parseTime } from "../../src/official/read.ts";
+import { isVersionRange, ServerJson } from "../../src/official/schema.ts";
 import {
   claimedUrls,
   keptDocument,
@@ -10,10 +12,9 @@ import {
   nameObjection,
   placeOf,
   remoteSources,
-} from "../../src/formats/server-json/to-server.ts";
-import { serverJsonIssues } from "../../src/official.ts";
-import { parseTime } from "../../src/reading/official.ts";
-import { isVersionRange, ServerConfig, ServerJson } from "../../src/schemas/index.ts";
+} from "../../src/official/server-json.ts";
+import { latestOf } from "../../src/official/version-order.ts";
+import { ServerConfig } from "../../src/registry/schema.ts";
 import { describeFixture, readJson } from "./fixtures.ts";
 
 const plain = { name: "io.github.acme/weather", description: "Forecasts.", version: "1.2.0" };

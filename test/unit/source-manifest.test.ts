@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type ReadSource, sourceManifest } from "../../src/formats/mcp/source-manifest.ts";
+import { type ReadSource, sourceManifest } from "../../src/sources/source-manifest.ts";
 import { expectPublishable, type Json } from "./importing.ts";
 
 type Reading = ReadSource["reading"];

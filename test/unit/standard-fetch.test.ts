@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { FetchError } from "../../src/sources/fetch-failure.ts";
-import { createGuardedFetch, type GuardedFetchOptions } from "../../src/sources/guarded-fetch.ts";
-import { toStandardFetch } from "../../src/sources/standard-fetch.ts";
+import { FetchError } from "../../src/outbound/fetch-failure.ts";
+import { createGuardedFetch, type GuardedFetchOptions } from "../../src/outbound/guarded-fetch.ts";
+import { toStandardFetch } from "../../src/outbound/standard-fetch.ts";
 
 const policy = { ownHosts: ["registry.example"] };
 const address = "https://example.com/mcp";

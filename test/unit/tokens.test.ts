@@ -1,6 +1,6 @@
 import { countTokens } from "gpt-tokenizer/encoding/cl100k_base";
 import { describe, expect, it } from "vitest";
-import { boundedPieces, loadTokenizer } from "../../src/domain/tokens.ts";
+import { boundedPieces, loadTokenizer } from "../../src/manifest/tokens.ts";
 
 describe("token counts", () => {
   it.each([

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { digestOfText } from "../../src/domain/canonical.ts";
-import type { Head } from "../../src/domain/head.ts";
-import type { StoredManifest } from "../../src/domain/stored.ts";
-import { capabilitiesView } from "../../src/views/capabilities.ts";
+import { digestOfText } from "../../src/kernel/digest.ts";
+import type { StoredManifest } from "../../src/manifest/stored.ts";
+import type { Head } from "../../src/registry/contract.ts";
+import { capabilitiesView } from "../../src/registry/views/capabilities.ts";
 
 const head: Head = {
   tenant: "acme",

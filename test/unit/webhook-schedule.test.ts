@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readRetryAfter } from "../../src/webhooks/retry-after.ts";
-import { MAX_ATTEMPTS, nextAttempt, type Outcome } from "../../src/webhooks/schedule.ts";
+import { MAX_ATTEMPTS, nextAttempt, type Outcome, readRetryAfter } from "../../src/subscriptions/retry-schedule.ts";
 
 const now = Date.parse("2027-01-15T08:00:00Z");
 const [second, minute, hour] = [1_000, 60_000, 3_600_000];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseYaml } from "../../src/formats/yaml.ts";
+import { parseYaml } from "../../src/kernel/yaml.ts";
 
 const parse = (text: string) => parseYaml(new TextEncoder().encode(text), { maxDepth: 64, maxBytes: 1_000_000 });
 const value = (text: string) => {

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import type { Principal } from "../../src/auth/principal.ts";
-import { estimateTokens, sizeOfText } from "../../src/domain/token-estimate.ts";
-import { type CountTokens, hasLongRun, loadTokenizer } from "../../src/domain/tokens.ts";
-import { listResources, readResource } from "../../src/mcp/resources.ts";
-import { callTool } from "../../src/mcp/tools.ts";
+import { estimateTokens, sizeOfText } from "../../src/capability-index/token-estimate.ts";
+import { type CountTokens, hasLongRun, loadTokenizer } from "../../src/manifest/tokens.ts";
+import { listResources, readResource } from "../../src/mcp/resources/resources.ts";
+import { callTool } from "../../src/mcp/tools/tools.ts";
 import { inSession, negotiate } from "./negotiating.ts";
 import { capabilities, configs, drained, Registry, token } from "./registry.ts";
 

@@ -2,12 +2,12 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { attributesOf, countAttributes } from "../../src/domain/attributes.ts";
-import { type CatalogQuestion, catalogDimensions } from "../../src/domain/catalog.ts";
-import type { CatalogEntry } from "../../src/domain/server-summary.ts";
-import { readCatalog } from "../../src/objects/directory/catalog.ts";
-import { directoryOf } from "../../src/objects/directory/directory-stub.ts";
-import { createOperations } from "../../src/storage/operations.ts";
+import { type CatalogQuestion, catalogDimensions } from "../../src/catalog/contract.ts";
+import { readCatalog } from "../../src/catalog/sql/catalog.ts";
+import { createOperations } from "../../src/kernel/platform/usage.ts";
+import { attributesOf, countAttributes } from "../../src/manifest/attributes.ts";
+import { directoryOf } from "../../src/objects/stubs.ts";
+import type { CatalogEntry } from "../../src/registry/summary.ts";
 import { backToFirstTables } from "./first-tables.ts";
 import { capabilities, config, configs, drained, Registry, token } from "./registry.ts";
 import { separateCache } from "./stale-kv.ts";

@@ -1,12 +1,11 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { ChainedChange } from "../../src/domain/change.ts";
-import { genesisOf, verifyChain } from "../../src/domain/change-chain.ts";
-import { OpenStream } from "../../src/objects/stream/open-stream.ts";
-import type { StreamObject } from "../../src/objects/stream/stream-object.ts";
-import { recordChanges } from "../../src/objects/tenant/change-log.ts";
+import { OpenStream } from "../../src/changes/live-stream.ts";
+import type { StreamObject } from "../../src/objects/stream-object.ts";
 import { TenantObject } from "../../src/objects/tenant/tenant-object.ts";
+import { type ChainedChange, genesisOf, verifyChain } from "../../src/registry/change-chain.ts";
+import { recordChanges } from "../../src/registry/sql/change-log.ts";
 import { EventReader } from "./event-reader.ts";
 import { client, inSession, negotiate } from "./negotiating.ts";
 import { capabilities, Registry, token, tools } from "./registry.ts";

@@ -1,9 +1,8 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { ChainedChange } from "../../src/domain/change.ts";
-import { genesisOf, type LogHead, verifyChain } from "../../src/domain/change-chain.ts";
-import { chainLog, changesSince, logHead, recordChanges } from "../../src/objects/tenant/change-log.ts";
+import { type ChainedChange, genesisOf, type LogHead, verifyChain } from "../../src/registry/change-chain.ts";
+import { chainLog, changesSince, logHead, recordChanges } from "../../src/registry/sql/change-log.ts";
 import { backToFirstTables } from "./first-tables.ts";
 import { type Member, member } from "./member.ts";
 import { drained, tools } from "./registry.ts";

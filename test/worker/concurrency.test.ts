@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Head } from "../../src/domain/head.ts";
+import type { Head } from "../../src/registry/contract.ts";
 import { capabilities, drained, Registry, token, tools } from "./registry.ts";
 
 const registry = new Registry();

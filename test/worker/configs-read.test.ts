@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { bodyKey, headKey } from "../../src/storage/keys.ts";
+import { bodyKey, headKey } from "../../src/registry/cache/keys.ts";
 import { clock, type Member, member, registry } from "./member.ts";
 import { capabilities, config, configs, drained, Registry, token, tools } from "./registry.ts";
 

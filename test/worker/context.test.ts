@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Topic } from "../../src/domain/topic.ts";
+import type { Topic } from "../../src/changes/contract.ts";
 import { client, inSession, negotiate } from "./negotiating.ts";
 import { capabilities, config, configs, Registry, token } from "./registry.ts";
 

@@ -1,19 +1,19 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { NewChange } from "../../src/domain/change.ts";
-import { setNextAlarm } from "../../src/objects/tenant/alarm.ts";
-import { recordChanges } from "../../src/objects/tenant/change-log.ts";
-import { Deliveries } from "../../src/objects/tenant/deliveries.ts";
-import { oweDeliveries } from "../../src/objects/tenant/delivery-queue.ts";
+import { setNextAlarm } from "../../src/objects/tenant/outbox.ts";
+import type { AddressPolicy } from "../../src/outbound/address.ts";
+import type { NewChange } from "../../src/registry/change-chain.ts";
+import { recordChanges } from "../../src/registry/sql/change-log.ts";
+import { Deliveries } from "../../src/subscriptions/deliveries.ts";
+import type { ChangeFilters, SubscriptionChange } from "../../src/subscriptions/schema.ts";
+import { oweDeliveries } from "../../src/subscriptions/sql/queue.ts";
 import {
   changeSubscription,
   createSubscription,
   deleteSubscription,
   showSubscription,
-} from "../../src/objects/tenant/subscriptions.ts";
-import type { ChangeFilters, SubscriptionChange } from "../../src/schemas/index.ts";
-import type { AddressPolicy } from "../../src/sources/address.ts";
+} from "../../src/subscriptions/subscriptions.ts";
 import { isSignedWith, Receiver, standInForTheNetwork } from "./receiver.ts";
 import { capabilities, drained, Registry, token, tools } from "./registry.ts";
 

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../src/app.ts";
-import { openApiDocument } from "../../src/openapi/document.ts";
-import { published } from "../../src/schemas/registry.ts";
+import { openApiDocument } from "../../src/service/openapi.ts";
+import { published } from "../../src/service/published-schemas.ts";
 import { createServices } from "../../src/services.ts";
 import { capabilities, configs, Registry, token, tools } from "./registry.ts";
 

@@ -1,13 +1,13 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { CapabilityCard } from "../../src/domain/capability-card.ts";
-import { itemBag } from "../../src/domain/search/item-words.ts";
+import { createOperations } from "../../src/kernel/platform/usage.ts";
 import type { DirectoryChange } from "../../src/objects/directory/directory-object.ts";
-import { directoryOf } from "../../src/objects/directory/directory-stub.ts";
-import type { ItemChange } from "../../src/objects/directory/items.ts";
+import { directoryOf } from "../../src/objects/stubs.ts";
 import { DirectoryFeed } from "../../src/objects/tenant/directory-feed.ts";
-import { createOperations } from "../../src/storage/operations.ts";
+import type { CapabilityCard } from "../../src/search/contract.ts";
+import { itemBag } from "../../src/search/item-terms.ts";
+import type { ItemChange } from "../../src/search/sql/directory-cards.ts";
 import { backToFirstTables } from "./first-tables.ts";
 import { type Member, member } from "./member.ts";
 import { capabilities, drained, tools } from "./registry.ts";

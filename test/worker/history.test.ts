@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { digestOf } from "../../src/domain/canonical.ts";
-import { bodyKey } from "../../src/storage/keys.ts";
+import { digestOf } from "../../src/kernel/digest.ts";
+import { bodyKey } from "../../src/registry/cache/keys.ts";
 import { capabilities, configs, drained, Registry, token, tools } from "./registry.ts";
 
 const registry = new Registry();

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { createOperations } from "../../src/storage/operations.ts";
+import { createOperations } from "../../src/kernel/platform/usage.ts";
 import { capabilities, drained, Registry, token, tools } from "./registry.ts";
 import { separateCache } from "./stale-kv.ts";
 

@@ -2,8 +2,8 @@ import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { TokenBuckets } from "../../src/domain/token-bucket.ts";
 import worker from "../../src/index.ts";
+import { TokenBuckets } from "../../src/kernel/rate-limit.ts";
 import { capabilities, config, configs, secret as key, Registry, token, tools } from "./registry.ts";
 
 describe("a caller's reads", () => {

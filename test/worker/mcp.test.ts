@@ -3,8 +3,8 @@ import { env } from "cloudflare:workers";
 import { SignJWT } from "jose";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { readConfig } from "../../src/config.ts";
-import { loadTokenizer } from "../../src/domain/tokens.ts";
-import type { StreamObject } from "../../src/objects/stream/stream-object.ts";
+import { loadTokenizer } from "../../src/manifest/tokens.ts";
+import type { StreamObject } from "../../src/objects/stream-object.ts";
 import { EventReader } from "./event-reader.ts";
 import { capabilities, configs, drained, Registry, secret, token, tools } from "./registry.ts";
 

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { SignJWT } from "jose";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { DirectoryObject } from "../../src/objects/directory/directory-object.ts";
-import { ServerJson } from "../../src/schemas/index.ts";
+import { ServerJson } from "../../src/official/schema.ts";
 import { backToFirstTables } from "./first-tables.ts";
 import { type Answer, capabilities, config, configs, drained, Registry, secret, token, tools } from "./registry.ts";
 

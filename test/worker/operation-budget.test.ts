@@ -1,8 +1,8 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
+import { createOperations, type Operations } from "../../src/kernel/platform/usage.ts";
 import { createMcpHandler, Server } from "../../src/mcp/server/sdk.ts";
-import { createOperations, type Operations } from "../../src/storage/operations.ts";
 import { hooked, published, sendEvent } from "./hooking.ts";
 import { client, inSession, negotiate } from "./negotiating.ts";
 import { type Answer, capabilities, configs, Registry, token, tools } from "./registry.ts";

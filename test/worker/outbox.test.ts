@@ -1,8 +1,8 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { Head } from "../../src/domain/head.ts";
 import { Outbox, owe, type Projections } from "../../src/objects/tenant/outbox.ts";
+import type { Head } from "../../src/registry/contract.ts";
 import { capabilities, drained, Registry, token, tools } from "./registry.ts";
 
 const registry = new Registry();

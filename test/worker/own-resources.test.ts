@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Principal } from "../../src/auth/principal.ts";
-import { ownResources, ownResourceTemplates, readResource } from "../../src/mcp/resources.ts";
-import { GeneratorsView, ResourcesView, ServerView, ToolsView } from "../../src/schemas/index.ts";
+import { ownResources, ownResourceTemplates, readResource } from "../../src/mcp/resources/resources.ts";
+import { GeneratorsView, ResourcesView, ServerView, ToolsView } from "../../src/registry/views/schema.ts";
 import { capabilities, configs, drained, Registry, token, tools } from "./registry.ts";
 
 const registry = new Registry();

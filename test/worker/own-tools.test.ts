@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Principal } from "../../src/auth/principal.ts";
-import { defaultCapabilityId } from "../../src/domain/capability-id.ts";
-import { loadTokenizer } from "../../src/domain/tokens.ts";
-import type { Progress, ToolContext } from "../../src/mcp/tool.ts";
-import { callTool, listTools, ownTools } from "../../src/mcp/tools.ts";
+import { loadTokenizer } from "../../src/manifest/tokens.ts";
+import { defaultCapabilityId } from "../../src/manifest/validate.ts";
+import type { Progress, ToolContext } from "../../src/mcp/tools/tool.ts";
+import { callTool, listTools, ownTools } from "../../src/mcp/tools/tools.ts";
 import { capabilities, configs, drained, Registry, token, tools } from "./registry.ts";
 
 const registry = new Registry();

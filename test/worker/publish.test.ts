@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { digestOf } from "../../src/domain/canonical.ts";
+import { digestOf } from "../../src/kernel/digest.ts";
 import { capabilities, Registry, token, tools } from "./registry.ts";
 
 const registry = new Registry();

@@ -1,9 +1,9 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { countTerms } from "../../src/objects/card-index.ts";
-import { findCards } from "../../src/objects/find-cards.ts";
-import { wordVectors } from "../../src/objects/word-vectors.ts";
+import { wordVectors } from "../../src/search/load-word-vectors.ts";
+import { countTerms } from "../../src/search/sql/card-table.ts";
+import { findCards } from "../../src/search/sql/find-cards.ts";
 import { type Member, member, registry } from "./member.ts";
 import { drained, token } from "./registry.ts";
 

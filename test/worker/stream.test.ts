@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import type { StreamObject } from "../../src/objects/stream/stream-object.ts";
+import type { StreamObject } from "../../src/objects/stream-object.ts";
 import { EventReader } from "./event-reader.ts";
 import { client, inSession, negotiate } from "./negotiating.ts";
 import { capabilities, config, configs, Registry, token, tools } from "./registry.ts";

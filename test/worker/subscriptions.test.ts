@@ -1,8 +1,8 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { addressPolicyFor } from "../../src/objects/tenant/subscriptions.ts";
-import { judgeAddress } from "../../src/sources/address.ts";
+import { judgeAddress } from "../../src/outbound/address.ts";
+import { addressPolicyFor } from "../../src/subscriptions/subscriptions.ts";
 import { isSignedWith, Receiver, standInForTheNetwork } from "./receiver.ts";
 import { type Answer, capabilities, config, configs, drained, Registry, token, tools } from "./registry.ts";
 

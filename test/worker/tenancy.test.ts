@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openApiDocument } from "../../src/openapi/document.ts";
+import { openApiDocument } from "../../src/service/openapi.ts";
 import { type Answer, capabilities, config, configs, drained, Registry, token, tools } from "./registry.ts";
 import { separateCache, staleKv } from "./stale-kv.ts";
 

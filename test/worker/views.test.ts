@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { GeneratorsView, ResourcesView, ServerView, ToolsView } from "../../src/schemas/index.ts";
+import { GeneratorsView, ResourcesView, ServerView, ToolsView } from "../../src/registry/views/schema.ts";
 import { capabilities, Registry, token, tools } from "./registry.ts";
 
 const registry = new Registry();

@@ -9,9 +9,9 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { hashOf } from "../../src/domain/search/bag.ts";
-import { termsOf } from "../../src/domain/search/terms.ts";
-import { meaningOf, nearness, noRow, readVectors, writeVectors } from "../../src/domain/search/word-vectors.ts";
+import { hashOf } from "../../src/search/term-weights.ts";
+import { termsOf } from "../../src/search/terms.ts";
+import { meaningOf, nearness, noRow, readVectors, writeVectors } from "../../src/search/word-vectors.ts";
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

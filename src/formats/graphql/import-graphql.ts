@@ -1,19 +1,56 @@
 import {
   buildClientSchema,
+  type GraphQLField,
   type GraphQLSchema,
   type IntrospectionQuery,
+  isObjectType,
   lexicographicSortSchema,
   printSchema,
 } from "graphql";
-import { digestOfText } from "../../domain/canonical.ts";
-import { isObject } from "../../domain/manifest-parts.ts";
-import { err, ok, type Result } from "../../domain/result.ts";
+import { digestOfText } from "../../kernel/digest.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
+import { isObject } from "../../manifest/validate.ts";
+import { createDrafts } from "../definitions.ts";
 import type { Imported, ImportFault } from "../imported.ts";
-import { createDrafts } from "../openapi/definitions.ts";
-import { createItemNames, createWarnings, fault, fittingText, publicUrl, withLineFeeds } from "../openapi/wording.ts";
-import { type Operation, operationsOf } from "./operations.ts";
+import {
+  createItemNames,
+  createWarnings,
+  fault,
+  fittingText,
+  publicUrl,
+  type Warnings,
+  withLineFeeds,
+} from "../text.ts";
 import { faultOf, schemaFromSdl } from "./sdl.ts";
 import { createTypes, deprecation } from "./types.ts";
+
+export interface Operation {
+  kind: "query" | "mutation" | "subscription";
+  field: GraphQLField;
+  /** The field's name, with its kind in front where several root types have a field of that name. */
+  wanted: string;
+}
+
+export function operationsOf(schema: GraphQLSchema, warnings: Warnings): Operation[] {
+  const roots = {
+    query: schema.getQueryType(),
+    mutation: schema.getMutationType(),
+    subscription: schema.getSubscriptionType(),
+  };
+  const found = Object.entries(roots).flatMap(([kind, type]) =>
+    Object.values(isObjectType(type) ? type.getFields() : {}).map((field) => ({
+      kind: kind as Operation["kind"],
+      field,
+    })),
+  );
+  const byName = Map.groupBy(found, ({ field }) => field.name);
+  return found.map(({ kind, field }) => {
+    const isShared = (byName.get(field.name)?.length ?? 0) > 1;
+    const wanted = isShared ? `${kind}.${field.name}` : field.name;
+    if (isShared) warnings.add(`several root types have a field ${field.name}; this one is called ${wanted}`);
+    return { kind, field, wanted };
+  });
+}
 
 export interface GraphqlOptions {
   server: string;

@@ -14,7 +14,7 @@ import {
   specifiedScalarTypes,
   type TypeNode,
 } from "graphql";
-import { err, ok, type Result } from "../../domain/result.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
 import type { ImportFault } from "../imported.ts";
 
 /** Several times GitHub's public schema. */

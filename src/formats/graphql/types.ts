@@ -14,8 +14,8 @@ import {
   isUnionType,
   Kind,
 } from "graphql";
-import type { Converted, Definition } from "../openapi/definitions.ts";
-import { plainCopy, plainObject, withLineFeeds } from "../openapi/wording.ts";
+import type { Converted, Definition } from "../definitions.ts";
+import { plainCopy, plainObject, withLineFeeds } from "../text.ts";
 
 type Properties = Record<string, unknown>;
 

@@ -1,9 +1,10 @@
-import { isObject } from "../../domain/manifest-parts.ts";
-import { err, ok, type Result } from "../../domain/result.ts";
-import { type CapabilityKind, sections } from "../../schemas/index.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
+import type { CapabilityKind } from "../../manifest/schema/capability.ts";
+import { sections } from "../../manifest/schema/manifest.ts";
+import { isObject } from "../../manifest/validate.ts";
 import type { Imported, ImportFault } from "../imported.ts";
-import { createWarnings, fault } from "../openapi/wording.ts";
-import { described, listNames, type Provenance } from "./described.ts";
+import { createWarnings, fault } from "../text.ts";
+import { described, listNames, type Provenance } from "./describe-item.ts";
 
 export type McpOptions = Pick<Provenance, "server" | "serverUrl">;
 

@@ -1,5 +1,5 @@
-import { isObject } from "../../domain/manifest-parts.ts";
-import { child, type Place, type Source } from "./source.ts";
+import { isObject } from "../../manifest/validate.ts";
+import { child, type Place, type Source } from "./document.ts";
 
 /** Where the paths begin, without a slash at the end; relative where the document does not say more. */
 export function baseUrl(source: Source, operation: Place, pathItem: Place): string | undefined {

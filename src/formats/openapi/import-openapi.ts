@@ -1,12 +1,12 @@
-import { isObject } from "../../domain/manifest-parts.ts";
-import { err, ok, type Result } from "../../domain/result.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
+import { isObject } from "../../manifest/validate.ts";
+import { createDrafts } from "../definitions.ts";
 import type { Imported, ImportFault } from "../imported.ts";
-import { createDrafts } from "./definitions.ts";
+import { createItemNames, fault, fittingText } from "../text.ts";
+import { child, createSource, fail, type OpenApiVersion, type Source } from "./document.ts";
 import { readOperation } from "./operation.ts";
 import { countCallbacks, countWebhooks, type OperationPlace, operations } from "./path-items.ts";
 import { createSchemas } from "./schemas.ts";
-import { child, createSource, fail, type OpenApiVersion, type Source } from "./source.ts";
-import { createItemNames, fault, fittingText } from "./wording.ts";
 
 export interface OpenApiOptions {
   server: string;

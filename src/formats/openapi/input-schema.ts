@@ -1,9 +1,9 @@
-import type { Converted } from "./definitions.ts";
+import type { Converted } from "../definitions.ts";
+import { plainObject } from "../text.ts";
+import { type Place, pathOf, type Source } from "./document.ts";
 import type { Parameter } from "./parameters.ts";
 import { bodyProperties, type RequestBody } from "./request-body.ts";
 import type { Schemas } from "./schemas.ts";
-import { type Place, pathOf, type Source } from "./source.ts";
-import { plainObject } from "./wording.ts";
 
 /**
  * Everything an operation takes as one object. Properties that come from a parameter say in `x-in` where the request

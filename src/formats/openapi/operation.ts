@@ -1,15 +1,44 @@
+import type { Converted, Draft } from "../definitions.ts";
+import { fittingText } from "../text.ts";
 import { baseUrl } from "./base-url.ts";
-import type { Draft } from "./definitions.ts";
+import { child, follow, members, type Place, type Source } from "./document.ts";
 import { inputSchema } from "./input-schema.ts";
-import { formType } from "./media-types.ts";
-import { readOutput } from "./output-schema.ts";
 import { type Parameter, readParameters } from "./parameters.ts";
 import type { OperationPlace } from "./path-items.ts";
-import { readRequestBody } from "./request-body.ts";
+import { formType, isJson, jsonFirst, readRequestBody } from "./request-body.ts";
 import type { Schemas } from "./schemas.ts";
 import { readSecurity } from "./security.ts";
-import { child, type Source } from "./source.ts";
-import { fittingText } from "./wording.ts";
+
+/** What the first successful response with JSON holds; the default response counts where no other means success. */
+export function readOutput(source: Source, schemas: Schemas, operation: Place): Converted | undefined {
+  const responses = members(source, child(operation, "responses"));
+  const successes = responses.filter(([status]) => /^2(?:\d\d|XX)$/i.test(status));
+  const candidates = successes.length > 0 ? successes : responses.filter(([status]) => status === "default");
+  for (const [, candidate] of candidates) {
+    const response = follow(source, candidate);
+    const schema = response && responseSchema(source, operation, response);
+    if (schema?.value === undefined) continue;
+    const converted = schemas.convert(schema);
+    if (typeof converted.schema === "object") return converted;
+  }
+  return undefined;
+}
+
+function responseSchema(source: Source, operation: Place, response: Place): Place | undefined {
+  if (source.version === "2.0") return producesJson(source, operation) ? child(response, "schema") : undefined;
+  const [, reference] = jsonFirst(members(source, child(response, "content"))) ?? [];
+  const media = reference && follow(source, reference);
+  return media && child(media, "schema");
+}
+
+/** 2.0 names the media types beside the responses, for the operation or for all of them; without a word, any may do. */
+function producesJson(source: Source, operation: Place): boolean {
+  const own = child(operation, "produces").value;
+  const types = Array.isArray(own) ? own : source.document.produces;
+  if (!Array.isArray(types) || types.length === 0) return true;
+  source.steps += types.length;
+  return types.some((type) => typeof type === "string" && isJson(type));
+}
 
 /** Methods that change nothing (RFC 9110, section 9.2.1, and the draft for QUERY). */
 const SAFE = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"]);

@@ -1,8 +1,8 @@
-import { isObject } from "../../domain/manifest-parts.ts";
-import type { Converted } from "./definitions.ts";
+import { isObject } from "../../manifest/validate.ts";
+import type { Converted } from "../definitions.ts";
+import { plainCopy, withLineFeeds } from "../text.ts";
+import { child, fail, follow, items, members, type Place, type Source } from "./document.ts";
 import type { Schemas } from "./schemas.ts";
-import { child, fail, follow, items, members, type Place, type Source } from "./source.ts";
-import { plainCopy, withLineFeeds } from "./wording.ts";
 
 /** One argument of an operation, wherever the request carries it. */
 export interface Parameter {

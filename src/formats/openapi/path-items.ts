@@ -1,5 +1,5 @@
-import { isObject } from "../../domain/manifest-parts.ts";
-import { child, fail, follow, members, type Place, type Source } from "./source.ts";
+import { isObject } from "../../manifest/validate.ts";
+import { child, fail, follow, members, type Place, type Source } from "./document.ts";
 
 export interface OperationPlace {
   /** Upper case, or as written where the method is not one of the standard ones. */

@@ -1,9 +1,23 @@
-import { isObject } from "../../domain/manifest-parts.ts";
-import type { Converted } from "./definitions.ts";
-import { formType, isJson, jsonFirst } from "./media-types.ts";
+import { isObject } from "../../manifest/validate.ts";
+import type { Converted } from "../definitions.ts";
+import { child, follow, members, type Place, type Source } from "./document.ts";
 import type { Parameter } from "./parameters.ts";
 import type { Schemas } from "./schemas.ts";
-import { child, follow, members, type Place, type Source } from "./source.ts";
+
+export const formType = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
+
+const jsonType = /^[\w.+-]+\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+/** Ranges that JSON is part of. */
+const wideType = /^(?:\*|application)\/\*/;
+
+export function isJson(type: string): boolean {
+  return jsonType.test(type) || wideType.test(type);
+}
+
+/** The entry for JSON, or for a range that JSON is part of. */
+export function jsonFirst<T>(contents: readonly [string, T][]): [string, T] | undefined {
+  return contents.find(([type]) => jsonType.test(type)) ?? contents.find(([type]) => wideType.test(type));
+}
 
 export interface RequestBody {
   converted: Converted;

@@ -1,4 +1,4 @@
-import { fail, type Place, pathOf, type Source } from "./source.ts";
+import { fail, type Place, pathOf, type Source } from "./document.ts";
 
 /** A reference as it stands in a converted schema. */
 export interface Reference {

@@ -1,5 +1,5 @@
-import { isObject } from "../../domain/manifest-parts.ts";
-import { child, follow, items, members, type Place, pathOf, type Source } from "./source.ts";
+import { isObject } from "../../manifest/validate.ts";
+import { child, follow, items, members, type Place, pathOf, type Source } from "./document.ts";
 
 /** How a caller proves who it is. */
 export interface Security {

@@ -1,12 +1,96 @@
-import { err, ok, type Result } from "../../domain/result.ts";
-import { readArguments } from "./arguments.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
 import { type Form, type ListForm, type OffsetFault, quoted } from "./form.ts";
-import { endpointIn } from "./header.ts";
-import { migrate } from "./migrate.ts";
-import { createLocator, type Position } from "./position.ts";
-import { readForms } from "./reader.ts";
+import { endpointIn, migrate } from "./migrate.ts";
+import { readForms } from "./read-forms.ts";
 import { type JsonSchema, toJsonSchema } from "./schema.ts";
+import { unescapeLoosely } from "./string.ts";
 import { isObject, type Source, sourceOf, textOf, toField, toJson } from "./values.ts";
+
+export interface Argument {
+  name: string;
+  offset: number;
+  value: Form;
+}
+
+/** The `:key value` pairs that follow a capability's id. */
+export function readArguments(forms: readonly Form[], source: Source): Result<Argument[], OffsetFault> {
+  const found: Argument[] = [];
+  let index = 0;
+  for (let key = forms[index]; key !== undefined; key = forms[index]) {
+    const written = quoted(sourceOf(key, source));
+    if (!isKey(key)) return err({ message: `expected a key such as :name, found ${written}`, offset: key.start });
+    const value = forms[index + 1];
+    if (value === undefined) return err({ message: `the key ${written} has no value`, offset: key.start });
+    const end = isBroken(forms, index + 1) ? endOfBroken(forms, index + 1) : index + 2;
+    const last = forms[end - 1] ?? value;
+    if (last !== value && last.kind !== "string") {
+      const follower = forms[index + 2] ?? last;
+      const message = `expected a key after the text of ${written}; is a quote in it not escaped?`;
+      return err({ message, offset: follower.start });
+    }
+    found.push({ name: textOf(key, source), offset: key.start, value: mended(value, last, written, source) });
+    index = end;
+  }
+  return ok(found);
+}
+
+function isKey(form: Form): boolean {
+  return form.kind === "keyword" || form.kind === "string";
+}
+
+/**
+ * Writers in the wild do not escape quotes, so `"press "go" twice"` arrives as a string, a symbol and a string. It shows
+ * where something follows a string that is no key, or that follows without a gap.
+ */
+function isBroken(forms: readonly Form[], at: number): boolean {
+  const [value, follower] = [forms[at], forms[at + 1]];
+  if (value?.kind !== "string" || follower === undefined) return false;
+  return !isKey(follower) || follower.start === value.end;
+}
+
+/** Such a text runs to the next keyword that stands apart. */
+function endOfBroken(forms: readonly Form[], at: number): number {
+  let end = at + 1;
+  for (let form = forms[end]; form !== undefined; form = forms[end]) {
+    if (form.kind === "keyword" && form.start !== forms[end - 1]?.end) break;
+    end += 1;
+  }
+  return end;
+}
+
+function mended(value: Form, last: Form, key: string, source: Source): Form {
+  if (last === value) return value;
+  source.warn(value.start, `the text of ${key} holds quotes that are not escaped: read up to the next keyword`);
+  const text = unescapeLoosely(source.text.slice(value.start + 1, last.end - 1));
+  return { kind: "string", value: text, start: value.start, end: last.end };
+}
+
+export interface Position {
+  line: number;
+  column: number;
+}
+
+/** Turns offsets into lines and columns, both from 1. The lines are found at the first question, once. */
+export function createLocator(text: string): (offset: number) => Position {
+  let starts: number[] | undefined;
+  return (offset) => {
+    starts ??= lineStarts(text);
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
+  };
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return starts;
+}
 
 /** A capability in the hierarchical layout, as plain JSON. Keys that RTFS leaves open are kept as they are written. */
 export interface RtfsCapability {

@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "../../domain/result.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
 import type { OffsetFault } from "./form.ts";
 
 const escapes: Record<string, string> = {

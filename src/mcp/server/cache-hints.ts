@@ -1,7 +1,6 @@
-import { holds } from "../../auth/permission.ts";
-import type { Principal } from "../../auth/principal.ts";
-import { isIndexUri } from "../index-resources.ts";
-import { parseResourceUri } from "../resource-uri.ts";
+import { holds, type Principal } from "../../auth/principal.ts";
+import { isIndexUri } from "../resources/index-resources.ts";
+import { parseResourceUri } from "../resources/uri.ts";
 
 export interface CacheHint {
   ttlMs: number;

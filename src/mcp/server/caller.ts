@@ -1,6 +1,6 @@
 import type { Principal } from "../../auth/principal.ts";
-import type { Failure } from "../../domain/failure.ts";
-import type { Result } from "../../domain/result.ts";
+import type { Failure } from "../../kernel/failure.ts";
+import type { Result } from "../../kernel/result.ts";
 import type { Services } from "../../services.ts";
 import { type RpcError, rpcErrorOf } from "./rpc-error.ts";
 

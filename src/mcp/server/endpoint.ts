@@ -1,5 +1,5 @@
 import type { Server, ServerContext } from "@modelcontextprotocol/server";
-import { service, version } from "../../version.ts";
+import { service, version } from "../../kernel/version.ts";
 import { fixed } from "./cache-hints.ts";
 import type { McpCaller } from "./caller.ts";
 import type { Handlers } from "./handlers.ts";

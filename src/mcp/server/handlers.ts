@@ -9,10 +9,10 @@ import type {
   ReadResourceResult,
   ServerContext,
 } from "@modelcontextprotocol/server";
-import type { Failure } from "../../domain/failure.ts";
-import { listResources, ownResources, ownResourceTemplates, readResource } from "../resources.ts";
-import type { Progress, ToolContext } from "../tool.ts";
-import { callTool, listTools } from "../tools.ts";
+import type { Failure } from "../../kernel/failure.ts";
+import { listResources, ownResources, ownResourceTemplates, readResource } from "../resources/resources.ts";
+import type { Progress, ToolContext } from "../tools/tool.ts";
+import { callTool, listTools } from "../tools/tools.ts";
 import { fixed, resourceHint, resourceListHint } from "./cache-hints.ts";
 import type { McpCaller } from "./caller.ts";
 import { type CompletionRequest, complete } from "./complete.ts";

@@ -1,6 +1,6 @@
-import { type Failure, failure } from "../../domain/failure.ts";
-import { err, ok, type Result } from "../../domain/result.ts";
-import { pageOf, pageStart } from "../../reading/paged.ts";
+import { pageOf, pageStart } from "../../http/page.ts";
+import { type Failure, failure } from "../../kernel/failure.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
 import type { McpCaller } from "./caller.ts";
 
 /** More than any list of the registry's own has; those that follow what tenants advertise can be longer. */

@@ -1,6 +1,6 @@
-import { readCapability } from "../../reading/capability.ts";
-import { TenantName } from "../../schemas/index.ts";
-import { capabilityDocument } from "../../views/capability.ts";
+import { TenantName } from "../../kernel/names.ts";
+import { readCapability } from "../../registry/capability.ts";
+import { capabilityDocument } from "../../registry/views/capability.ts";
 import type { McpCaller } from "./caller.ts";
 import { invalidParams, RpcError } from "./rpc-error.ts";
 

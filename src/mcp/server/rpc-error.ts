@@ -1,4 +1,4 @@
-import { type Failure, type FailureCode, statusOf } from "../../domain/failure.ts";
+import { type Failure, type FailureCode, statusOf } from "../../kernel/failure.ts";
 
 export const invalidParams = -32_602;
 const internalError = -32_603;

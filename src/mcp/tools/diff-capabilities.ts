@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { ok } from "../../domain/result.ts";
-import { diffRevisions } from "../../reading/history.ts";
-import { Digest } from "../../schemas/index.ts";
-import { advance, defineTool } from "../tool.ts";
+import { Digest } from "../../kernel/names.ts";
+import { ok } from "../../kernel/result.ts";
+import { diffRevisions } from "../../registry/revisions.ts";
 import { change, reading, serverRef } from "./fields.ts";
+import { advance, defineTool } from "./tool.ts";
 
 export const diffCapabilitiesTool = defineTool({
   name: "diff_capabilities",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ServerName, TenantName } from "../../schemas/index.ts";
+import { ServerName, TenantName } from "../../kernel/names.ts";
 
 /** Arguments and parts of answers that several tools have. Texts are short: a client pays for each in every list. */
 

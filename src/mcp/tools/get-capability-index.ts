@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { indexVariants } from "../../domain/advertise.ts";
-import { ok } from "../../domain/result.ts";
-import { readIndex } from "../../reading/capability-index.ts";
-import { ServerName } from "../../schemas/index.ts";
-import { defineTool } from "../tool.ts";
+import { indexVariants } from "../../capability-index/advertise.ts";
+import { readIndex } from "../../capability-index/read.ts";
+import { ServerName } from "../../kernel/names.ts";
+import { ok } from "../../kernel/result.ts";
 import { reading, tenant } from "./fields.ts";
+import { defineTool } from "./tool.ts";
 
 export const getCapabilityIndexTool = defineTool({
   name: "get_capability_index",

@@ -1,10 +1,9 @@
 import { z } from "zod";
-import { ok } from "../../domain/result.ts";
-import { readCapability } from "../../reading/capability.ts";
-import { capabilityText } from "../../reading/capability-text.ts";
-import { capabilityDocument } from "../../views/capability.ts";
-import { defineTool } from "../tool.ts";
+import { ok } from "../../kernel/result.ts";
+import { capabilityText, readCapability } from "../../registry/capability.ts";
+import { capabilityDocument } from "../../registry/views/capability.ts";
 import { reading, tenant } from "./fields.ts";
+import { defineTool } from "./tool.ts";
 
 export const getCapabilityTool = defineTool({
   name: "get_capability",

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { listServers } from "../../reading/server-list.ts";
-import { defineTool } from "../tool.ts";
+import { listServers } from "../../registry/servers.ts";
 import { reading, tenant } from "./fields.ts";
+import { defineTool } from "./tool.ts";
 
 export const listServersTool = defineTool({
   name: "list_servers",

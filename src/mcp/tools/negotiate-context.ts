@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { err, ok } from "../../domain/result.ts";
-import { chooseContext } from "../../negotiation/choose-context.ts";
-import { contextAnswer, contextParameters } from "../../negotiation/context.ts";
-import { ContextRequest } from "../../schemas/index.ts";
-import { advance, defineTool } from "../tool.ts";
+import { err, ok } from "../../kernel/result.ts";
+import { contextAnswer, contextParameters } from "../../sessions/context/capability.ts";
+import { chooseContext } from "../../sessions/context/choose.ts";
+import { ContextRequest } from "../../sessions/schema.ts";
 import { card, reading } from "./fields.ts";
+import { advance, defineTool } from "./tool.ts";
 
 export const negotiateContextTool = defineTool({
   name: "negotiate_context",

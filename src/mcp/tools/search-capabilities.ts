@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { ok } from "../../domain/result.ts";
-import { rangeOf, rankedCards, shownCard } from "../../reading/cards.ts";
-import { CapabilityKind, TenantName } from "../../schemas/index.ts";
-import { defineTool } from "../tool.ts";
+import { TenantName } from "../../kernel/names.ts";
+import { ok } from "../../kernel/result.ts";
+import { CapabilityKind } from "../../manifest/schema/capability.ts";
+import { rangeOf, rankedCards, shownCard } from "../../search/visible-cards.ts";
 import { card, reading } from "./fields.ts";
+import { defineTool } from "./tool.ts";
 
 export const searchCapabilitiesTool = defineTool({
   name: "search_capabilities",

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { ok } from "../../domain/result.ts";
-import { readChanges } from "../../reading/changes.ts";
-import { defineTool } from "../tool.ts";
+import { readChanges } from "../../changes/read.ts";
+import { ok } from "../../kernel/result.ts";
 import { change, reading, tenant } from "./fields.ts";
+import { defineTool } from "./tool.ts";
 
 export const whatsChangedTool = defineTool({
   name: "whats_changed",

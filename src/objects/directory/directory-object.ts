@@ -1,21 +1,10 @@
 import { DurableObject } from "cloudflare:workers";
-import type { CardQuery } from "../../domain/capability-card.ts";
-import type { CatalogAnswer, CatalogQuestion } from "../../domain/catalog.ts";
-import type { CatalogEntry, DirectoryEntry } from "../../domain/server-summary.ts";
-import { objectOperations } from "../../storage/operations.ts";
-import { countedStorage } from "../counted-storage.ts";
-import type { RankedCard } from "../find-cards.ts";
-import { tenantOf } from "../tenant/tenant-stub.ts";
-import { wordVectors } from "../word-vectors.ts";
-import { readCatalog } from "./catalog.ts";
-import { fillListing } from "./fill-listing.ts";
-import { applyItems, dropItems, type PublicItems } from "./items.ts";
-import { listServer, type StoredEntry, unlistServer } from "./listing.ts";
-import { claimRemotes, releaseClaims, type TakenRemote } from "./remotes.ts";
-import { restingTenants } from "./resting.ts";
-import { findPublicCards, type PublicCard, publicCards, type Whose } from "./search.ts";
-import { createTables } from "./tables.ts";
-import { createVersionTables } from "./version-tables.ts";
+import type { CatalogAnswer, CatalogQuestion } from "../../catalog/contract.ts";
+import { readCatalog } from "../../catalog/sql/catalog.ts";
+import { fillListing, listServer, type StoredEntry, unlistServer } from "../../catalog/sql/listing.ts";
+import { countedStorage } from "../../kernel/platform/counted-storage.ts";
+import { objectOperations } from "../../kernel/platform/usage.ts";
+import { createVersionTables } from "../../official/sql/directory-tables.ts";
 import {
   applyVersions,
   dropVersions,
@@ -27,7 +16,40 @@ import {
   type VersionQuery,
   versionNamed,
   versionsOf,
-} from "./versions.ts";
+} from "../../official/sql/directory-versions.ts";
+import { claimRemotes, releaseClaims, type TakenRemote } from "../../official/sql/remotes.ts";
+import type { CatalogEntry, DirectoryEntry } from "../../registry/summary.ts";
+import type { CardQuery } from "../../search/contract.ts";
+import { wordVectors } from "../../search/load-word-vectors.ts";
+import { applyItems, dropItems, type PublicItems } from "../../search/sql/directory-cards.ts";
+import { findPublicCards, type PublicCard, publicCards, type Whose } from "../../search/sql/directory-search.ts";
+import type { RankedCard } from "../../search/sql/find-cards.ts";
+import { tenantOf } from "../stubs.ts";
+import { createTables } from "./tables.ts";
+
+/**
+ * Tenants that last wrote before the directory had an index or a catalogue, and have not been woken since: public servers
+ * whose capabilities or versions never came, and servers that never said what they are found by.
+ */
+export function restingTenants(sql: SqlStorage, after: string, limit: number): string[] {
+  return sql
+    .exec<{ tenant: string }>(
+      `SELECT tenant FROM (
+         SELECT DISTINCT server.tenant FROM server LEFT JOIN indexed_server
+           ON indexed_server.tenant = server.tenant AND indexed_server.name = server.name
+         WHERE server.public = 1 AND server.entry IS NOT NULL AND server.tenant > ?1
+           AND ((indexed_server.tenant IS NULL AND json_extract(server.entry, '$.digest') IS NOT NULL)
+             OR NOT EXISTS (SELECT 1 FROM server_version WHERE name = server.tenant || '/' || server.name))
+         ORDER BY server.tenant LIMIT ?2
+       )
+       UNION SELECT tenant FROM (SELECT DISTINCT tenant FROM listing WHERE told = 0 AND tenant > ?1 ORDER BY tenant LIMIT ?2)
+       ORDER BY 1 LIMIT ?2`,
+      after,
+      limit,
+    )
+    .toArray()
+    .map(({ tenant }) => tenant);
+}
 
 /** A server that is gone: enough to remove its row and to outrank a late update. */
 export interface DirectoryRemoval {

@@ -1,5 +1,5 @@
-import { cardTextTables } from "../card-index.ts";
-import { termCountTable } from "./term-counts.ts";
+import { cardTextTables } from "../../search/sql/card-table.ts";
+import { termCountTable } from "../../search/sql/term-counts.ts";
 
 /**
  * The tables of the directory, made where they are missing. `card` and `card_text` are as a tenant has them; a server's

@@ -1,15 +1,15 @@
-import { type CatalogEntry, directoryEntry, probeOf } from "../../domain/server-summary.ts";
-import type { ServerVersion } from "../../domain/server-version.ts";
-import type { ServerConfig } from "../../schemas/index.ts";
+import type { ServerVersion } from "../../official/contract.ts";
+import { type VersionBatch, versionBatch } from "../../official/sql/directory-batch.ts";
+import { strikeVersionOff } from "../../official/sql/tenant-versions.ts";
+import type { ServerConfig } from "../../registry/schema.ts";
+import { tenantOf } from "../../registry/sql/change-log.ts";
+import { entryOf, findRow, type ServerRow } from "../../registry/sql/servers.ts";
+import { type CatalogEntry, directoryEntry, probeOf } from "../../registry/summary.ts";
+import type { ItemChange } from "../../search/sql/directory-cards.ts";
+import { type PendingItem, pendingItems, strikeOff } from "../../search/sql/pending-items.ts";
+import { indexedItem } from "../../search/sql/tenant-cards.ts";
 import type { DirectoryChange } from "../directory/directory-object.ts";
-import type { Directory } from "../directory/directory-stub.ts";
-import type { ItemChange } from "../directory/items.ts";
-import { indexedItem } from "./cards.ts";
-import { tenantOf } from "./change-log.ts";
-import { type PendingItem, pendingItems, strikeOff } from "./pending-items.ts";
-import { entryOf, findRow, type ServerRow } from "./servers.ts";
-import { type VersionBatch, versionBatch } from "./version-feed.ts";
-import { strikeVersionOff } from "./versions.ts";
+import type { Directory } from "../stubs.ts";
 
 /** Of one batch: the directory serves every tenant, and takes a batch in one go. */
 const batchItems = 200;

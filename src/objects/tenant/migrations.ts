@@ -1,9 +1,9 @@
-import { cardTextTables } from "../card-index.ts";
-import type { ObjectStorage } from "../counted-storage.ts";
-import { recountAllAttributes } from "./attributes.ts";
-import { rebuildCards } from "./cards.ts";
-import { chainLog } from "./change-log.ts";
-import { followAllSources } from "./follow-sources.ts";
+import type { ObjectStorage } from "../../kernel/platform/counted-storage.ts";
+import { recountAllAttributes } from "../../registry/sql/attribute-counts.ts";
+import { chainLog } from "../../registry/sql/change-log.ts";
+import { followAllSources } from "../../registry/sql/source-rows.ts";
+import { cardTextTables } from "../../search/sql/card-table.ts";
+import { rebuildCards } from "../../search/sql/tenant-cards.ts";
 
 /**
  * The tables of one tenant. Steps are only ever appended: a step that has run anywhere never changes.

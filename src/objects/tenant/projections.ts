@@ -1,17 +1,16 @@
-import { type Head, notOlder } from "../../domain/head.ts";
-import { countedKv } from "../../storage/counted.ts";
-import { bodyKey, headKey } from "../../storage/keys.ts";
-import { objectOperations } from "../../storage/operations.ts";
-import { directoryOf } from "../directory/directory-stub.ts";
-import { watcherOf } from "../stream/stream-stub.ts";
-import { tenantOf } from "./change-log.ts";
-import type { Deliveries } from "./deliveries.ts";
-import { oweDeliveries } from "./delivery-queue.ts";
+import { watchers } from "../../changes/sql/watchers.ts";
+import { countedKv } from "../../kernel/platform/counted-bindings.ts";
+import { objectOperations } from "../../kernel/platform/usage.ts";
+import { bodyKey, headKey } from "../../registry/cache/keys.ts";
+import { type Head, notOlder } from "../../registry/contract.ts";
+import { tenantOf } from "../../registry/sql/change-log.ts";
+import { bodyText, parseBodySubject } from "../../registry/sql/revisions.ts";
+import { currentHead } from "../../registry/sql/servers.ts";
+import type { Deliveries } from "../../subscriptions/deliveries.ts";
+import { oweDeliveries } from "../../subscriptions/sql/queue.ts";
+import { directoryOf, watcherOf } from "../stubs.ts";
 import { DirectoryFeed } from "./directory-feed.ts";
 import type { Projections } from "./outbox.ts";
-import { bodyText, parseBodySubject } from "./revisions.ts";
-import { currentHead } from "./servers.ts";
-import { watchers } from "./watchers.ts";
 
 /** Past every cache that may still hold a head of a deleted server. */
 const tombstoneSeconds = 86_400;

@@ -1,26 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
-import { readConfig } from "../../config.ts";
-import type { CapabilityCard, CardQuery } from "../../domain/capability-card.ts";
-import type { ChainedChange } from "../../domain/change.ts";
-import type { LogHead } from "../../domain/change-chain.ts";
-import type { Precondition } from "../../domain/etag.ts";
-import { type Failure, failure } from "../../domain/failure.ts";
-import type { Head } from "../../domain/head.ts";
-import { err, ok, type Result } from "../../domain/result.ts";
-import type { ServerVersion } from "../../domain/server-version.ts";
-import type { StoredCapability } from "../../domain/stored.ts";
-import { TokenBuckets } from "../../domain/token-bucket.ts";
-import type { Topic } from "../../domain/topic.ts";
-import type { AdvertiseSettings, ServerConfig, StatusUpdate } from "../../schemas/index.ts";
-import { countedStorage } from "../counted-storage.ts";
-import type { RankedCard } from "../find-cards.ts";
-import { wordVectors } from "../word-vectors.ts";
-import { advertiseOf, setAdvertise, type TenantAdvertise } from "./advertise.ts";
-import { findCapability } from "./capabilities.ts";
-import { changesSince, generationOf, logHead, tenantOf } from "./change-log.ts";
-import { Deliveries } from "./deliveries.ts";
-import { HookDesk } from "./hook-desk.ts";
-import type { Hook, HookGate } from "./hooks.ts";
+import type { AdvertiseSettings } from "../../capability-index/schema.ts";
+import { advertiseOf, setAdvertise, type TenantAdvertise } from "../../capability-index/sql/advertise.ts";
 import {
   type AdvertisedServer,
   advertisedServers,
@@ -33,28 +13,59 @@ import {
   indexItems,
   indexServers,
   indexState,
-} from "./index-rows.ts";
+} from "../../capability-index/sql/rows.ts";
+import type { Topic } from "../../changes/contract.ts";
+import { type TopicChanges, topicChanges } from "../../changes/sql/topic-changes.ts";
+import { addWatcher, dropWatcher } from "../../changes/sql/watchers.ts";
+import { readConfig } from "../../config.ts";
+import { HookDesk } from "../../hooks/hooks.ts";
+import type { Hook, HookGate } from "../../hooks/sql/hooks.ts";
+import type { Precondition } from "../../kernel/etag.ts";
+import { type Failure, failure } from "../../kernel/failure.ts";
+import { countedStorage } from "../../kernel/platform/counted-storage.ts";
+import { TokenBuckets } from "../../kernel/rate-limit.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
+import type { StoredCapability } from "../../manifest/stored.ts";
+import type { ServerVersion } from "../../official/contract.ts";
+import type { StatusUpdate } from "../../official/schema.ts";
+import { changeStatus } from "../../official/sql/change-status.ts";
+import {
+  publishVersion,
+  type VersionOutcome,
+  type VersionRequest,
+  type VersionWork,
+} from "../../official/sql/publish-version.ts";
+import { listVersions } from "../../official/sql/tenant-versions.ts";
+import type { ChainedChange, LogHead } from "../../registry/change-chain.ts";
+import type { Head } from "../../registry/contract.ts";
+import type { ServerConfig } from "../../registry/schema.ts";
+import { changesSince, generationOf, logHead, tenantOf } from "../../registry/sql/change-log.ts";
+import { findCapability } from "../../registry/sql/items.ts";
+import { type PublishOutcome, type PublishRequest, publish } from "../../registry/sql/publish.ts";
+import { bodyText, findRevision, listRevisions, type Revision } from "../../registry/sql/revisions.ts";
+import { currentHead, entryOf, findLive, listLive, type ServerEntry } from "../../registry/sql/servers.ts";
+import {
+  createServer,
+  deleteServer,
+  replaceConfig,
+  type SettingsOutcome,
+  switchItems,
+} from "../../registry/sql/settings.ts";
+import { detailOf, type SourceDetail, sourceRows } from "../../registry/sql/source-rows.ts";
+import type { Switch } from "../../registry/sql/switches.ts";
+import type { CapabilityCard, CardQuery } from "../../search/contract.ts";
+import { wordVectors } from "../../search/load-word-vectors.ts";
+import type { RankedCard } from "../../search/sql/find-cards.ts";
+import { findTenantCards, tenantCards } from "../../search/sql/tenant-search.ts";
+import { comparePins, type PinVerdict } from "../../sessions/sql/compare-pins.ts";
+import { isRefusedSource, sourceFetch, sourceHeaders } from "../../sources/access.ts";
+import { type NoLook, type Refreshed, Refresher } from "../../sources/refresher.ts";
+import { Deliveries } from "../../subscriptions/deliveries.ts";
+import type { Subscription } from "../../subscriptions/sql/subscriptions.ts";
+import { addressPolicyFor, SubscriptionDesk } from "../../subscriptions/subscriptions.ts";
 import { isEmpty, migrate } from "./migrations.ts";
 import { Outbox, owe } from "./outbox.ts";
-import { comparePins, type PinVerdict } from "./pins.ts";
 import { createProjections } from "./projections.ts";
-import { type PublishOutcome, type PublishRequest, publish } from "./publish.ts";
-import { publishVersion, type VersionOutcome, type VersionRequest, type VersionWork } from "./publish-version.ts";
-import { type NoLook, type Refreshed, Refresher } from "./refresher.ts";
-import { bodyText, findRevision, listRevisions, type Revision } from "./revisions.ts";
-import { findTenantCards, tenantCards } from "./search.ts";
-import { currentHead, entryOf, findLive, listLive, type ServerEntry } from "./servers.ts";
-import { createServer, deleteServer, replaceConfig, type SettingsOutcome, switchItems } from "./settings.ts";
-import { isRefusedSource, sourceFetch, sourceHeaders } from "./source-access.ts";
-import { detailOf, type SourceDetail, sourceRows } from "./sources.ts";
-import { SubscriptionDesk } from "./subscription-desk.ts";
-import type { Subscription } from "./subscription-rows.ts";
-import { addressPolicyFor } from "./subscriptions.ts";
-import type { Switch } from "./switches.ts";
-import { type TopicChanges, topicChanges } from "./topics.ts";
-import { changeStatus } from "./version-status.ts";
-import { listVersions } from "./versions.ts";
-import { addWatcher, dropWatcher } from "./watchers.ts";
 
 /** Who writes, and what they require of the server they change. */
 export interface Writer {

@@ -1,5 +1,5 @@
+import type { SourceBounds, SourceRequest } from "../../../src/sources/contract.ts";
 import { introspectSource } from "../../../src/sources/introspect.ts";
-import type { SourceBounds, SourceRequest } from "../../../src/sources/introspection.ts";
 
 /** Reads a source inside a real Worker and tells what came of it: introspection lives nowhere else. */
 export default {

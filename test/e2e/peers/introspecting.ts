@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { build } from "esbuild";
 import { Miniflare } from "miniflare";
-import type { Result } from "../../../src/domain/result.ts";
-import type { SourceBounds, SourceFailure, SourceReading, SourceRequest } from "../../../src/sources/introspection.ts";
+import type { Result } from "../../../src/kernel/result.ts";
+import type { SourceBounds, SourceFailure, SourceReading, SourceRequest } from "../../../src/sources/contract.ts";
 import { start } from "../process.ts";
 import type { Seen } from "./listening.ts";
 

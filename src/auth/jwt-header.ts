@@ -1,0 +1,69 @@
+import { base64url } from "jose";
+import { ok, type Result } from "../kernel/result.ts";
+import { parseStrictJson } from "../kernel/strict-json.ts";
+import { fault, type TokenFault } from "./token-error.ts";
+
+export interface JwsHeader {
+  alg: string;
+  kid?: string;
+}
+
+/** Real tokens are below 2 kB; what is longer is not worth decoding. */
+export const MAX_TOKEN_CHARACTERS = 8_192;
+
+/** A claim is a value or a list of values; nothing we read nests deeper. */
+const MAX_DEPTH = 8;
+
+/** They name the key to trust, or change what is signed. Both are for the verifier to decide, never for the token. */
+const refusedMembers = ["jwk", "jku", "x5u", "x5c", "crit", "b64"];
+
+const acceptedTypes = new Set(["jwt", "at+jwt", "application/at+jwt"]);
+
+/**
+ * Reads the header of a JWS in compact form, before any key is looked up. The library behind the signature check
+ * decodes leniently, so two different texts could pass for one token: here each part has exactly one spelling.
+ */
+export function readHeader(token: string): Result<JwsHeader, TokenFault> {
+  if (token.length > MAX_TOKEN_CHARACTERS) return fault("malformed", "the token is too long");
+  const parts = token.split(".");
+  if (parts.length !== 3) return fault("malformed", "a token has three parts separated by dots");
+  const decoded = parts.map(decodeCanonical);
+  const [header] = decoded;
+  if (header === undefined || decoded.includes(undefined)) {
+    return fault("malformed", "each part of a token is non-empty, unpadded base64url");
+  }
+  const members = readObject(header);
+  if (members === undefined) return fault("malformed", "the header is not a JSON object without repeated members");
+
+  if (refusedMembers.some((name) => Object.hasOwn(members, name))) {
+    return fault("header", `the header must not have ${refusedMembers.join(", ")}`);
+  }
+  const { alg, kid, typ } = members;
+  if (typeof alg !== "string") return fault("algorithm", "the header names no algorithm");
+  if (typ !== undefined && (typeof typ !== "string" || !acceptedTypes.has(typ.toLowerCase()))) {
+    return fault("header", "typ is not that of an access token");
+  }
+  if (kid === undefined) return ok({ alg });
+  return typeof kid === "string" ? ok({ alg, kid }) : fault("header", "kid is not a string");
+}
+
+/** The bytes of unpadded base64url that has no other spelling: no stray characters, no leftover bits. */
+function decodeCanonical(part: string): Uint8Array | undefined {
+  if (!/^[A-Za-z0-9_-]+$/.test(part)) return undefined;
+  try {
+    const bytes = base64url.decode(part);
+    return base64url.encode(bytes) === part ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A JSON object in which every member appears once; undefined for anything else. */
+export function readObject(bytes: Uint8Array): Record<string, unknown> | undefined {
+  const parsed = parseStrictJson(bytes, { maxDepth: MAX_DEPTH });
+  if (!parsed.ok || parsed.value.issues.length > 0) return undefined;
+  const { value } = parsed.value;
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined;
+}

@@ -1,0 +1,86 @@
+import { isObject } from "../manifest/validate.ts";
+import { verbOfName } from "./verbs.ts";
+
+/** An element as triggers see it. */
+export interface TriggerElement {
+  /** What the index calls it. */
+  label: string;
+  server: string;
+  kind: string;
+  /** Name, URI, URI template or generator type. */
+  key: string;
+  id: string;
+  /** What its publisher declared for it, in whatever form. */
+  declared?: unknown;
+}
+
+/** Verb → labels of elements. */
+export type ActionTriggers = Map<string, string[]>;
+
+const mostElements = 10;
+const mostVerbs = 500;
+const longestVerb = 64;
+
+/** Whose names say what they do; a URI does not. */
+const named = new Set(["tool", "operation", "prompt"]);
+
+/**
+ * Which elements serve which action: what publishers declared first, in their order, then by the verbs in names. Verbs
+ * are in order of the alphabet, with ten elements each at most. A declared trigger whose element is not in the index
+ * is left out: it may be switched off.
+ */
+export function actionTriggers(
+  elements: readonly TriggerElement[],
+  declared: readonly { server: string; triggers: unknown }[] = [],
+): ActionTriggers {
+  const found = new Map<string, Set<string>>();
+  const add = (verb: string, label: string) => {
+    let labels = found.get(verb);
+    if (labels === undefined) {
+      if (found.size >= mostVerbs) return;
+      labels = new Set();
+      found.set(verb, labels);
+    }
+    if (labels.size < mostElements) labels.add(label);
+  };
+
+  const byServer = declared.length === 0 ? undefined : Map.groupBy(elements, ({ server }) => server);
+  for (const { server, triggers } of declared) {
+    const names = namesOf(byServer?.get(server) ?? []);
+    for (const [verb, wanted] of Object.entries(isObject(triggers) ? triggers : {})) {
+      const spelled = spelling(verb);
+      if (spelled === undefined || !Array.isArray(wanted)) continue;
+      for (const name of wanted) {
+        const label = typeof name === "string" ? names.get(name) : undefined;
+        if (label !== undefined) add(spelled, label);
+      }
+    }
+  }
+  for (const { label, declared: own } of elements) for (const verb of declaredVerbs(own)) add(verb, label);
+  for (const { label, kind, key } of elements) {
+    const verb = named.has(kind) ? verbOfName(key) : undefined;
+    if (verb !== undefined) add(verb, label);
+  }
+  const verbs = [...found].filter(([, labels]) => labels.size > 0);
+  return new Map(verbs.sort(([a], [b]) => (a < b ? -1 : 1)).map(([verb, labels]) => [verb, [...labels]]));
+}
+
+/** The verbs that an item declares for itself: one, or a list. */
+export function declaredVerbs(value: unknown): string[] {
+  const listed = typeof value === "string" ? [value] : Array.isArray(value) ? value : [];
+  const verbs = listed.flatMap((verb) => (typeof verb === "string" ? (spelling(verb) ?? []) : []));
+  return [...new Set(verbs)].slice(0, mostElements);
+}
+
+/** Publishers may call an element by its key or its id; the key wins. */
+function namesOf(elements: readonly TriggerElement[]): Map<string, string> {
+  return new Map([
+    ...elements.map(({ id, label }) => [id, label] as const),
+    ...elements.toReversed().map(({ key, label }) => [key, label] as const),
+  ]);
+}
+
+function spelling(verb: string): string | undefined {
+  const text = verb.trim().toLowerCase();
+  return text === "" || text.length > longestVerb ? undefined : text;
+}

@@ -1,0 +1,48 @@
+import type { Principal } from "../auth/principal.ts";
+import type { Failure } from "../kernel/failure.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import { generationObjection, insiderObjection } from "../registry/access.ts";
+import type { Services } from "../services.ts";
+import type { Advertise, AdvertiseSettings } from "./schema.ts";
+
+export const indexVariants = ["summary", "full", "stats"] as const;
+export type IndexVariant = (typeof indexVariants)[number];
+
+/** Which variants of an index anyone may read. */
+export type Advertised = Readonly<Record<IndexVariant, boolean>>;
+
+export const nothingAdvertised: Advertised = { summary: false, full: false, stats: false };
+
+/** Nothing until it is switched on; then the figures, and the rest only by name: a client may inject all it finds. */
+export function advertisedBy(settings: Advertise | undefined): Advertised {
+  const on = settings?.advertiseResources ?? settings?.advertise_resources ?? false;
+  if (!on) return nothingAdvertised;
+  const { summary = false, full = false, stats = true } = settings?.variants ?? {};
+  return { summary, full, stats };
+}
+
+/** What a tenant said about its own index, and what that comes to. */
+export interface ShownAdvertise {
+  settings: AdvertiseSettings;
+  advertised: Record<string, boolean>;
+  etag: string;
+  generation: number;
+}
+
+export async function readAdvertise(
+  services: Services,
+  principal: Principal,
+  tenant: string,
+  minGeneration = 0,
+): Promise<Result<ShownAdvertise, Failure>> {
+  const objection = insiderObjection(principal, tenant);
+  if (objection !== undefined) return err(objection);
+  const { current, generation } = await services.tenant(tenant).advertise();
+  const behind = generationObjection(minGeneration, generation);
+  if (behind !== undefined) return err(behind);
+  return ok(shownAdvertise(current?.settings ?? {}, current?.since ?? 0, generation));
+}
+
+export function shownAdvertise(settings: AdvertiseSettings, since: number, generation: number): ShownAdvertise {
+  return { settings, advertised: { ...advertisedBy(settings) }, etag: `"advertise.${since}"`, generation };
+}

@@ -1,0 +1,204 @@
+import { holds, type Principal } from "../auth/principal.ts";
+import type { Failure } from "../kernel/failure.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import { CapabilityKind } from "../manifest/schema/capability.ts";
+import { hasLongRun } from "../manifest/tokens.ts";
+import { generationObjection, guardTenant, insiderObjection } from "../registry/access.ts";
+import type { CardQuery } from "../search/contract.ts";
+import { cardsNamed, type Range, rangeOf, rankedCards, type SeenCard } from "../search/visible-cards.ts";
+import type { Services } from "../services.ts";
+import { budgetBlock } from "./elements.ts";
+import { type DetailLevel, detailLevels, type Fitted, fitIndex, mostWeighed, type Showing, worthOf } from "./fit.ts";
+import { tokensOf } from "./render.ts";
+import type { IndexBudgetRequest } from "./schema.ts";
+import { budgetHeader, indexTextVersion } from "./text.ts";
+
+export interface BudgetItem {
+  id: string;
+  server: string;
+  kind: string;
+  level: DetailLevel;
+  tokens: number;
+  digest: string;
+  pinned?: true;
+}
+
+export interface BudgetLeftOut {
+  id: string;
+  reason: "not-found" | "changed-since-pin" | "over-budget";
+  message: string;
+}
+
+export interface BudgetIndex {
+  /** YAML; empty where not even one name fits. */
+  index: string;
+  /** Of all of it, as a tokenizer counts them: never more than the budget. */
+  tokens: number;
+  budget: number;
+  /** Grows with the budget, everything else being the same. */
+  value: number;
+  items: BudgetItem[];
+  /** How many were weighed against each other: pins and the best of the rest. */
+  considered: number;
+  /** Of what was weighed, what is not in it; the first few of it. */
+  leftOut: BudgetLeftOut[];
+  moreLeftOut?: number;
+}
+
+const mostLeftOutShown = 20;
+
+/** The generation of a tenant in which the caller may see something; to anyone else it is as if it were not there. */
+export async function visibleTenant(
+  services: Services,
+  principal: Principal,
+  tenant: string,
+  minGeneration = 0,
+): Promise<Result<number, Failure>> {
+  const objection = await guardTenant(services, principal, tenant);
+  if (objection !== undefined) return err(objection);
+  const { generation, hasPublic } = await services.tenant(tenant).indexState();
+  const refused =
+    (hasPublic ? undefined : insiderObjection(principal, tenant)) ?? generationObjection(minGeneration, generation);
+  return refused === undefined ? ok(generation) : err(refused);
+}
+
+/** Of what the caller may see in a tenant, the index that is worth most for a task and costs no more than a budget. */
+export async function fitCapabilityIndex(
+  services: Services,
+  principal: Principal,
+  tenant: string,
+  request: IndexBudgetRequest,
+): Promise<BudgetIndex> {
+  const { task: text = "", kinds = CapabilityKind.options, servers, pins = [], budget } = request;
+  const range = rangeOf(principal, [tenant]);
+  const query = { text, kinds, limit: mostWeighed, ...(servers === undefined ? {} : { servers }) };
+  const [found, named] = await Promise.all([
+    candidates(services, range, query),
+    cardsNamed(
+      services,
+      range,
+      pins.map(({ id }) => id),
+    ),
+  ]);
+  const judged = judgePins(pins, named);
+  const settled = new Set([...judged.held.map(({ id }) => id), ...judged.leftOut.map(({ id }) => id)]);
+  const ranked = found.filter(({ id }) => !settled.has(id)).slice(0, mostWeighed);
+
+  const weigh = await weighing(services, principal, tenant, [...judged.held, ...ranked]);
+  const weighedPins = judged.held.map((card, index) => weigh({ ...card, rank: index + 1 }));
+  const weighedRanked = ranked.map(weigh);
+  const count = await tokensOf(services);
+  const header = budgetHeader(tenant);
+  const fixed = count({ text: header });
+  const fit = fitIndex(weighedPins.map(showings), weighedRanked.map(showings), Math.max(0, budget - fixed));
+
+  const pinned = shownItems(judged.held, weighedPins, fit.pins);
+  const others = shownItems(ranked, weighedRanked, fit.ranked);
+  const shown = [...pinned.map((one) => ({ ...one, pinned: true as const })), ...others];
+  const isEmpty = shown.length === 0;
+  const over = [
+    ...overBudget(judged.held, weighedPins, fit.pins, fixed),
+    ...overBudget(ranked, weighedRanked, fit.ranked, fixed),
+  ];
+  const leftOut = [...judged.leftOut, ...over];
+  return {
+    index: isEmpty ? "" : `${header}${shown.map(({ text: lines }) => lines).join("")}`,
+    tokens: isEmpty ? 0 : fixed + fit.pins.tokens + fit.ranked.tokens,
+    budget,
+    value: fit.worth,
+    items: shown.map(({ text: _, ...item }) => item),
+    considered: judged.held.length + ranked.length,
+    leftOut: leftOut.slice(0, mostLeftOutShown),
+    ...(leftOut.length > mostLeftOutShown ? { moreLeftOut: leftOut.length - mostLeftOutShown } : {}),
+  };
+}
+
+/** Places between what was found for a task and what was not. */
+const unfoundDistance = 50;
+
+type Ranked = SeenCard & { rank: number };
+
+/** The best for the task; where those are few, the others far behind them: room that is left is theirs. */
+async function candidates(services: Services, range: Range, query: CardQuery): Promise<Ranked[]> {
+  const found = (await rankedCards(services, range, query)).map((card, index) => ({ ...card, rank: index + 1 }));
+  if (query.text === "" || found.length >= query.limit) return found;
+  const ids = new Set(found.map(({ id }) => id));
+  const others = (await rankedCards(services, range, { ...query, text: "" })).filter(({ id }) => !ids.has(id));
+  const behind = found.length + unfoundDistance + 1;
+  return [...found, ...others.map((card, index) => ({ ...card, rank: behind + index }))];
+}
+
+/** An item at every level of detail that says more than the one before. */
+type Weighed = { level: DetailLevel; text: string; tokens: number; worth: number }[];
+
+function showings(weighed: Weighed): Showing[] {
+  return weighed.map(({ tokens, worth }) => ({ tokens, worth }));
+}
+
+/** What each item costs at each level. All that they declare is read at once. */
+async function weighing(services: Services, principal: Principal, tenant: string, cards: readonly SeenCard[]) {
+  const ids = cards.map(({ id }) => id);
+  const onlyPublic = !holds(principal, tenant);
+  const { items } = await services.tenant(tenant).declared(ids, { onlyPublic });
+  const declared = new Map(items.map((item) => [`${item.id} ${item.digest}`, item.declared]));
+  const count = await tokensOf(services);
+  return (card: Ranked): Weighed => {
+    const { kind, id, server, key, digest, rank, description = card.title } = card;
+    const whole = declared.get(`${id} ${digest}`);
+    return detailLevels.flatMap((level) => {
+      if (level === "schema" && whole === undefined) return [];
+      const text =
+        level === "name"
+          ? budgetBlock(card, { level })
+          : level === "summary"
+            ? budgetBlock(card, { level, description })
+            : budgetBlock(card, { level, element: { server, kind, key, id, declared: whole ?? {} } });
+      // A count that may be off by a token could break a budget.
+      if (text === undefined || hasLongRun(text)) return [];
+      const remembered = JSON.stringify([indexTextVersion, level, tenant, server, kind, key, id, digest]);
+      const tokens = count({ text, key: remembered });
+      return [{ level, text, tokens, worth: worthOf(rank, level) }];
+    });
+  };
+}
+
+function shownItems(cards: readonly SeenCard[], weighed: readonly Weighed[], { chosen }: Fitted) {
+  return cards.flatMap(({ id, server, kind, digest }, index) => {
+    const showing = weighed[index]?.[chosen[index] ?? -1];
+    if (showing === undefined) return [];
+    const { level, text, tokens } = showing;
+    return [{ id, server, kind, level, tokens, digest, text }];
+  });
+}
+
+function overBudget(
+  cards: readonly SeenCard[],
+  weighed: readonly Weighed[],
+  { chosen }: Fitted,
+  fixed: number,
+): BudgetLeftOut[] {
+  return cards.flatMap(({ id }, index) => {
+    const name = weighed[index]?.[0];
+    if (chosen[index] !== -1 || name === undefined) return [];
+    const message = `Its name alone costs ${name.tokens} tokens, after ${fixed} for the lines on top`;
+    return [{ id, reason: "over-budget" as const, message }];
+  });
+}
+
+/** Pins that hold, each once, in their order. One that does not keeps its capability out. */
+function judgePins(pins: NonNullable<IndexBudgetRequest["pins"]>, named: readonly SeenCard[]) {
+  const cards = new Map(named.map((card) => [card.id, card]));
+  const held = new Map<string, SeenCard>();
+  const leftOut = new Map<string, BudgetLeftOut>();
+  for (const { id, digest } of pins) {
+    const card = cards.get(id);
+    if (card === undefined) {
+      const message = "There is no such capability that you may see";
+      leftOut.set(id, { id, reason: "not-found", message });
+    } else if (digest !== undefined && digest !== card.digest) {
+      const message = `It is ${card.digest} now; pin that digest to take it`;
+      leftOut.set(id, { id, reason: "changed-since-pin", message });
+    } else held.set(id, card);
+  }
+  return { held: [...held.values()], leftOut: [...leftOut.values()].filter(({ id }) => !held.has(id)) };
+}

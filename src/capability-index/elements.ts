@@ -1,0 +1,114 @@
+import type { CapabilityKind } from "../manifest/schema/capability.ts";
+import { isObject } from "../manifest/validate.ts";
+import { snakeCase, text } from "../registry/views/fields.ts";
+import { declaredVerbs } from "./action-triggers.ts";
+import { flow, flowList, keyLine, scalar, valueText } from "./print-yaml.ts";
+
+/** An element of a capability index: a capability that is current and switched on. */
+export interface IndexElement {
+  server: string;
+  kind: CapabilityKind;
+  key: string;
+  id: string;
+  declared: Record<string, unknown>;
+}
+
+/** Shown first, in this order; the rest follows as it was declared. */
+const leading = ["title", "description", "version", "provider", "mimeType", "inputSchema"];
+
+/** Said elsewhere in the element, or nothing that helps to choose or call it. */
+const elsewhere = new Set(
+  (
+    "id icons _meta implementation metadata category permissions effects annotations semantic relationships " +
+    "actionTriggers action_triggers"
+  ).split(" "),
+);
+
+/** What an index calls an element: by its own name, and among several servers by whose it is too. */
+export function labelOf({ server, key }: Pick<IndexElement, "server" | "key">, amongServers: boolean): string {
+  return amongServers ? `${server}/${key}` : key;
+}
+
+/** The lines of one element below its kind in a full index. */
+export function elementBlock(element: IndexElement, amongServers: boolean): string {
+  const { declared, id, server } = element;
+  const lines = new Lines("      ");
+  lines.add("id", scalar(id));
+  if (amongServers) lines.add("server", scalar(server));
+  const triggers = triggersOf(declared);
+  if (triggers.length > 0) lines.add("triggers", flowList(triggers));
+  if (declared.relationships !== undefined) lines.add("relationships", flow(declared.relationships));
+  const semantic = semanticOf(declared);
+  if (semantic !== undefined) lines.add("semantic", flow(semantic));
+  addDetails(lines, element);
+  return `${keyLine("    ", labelOf(element, amongServers))}\n${lines.text}`;
+}
+
+/** An element in an index for a budget, at a level of detail. Undefined where the level says no more than the last. */
+export function budgetBlock(
+  { kind, id }: Pick<IndexElement, "kind" | "id">,
+  shown:
+    | { level: "name" }
+    | { level: "summary"; description: string | undefined }
+    | { level: "schema"; element: IndexElement },
+): string | undefined {
+  const name = `- ${kind}: ${scalar(id)}\n`;
+  if (shown.level === "name") return name;
+  if (shown.level === "summary") {
+    const line = summaryLine(shown.description ?? "");
+    return line === "" ? undefined : `${name}  summary: ${scalar(line)}\n`;
+  }
+  const lines = new Lines("  ", [kind]);
+  addDetails(lines, shown.element);
+  return lines.text === "" ? undefined : `${name}${lines.text}`;
+}
+
+export function triggersOf(declared: Record<string, unknown>): string[] {
+  return declaredVerbs(declared.actionTriggers ?? declared.action_triggers);
+}
+
+function semanticOf({ category, permissions, effects, annotations, semantic }: Record<string, unknown>) {
+  const said = { category, permissions, effects, annotations, semantic };
+  return Object.values(said).some((value) => value !== undefined) ? said : undefined;
+}
+
+function addDetails(lines: Lines, { key, declared }: IndexElement): void {
+  for (const name of new Set([...leading, ...Object.keys(declared)])) {
+    const value = declared[name];
+    if (value === undefined || value === null || value === "" || value === key || elsewhere.has(name)) continue;
+    if (isObject(value) && Object.keys(value).length === 0) continue;
+    lines.add(snakeCase(name), valueText(value)) || lines.add(name, valueText(value));
+  }
+}
+
+/** Lines of a mapping, each key once: a publisher's own key may be spelled like one of ours. */
+class Lines {
+  text = "";
+  readonly #indent: string;
+  readonly #taken: Set<string>;
+
+  constructor(indent: string, taken: readonly string[] = []) {
+    this.#indent = indent;
+    this.#taken = new Set(taken);
+  }
+
+  add(key: string, value: string): boolean {
+    if (this.#taken.has(key)) return false;
+    this.#taken.add(key);
+    this.text += `${keyLine(this.#indent, key)} ${value}\n`;
+    return true;
+  }
+}
+
+const longestSummary = 160;
+
+/** The first sentence of a description, and of a long one the beginning. */
+export function summaryLine(description: string): string {
+  const line =
+    text(description)
+      .trim()
+      .split(/\n|(?<=[.!?。])\s/, 1)[0]
+      ?.trim() ?? "";
+  if (line.length <= longestSummary) return line;
+  return `${line.slice(0, longestSummary).replace(/[\ud800-\udbff]$/, "")}…`;
+}

@@ -1,0 +1,151 @@
+import { holds, type Principal } from "../auth/principal.ts";
+import { matchesEtag } from "../kernel/etag.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import { loadTokenizer } from "../manifest/tokens.ts";
+import { generationObjection, guardTenant, insiderObjection } from "../registry/access.ts";
+import type { Freshness } from "../registry/cache/heads.ts";
+import { asCached } from "../registry/read.ts";
+import type { Services } from "../services.ts";
+import { type Advertised, advertisedBy, type IndexVariant, indexVariants } from "./advertise.ts";
+import { moved, renderIndex } from "./render.ts";
+import type { IndexState } from "./sql/rows.ts";
+import { type IndexOwner, type IndexText, indexTextVersion, indexUri, statsText } from "./text.ts";
+import { sizeOfText } from "./token-estimate.ts";
+
+/** A tenant's index, or one of its servers'. */
+export interface IndexRef extends IndexOwner {
+  tenant: string;
+}
+
+export interface IndexQuestion {
+  freshness?: Freshness;
+  ifNoneMatch?: string | undefined;
+  /** Whether only what is advertised may be read. */
+  onlyAdvertised: boolean;
+}
+
+export interface ShownIndex {
+  etag: string;
+  generation: number;
+  mimeType: string;
+  /** Absent where the caller has it already. */
+  shown?: IndexText;
+}
+
+/** Writes that may come between two looks at a tenant before a reader is told to come back. */
+const tries = 5;
+
+/**
+ * One variant of an index. The tenant's object is asked each time who may read it and as of when it is; only the text
+ * is remembered, and only for those who would get the very same: someone of the tenant, or anyone else.
+ */
+export async function readIndex(
+  services: Services,
+  principal: Principal,
+  ref: IndexRef,
+  variant: string,
+  { freshness = asCached, ifNoneMatch, onlyAdvertised }: IndexQuestion,
+): Promise<Result<ShownIndex, Failure>> {
+  const objection = await guardTenant(services, principal, ref.tenant);
+  if (objection !== undefined) return err(objection);
+  const onlyPublic = !holds(principal, ref.tenant);
+  for (let attempt = 0; attempt < tries; attempt += 1) {
+    const state = await services.tenant(ref.tenant).indexState(ref.name);
+    const refused =
+      readObjection(principal, ref, state) ?? generationObjection(freshness.minGeneration, state.generation);
+    if (refused !== undefined) return err(refused);
+    // Permission first: whoever may not read the index does not learn what is wrong with the question.
+    if (!isVariant(variant)) return err(unknownIndex(indexUri(ref, variant)));
+    const hidden = onlyAdvertised ? advertiseObjection(ref, variant, state) : undefined;
+    if (hidden !== undefined) return err(hidden);
+
+    const face = onlyPublic ? "public" : "tenant";
+    const etag = `W/"${indexTextVersion}.${variant}.${face}.${state.stamp}"`;
+    const meta = { etag, generation: state.generation, mimeType: mimeTypeOf(variant) };
+    if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) return ok(meta);
+    const text = await textOf(services, ref, variant, { onlyPublic, stamp: state.stamp, strong: freshness.strong });
+    if (text !== moved) return text.ok ? ok({ ...meta, shown: text.value }) : text;
+  }
+  return err(failure("ErrorUnavailable", "The tenant is being written to faster than its index can be read"));
+}
+
+export function mimeTypeOf(variant: IndexVariant): string {
+  return variant === "stats" ? "application/json" : "text/yaml";
+}
+
+export function isVariant(text: string): text is IndexVariant {
+  return (indexVariants as readonly string[]).includes(text);
+}
+
+export function unknownIndex(uri: string): Failure {
+  const known = `there are ${indexVariants.join(", ")}`;
+  return failure("resource_not_found", `Unknown capability index resource: ${uri.slice(0, 256)}; ${known}`);
+}
+
+interface TextQuestion {
+  onlyPublic: boolean;
+  stamp: string;
+  strong: boolean;
+}
+
+async function textOf(
+  services: Services,
+  ref: IndexRef,
+  variant: IndexVariant,
+  question: TextQuestion,
+): Promise<Result<IndexText, Failure> | typeof moved> {
+  const { onlyPublic, stamp, strong } = question;
+  const key = `${ref.tenant}/${ref.name ?? ""} ${onlyPublic} ${stamp} ${variant} ${indexTextVersion}`;
+  const known = strong ? undefined : services.indexes.get(key);
+  if (known !== undefined) {
+    services.operations.memory += 1;
+    return ok(known);
+  }
+  const range = { server: ref.name, onlyPublic };
+  const rendered =
+    variant === "stats"
+      ? await statsOf(services, ref, question)
+      : await renderIndex(services, ref, range, stamp, variant);
+  if (rendered !== moved && rendered.ok) services.indexes.set(key, rendered.value);
+  return rendered;
+}
+
+async function statsOf(
+  services: Services,
+  ref: IndexRef,
+  question: TextQuestion,
+): Promise<Result<IndexText, Failure> | typeof moved> {
+  const summary = await textOf(services, ref, "summary", question);
+  if (summary === moved || !summary.ok) return summary;
+  const full = await textOf(services, ref, "full", question);
+  if (full === moved || !full.ok) return full;
+  const text = statsText(summary.value, full.value);
+  return ok({ text, tokens: (await loadTokenizer())(text), size: sizeOfText(text) });
+}
+
+/** Outsiders see what is public; where nothing is, a tenant or server looks to them as if it were not there. */
+function readObjection(principal: Principal, { tenant, name }: IndexRef, state: IndexState): Failure | undefined {
+  const isPublic = name === undefined ? state.hasPublic : state.server?.public === true;
+  if (!isPublic) {
+    const objection = insiderObjection(principal, tenant);
+    if (objection !== undefined) return objection;
+  }
+  return name !== undefined && state.server === undefined ? failure("ErrorMCPServerNotFound") : undefined;
+}
+
+/** A server's own settings decide for its index, the tenant's for that of the tenant. */
+function advertisedIn(state: Pick<IndexState, "advertise" | "server">, name: string | undefined): Advertised {
+  return advertisedBy(name === undefined ? state.advertise : state.server?.advertise);
+}
+
+function advertiseObjection(ref: IndexRef, variant: IndexVariant, state: IndexState): Failure | undefined {
+  if (advertisedIn(state, ref.name)[variant]) return undefined;
+  const settings = `{"advertiseResources": true, "variants": {"${variant}": true}}`;
+  const how =
+    ref.name === undefined
+      ? `PUT /api/index/${ref.tenant}/advertise with ${settings}`
+      : `"advertise": ${settings} in the server's settings`;
+  const message = `${indexUri(ref, variant)} is not advertised; its tenant can turn it on: ${how}`;
+  return failure("ErrorIndexDisabled", message);
+}

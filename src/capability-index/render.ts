@@ -1,0 +1,183 @@
+import { type Failure, failure } from "../kernel/failure.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import { type SectionName, sectionForKind } from "../manifest/schema/manifest.ts";
+import { type CountTokens, loadTokenizer } from "../manifest/tokens.ts";
+import type { Services } from "../services.ts";
+import { actionTriggers } from "./action-triggers.ts";
+import { elementBlock, labelOf, triggersOf } from "./elements.ts";
+import type { IndexPage, IndexRange, IndexRow, IndexServer } from "./sql/rows.ts";
+import {
+  elementsBlocks,
+  type IndexOwner,
+  type IndexServerNote,
+  type IndexText,
+  indexTextVersion,
+  metadataBlock,
+  notesBlock,
+  triggersBlock,
+  withComments,
+} from "./text.ts";
+import { addSizes, sizeOfText } from "./token-estimate.ts";
+
+/** Part of an index: whole lines, and what to remember their tokens by where others are made of the same. */
+export interface IndexBlock {
+  text: string;
+  key?: string;
+}
+
+/** About 20 ms of counting. */
+const sliceCharacters = 65_536;
+
+/** Blocks as one text. Their tokens add up; others get their turn while they are counted. */
+export async function countedBody(services: Services, blocks: readonly IndexBlock[]): Promise<IndexText> {
+  const count = await tokensOf(services);
+  let tokens = 0;
+  let size = sizeOfText("");
+  let counted = 0;
+  for (const block of blocks) {
+    tokens += count(block, () => {
+      counted += block.text.length;
+    });
+    size = addSizes(size, sizeOfText(block.text));
+    if (counted > sliceCharacters) {
+      counted = 0;
+      await scheduler.wait(0);
+    }
+  }
+  return { text: blocks.map(({ text }) => text).join(""), tokens, size };
+}
+
+/** Counts a block, or remembers what it came to. */
+export async function tokensOf(services: Services): Promise<(block: IndexBlock, onCount?: () => void) => number> {
+  const { counts } = services.indexes;
+  const count: CountTokens = await loadTokenizer();
+  return ({ text, key }, onCount) => {
+    const known = key === undefined ? undefined : counts.get(key);
+    if (known !== undefined) return known;
+    onCount?.();
+    const tokens = count(text);
+    if (key !== undefined) counts.set(key, tokens);
+    return tokens;
+  };
+}
+
+/** More than these are not read, and no text is longer: a model would have no room for it, nor an isolate. */
+const mostElements = 50_000;
+const mostServers = 10_000;
+const mostCharacters = 8 * 1024 * 1024;
+
+/** Something was written while the pages were read: they do not belong together. */
+export const moved = Symbol("moved");
+
+type Gathered<T> = Result<T, Failure> | typeof moved;
+
+/** The text of a tenant's or a server's index, as long as everything in it is of one moment. */
+export async function renderIndex(
+  services: Services,
+  owner: IndexOwner & { tenant: string },
+  range: IndexRange,
+  stamp: string,
+  variant: "summary" | "full",
+): Promise<Gathered<IndexText>> {
+  const tenant = () => services.tenant(owner.tenant);
+  const servers: IndexServer[] = [];
+  const read = await everyPage(
+    stamp,
+    ([after = ""]) => tenant().indexServers(range, after),
+    (rows) => {
+      servers.push(...rows);
+      return servers.length > mostServers ? tooLarge(owner, `${mostServers} servers`) : undefined;
+    },
+  );
+  if (read === moved || !read.ok) return read;
+
+  const among = owner.name === undefined;
+  const whole = variant === "full";
+  const elements: { server: string; kind: IndexRow["kind"]; key: string; id: string; declared?: unknown }[] = [];
+  const sections = new Map<SectionName, IndexBlock[]>();
+  let characters = 0;
+  const gathered = await everyPage(
+    stamp,
+    (after) => tenant().indexItems(range, { whole, after }),
+    (rows) => {
+      for (const row of rows) {
+        const { server, kind, key, id } = row;
+        const declared = row.text === null ? undefined : JSON.parse(row.text);
+        elements.push({ server, kind, key, id, declared: whole ? triggersOf(declared) : declared });
+        if (!whole) continue;
+        const text = elementBlock({ server, kind, key, id, declared }, among);
+        characters += text.length;
+        if (characters > mostCharacters) return tooLarge(owner, `${mostCharacters} characters`);
+        const block = { text, key: `${indexTextVersion} ${among} ${server} ${kind} ${row.digest} ${id}` };
+        const section = sections.get(sectionForKind(kind));
+        if (section === undefined) sections.set(sectionForKind(kind), [block]);
+        else section.push(block);
+      }
+      return elements.length > mostElements ? tooLarge(owner, `${mostElements} elements`) : undefined;
+    },
+  );
+  if (gathered === moved || !gathered.ok) return gathered;
+
+  const triggers = actionTriggers(
+    elements.map((element) => ({ ...element, label: labelOf(element, among) })),
+    servers.flatMap(({ name, actionTriggers: declared }) =>
+      declared === undefined ? [] : [{ server: name, triggers: declared }],
+    ),
+  );
+  const metadata = {
+    created: servers.reduce<string | null>((first, { createdAt }) => least(first, createdAt), null),
+    lastUpdated: servers.reduce<string | null>((last, { updatedAt }) => greatest(last, updatedAt), null),
+    totalElements: elements.length,
+  };
+  const blocks: IndexBlock[] = [{ text: metadataBlock(metadata) }, { text: triggersBlock(triggers) }];
+  if (whole) {
+    const notes = notesBlock(notesOf(servers, elements));
+    if (characters + notes.length > mostCharacters) return err(tooLarge(owner, `${mostCharacters} characters`));
+    blocks.push(...elementsBlocks<IndexBlock>(sections, (text) => ({ text })), { text: notes });
+  }
+  const body = await countedBody(services, blocks);
+  return ok(withComments(variant, owner, elements.length, body, await loadTokenizer()));
+}
+
+function notesOf(servers: readonly IndexServer[], elements: readonly { server: string }[]): IndexServerNote[] {
+  const counts = Map.groupBy(elements, ({ server }) => server);
+  return servers.map(({ name, title, version, relationships, semantic }) => ({
+    name,
+    elements: counts.get(name)?.length ?? 0,
+    ...(title === undefined ? {} : { title }),
+    ...(version === undefined ? {} : { version }),
+    ...(relationships === undefined ? {} : { relationships }),
+    ...(semantic === undefined ? {} : { semantic }),
+  }));
+}
+
+async function everyPage<T>(
+  stamp: string,
+  read: (after: string[]) => Promise<IndexPage<T>>,
+  take: (rows: T[]) => Failure | undefined,
+): Promise<Gathered<undefined>> {
+  for (let after: string[] | undefined = []; after !== undefined; ) {
+    const page: IndexPage<T> = await read(after);
+    if (page.stamp !== stamp) return moved;
+    const objection = take(page.rows);
+    if (objection !== undefined) return err(objection);
+    after = page.next;
+  }
+  return ok(undefined);
+}
+
+function tooLarge({ tenant, name }: IndexOwner, limit: string): Failure {
+  const narrower =
+    name === undefined
+      ? `read one server's at /api/index/${tenant}/{name}/full, or what fits a budget with POST /api/index/${tenant}/budget`
+      : `ask for what fits a budget with POST /api/index/${tenant}/budget and "servers": ["${name}"]`;
+  return failure("ErrorIndexTooLarge", `The capability index has more than ${limit}; ${narrower}`);
+}
+
+function least(a: string | null, b: string): string {
+  return a === null || b < a ? b : a;
+}
+
+function greatest(a: string | null, b: string): string {
+  return a === null || b > a ? b : a;
+}

@@ -1,0 +1,91 @@
+import { readDocument, validated } from "../http/body.ts";
+import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
+import { admit, admitAnyone, freshnessOf, parameters, serverName, tenantName } from "../http/request.ts";
+import { type AnswerMeta, notModified, send, succeed } from "../http/respond.ts";
+import { matchesEtag } from "../kernel/etag.ts";
+import { writerTo } from "../registry/write.ts";
+import type { Services } from "../services.ts";
+import { readAdvertise, shownAdvertise } from "./advertise.ts";
+import { fitCapabilityIndex, visibleTenant } from "./budget.ts";
+import { readIndex } from "./read.ts";
+import { AdvertiseSettings, IndexBudgetRequest } from "./schema.ts";
+
+const path = "/api/index/:tenant";
+
+/** What there is, in the form that a model reads: whole, in short, or as much as fits a budget. */
+export function capabilityIndexRoutes(app: App, services: Services): void {
+  const { bounds } = services.config;
+  const limits = { bytes: bounds.configBytes, depth: bounds.depth };
+
+  app.get(`${path}/advertise`, async (c) => {
+    const tenant = tenantName(c.req.param("tenant"));
+    const { minGeneration } = freshnessOf(c);
+    const principal = await admit(c, services, "registry:read");
+    const { etag, generation, ...data } = unwrap(await readAdvertise(services, principal, tenant, minGeneration));
+    parameters(c, []);
+    const meta = { etag, generation, source: "object" as const };
+    const ifNoneMatch = c.req.header("If-None-Match");
+    if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) return notModified(c, services, meta);
+    return succeed(c, services, { tenant, ...data, generation }, meta);
+  });
+
+  app.put(`${path}/advertise`, async (c) => {
+    const tenant = tenantName(c.req.param("tenant"));
+    const writer = await writerTo(c, services, tenant);
+    parameters(c, []);
+    const settings = validated(AdvertiseSettings, await readDocument(c, limits));
+    const written = unwrap(await services.tenant(tenant).setAdvertise(writer, settings));
+    const { etag, ...data } = shownAdvertise(settings, written.since, written.generation);
+    const meta = { etag, generation: written.generation, source: "object" as const };
+    return succeed(c, services, { tenant, ...data, changed: written.changed }, meta);
+  });
+
+  app.post(`${path}/budget`, async (c) => {
+    const tenant = tenantName(c.req.param("tenant"));
+    const { minGeneration } = freshnessOf(c);
+    const principal = await admitAnyone(c, services);
+    const generation = unwrap(await visibleTenant(services, principal, tenant, minGeneration));
+    parameters(c, []);
+    const request = validated(IndexBudgetRequest, await readDocument(c, limits));
+    const fitted = { ...(await fitCapabilityIndex(services, principal, tenant, request)), generation };
+    const meta: AnswerMeta = { generation, source: "object", headers: { Vary: "Accept, Origin" } };
+    if (!wantsYaml(c)) return succeed(c, services, fitted, meta);
+    return send(c, services, fitted.index, "text/yaml; charset=utf-8", meta);
+  });
+
+  app.get(`${path}/:variant`, (c) => show(c, services, c.req.param("variant")));
+  app.get(`${path}/:name/:variant`, (c) => show(c, services, c.req.param("variant"), c.req.param("name")));
+
+  app.all(`${path}/advertise`, () => {
+    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD, PUT" });
+  });
+  app.all(`${path}/budget`, () => {
+    throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
+  });
+  for (const route of [`${path}/:variant`, `${path}/:name/:variant`]) {
+    app.all(route, () => {
+      throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
+    });
+  }
+}
+
+async function show(c: RequestContext, services: Services, wanted: string, server?: string): Promise<Response> {
+  const ref = {
+    tenant: tenantName(c.req.param("tenant")),
+    ...(server === undefined ? {} : { name: serverName(server) }),
+  };
+  const freshness = freshnessOf(c);
+  const principal = await admitAnyone(c, services);
+  const ifNoneMatch = c.req.header("If-None-Match");
+  const read = await readIndex(services, principal, ref, wanted, { freshness, ifNoneMatch, onlyAdvertised: true });
+  const { etag, generation, mimeType, shown } = unwrap(read);
+  // Behind permission: whoever may not read it does not learn what is wrong with the question.
+  parameters(c, []);
+  const meta = { etag, generation, source: "object" as const };
+  if (shown === undefined) return notModified(c, services, meta);
+  return send(c, services, shown.text, `${mimeType}; charset=utf-8`, meta);
+}
+
+function wantsYaml(c: RequestContext): boolean {
+  return /\b(?:application|text)\/(?:x-)?yaml\b/i.test(c.req.header("Accept") ?? "");
+}

@@ -1,0 +1,55 @@
+import { z } from "zod";
+import { Digest, ServerName } from "../kernel/names.ts";
+import { CapabilityKind } from "../manifest/schema/capability.ts";
+
+const variants = { summary: z.boolean().optional(), full: z.boolean().optional(), stats: z.boolean().optional() };
+
+const switches = {
+  advertiseResources: z.boolean().describe("The master switch; off where absent.").optional(),
+  advertise_resources: z.boolean().describe("Another spelling of advertiseResources.").optional(),
+};
+
+const saysOnce = (settings: { advertiseResources?: boolean | undefined; advertise_resources?: boolean | undefined }) =>
+  settings.advertiseResources === undefined ||
+  settings.advertise_resources === undefined ||
+  settings.advertiseResources === settings.advertise_resources;
+const twice = { message: "contradicts advertiseResources", path: ["advertise_resources"] };
+
+/** Which variants of a server's index anyone may read. */
+export const Advertise = z
+  .looseObject({ ...switches, variants: z.looseObject(variants).optional() })
+  .refine(saysOnce, twice);
+export type Advertise = z.infer<typeof Advertise>;
+
+/** The same for the index of a whole tenant. */
+export const AdvertiseSettings = z
+  .strictObject({
+    ...switches,
+    variants: z.strictObject(variants).describe("stats is on where absent, summary and full are off.").optional(),
+  })
+  .refine(saysOnce, twice)
+  .describe("Which variants of a tenant's capability index are advertised. Nothing, until it is switched on.");
+export type AdvertiseSettings = z.infer<typeof AdvertiseSettings>;
+
+export const IndexBudgetRequest = z
+  .strictObject({
+    task: z.string().max(10_000).describe("What the index is for, in plain words.").optional(),
+    budget: z
+      .int("must be a whole number of tokens")
+      .min(1, "must be at least 1 token")
+      .describe("Tokens that the text may cost. More than everything costs is the same as all of it."),
+    kinds: z.array(CapabilityKind).min(1).max(6).optional(),
+    servers: z.array(ServerName).min(1).max(50).describe("Only these servers of the tenant.").optional(),
+    pins: z
+      .array(
+        z.strictObject({
+          id: z.string().min(1).max(10_000),
+          digest: Digest.describe("As it was reviewed: it stays out if it has changed since.").optional(),
+        }),
+      )
+      .max(50)
+      .describe("Capabilities that come first, in full detail as far as they fit.")
+      .optional(),
+  })
+  .describe("A task and a token budget.");
+export type IndexBudgetRequest = z.infer<typeof IndexBudgetRequest>;

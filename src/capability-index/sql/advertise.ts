@@ -1,0 +1,43 @@
+import type { Precondition } from "../../kernel/etag.ts";
+import { type Failure, failure } from "../../kernel/failure.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
+import { generationOf, recordChanges } from "../../registry/sql/change-log.ts";
+import type { AdvertiseSettings } from "../schema.ts";
+
+/** Which variants of the tenant's own index are advertised, and the generation at which that was said. */
+export interface TenantAdvertise {
+  settings: AdvertiseSettings;
+  since: number;
+}
+
+/** Undefined until something was said. */
+export function advertiseOf(sql: SqlStorage): TenantAdvertise | undefined {
+  const row = sql.exec<{ value: string }>("SELECT value FROM meta WHERE key = 'advertise'").toArray()[0];
+  return row && (JSON.parse(row.value) as TenantAdvertise);
+}
+
+/** Called inside a transaction. It is no server's change, so the log has no entry for it; the generation counts it. */
+export function setAdvertise(
+  sql: SqlStorage,
+  settings: AdvertiseSettings,
+  at: string,
+  keepChanges: number,
+  precondition?: Precondition,
+): Result<{ generation: number; since: number; changed: boolean }, Failure> {
+  const before = advertiseOf(sql);
+  if (precondition !== undefined && !meets(precondition, before)) {
+    return err(failure("ErrorPreconditionFailed", "The settings have changed since the version named in If-Match"));
+  }
+  if (before !== undefined && JSON.stringify(before.settings) === JSON.stringify(settings)) {
+    return ok({ generation: generationOf(sql), since: before.since, changed: false });
+  }
+  const { generation } = recordChanges(sql, "", at, [], keepChanges);
+  const value = JSON.stringify({ settings, since: generation } satisfies TenantAdvertise);
+  sql.exec("INSERT INTO meta (key, value) VALUES ('advertise', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1", value);
+  return ok({ generation, since: generation, changed: true });
+}
+
+function meets(condition: Precondition, current: TenantAdvertise | undefined): boolean {
+  if (condition.kind === "tags") return condition.tags.includes(`advertise.${current?.since ?? 0}`);
+  return condition.kind === "present" ? current !== undefined : current === undefined;
+}

@@ -1,0 +1,235 @@
+import type { CapabilityKind } from "../../manifest/schema/capability.ts";
+import { isObject } from "../../manifest/validate.ts";
+import type { ServerConfig } from "../../registry/schema.ts";
+import { generationOf } from "../../registry/sql/change-log.ts";
+import { findLive, type ServerRow, shownTitle } from "../../registry/sql/servers.ts";
+import type { Advertise } from "../schema.ts";
+import { advertiseOf } from "./advertise.ts";
+
+/** What a capability index is made of, read straight from the rows: a page at a time, each bounded in bytes. */
+
+/** Whose elements: of one server or all, and for outsiders only of public servers. */
+export interface IndexRange {
+  server?: string | undefined;
+  onlyPublic: boolean;
+}
+
+/** Enough to decide who may read an index, and whether a rendered one is still good. */
+export interface IndexState {
+  generation: number;
+  /** Moves with everything that an index of the range shows. */
+  stamp: string;
+  hasPublic: boolean;
+  /** Of the tenant's own index. */
+  advertise?: Advertise;
+  /** The server that was asked for, while it is there. */
+  server?: { public: boolean; advertise?: Advertise };
+}
+
+export interface IndexServer {
+  name: string;
+  title?: string;
+  version?: string;
+  createdAt: string;
+  updatedAt: string;
+  actionTriggers?: unknown;
+  relationships?: unknown;
+  semantic?: unknown;
+}
+
+export interface IndexRow {
+  server: string;
+  kind: CapabilityKind;
+  key: string;
+  id: string;
+  digest: string;
+  /** JSON: the whole item, or what it declares as its triggers. */
+  text: string | null;
+}
+
+export interface IndexPage<T> {
+  stamp: string;
+  rows: T[];
+  /** Where to go on; absent on the last page. */
+  next?: string[];
+}
+
+const pageRows = 5_000;
+const pageCharacters = 4 * 1024 * 1024;
+
+export function indexState(sql: SqlStorage, server: string | undefined): IndexState {
+  const advertise = advertiseOf(sql)?.settings;
+  const row = server === undefined ? undefined : findLive(sql, server);
+  const publicServers = sql.exec("SELECT 1 FROM server WHERE public_since IS NOT NULL LIMIT 1").toArray();
+  return {
+    generation: generationOf(sql),
+    stamp: stampOf(sql, server),
+    hasPublic: publicServers.length > 0,
+    ...(advertise === undefined ? {} : { advertise }),
+    ...(row === undefined ? {} : { server: seenServer(row) }),
+  };
+}
+
+function seenServer(row: ServerRow): NonNullable<IndexState["server"]> {
+  const { advertise } = JSON.parse(row.config) as ServerConfig;
+  return { public: row.public_since !== null, ...(advertise === undefined ? {} : { advertise }) };
+}
+
+/** A server's index moves with the server, a tenant's with any of them. */
+function stampOf(sql: SqlStorage, server: string | undefined): string {
+  if (server === undefined) return String(generationOf(sql));
+  const row = findLive(sql, server);
+  return row === undefined ? "none" : `${row.generation}.${row.overlay}`;
+}
+
+/** Longer ones are a document of their own, not a word about the index. */
+const longestNote = 65_536;
+
+/** Servers in order of their names. */
+export function indexServers(sql: SqlStorage, range: IndexRange, after: string): IndexPage<IndexServer> {
+  const note = (field: string) =>
+    `iif(length(r.header -> '$.${field}') <= ${longestNote}, r.header -> '$.${field}', NULL)`;
+  const rows = sql.exec<ServerRow & { triggers: string | null; relationships: string | null; semantic: string | null }>(
+    `SELECT s.*, coalesce(${note("actionTriggers")}, ${note("action_triggers")}) AS triggers,
+       ${note("relationships")} AS relationships, ${note("semantic")} AS semantic
+     FROM server s LEFT JOIN revision r ON r.server = s.name AND r.number = s.revision AND s.digest IS NOT NULL
+     WHERE s.name > ? AND s.deleted_at IS NULL ${range.onlyPublic ? "AND s.public_since IS NOT NULL" : ""}
+       ${range.server === undefined ? "" : "AND s.name = ?"}
+     ORDER BY s.name LIMIT ?`,
+    after,
+    ...(range.server === undefined ? [] : [range.server]),
+    pageRows,
+  );
+  return paged(
+    stampOf(sql, range.server),
+    rows,
+    (row) =>
+      1_000 + [row.triggers, row.relationships, row.semantic].reduce((sum, text) => sum + (text?.length ?? 0), 0),
+    (row) => [row.name],
+    indexServer,
+  );
+}
+
+function indexServer(
+  row: ServerRow & { triggers: string | null; relationships: string | null; semantic: string | null },
+): IndexServer {
+  const title = shownTitle(row);
+  const config = JSON.parse(row.config) as ServerConfig & { version?: unknown };
+  const summary = JSON.parse(row.summary) as { version?: unknown };
+  const version = [config.version, summary.version].find((value) => typeof value === "string" && value !== "");
+  return {
+    name: row.name,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    ...(title === undefined ? {} : { title }),
+    ...(version === undefined ? {} : { version: version as string }),
+    ...(row.triggers === null ? {} : { actionTriggers: JSON.parse(row.triggers) }),
+    ...(row.relationships === null ? {} : { relationships: JSON.parse(row.relationships) }),
+    ...(row.semantic === null ? {} : { semantic: JSON.parse(row.semantic) }),
+  };
+}
+
+/** Items that are current and switched on, in order of server, kind and key. */
+export function indexItems(
+  sql: SqlStorage,
+  range: IndexRange,
+  { whole, after: [server = "", kind = "", key = ""] }: { whole: boolean; after: readonly string[] },
+): IndexPage<IndexRow> {
+  const text = whole ? "c.declared" : "coalesce(c.declared -> '$.actionTriggers', c.declared -> '$.action_triggers')";
+  const rows = sql.exec<Record<keyof IndexRow, string | null>>(
+    `SELECT c.server, c.kind, c.key, c.id, c.digest, ${text} AS text FROM capability c
+     WHERE c.last_revision IS NULL AND (c.server, c.kind, c.key) > (?, ?, ?)
+       ${range.server === undefined ? "" : "AND c.server = ?"} ${condition(range)}
+     ORDER BY c.server, c.kind, c.key LIMIT ?`,
+    server,
+    kind,
+    key,
+    ...(range.server === undefined ? [] : [range.server]),
+    pageRows,
+  ) as unknown as Iterable<IndexRow>;
+  return paged(
+    stampOf(sql, range.server),
+    rows,
+    (row) => 200 + row.key.length + row.id.length + (row.text?.length ?? 0),
+    (row) => [row.server, row.kind, row.key],
+    (row) => row,
+  );
+}
+
+/** Switched on, and for outsiders of a public server. */
+function condition({ onlyPublic }: Pick<IndexRange, "onlyPublic">): string {
+  const on = `AND NOT EXISTS
+    (SELECT 1 FROM disabled d WHERE d.server = c.server AND d.kind = c.kind AND d.key = c.key)`;
+  return onlyPublic ? `${on} AND c.server IN (SELECT name FROM server WHERE public_since IS NOT NULL)` : on;
+}
+
+function paged<Row, Shown>(
+  stamp: string,
+  rows: Iterable<Row>,
+  size: (row: Row) => number,
+  place: (row: Row) => string[],
+  shown: (row: Row) => Shown,
+): IndexPage<Shown> {
+  const page: IndexPage<Shown> = { stamp, rows: [] };
+  let room = pageCharacters;
+  for (const row of rows) {
+    page.rows.push(shown(row));
+    room -= size(row);
+    if (room <= 0 || page.rows.length === pageRows) return { ...page, next: place(row) };
+  }
+  return page;
+}
+
+/** Of one item and of all together: what is larger is no part of an index for a budget. */
+const longestDeclared = 65_536;
+
+/** What these items declare, as far as there is room; nothing for one that is gone, switched off or not public. */
+export function declaredItems(
+  sql: SqlStorage,
+  ids: readonly string[],
+  { onlyPublic }: Pick<IndexRange, "onlyPublic">,
+): { id: string; digest: string; declared: Record<string, unknown> }[] {
+  const rows = sql.exec<{ id: string; digest: string; declared: string }>(
+    `SELECT c.id, c.digest, c.declared FROM capability c
+     WHERE c.id IN (SELECT value FROM json_each(?)) AND c.last_revision IS NULL
+       AND length(c.declared) <= ${longestDeclared} ${condition({ onlyPublic })}`,
+    JSON.stringify(ids),
+  );
+  const found: { id: string; digest: string; declared: Record<string, unknown> }[] = [];
+  let room = pageCharacters;
+  for (const { id, digest, declared } of rows) {
+    room -= declared.length;
+    if (room < 0) break;
+    const item: unknown = JSON.parse(declared);
+    if (isObject(item)) found.push({ id, digest, declared: item });
+  }
+  return found;
+}
+
+export interface AdvertisedServer {
+  name: string;
+  advertise: Advertise;
+  /** About what its items cost, switched off or not. */
+  tokens: number;
+}
+
+/** The first few servers that advertise an index of their own, and about what the tenant's own would cost. */
+export function advertisedServers(sql: SqlStorage, limit: number): { servers: AdvertisedServer[]; tokens: number } {
+  const rows = sql.exec<{ name: string; advertise: string; tokens: number }>(
+    `SELECT name, config -> '$.advertise' AS advertise, coalesce(json_extract(summary, '$.tokens'), 0) AS tokens
+     FROM server WHERE ${isAdvertised} AND deleted_at IS NULL ORDER BY name LIMIT ?`,
+    limit,
+  );
+  const servers = rows.toArray().map((row) => ({ ...row, advertise: JSON.parse(row.advertise) as Advertise }));
+  if (advertiseOf(sql) === undefined) return { servers, tokens: 0 };
+  const { tokens } = sql
+    .exec<{ tokens: number }>(
+      "SELECT coalesce(sum(json_extract(summary, '$.tokens')), 0) AS tokens FROM server WHERE deleted_at IS NULL",
+    )
+    .one();
+  return { servers, tokens };
+}
+
+/** As the index on servers has it. */
+const isAdvertised = `coalesce(json_extract(config, '$.advertise.advertiseResources'),
+  json_extract(config, '$.advertise.advertise_resources')) = 1`;

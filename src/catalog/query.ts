@@ -1,0 +1,122 @@
+import { type Failure, failure } from "../kernel/failure.ts";
+import { tenantPattern } from "../kernel/names.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import { parseRfc3339 } from "../kernel/time.ts";
+import { longestValue } from "../manifest/attributes.ts";
+import { CapabilityKind } from "../manifest/schema/capability.ts";
+import { ServerStatus } from "../registry/schema.ts";
+import { serverProbes } from "../registry/summary.ts";
+import { type CatalogDimension, type CatalogFilter, catalogDimensions } from "./contract.ts";
+
+/** What an item of the catalogue may show, in this order. */
+export const catalogFields = [
+  ...(["tenant", "name", "title", "description", "version", "visibility", "status", "probe"] as const),
+  ...(["counts", "tokens", "attributes", "digest", "generation", "updatedAt"] as const),
+] as const;
+export type CatalogField = (typeof catalogFields)[number];
+
+/** Tell servers apart, so they are in every item. */
+const always: readonly CatalogField[] = ["tenant", "name"];
+
+/** A question to the catalogue, as a query string asks it. */
+export interface CatalogQuery {
+  filter: CatalogFilter;
+  /** Dimensions to count; all of them with a first page where nothing is said. */
+  facets?: readonly CatalogDimension[];
+  fields: readonly CatalogField[];
+  limit?: string;
+  cursor?: string;
+}
+
+const single = ["updated_since", "limit", "cursor"] as const;
+const catalogParameters = [...catalogDimensions, "facets", "fields", ...single] as const;
+
+/** Of one filter: each is a way through the catalogue. */
+const mostValuesAsked = 20;
+
+const oneOf: Partial<Record<CatalogDimension, readonly string[]>> = {
+  kind: CapabilityKind.options,
+  status: ServerStatus.options,
+  probe: serverProbes,
+};
+
+/** Reads the parameters by name, each with all its values. What is unknown or makes no sense is refused by name. */
+export function parseCatalogQuery(given: Readonly<Record<string, readonly string[]>>): Result<CatalogQuery, Failure> {
+  const parameters = new Map(Object.entries(given));
+  for (const [name, values] of parameters) {
+    if (!(catalogParameters as readonly string[]).includes(name)) {
+      return refused(`Unknown query parameter ${JSON.stringify(name)}; known: ${catalogParameters.join(", ")}`);
+    }
+    if ((single as readonly string[]).includes(name) && values.length > 1) {
+      return refused(`Query parameter ${name} is given ${values.length} times`);
+    }
+  }
+  const filter: CatalogFilter = { values: {} };
+  for (const dimension of catalogDimensions) {
+    const wanted = parameters.get(dimension);
+    if (wanted === undefined) continue;
+    const objection = valuesObjection(dimension, wanted);
+    if (objection !== undefined) return refused(objection);
+    filter.values[dimension] = [...new Set(wanted)].sort();
+  }
+  const since = parameters.get("updated_since")?.[0];
+  if (since !== undefined) {
+    const at = parseRfc3339(since);
+    if (at === undefined) {
+      return refused("updated_since must be a time as RFC 3339 writes it, such as 2026-01-31T12:00:00Z (a + as %2B)");
+    }
+    filter.updatedSince = at;
+  }
+  const fields = chosen("fields", parameters.get("fields"), catalogFields);
+  if (!fields.ok) return fields;
+  const facets = facetsOf(parameters.get("facets"));
+  if (!facets.ok) return facets;
+  const [limit, cursor] = [parameters.get("limit")?.[0], parameters.get("cursor")?.[0]];
+  return ok({
+    filter,
+    fields: fields.value === undefined ? catalogFields : [...new Set([...always, ...fields.value])],
+    ...(facets.value === undefined ? {} : { facets: facets.value }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(cursor === undefined ? {} : { cursor }),
+  });
+}
+
+function valuesObjection(dimension: CatalogDimension, values: readonly string[]): string | undefined {
+  if (values.length > mostValuesAsked)
+    return `${dimension} is given ${values.length} times, ${mostValuesAsked} at most`;
+  const known = oneOf[dimension];
+  for (const value of values) {
+    if (known !== undefined && !known.includes(value)) return `${dimension} must be one of ${known.join(", ")}`;
+    if (dimension === "tenant" && !tenantPattern.test(value)) return "tenant must be a tenant's name";
+    if (value === "") return `${dimension} is empty`;
+    if (value.length > longestValue)
+      return `${dimension} is longer than any value there is: ${longestValue} characters`;
+  }
+  return undefined;
+}
+
+function facetsOf(given: readonly string[] | undefined): Result<readonly CatalogDimension[] | undefined, Failure> {
+  if (given?.length === 1 && given[0] === "false") return ok([]);
+  if (given?.length === 1 && given[0] === "true") return ok(catalogDimensions);
+  const named = chosen("facets", given, catalogDimensions);
+  return named.ok || given === undefined ? named : refused(`${named.error.message}, or true or false`);
+}
+
+/** Names separated by commas, or given one by one, in the order in which there are such things. */
+function chosen<Name extends string>(
+  parameter: string,
+  given: readonly string[] | undefined,
+  known: readonly Name[],
+): Result<Name[] | undefined, Failure> {
+  if (given === undefined) return ok(undefined);
+  const names = new Set(given.flatMap((text) => text.split(",")));
+  for (const name of names) {
+    if ((known as readonly string[]).includes(name)) continue;
+    return refused(`${parameter} has no ${JSON.stringify(name.slice(0, longestValue))}; there are ${known.join(", ")}`);
+  }
+  return ok(known.filter((name) => names.has(name)));
+}
+
+function refused(message: string): Result<never, Failure> {
+  return err(failure("ErrorBadRequest", message));
+}

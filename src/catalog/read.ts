@@ -1,0 +1,101 @@
+import type { Principal } from "../auth/principal.ts";
+import { type PageRequest, pageOf, pageStart, placeOf } from "../http/page.ts";
+import { digestOfText } from "../kernel/digest.ts";
+import type { Failure } from "../kernel/failure.ts";
+import type { Source } from "../kernel/platform/usage.ts";
+import { ok, type Result } from "../kernel/result.ts";
+import type { CatalogEntry } from "../registry/summary.ts";
+import type { Services } from "../services.ts";
+import { type CatalogCaller, type CatalogQuestion, catalogDimensions } from "./contract.ts";
+import type { CatalogPage } from "./page-cache.ts";
+import type { CatalogField, CatalogQuery } from "./query.ts";
+
+export interface ShownCatalog extends CatalogPage {
+  source: Source;
+  /** Of a page from memory: whether it still would be. */
+  holds?: () => boolean;
+}
+
+/** Changes with the shape of what is sent. */
+const version = "c1";
+
+/**
+ * A page of the servers that a caller may see, across tenants. Kept for two seconds, and then for as long as nothing in
+ * the directory has changed; `strong` asks it at once.
+ */
+export async function readCatalog(
+  services: Services,
+  principal: Principal,
+  { filter, facets, fields }: Omit<CatalogQuery, "limit" | "cursor">,
+  page: PageRequest,
+  strong: boolean,
+): Promise<Result<ShownCatalog, Failure>> {
+  const caller: CatalogCaller = principal.admin ? "admin" : [...new Set(principal.tenants)].sort();
+  // How much of each server is shown, and counted, may differ from page to page.
+  const scope = { list: "catalog", caller, filter };
+  const key = JSON.stringify({
+    ...scope,
+    fields,
+    facets: facets ?? null,
+    limit: page.limit,
+    cursor: page.cursor ?? null,
+  });
+  const kept = services.catalogPages.find(key);
+  if (kept?.fresh && !strong) {
+    services.operations.memory += 1;
+    const { page: same } = kept;
+    const holds = () => {
+      const found = services.catalogPages.find(key);
+      return found?.page === same && found.fresh;
+    };
+    return ok({ ...same, source: "memory", holds });
+  }
+  const start = await pageStart(services, page.cursor, scope);
+  if (!start.ok) return start;
+  const [tenant = "", name = ""] = start.value?.after ?? [];
+  const question: CatalogQuestion = {
+    ...filter,
+    caller,
+    after: { tenant, name },
+    limit: page.limit + 1,
+    facets: facets ?? (page.cursor === undefined ? catalogDimensions : []),
+    ...(kept === undefined ? {} : { known: kept.page.generation }),
+  };
+  const ticket = services.catalogPages.ticket();
+  const answer = await services.directory().catalog(question);
+  if ("known" in answer) {
+    if (kept === undefined) throw new Error("the directory knows of a page that was not mentioned");
+    services.catalogPages.keep(key, kept.page, ticket);
+    return ok({ ...kept.page, source: "object" });
+  }
+  const built = await pageOf(services, page.limit, scope, start.value, answer, placeOf);
+  if (!built.ok) return built;
+  const { items, generation, nextCursor, changed } = built.value;
+  const content = JSON.stringify({
+    items: items.map((entry) => shown(entry, fields)),
+    ...answer.counted,
+    ...(changed ? { changed } : {}),
+  });
+  const rest = JSON.stringify({ generation, ...(nextCursor === undefined ? {} : { nextCursor }) });
+  const shownPage: CatalogPage = {
+    body: `{"success":true,"data":${content.slice(0, -1)},${rest.slice(1)}}`,
+    // Weak, because the generation and the cursor that carries it move whenever anyone writes anything.
+    etag: `W/"${(await digestOfText(`${content} ${nextCursor !== undefined}`)).slice(7, 39)}.${version}"`,
+    generation,
+  };
+  services.catalogPages.keep(key, shownPage, ticket);
+  return ok({ ...shownPage, source: "object" });
+}
+
+/** The members that were asked for, of those that a server has. */
+function shown({ attributes, ...entry }: CatalogEntry, fields: readonly CatalogField[]): Record<string, unknown> {
+  const grouped = Map.groupBy(attributes, ([dimension]) => dimension);
+  const values = [...grouped].map(([dimension, found]) => [dimension, found.map(([, value]) => value)]);
+  const all: Record<CatalogField, unknown> = {
+    ...{ title: undefined, description: undefined, version: undefined, digest: undefined },
+    ...{ counts: undefined, tokens: undefined },
+    ...entry,
+    attributes: Object.fromEntries(values),
+  };
+  return Object.fromEntries(fields.map((field) => [field, all[field]]));
+}

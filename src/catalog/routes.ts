@@ -1,0 +1,40 @@
+import { type App, bad, unwrap } from "../http/context.ts";
+import { readPageRequest } from "../http/page.ts";
+import { admitAnyone, freshnessOf } from "../http/request.ts";
+import { notModified, send } from "../http/respond.ts";
+import { keepAnswer } from "../http/response-cache.ts";
+import { matchesEtag } from "../kernel/etag.ts";
+import type { Services } from "../services.ts";
+import { parseCatalogQuery } from "./query.ts";
+import { readCatalog } from "./read.ts";
+
+const path = "/api/catalog";
+const contentType = "application/json; charset=utf-8";
+const encoder = new TextEncoder();
+
+/** Servers across tenants: what is public, and what is the caller's own. */
+export function catalogRoutes(app: App, services: Services): void {
+  app.get(path, async (c) => {
+    const principal = await admitAnyone(c, services);
+    const { limit, cursor, ...query } = unwrap(parseCatalogQuery(c.req.queries()));
+    const { strong, minGeneration } = freshnessOf(c);
+    if (minGeneration > 0) {
+      throw bad("ErrorBadRequest", "Rollcall-Min-Generation is a tenant's, and the catalogue goes across tenants");
+    }
+    const page = readPageRequest({
+      ...(limit === undefined ? {} : { limit }),
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const { body, holds, ...meta } = unwrap(await readCatalog(services, principal, query, page, strong));
+    if (holds !== undefined) {
+      keepAnswer(c, services, { question: c.req.url, body: () => encoder.encode(body), contentType, meta, holds });
+    }
+    const ifNoneMatch = c.req.header("If-None-Match");
+    if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, meta.etag)) return notModified(c, services, meta);
+    return send(c, services, body, contentType, meta);
+  });
+
+  app.all(path, () => {
+    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
+  });
+}

@@ -1,0 +1,88 @@
+import type { CatalogCaller, CatalogDimension, Counted, Facet } from "../contract.ts";
+import { everyServer, scopes } from "./listing.ts";
+import type { Listed } from "./pages.ts";
+
+/** Of one dimension: the most frequent. */
+const mostShown = 20;
+/** Filtered servers are counted up to this many. */
+export const mostCounted = 1_000;
+/** A caller with more tenants than this has its servers counted, for want of few enough counts to add up. */
+const mostKeptScopes = 50;
+
+type Counts = { total: Counted; facets: Partial<Record<CatalogDimension, Facet>> };
+
+/** Whether the counts that are kept answer for all that a caller may see. */
+export function areKept(caller: CatalogCaller): boolean {
+  return caller === "admin" || caller.length <= mostKeptScopes;
+}
+
+/**
+ * Of everything that the caller may see: read, not counted. Of several scopes the values that are frequent in one of
+ * them are added up, so a value that is rare in each is not shown however many there are together.
+ */
+export function keptCounts(sql: SqlStorage, caller: CatalogCaller, dimensions: readonly CatalogDimension[]): Counts {
+  const seen = caller === "admin" ? [scopes.all] : [scopes.public, ...new Set(caller.map(scopes.privateOf))];
+  const facets = dimensions.map((dimension) => {
+    const candidates = new Set(seen.flatMap((scope) => mostFrequent(sql, scope, dimension)));
+    const values = named(sql, addedUp(sql, seen, [...candidates]));
+    return [dimension, facetOf(values.get(dimension) ?? [])];
+  });
+  const [total] = addedUp(sql, seen, [everyServer]);
+  return { total: { count: total?.[1] ?? 0 }, facets: Object.fromEntries(facets) };
+}
+
+function mostFrequent(sql: SqlStorage, scope: string, dimension: CatalogDimension): number[] {
+  return sql
+    .exec<{ attribute: number }>(
+      "SELECT attribute FROM attribute_count WHERE scope = ? AND dimension = ? ORDER BY servers DESC, attribute LIMIT ?",
+      ...[scope, dimension, mostShown + 1],
+    )
+    .toArray()
+    .map(({ attribute }) => attribute);
+}
+
+function addedUp(sql: SqlStorage, seen: readonly string[], attributes: readonly number[]): [id: number, n: number][] {
+  return sql
+    .exec<{ attribute: number; servers: number }>(
+      `SELECT attribute_count.attribute, sum(servers) AS servers FROM json_each(?1) AS scope CROSS JOIN json_each(?2) AS wanted
+       CROSS JOIN attribute_count ON attribute_count.scope = scope.value AND attribute_count.attribute = wanted.value
+       GROUP BY 1`,
+      ...[JSON.stringify(seen), JSON.stringify(attributes)],
+    )
+    .toArray()
+    .map(({ attribute, servers }) => [attribute, servers]);
+}
+
+/** Of servers that were found one by one; `complete` where those are all that there are. */
+export function countedCounts(
+  sql: SqlStorage,
+  found: readonly Listed[],
+  complete: boolean,
+  dimensions: readonly CatalogDimension[],
+): Counts {
+  const tally = new Map<number, number>();
+  for (const { attributes } of found) {
+    for (const id of JSON.parse(attributes) as number[]) tally.set(id, (tally.get(id) ?? 0) + 1);
+  }
+  const bound = complete ? {} : { atLeast: true as const };
+  const values = named(sql, [...tally]);
+  const facets = dimensions.map((dimension) => [dimension, facetOf(values.get(dimension) ?? [], bound)]);
+  return { total: { count: found.length, ...bound }, facets: Object.fromEntries(facets) };
+}
+
+type NamedCount = { value: string; count: number };
+
+function named(sql: SqlStorage, counts: readonly [id: number, count: number][]): Map<string, NamedCount[]> {
+  const rows = sql.exec<{ dimension: string; value: string; count: number }>(
+    `SELECT attribute.dimension, attribute.value, counted.value ->> 1 AS count FROM json_each(?) AS counted
+     CROSS JOIN attribute ON attribute.id = counted.value ->> 0`,
+    JSON.stringify(counts),
+  );
+  return Map.groupBy(rows.toArray(), ({ dimension }) => dimension);
+}
+
+function facetOf(values: readonly NamedCount[], bound: { atLeast?: true } = {}): Facet {
+  const sorted = values.toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
+  const shown = sorted.slice(0, mostShown).map(({ value, count }) => ({ value, count, ...bound }));
+  return sorted.length > mostShown ? { values: shown, more: true } : { values: shown };
+}

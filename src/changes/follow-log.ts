@@ -1,0 +1,28 @@
+import type { Followed, FollowedTenant } from "../objects/stream-object.ts";
+
+/** Entries fetched at once: what the object holds of a log for a reader who is far behind. */
+const pageLength = 200;
+
+/** The whole log of one tenant. The id of an entry is its sequence number. */
+export class FollowedLog implements Followed {
+  readonly tenants: readonly [string];
+  readonly #tenantOf: (name: string) => FollowedTenant;
+  #since: number;
+
+  constructor({ tenant, since }: { tenant: string; since: number }, tenantOf: (name: string) => FollowedTenant) {
+    this.tenants = [tenant];
+    this.#since = since;
+    this.#tenantOf = tenantOf;
+  }
+
+  get position(): string {
+    return String(this.#since);
+  }
+
+  async next(tenant: string) {
+    const { changes, head } = await this.#tenantOf(tenant).changes(this.#since, pageLength);
+    this.#since = changes.at(-1)?.sequence ?? this.#since;
+    const events = changes.map((change) => ({ id: String(change.sequence), name: "change", data: change }));
+    return { events, more: this.#since < (head?.sequence ?? 0) };
+  }
+}

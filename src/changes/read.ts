@@ -1,0 +1,34 @@
+import type { Principal } from "../auth/principal.ts";
+import type { Failure } from "../kernel/failure.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import { generationObjection, insiderObjection } from "../registry/access.ts";
+import { type ChainedChange, genesisOf, type LogHead } from "../registry/change-chain.ts";
+import type { Services } from "../services.ts";
+
+/** Entries of a tenant's log, oldest first, and from where to go on. */
+export interface ChangePage {
+  items: ChainedChange[];
+  generation: number;
+  nextSince: number;
+  /** Where the log ends: whoever has read that far must have come to this hash. */
+  head: LogHead;
+}
+
+export async function readChanges(
+  services: Services,
+  principal: Principal,
+  tenant: string,
+  { since, limit }: { since: number; limit: number },
+  minGeneration = 0,
+): Promise<Result<ChangePage, Failure>> {
+  const objection = insiderObjection(principal, tenant);
+  if (objection !== undefined) return err(objection);
+  const { changes: items, generation, head } = await services.tenant(tenant).changes(since, limit);
+  const behind = generationObjection(minGeneration, generation);
+  if (behind !== undefined) return err(behind);
+  return ok({ items, generation, nextSince: items.at(-1)?.sequence ?? since, head: head ?? startOf(tenant) });
+}
+
+function startOf(tenant: string): LogHead {
+  return { sequence: 0, hash: genesisOf(tenant) };
+}

@@ -1,0 +1,113 @@
+import { type ChangeRow, changeOf, generationOf } from "../../registry/sql/change-log.ts";
+import { findLive } from "../../registry/sql/servers.ts";
+import type { Topic, TopicChange } from "../contract.ts";
+
+export interface TopicChanges {
+  changes: TopicChange[];
+  /** The generation up to which this is everything; below the tenant's own where one answer does not hold it all. */
+  upTo: number;
+  generation: number;
+  /** False where the log no longer reaches back as far as was asked. */
+  complete: boolean;
+}
+
+/**
+ * Of one server in one answer, or as many as one generation can bring (an item changes and is switched, and so may the
+ * server): whoever is further behind asks again from where this ends, which is always further on.
+ */
+function mostOf(items: number): number {
+  return Math.max(1_000, 2 * items + 2);
+}
+
+/** What happened to the followed items since each of their servers was last seen. */
+export function topicChanges(sql: SqlStorage, tenant: string, { servers, onlyPublic }: Topic): TopicChanges {
+  const present = generationOf(sql);
+  const oldest = oldestGeneration(sql);
+  const pages = servers.map((followed) => pageOf(sql, followed, onlyPublic ? outside(sql, followed, oldest) : all));
+  const upTo = Math.min(present, ...pages.map((page) => page.upTo));
+  const changes = pages
+    .flatMap((page) => page.changes)
+    .filter((change) => change.generation <= upTo)
+    .map((change) => ({ ...change, tenant }))
+    .sort((a, b) => a.sequence - b.sequence);
+  const complete = servers.every(({ since, after }) => Math.max(since, after) >= oldest - 1);
+  if (!onlyPublic || upTo < present) return { changes, upTo, generation: present, complete };
+  // How often the tenant changes is not for those outside to know: they have seen as far as what they could see.
+  const seen = Math.max(...pages.map((page) => page.seen));
+  return { changes, upTo: seen, generation: seen, complete };
+}
+
+/** The generations of a server that may be told: up to one, and again from another. */
+interface Told {
+  until: number;
+  from: number;
+  reasons: boolean;
+}
+
+const all: Told = { until: Number.MAX_SAFE_INTEGER, from: 0, reasons: true };
+
+/**
+ * What someone outside may know of a server: all up to its loss, which is the last they hear, and what came after it
+ * was public again. What happened in between is not told, then or later. A reader's own word on how far it has read
+ * changes nothing here: the loss is looked for from where the server was chosen.
+ */
+function outside(sql: SqlStorage, { server, since, wasPublic }: Followed, oldest: number): Told {
+  const from = findLive(sql, server)?.public_since ?? Number.MAX_SAFE_INTEGER;
+  if (from <= since) return { ...all, reasons: false };
+  const { loss } = sql
+    .exec<{ loss: number | null }>(
+      `SELECT min(generation) AS loss FROM change WHERE server = ? AND generation > ? AND generation < ?
+         AND kind = 'server' AND classification IN ('removed', 'breaking')`,
+      server,
+      since,
+      from,
+    )
+    .one();
+  // Where the log no longer reaches back to it, the loss may have been earlier.
+  const known = wasPublic && since >= oldest - 1;
+  return { until: known ? (loss ?? since) : since, from, reasons: false };
+}
+
+type Followed = Topic["servers"][number];
+
+function pageOf(
+  sql: SqlStorage,
+  { server, since, after, items }: Followed,
+  { until, from, reasons: withReasons }: Told,
+): { changes: Omit<TopicChange, "tenant">[]; upTo: number; seen: number } {
+  const most = mostOf(items.length);
+  const followed = `server = ?1 AND generation > ?2 AND (generation <= ?3 OR generation >= ?4) AND (
+    (kind, key) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?5))
+    OR (kind = 'server' AND classification IN ('removed', 'breaking')))`;
+  const keys = JSON.stringify(items.map(({ kind, key }) => [kind, key]));
+  const rows = sql
+    .exec<ChangeRow>(
+      `SELECT * FROM change WHERE ${followed} ORDER BY sequence LIMIT ?6`,
+      ...[server, Math.max(since, after), until, from, keys, most],
+    )
+    .toArray();
+  const { last } = sql
+    .exec<{ last: number | null }>(
+      `SELECT max(generation) AS last FROM change WHERE ${followed}`,
+      ...[server, since, until, from, keys],
+    )
+    .one();
+  const ids = new Map(items.map(({ kind, key, id }) => [`${kind} ${key}`, id]));
+  const changes = rows.map((row) => {
+    const id = ids.get(`${row.kind} ${row.key}`);
+    const { reasons, ...change } = changeOf(row);
+    // Why something changed is the tenant's own business.
+    return { ...change, reasons: withReasons ? reasons : [], ...(id === undefined ? {} : { id }) };
+  });
+  // The last generation of a full page may go on behind it.
+  const upTo = rows.length === most ? (rows.at(-1)?.generation ?? since) - 1 : Number.MAX_SAFE_INTEGER;
+  return { changes, upTo, seen: last ?? since };
+}
+
+/** Entries of earlier generations may have been pruned. */
+function oldestGeneration(sql: SqlStorage): number {
+  const first = sql
+    .exec<{ sequence: number; generation: number }>("SELECT sequence, generation FROM change ORDER BY sequence LIMIT 1")
+    .toArray()[0];
+  return first === undefined || first.sequence === 1 ? 0 : first.generation;
+}

@@ -1,0 +1,99 @@
+import { isObject } from "../../manifest/validate.ts";
+import { plainObject, publicUrl, withLineFeeds } from "../text.ts";
+
+/** What a list says a capability is, by section. */
+const TYPES = {
+  tools: "mcp_tool",
+  prompts: "mcp_prompt",
+  resources: "mcp_resource",
+  resourceTemplates: "mcp_resource_template",
+} as const;
+
+export type ListName = keyof typeof TYPES;
+export const listNames = Object.keys(TYPES) as ListName[];
+
+/** Where a list came from. */
+export interface Provenance {
+  server: string;
+  /** Where the server answers. */
+  serverUrl?: string | undefined;
+  protocol?: string | undefined;
+  /** Whether a caller has to keep a session; left to the caller where it is not known. */
+  requiresSession?: "true" | "false";
+}
+
+/** An item with what a caller has to know about the server behind it. What the item says of itself goes first. */
+export function described(
+  declared: Record<string, unknown>,
+  list: ListName,
+  { server, serverUrl, protocol, requiresSession }: Provenance,
+): Record<string, unknown> {
+  const item = withPlainLines(declared, MAX_LEVELS) as Record<string, unknown>;
+  const url = publicUrl(serverUrl);
+  const { metadata = {} } = item;
+  // Something else under that name is for the rules to report.
+  if (!isObject(metadata)) return item;
+  const { mcp = {}, discovery = {} } = metadata;
+  return {
+    ...item,
+    permissions: item.permissions ?? ["network.http"],
+    effects: item.effects ?? ["network_request", "mcp_call"],
+    metadata: {
+      ...metadata,
+      mcp: !isObject(mcp)
+        ? mcp
+        : {
+            ...(url === undefined ? {} : { server_url: url }),
+            server_name: server,
+            ...(list === "tools" && typeof item.name === "string" ? { tool_name: item.name } : {}),
+            ...(protocol === undefined ? {} : { protocol_version: protocol }),
+            requires_session: requiresSession ?? "auto",
+            ...mcp,
+          },
+      discovery: !isObject(discovery)
+        ? discovery
+        : {
+            method: "mcp_introspection",
+            ...(url === undefined ? {} : { source_url: url }),
+            capability_type: TYPES[list],
+            introspector_version: "1.0.0",
+            ...discovery,
+          },
+    },
+  };
+}
+
+const MAX_LEVELS = 64;
+
+/** The same value, but for Windows line ends in descriptions, wherever they stand. Shares what needs no change. */
+function withPlainLines(value: unknown, levels: number): unknown {
+  if (typeof value !== "object" || value === null || levels === 0) return value;
+  if (Array.isArray(value)) {
+    const items = value.map((item) => withPlainLines(item, levels - 1));
+    return items.some((item, index) => item !== value[index]) ? items : value;
+  }
+  let changed = false;
+  const entries = Object.entries(value).map(([key, field]): [string, unknown] => {
+    const isText = key === "description" && typeof field === "string";
+    const plain = isText ? withLineFeeds(field) : withPlainLines(field, levels - 1);
+    changed ||= plain !== field;
+    return [key, plain];
+  });
+  return changed ? plainObject(entries) : value;
+}
+
+const SECRET = /(^|[_-])(key|token|secret|sig|signature|auth|password|passwd)$|^code$|(apikey|token)$/i;
+
+/**
+ * A source's address as every reader of the manifest may see it. Some servers take their key as a query parameter;
+ * whoever put it there meant it for the registry alone.
+ */
+export function publishedUrl(url: string): string {
+  const plain = publicUrl(url) ?? url;
+  if (!URL.canParse(plain)) return plain;
+  const parsed = new URL(plain);
+  const secrets = [...parsed.searchParams.keys()].filter((name) => SECRET.test(name));
+  if (secrets.length === 0) return plain;
+  for (const name of secrets) parsed.searchParams.delete(name);
+  return parsed.href;
+}

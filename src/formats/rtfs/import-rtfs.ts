@@ -1,0 +1,115 @@
+import { CapabilityId, ItemName } from "../../kernel/names.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
+import type { CapabilityKind } from "../../manifest/schema/capability.ts";
+import type { Imported } from "../imported.ts";
+import { type RtfsCapability, type RtfsFault, readRtfs, toolName } from "./capability.ts";
+import { quoted } from "./form.ts";
+import { isObject } from "./values.ts";
+
+type Kind = Extract<CapabilityKind, "tool" | "operation">;
+
+/** RTFS text → a manifest: MCP capabilities and whatever else can be called as tools, API operations as operations. */
+export function importRtfs(text: string, { server }: { server: string }): Result<Imported, RtfsFault> {
+  const read = readRtfs(text);
+  if (!read.ok) return read;
+  const { capabilities } = read.value;
+  if (capabilities.length === 0) return err({ message: "the text holds no (capability …) form", line: 1, column: 1 });
+
+  const warnings = read.value.warnings.map(({ line, column, message }) => `line ${line}, column ${column}: ${message}`);
+  const sections: Record<Kind, Map<string, Record<string, unknown>>> = { tool: new Map(), operation: new Map() };
+  const ids = new Set<string>();
+  for (const capability of capabilities) {
+    const warn = (message: string) => warnings.push(`${quoted(capability.id)}: ${message}`);
+    if (ids.has(capability.id)) {
+      warn("the id is given twice: the later capability is left out");
+      continue;
+    }
+    ids.add(capability.id);
+    const kind = kindOf(capability);
+    const name = freeName(capability, sections[kind], warn);
+    if (name !== undefined) sections[kind].set(name, toItem(capability, name, warn));
+  }
+  const [tools, operations] = [Array.from(sections.tool.values()), Array.from(sections.operation.values())];
+  return ok({
+    manifest: {
+      serverInfo: { name: server },
+      ...(tools.length > 0 && { tools }),
+      ...(operations.length > 0 && { operations }),
+    },
+    counts: {
+      ...(tools.length > 0 && { tool: tools.length }),
+      ...(operations.length > 0 && { operation: operations.length }),
+    },
+    warnings,
+  });
+}
+
+function part({ metadata }: RtfsCapability, name: string): Record<string, unknown> | undefined {
+  const fields = metadata?.[name];
+  return isObject(fields) ? fields : undefined;
+}
+
+/** The flat layout may say that an API was introspected and nothing about the operation. */
+const operationMethods: readonly unknown[] = ["api_introspection", "graphql_introspection"];
+
+function kindOf(capability: RtfsCapability): Kind {
+  if (part(capability, "mcp") !== undefined) return "tool";
+  const isOperation =
+    part(capability, "openapi") !== undefined ||
+    part(capability, "graphql") !== undefined ||
+    operationMethods.includes(part(capability, "discovery")?.method);
+  return isOperation ? "operation" : "tool";
+}
+
+const isItemName = (name: unknown): name is string => ItemName.safeParse(name).success;
+
+/** The declared tool name, the name if it can be one, or what follows the id's last dot. */
+function nameOf(capability: RtfsCapability, warn: (message: string) => void): string {
+  const last = toolName(capability.id);
+  const name = [part(capability, "mcp")?.tool_name, capability.name, last].find(isItemName);
+  if (name !== undefined) return name;
+  const mended = last.replace(/[^A-Za-z0-9_.\-/]+/g, "_").slice(0, 128) || "unnamed";
+  warn(`has no name that an item may have: called ${mended}`);
+  return mended;
+}
+
+/** Two servers in one file may have a tool of one name; the second goes by its id, which is another. */
+function freeName(
+  capability: RtfsCapability,
+  taken: ReadonlyMap<string, unknown>,
+  warn: (message: string) => void,
+): string | undefined {
+  const name = nameOf(capability, warn);
+  if (!taken.has(name)) return name;
+  if (isItemName(capability.id) && !taken.has(capability.id)) {
+    warn(`the name ${name} is taken: goes by its id`);
+    return capability.id;
+  }
+  warn(`the name ${name} is taken, and the id is no name: left out`);
+  return undefined;
+}
+
+/** What calling over the network asks for, for capabilities that do not say. */
+const permissions = ["network.http"];
+const effects = { tool: ["network_request", "mcp_call"], operation: ["network_request"] };
+
+/** Where an entry comes from that does not say. One that does was found by another introspector than this. */
+const discovery = { method: "rtfs_import", introspector_version: "1.0.0" };
+
+function toItem(capability: RtfsCapability, name: string, warn: (message: string) => void): Record<string, unknown> {
+  const { id, name: declared, metadata, ...fields } = capability;
+  const kind = kindOf(capability);
+  const isRemote = kind === "operation" || part(capability, "mcp") !== undefined;
+  // A name that was only taken from the id says nothing new.
+  const isTitle = declared !== name && !(isItemName(declared) && declared === toolName(id));
+  const validId = CapabilityId.safeParse(id).success;
+  if (!validId) warn("this is no id that a capability may have: left out");
+  return {
+    ...(isRemote && { permissions: [...permissions], effects: [...effects[kind]] }),
+    ...(isTitle && { title: declared }),
+    ...fields,
+    ...(validId && { id }),
+    name,
+    metadata: { ...metadata, discovery: part(capability, "discovery") ?? { ...discovery } },
+  };
+}

@@ -1,0 +1,186 @@
+import { err, ok, type Result } from "../../kernel/result.ts";
+import { type Form, type OffsetFault, quoted } from "./form.ts";
+import { readString } from "./string.ts";
+
+/** Deeper than code is written, and shallow enough that whatever walks the forms may recurse. */
+export const maxDepth = 512;
+
+interface Frame {
+  kind: "list" | "vector" | "set" | "map";
+  closer: string;
+  start: number;
+  items: Form[];
+  lead: string[] | undefined;
+}
+
+interface Scan {
+  text: string;
+  at: number;
+  depth: number;
+  frames: Frame[];
+  top: Form[];
+  /** The form that ended on this line, with nothing but blanks since. */
+  last: Form | undefined;
+  /** Comments waiting for the form they stand before. */
+  comments: string[] | undefined;
+}
+
+const brackets = {
+  "(": { kind: "list", closer: ")" },
+  "[": { kind: "vector", closer: "]" },
+  "{": { kind: "map", closer: "}" },
+  "#{": { kind: "set", closer: "}" },
+} as const;
+
+/** Text → forms, in one pass and without recursion. */
+export function readForms(text: string, depth = maxDepth): Result<Form[], OffsetFault> {
+  const scan: Scan = { text, at: 0, depth, frames: [], top: [], last: undefined, comments: undefined };
+  while (scan.at < text.length) {
+    const fault = step(scan);
+    if (fault !== undefined) return err(fault);
+  }
+  const unclosed = scan.frames.at(-1);
+  if (unclosed === undefined) return ok(scan.top);
+  return err({ message: `the ${unclosed.kind} that starts here is never closed`, offset: unclosed.start });
+}
+
+function step(scan: Scan): OffsetFault | undefined {
+  const { text, at } = scan;
+  const character = text[at] ?? "";
+  switch (character) {
+    case "\n":
+      scan.last = undefined;
+      scan.at += 1;
+      return undefined;
+    case ";":
+      readComment(scan);
+      return undefined;
+    case "(":
+    case "[":
+    case "{":
+      return open(scan, character);
+    case ")":
+    case "]":
+    case "}":
+      return close(scan, character);
+    case '"': {
+      const string = readString(text, at);
+      if (!string.ok) return string.error;
+      const { value, end } = string.value;
+      add(scan, { kind: "string", value, start: at, end }, takeComments(scan));
+      return undefined;
+    }
+    default:
+      if (isBlank(text.charCodeAt(at))) scan.at += 1;
+      else if (text.startsWith("#{", at)) return open(scan, "#{");
+      else add(scan, readAtom(text, at), takeComments(scan));
+      return undefined;
+  }
+}
+
+function readComment(scan: Scan): void {
+  const newline = scan.text.indexOf("\n", scan.at);
+  const end = newline === -1 ? scan.text.length : newline;
+  const comment = scan.text.slice(scan.at, end).replace(/^;+/, "").trim();
+  if (scan.last === undefined) {
+    scan.comments ??= [];
+    scan.comments.push(comment);
+  } else scan.last.note = comment;
+  scan.at = end;
+}
+
+function takeComments(scan: Scan): string[] | undefined {
+  const { comments } = scan;
+  scan.comments = undefined;
+  return comments;
+}
+
+function open(scan: Scan, opener: keyof typeof brackets): OffsetFault | undefined {
+  if (scan.frames.length === scan.depth) return { message: `nested deeper than ${scan.depth} levels`, offset: scan.at };
+  scan.frames.push({ ...brackets[opener], start: scan.at, items: [], lead: takeComments(scan) });
+  scan.last = undefined;
+  scan.at += opener.length;
+  return undefined;
+}
+
+function close(scan: Scan, closer: string): OffsetFault | undefined {
+  const frame = scan.frames.pop();
+  if (frame === undefined) return { message: `nothing is open that ${closer} could close`, offset: scan.at };
+  const { kind, start, items, lead } = frame;
+  if (frame.closer !== closer) {
+    return { message: `expected ${frame.closer} to close a ${kind}, found ${closer}`, offset: scan.at };
+  }
+  // Comments before a closing bracket stand before no form.
+  scan.comments = undefined;
+  const place = { start, end: scan.at + 1 };
+  if (kind !== "map") {
+    add(scan, { kind, items, ...place }, lead);
+    return undefined;
+  }
+  const entries = pair(items, scan.text);
+  if (!entries.ok) return entries.error;
+  add(scan, { kind, entries: entries.value, ...place }, lead);
+  return undefined;
+}
+
+function add(scan: Scan, form: Form, lead: string[] | undefined): void {
+  if (lead !== undefined) form.lead = lead;
+  (scan.frames.at(-1)?.items ?? scan.top).push(form);
+  scan.last = form;
+  scan.at = form.end;
+}
+
+function pair(items: Form[], text: string): Result<[Form, Form][], OffsetFault> {
+  const entries: [Form, Form][] = [];
+  const seen = new Set<string>();
+  for (let index = 0; index < items.length; index += 2) {
+    const [key, value] = [items[index], items[index + 1]];
+    if (key === undefined) break;
+    const source = text.slice(key.start, key.end);
+    if (value === undefined) {
+      return err({
+        message: `the map holds an odd number of forms: ${quoted(source)} has no value`,
+        offset: key.start,
+      });
+    }
+    const identity = identityOf(key, source);
+    if (identity !== undefined && seen.has(identity)) {
+      return err({ message: `the key ${quoted(source)} is given twice`, offset: key.start });
+    }
+    if (identity !== undefined) seen.add(identity);
+    entries.push([key, value]);
+  }
+  return ok(entries);
+}
+
+/** Collections as keys are not compared: nested ones would be compared again at every level. */
+function identityOf(key: Form, source: string): string | undefined {
+  if ("items" in key || "entries" in key) return undefined;
+  return key.kind === "string" ? `"${key.value}` : source;
+}
+
+const number = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** Whatever is no literal is a symbol. Prose strays into code where a writer forgot to comment it out. */
+function readAtom(text: string, start: number): Form {
+  let end = start + 1;
+  while (end < text.length && !isDelimiter(text.charCodeAt(end))) end += 1;
+  const source = text.slice(start, end);
+  const place = { start, end };
+  if (source === "nil") return { kind: "nil", ...place };
+  if (source === "true" || source === "false") return { kind: "boolean", value: source === "true", ...place };
+  if (source.length > 1 && source.startsWith(":")) return { kind: "keyword", name: source.slice(1), ...place };
+  if (number.test(source)) return { kind: "number", value: Number(source), ...place };
+  return { kind: "symbol", name: source, ...place };
+}
+
+/** A comma counts as a blank, as does the mark that some editors put before a text. */
+function isBlank(code: number): boolean {
+  return code <= 0x20 || code === 0x2c || code === 0xfeff;
+}
+
+const delimiters = new Set(Array.from('()[]{}";', (character) => character.charCodeAt(0)));
+
+function isDelimiter(code: number): boolean {
+  return isBlank(code) || delimiters.has(code);
+}

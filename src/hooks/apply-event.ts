@@ -1,0 +1,115 @@
+import { type Failure, failure } from "../kernel/failure.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import type { PreparedManifest } from "../manifest/prepare.ts";
+import type { ServerConfig, ServerStatus } from "../registry/schema.ts";
+import { generationOf, tenantOf } from "../registry/sql/change-log.ts";
+import { publish, type Retention } from "../registry/sql/publish.ts";
+import { findLive, findRow } from "../registry/sql/servers.ts";
+import { replaceConfig } from "../registry/sql/settings.ts";
+import { readableSources } from "../registry/sql/source-rows.ts";
+import { findWithdrawn, setWithdrawnStatus, withdrawServer } from "../registry/sql/withdraw.ts";
+import type { EventOutcome } from "./sql/deliveries.ts";
+import type { HookRow } from "./sql/hooks.ts";
+
+/** An event that was verified and read. */
+export type PublisherEvent = { message: string; sequence: number } & (
+  | { type: "manifest.published"; manifest: Omit<PreparedManifest, "rejected"> }
+  | { type: "manifest.changed" }
+  | { type: "server.removed" }
+  | { type: "server.status"; status: ServerStatus }
+);
+
+export interface AppliedEvent {
+  outcome: Exclude<EventOutcome, "duplicate" | "refused">;
+  generation: number;
+  digest?: string;
+}
+
+interface Arrival {
+  hook: HookRow;
+  at: string;
+  keep: Retention;
+}
+
+/**
+ * Brings a server to where the newest of its publisher's events says, whatever order they come in. A sequence counts
+ * for the manifest and for the status apart: an old status must not be lost because a newer manifest came first. A
+ * removal concerns both, so one that comes late still takes back a status that was set before it.
+ */
+export function applyEvent(sql: SqlStorage, event: PublisherEvent, arrival: Arrival): Result<AppliedEvent, Failure> {
+  switch (event.type) {
+    case "manifest.published":
+      return inSequence(sql, "manifest", event, arrival, () => takeManifest(sql, event.manifest, arrival));
+    case "manifest.changed":
+      return inSequence(sql, "manifest", event, arrival, () => askSources(sql, arrival));
+    case "server.status":
+      return inSequence(sql, "status", event, arrival, () => setStatus(sql, event.status, arrival));
+    case "server.removed": {
+      // Withdrawn first: then the status goes without a change of its own, and one event is one generation.
+      const removed = inSequence(sql, "manifest", event, arrival, () => withdraw(sql, arrival));
+      if (!removed.ok) return removed;
+      const reset = inSequence(sql, "status", event, arrival, () => setStatus(sql, "active", arrival));
+      return reset.ok && removed.value.outcome !== "stale" ? removed : reset;
+    }
+  }
+}
+
+function inSequence(
+  sql: SqlStorage,
+  aspect: "manifest" | "status",
+  { sequence }: PublisherEvent,
+  { hook }: Arrival,
+  apply: () => Result<AppliedEvent, Failure>,
+): Result<AppliedEvent, Failure> {
+  const last = aspect === "manifest" ? hook.manifest_sequence : hook.status_sequence;
+  if (sequence <= last) return ok(present(sql, hook.server, "stale"));
+  const applied = apply();
+  if (applied.ok) sql.exec(`UPDATE hook SET ${aspect}_sequence = ? WHERE id = ?`, sequence, hook.id);
+  return applied;
+}
+
+function takeManifest(
+  sql: SqlStorage,
+  manifest: Omit<PreparedManifest, "rejected">,
+  { hook, at, keep }: Arrival,
+): Result<AppliedEvent, Failure> {
+  const published = publish(sql, tenantOf(sql), { name: hook.server, subject: `hook ${hook.id}`, at, manifest }, keep);
+  if (!published.ok) return published;
+  return ok(present(sql, hook.server, published.value.outcome === "unchanged" ? "unchanged" : "applied"));
+}
+
+function askSources(sql: SqlStorage, { hook }: Arrival): Result<AppliedEvent, Failure> {
+  const row = findLive(sql, hook.server);
+  const sources = row === undefined ? [] : readableSources((JSON.parse(row.config) as ServerConfig).sources);
+  if (sources.length === 0) {
+    return err(failure("ErrorNoSources", `${hook.server} has no sources to read again; send manifest.published`));
+  }
+  return ok(present(sql, hook.server, "queued"));
+}
+
+function setStatus(sql: SqlStorage, status: ServerStatus, { hook, at, keep }: Arrival): Result<AppliedEvent, Failure> {
+  const row = findLive(sql, hook.server);
+  if (row === undefined) {
+    const withdrawn = findWithdrawn(sql, hook.server);
+    if (withdrawn !== undefined) setWithdrawnStatus(sql, withdrawn, status);
+    return ok(present(sql, hook.server, "unchanged"));
+  }
+  const { status: before = "active", ...config } = JSON.parse(row.config) as ServerConfig;
+  if (before === status) return ok(present(sql, hook.server, "unchanged"));
+  const next = (status === "active" ? config : { ...config, status }) as ServerConfig;
+  const replaced = replaceConfig(sql, next, at, keep.changes);
+  return replaced.ok ? ok(present(sql, hook.server, "applied")) : replaced;
+}
+
+function withdraw(sql: SqlStorage, { hook, at, keep }: Arrival): Result<AppliedEvent, Failure> {
+  if (findLive(sql, hook.server) === undefined) return ok(present(sql, hook.server, "unchanged"));
+  withdrawServer(sql, hook.server, at, keep.changes);
+  return ok(present(sql, hook.server, "applied"));
+}
+
+/** Where the server is now. */
+function present(sql: SqlStorage, server: string, outcome: AppliedEvent["outcome"]): AppliedEvent {
+  const row = findRow(sql, server);
+  const digest = row?.digest ?? undefined;
+  return { outcome, generation: row?.generation ?? generationOf(sql), ...(digest === undefined ? {} : { digest }) };
+}

@@ -1,0 +1,168 @@
+import { type Failure, failure } from "../kernel/failure.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import type { Head } from "../registry/contract.ts";
+import type { Retention } from "../registry/sql/publish.ts";
+import { currentHead, findRow } from "../registry/sql/servers.ts";
+import { type AppliedEvent, applyEvent, type PublisherEvent } from "./apply-event.ts";
+import { findDelivery, type HookDelivery, listDeliveries, noteDelivery } from "./sql/deliveries.ts";
+import {
+  changeHook,
+  countHooks,
+  deleteHook,
+  findHook,
+  gateOf,
+  goodKeys,
+  type Hook,
+  type HookGate,
+  type HookKey,
+  type HookRow,
+  hookOf,
+  insertHook,
+  listHooks,
+  type NewHook,
+  rotateKeys,
+} from "./sql/hooks.ts";
+
+const mostHooks = 100;
+
+/** What the desk needs of the object it belongs to. */
+export interface HookDeskOptions {
+  sql: SqlStorage;
+  /** False while nothing was ever written: then there are no tables either. */
+  isReady: () => boolean;
+  keep: Retention;
+  /** One write of the tenant, with all that follows from it. */
+  write: (
+    hook: HookRow,
+    work: (at: string) => Result<AppliedEvent, Failure>,
+  ) => Promise<Result<AppliedEvent & { head: Head }, Failure>>;
+  /** Reads the server's sources as soon as possible. */
+  refreshSoon: (server: string) => void;
+}
+
+/** An event's outcome, with the head that readers are shown from now on. */
+export type ReceivedEvent = Omit<AppliedEvent, "outcome"> & {
+  outcome: AppliedEvent["outcome"] | "duplicate";
+  head?: Head;
+};
+
+/** The hooks of a tenant: what owners do with them, and what comes in through them. */
+export class HookDesk {
+  readonly #options: HookDeskOptions;
+
+  constructor(options: HookDeskOptions) {
+    this.#options = options;
+  }
+
+  register(hook: NewHook, subject: string): Result<Hook, Failure> {
+    if (!this.#options.isReady()) return err(failure("ErrorMCPServerNotFound"));
+    const { sql } = this.#options;
+    // A server that its publisher withdrew can be brought back by a hook, so it counts.
+    const server = findRow(sql, hook.server);
+    const exists = server !== undefined && (server.deleted_at === null || server.withdrawn === 1);
+    if (!exists) return err(failure("ErrorMCPServerNotFound"));
+    if (countHooks(sql) >= mostHooks) {
+      return err(failure("ErrorTooManyHooks", `A tenant has at most ${mostHooks} hooks; delete one first`));
+    }
+    insertHook(sql, hook, new Date().toISOString(), subject);
+    return this.#shown(hook.id);
+  }
+
+  list(): Hook[] {
+    if (!this.#options.isReady()) return [];
+    return listHooks(this.#options.sql).map((row) => hookOf(row, Date.now()));
+  }
+
+  show(id: string): Result<Hook & { deliveries: HookDelivery[] }, Failure> {
+    const hook = this.#shown(id);
+    return hook.ok ? ok({ ...hook.value, deliveries: listDeliveries(this.#options.sql, id) }) : hook;
+  }
+
+  change(id: string, change: { enabled?: boolean; description?: string }): Result<Hook, Failure> {
+    const row = this.#find(id);
+    if (!row.ok) return row;
+    changeHook(this.#options.sql, id, change);
+    return this.#shown(id);
+  }
+
+  rotate(
+    id: string,
+    { key, signature, overlapMs }: { key: HookKey; signature: Hook["signature"]; overlapMs: number },
+  ): Result<Hook, Failure> {
+    const row = this.#find(id);
+    if (!row.ok) return row;
+    if (row.value.signature !== signature) {
+      const wanted = signature === "secret" ? "a public key: send the next one as publicKey" : "a secret and no key";
+      return err(failure("ErrorHookInvalid", `The hook has ${wanted}`));
+    }
+    rotateKeys(this.#options.sql, row.value, key, overlapMs, Date.now());
+    return this.#shown(id);
+  }
+
+  remove(id: string): Result<{ id: string }, Failure> {
+    const row = this.#find(id);
+    if (!row.ok) return row;
+    deleteHook(this.#options.sql, id);
+    return ok({ id });
+  }
+
+  /** What a message must meet. Undefined for a hook that there is not. */
+  gate(id: string): HookGate | undefined {
+    const row = this.#find(id);
+    return row.ok ? gateOf(row.value, Date.now()) : undefined;
+  }
+
+  /** Takes an event that was verified with one of the hook's keys. One message has one effect, however often it comes. */
+  async receive(id: string, keyId: string, event: PublisherEvent): Promise<Result<ReceivedEvent, Failure>> {
+    const { sql, keep, write, refreshSoon } = this.#options;
+    const row = this.#find(id);
+    // Between the check of the signature and now, the hook or its key may have been taken back.
+    if (!row.ok) return err(failure("ErrorWebhookUnverified"));
+    const hook = row.value;
+    if (hook.enabled === 0) return err(failure("ErrorHookDisabled"));
+    if (!goodKeys(hook, Date.now()).some((key) => key.id === keyId)) return err(failure("ErrorWebhookUnverified"));
+    const known = findDelivery(sql, id, event.message);
+    if (known !== undefined) return ok(this.#again(hook, known));
+
+    const { message, type, sequence } = event;
+    const received = await write(hook, (at) => {
+      const applied = applyEvent(sql, event, { hook, at, keep });
+      if (applied.ok) noteDelivery(sql, id, { message, type, sequence, ...applied.value }, Date.now());
+      return applied;
+    });
+    if (!received.ok) this.#noteRefusal(id, event, received.error);
+    else if (received.value.outcome === "queued") refreshSoon(hook.server);
+    return received;
+  }
+
+  /** Keeps for the owner to see why a message that was verified had no effect. */
+  refuse(id: string, message: string, type: string, reason: string): void {
+    if (!this.#find(id).ok || findDelivery(this.#options.sql, id, message) !== undefined) return;
+    noteDelivery(this.#options.sql, id, { message, type, outcome: "refused", reason }, Date.now());
+  }
+
+  #noteRefusal(id: string, { message, type, sequence }: PublisherEvent, { message: reason }: Failure): void {
+    noteDelivery(this.#options.sql, id, { message, type, sequence, outcome: "refused", reason }, Date.now());
+  }
+
+  /** What is told of a message that was taken before: where its server is now. */
+  #again({ server }: HookRow, { generation, digest }: HookDelivery): ReceivedEvent {
+    const head = currentHead(this.#options.sql, server);
+    return {
+      outcome: "duplicate",
+      generation: head?.generation ?? generation ?? 0,
+      ...(digest === undefined ? {} : { digest }),
+      ...(head === undefined ? {} : { head }),
+    };
+  }
+
+  #find(id: string): Result<HookRow, Failure> {
+    const row = this.#options.isReady() ? findHook(this.#options.sql, id) : undefined;
+    return row === undefined ? err(failure("ErrorHookNotFound")) : ok(row);
+  }
+
+  #shown(id: string): Result<Hook, Failure> {
+    const row = this.#find(id);
+    return row.ok ? ok(hookOf(row.value, Date.now())) : row;
+  }
+}

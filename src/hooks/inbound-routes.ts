@@ -1,0 +1,164 @@
+import { readBytes } from "../http/body.ts";
+import { type App, bad, type RequestContext, RequestFailed } from "../http/context.ts";
+import { parameters, takeTurn } from "../http/request.ts";
+import { send } from "../http/respond.ts";
+import { digestOfText } from "../kernel/digest.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
+import { tenantPattern } from "../kernel/names.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import { parseStrictJson } from "../kernel/strict-json.ts";
+import { schemaViolations } from "../kernel/zod-issues.ts";
+import { knowsTenant } from "../registry/access.ts";
+import { prepareDocument } from "../registry/publish.ts";
+import { refreshNow } from "../registry/read.ts";
+import type { Services } from "../services.ts";
+import { verifyGithub } from "../webhooks/github.ts";
+import { importVerifyingKey } from "../webhooks/keys.ts";
+import { verifyWebhook } from "../webhooks/verify.ts";
+import type { PublisherEvent } from "./apply-event.ts";
+import type { ReceivedEvent } from "./hooks.ts";
+import { HookEvent } from "./schema.ts";
+import type { HookGate } from "./sql/hooks.ts";
+
+const path = "/hooks/:tenant/:id";
+
+/** What an event holds beside its manifest. */
+const envelopeBytes = 64 * 1_024;
+
+/** Where publishers tell of changes. Whatever is wrong before the signature is proven has one answer. */
+export function inboundRoutes(app: App, services: Services): void {
+  app.post(path, async (c) => {
+    const [tenant, id] = [c.req.param("tenant"), c.req.param("id")];
+    c.set("subject", `hook ${id.slice(0, 64)}`);
+    // Counted before anything is asked: nobody has proven yet who they are.
+    takeTurn(services, services.reads, `hook ${tenant.slice(0, 100)} ${c.req.header("CF-Connecting-IP") ?? ""}`);
+    const hook = await findGate(services, tenant, id);
+    const body = await readBytes(c, services.config.bounds.manifestBytes + envelopeBytes);
+    const verified = hook && (await verify(c, hook, body, services.now()));
+    if (verified === undefined) throw bad("ErrorWebhookUnverified");
+    parameters(c, []);
+    if (!hook?.enabled) throw bad("ErrorHookDisabled");
+
+    const object = services.tenant(tenant);
+    const read = await readEvent(services, { tenant, name: hook.server }, hook, verified.message, body);
+    if (!read.ok) {
+      // Told to the sender, and kept for the owner to see.
+      await object.refuseEvent(id, verified.message, read.error.type, read.error.failure.message);
+      throw new RequestFailed(read.error.failure);
+    }
+    const received = await object.receiveEvent(id, verified.keyId, read.value);
+    if (!received.ok) throw new RequestFailed(received.error);
+    const { head, ...outcome } = await withRefresh(c, services, { tenant, name: hook.server }, received.value);
+    if (head !== undefined) await services.heads.confirm(head);
+    return send(c, services, JSON.stringify(outcome), "application/json; charset=utf-8", {
+      status: 202,
+      ...(head === undefined ? {} : { generation: head.asOf }),
+      source: "object",
+      headers: { "Cache-Control": "no-store" },
+    });
+  });
+
+  app.all(path, () => {
+    throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
+  });
+}
+
+/** A publisher does not wait longer than this for its sources to be read. */
+const patienceMs = 5_000;
+
+/**
+ * Where sources are to be read again, the answer waits for that if it is quick; otherwise it says that it will be done.
+ * Either way this data centre shows what was read as soon as it is.
+ */
+async function withRefresh(
+  c: RequestContext,
+  services: Services,
+  ref: { tenant: string; name: string },
+  received: ReceivedEvent,
+): Promise<ReceivedEvent> {
+  if (received.outcome !== "queued") return received;
+  const refreshing = refreshNow(services, ref, { anew: true });
+  c.executionCtx.waitUntil(refreshing);
+  const refreshed = await Promise.race([refreshing, scheduler.wait(patienceMs)]);
+  if (typeof refreshed !== "object" || refreshed.outcome === "failed") return received;
+  const { outcome, generation, digest, head } = refreshed;
+  return { outcome, generation, head, ...(digest === undefined ? {} : { digest }) };
+}
+
+/** Made-up paths wake no tenant: the directory knows whom there ever was. */
+async function findGate(services: Services, tenant: string, id: string): Promise<HookGate | undefined> {
+  if (!tenantPattern.test(tenant) || !/^[0-9a-f-]{36}$/.test(id)) return undefined;
+  if (!(await knowsTenant(services, tenant))) return undefined;
+  return services.tenant(tenant).hookGate(id);
+}
+
+/** The message's id and the key it was signed with; undefined where none of the hook's keys signed it. */
+async function verify(
+  c: RequestContext,
+  { format, keys }: HookGate,
+  body: Uint8Array,
+  now: number,
+): Promise<{ message: string; keyId: string } | undefined> {
+  const { headers } = c.req.raw;
+  // One at a time, to know which it was: a key that is taken back meanwhile must not count.
+  for (const { id: keyId, text } of keys) {
+    if (format === "github") {
+      const verified = await verifyGithub({ headers, body }, [text]);
+      // GitHub signs neither its delivery id nor a time, so a message is known by what it says.
+      if (verified.ok) return { message: await digestOfText(new TextDecoder().decode(body)), keyId };
+      continue;
+    }
+    const key = await importVerifyingKey(text);
+    const verified = key.ok ? await verifyWebhook({ headers, body }, [key.value], now) : undefined;
+    if (verified?.ok) return { message: verified.value.id, keyId };
+  }
+  return undefined;
+}
+
+interface Unread {
+  type: string;
+  failure: Failure;
+}
+
+/** Bytes → event, with its manifest prepared as for any other publish. */
+async function readEvent(
+  services: Services,
+  ref: { tenant: string; name: string },
+  hook: HookGate,
+  message: string,
+  body: Uint8Array,
+): Promise<Result<PublisherEvent, Unread>> {
+  // GitHub speaks of a repository, not of a manifest: it is a reason to look again, and has no order.
+  if (hook.format === "github") return ok({ message, type: "manifest.changed", sequence: services.now() });
+  const { bounds } = services.config;
+  const parsed = parseStrictJson(body, { maxDepth: bounds.depth });
+  if (!parsed.ok) return err(unread("", failure("ErrorInvalidBody", `Invalid JSON: ${parsed.error.message}`)));
+  const event = eventOf(parsed.value.value);
+  if (!event.ok) return event;
+  const { type, data } = event.value;
+  if (!hook.events.includes(type)) {
+    const message = `The hook may not send ${type}; it may send ${hook.events.join(", ")}`;
+    return err(unread(type, failure("ErrorHookEvent", message)));
+  }
+  const { sequence, status } = data;
+  if (type === "manifest.changed" || type === "server.removed") return ok({ message, type, sequence });
+  if (type === "server.status") return ok({ message, type, sequence, status: status ?? "active" });
+  const prepared = await prepareDocument(services, ref, { value: data.manifest, issues: parsed.value.issues }, false);
+  if (!prepared.ok) return err(unread(type, prepared.error));
+  const { rejected: _, ...manifest } = prepared.value;
+  return ok({ message, type, sequence, manifest });
+}
+
+/** Only the envelope: the manifest in it is judged where every manifest is. */
+function eventOf(value: unknown): Result<HookEvent, Unread> {
+  const issues = schemaViolations(HookEvent, value, "");
+  const [first] = issues;
+  if (first === undefined) return ok(HookEvent.parse(value));
+  const type = typeof value === "object" && value !== null && "type" in value ? String(value.type).slice(0, 64) : "";
+  const message = `${failure("ErrorEventInvalid").message}: ${first.path} ${first.message}`;
+  return err(unread(type, failure("ErrorEventInvalid", message, { issues })));
+}
+
+function unread(type: string, reason: Failure): Unread {
+  return { type, failure: reason };
+}

@@ -1,0 +1,109 @@
+import { tenantObjection } from "../auth/principal.ts";
+import { readDocument, validated } from "../http/body.ts";
+import { type App, bad, type RequestContext, refuse, unwrap } from "../http/context.ts";
+import { admit, parameters, tenantName } from "../http/request.ts";
+import { publicOrigin, succeed } from "../http/respond.ts";
+import type { Services } from "../services.ts";
+import { generateSecret, importVerifyingKey } from "../webhooks/keys.ts";
+import { HookChange, HookEventType, HookRequest, KeyRotation } from "./schema.ts";
+import type { HookKey } from "./sql/hooks.ts";
+
+const collection = "/api/hooks";
+const item = "/api/hooks/:tenant/:id";
+
+/** Inbound webhooks: registered, looked at, rotated, switched off and deleted by those who may publish. */
+export function hooksRoutes(app: App, services: Services): void {
+  const object = (tenant: string) => services.tenant(tenant);
+  const { configBytes: bytes, depth } = services.config.bounds;
+  const body = (c: RequestContext) => readDocument(c, { bytes, depth });
+
+  app.post(collection, async (c) => {
+    parameters(c, []);
+    const principal = await admit(c, services, "registry:publish");
+    const request = validated(HookRequest, await body(c), "ErrorHookInvalid");
+    refuse(tenantObjection(principal, request.tenant, "registry:publish"));
+    const key = await keyOf(request.publicKey);
+    const hook = unwrap(
+      await object(request.tenant).registerHook(
+        {
+          id: crypto.randomUUID(),
+          server: request.server,
+          events: request.format === "github" ? ["manifest.changed"] : (request.events ?? HookEventType.options),
+          format: request.format,
+          signature: request.publicKey === undefined ? "secret" : "publicKey",
+          key,
+          description: request.description,
+        },
+        principal.subject,
+      ),
+    );
+    const url = `${publicOrigin(c, services.config)}/hooks/${request.tenant}/${hook.id}`;
+    const data = { ...hook, url, ...(request.publicKey === undefined ? { secret: key.text } : {}) };
+    return succeed(c, services, data, { status: 201, headers: { "Cache-Control": "no-store" } });
+  });
+
+  app.get(collection, async (c) => {
+    const { tenant } = parameters(c, ["tenant"]);
+    const owner = await ownerOf(c, services, tenant);
+    return succeed(c, services, { items: await object(owner).hooks() });
+  });
+
+  app.get(item, async (c) => {
+    parameters(c, []);
+    const owner = await ownerOf(c, services, c.req.param("tenant"));
+    return succeed(c, services, unwrap(await object(owner).hook(c.req.param("id"))));
+  });
+
+  app.patch(item, async (c) => {
+    parameters(c, []);
+    const owner = await ownerOf(c, services, c.req.param("tenant"));
+    const { enabled, description } = validated(HookChange, await body(c), "ErrorHookInvalid");
+    const change = {
+      ...(enabled === undefined ? {} : { enabled }),
+      ...(description === undefined ? {} : { description }),
+    };
+    return succeed(c, services, unwrap(await object(owner).changeHook(c.req.param("id"), change)));
+  });
+
+  app.post(`${item}/rotate`, async (c) => {
+    parameters(c, []);
+    const owner = await ownerOf(c, services, c.req.param("tenant"));
+    const document = await readDocument(c, { bytes, depth, whenEmpty: {} });
+    const { overlapSeconds, publicKey } = validated(KeyRotation, document, "ErrorHookInvalid");
+    const key = await keyOf(publicKey);
+    const signature = publicKey === undefined ? "secret" : "publicKey";
+    const rotation = { key, signature, overlapMs: overlapSeconds * 1_000 } as const;
+    const hook = unwrap(await object(owner).rotateHook(c.req.param("id"), rotation));
+    const data = { ...hook, ...(publicKey === undefined ? { secret: key.text } : {}) };
+    return succeed(c, services, data, { headers: { "Cache-Control": "no-store" } });
+  });
+
+  app.delete(item, async (c) => {
+    parameters(c, []);
+    const owner = await ownerOf(c, services, c.req.param("tenant"));
+    return succeed(c, services, unwrap(await object(owner).removeHook(c.req.param("id"))));
+  });
+
+  const allowed = { [collection]: "GET, HEAD, POST", [item]: "GET, HEAD, PATCH, DELETE", [`${item}/rotate`]: "POST" };
+  for (const [path, allow] of Object.entries(allowed)) {
+    app.all(path, () => {
+      throw bad("ErrorMethodNotAllowed", undefined, { allow });
+    });
+  }
+}
+
+/** A tenant that the caller may publish to. Permission comes before anything is looked up. */
+async function ownerOf(c: RequestContext, services: Services, tenant: string | undefined): Promise<string> {
+  const principal = await admit(c, services, "registry:publish");
+  const name = tenantName(tenant);
+  refuse(tenantObjection(principal, name, "registry:publish"));
+  return name;
+}
+
+/** The publisher's own key, or a secret made for it. */
+async function keyOf(publicKey: string | undefined): Promise<HookKey> {
+  const text = publicKey ?? generateSecret();
+  const imported = await importVerifyingKey(text);
+  if (!imported.ok) throw bad("ErrorHookInvalid", `/publicKey is not an Ed25519 key: ${imported.error}`);
+  return { id: crypto.randomUUID(), text };
+}

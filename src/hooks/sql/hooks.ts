@@ -1,0 +1,142 @@
+import type { HookEventType } from "../schema.ts";
+
+/** A secret or public key, and until when it is good. */
+export interface HookKey {
+  id: string;
+  text: string;
+  until?: number;
+}
+
+export type HookFormat = "standard" | "github";
+
+/** An inbound webhook as its owner sees it. */
+export interface Hook {
+  id: string;
+  server: string;
+  events: HookEventType[];
+  format: HookFormat;
+  signature: "secret" | "publicKey";
+  enabled: boolean;
+  description?: string;
+  createdAt: string;
+  createdBy: string;
+  /** How many secrets or keys are good now, and until when the older ones are. */
+  keys: { id: string; until?: string }[];
+}
+
+/** What is needed to judge a message before it is taken. */
+export interface HookGate {
+  server: string;
+  events: HookEventType[];
+  format: HookFormat;
+  enabled: boolean;
+  keys: HookKey[];
+}
+
+export interface HookRow extends Record<string, SqlStorageValue> {
+  id: string;
+  server: string;
+  events: string;
+  format: HookFormat;
+  signature: "secret" | "publicKey";
+  keys: string;
+  enabled: number;
+  description: string | null;
+  created_at: string;
+  created_by: string;
+  manifest_sequence: number;
+  status_sequence: number;
+}
+
+export interface NewHook {
+  id: string;
+  server: string;
+  events: readonly HookEventType[];
+  format: HookFormat;
+  signature: "secret" | "publicKey";
+  key: HookKey;
+  description?: string | undefined;
+}
+
+export function insertHook(sql: SqlStorage, hook: NewHook, at: string, subject: string): void {
+  sql.exec(
+    `INSERT INTO hook (id, server, events, format, signature, keys, enabled, description, created_at, created_by)
+     VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, ?)`,
+    hook.id,
+    hook.server,
+    JSON.stringify(hook.events),
+    hook.format,
+    hook.signature,
+    JSON.stringify([hook.key]),
+    hook.description ?? null,
+    at,
+    subject,
+  );
+}
+
+export function findHook(sql: SqlStorage, id: string): HookRow | undefined {
+  return sql.exec<HookRow>("SELECT * FROM hook WHERE id = ?", id).toArray()[0];
+}
+
+export function listHooks(sql: SqlStorage): HookRow[] {
+  return sql.exec<HookRow>("SELECT * FROM hook ORDER BY created_at, id").toArray();
+}
+
+export function countHooks(sql: SqlStorage): number {
+  return Number(sql.exec("SELECT count(*) AS hooks FROM hook").one().hooks);
+}
+
+export function changeHook(sql: SqlStorage, id: string, change: { enabled?: boolean; description?: string }): void {
+  const { enabled, description } = change;
+  if (enabled !== undefined) sql.exec("UPDATE hook SET enabled = ? WHERE id = ?", enabled ? 1 : 0, id);
+  if (description !== undefined) sql.exec("UPDATE hook SET description = ? WHERE id = ?", description, id);
+}
+
+/** Puts a key in front; those that were good before are good until the overlap ends. */
+export function rotateKeys(sql: SqlStorage, row: HookRow, key: HookKey, overlapMs: number, now: number): void {
+  const until = now + overlapMs;
+  const kept = goodKeys(row, now).map((old) => ({ ...old, until: Math.min(old.until ?? until, until) }));
+  const keys = [key, ...kept.filter((old) => old.until > now)].slice(0, mostKeys);
+  sql.exec("UPDATE hook SET keys = ? WHERE id = ?", JSON.stringify(keys), row.id);
+}
+
+/** Each is tried on every message. */
+const mostKeys = 4;
+
+export function deleteHook(sql: SqlStorage, id: string): void {
+  sql.exec("DELETE FROM hook WHERE id = ?", id);
+  sql.exec("DELETE FROM hook_delivery WHERE hook = ?", id);
+}
+
+export function deleteHooksOf(sql: SqlStorage, server: string): void {
+  sql.exec("DELETE FROM hook_delivery WHERE hook IN (SELECT id FROM hook WHERE server = ?)", server);
+  sql.exec("DELETE FROM hook WHERE server = ?", server);
+}
+
+export function goodKeys({ keys }: Pick<HookRow, "keys">, now: number): HookKey[] {
+  return (JSON.parse(keys) as HookKey[]).filter(({ until }) => until === undefined || until > now);
+}
+
+export function hookOf(row: HookRow, now: number): Hook {
+  const { id, server, format, signature, description, created_at: createdAt, created_by: createdBy } = row;
+  return {
+    id,
+    server,
+    events: JSON.parse(row.events) as HookEventType[],
+    format,
+    signature,
+    enabled: row.enabled === 1,
+    ...(description === null ? {} : { description }),
+    createdAt,
+    createdBy,
+    keys: goodKeys(row, now).map((key) => ({
+      id: key.id,
+      ...(key.until === undefined ? {} : { until: new Date(key.until).toISOString() }),
+    })),
+  };
+}
+
+export function gateOf(row: HookRow, now: number): HookGate {
+  const events = JSON.parse(row.events) as HookEventType[];
+  return { server: row.server, events, format: row.format, enabled: row.enabled === 1, keys: goodKeys(row, now) };
+}

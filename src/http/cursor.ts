@@ -1,0 +1,83 @@
+import { canonicalJson } from "../kernel/digest.ts";
+
+/** Where a page ended, and the generation its first page was read at. */
+export interface Position {
+  after: string[];
+  generation: number;
+}
+
+/**
+ * Keyset cursors: signed, so that no one makes up a position, and bound to who asked for what in which order, so that
+ * one list's cursor opens no other.
+ */
+export class Cursors {
+  readonly #secret: Uint8Array;
+  #key: Promise<CryptoKey> | undefined;
+
+  constructor(secret: Uint8Array) {
+    this.#secret = secret;
+  }
+
+  async write(position: Position, scope: unknown): Promise<string> {
+    const payload = new TextEncoder().encode(JSON.stringify([position.after, position.generation]));
+    const signature = await crypto.subtle.sign("HMAC", await this.#hmac(), bound(payload, scope));
+    return `${encode(payload)}.${encode(new Uint8Array(signature).slice(0, signatureBytes))}`;
+  }
+
+  /** Undefined for anything but a cursor that this deployment made for the same scope. */
+  async read(cursor: string, scope: unknown): Promise<Position | undefined> {
+    const [payload, signature, ...rest] = cursor.split(".").map(decode);
+    if (payload === undefined || signature?.byteLength !== signatureBytes || rest.length > 0) return undefined;
+    const expected = await crypto.subtle.sign("HMAC", await this.#hmac(), bound(payload, scope));
+    if (!equal(new Uint8Array(expected).slice(0, signatureBytes), signature)) return undefined;
+    const [after, generation] = JSON.parse(new TextDecoder().decode(payload)) as [string[], number];
+    return { after, generation };
+  }
+
+  #hmac(): Promise<CryptoKey> {
+    // The secret also signs tokens in a small deployment; a derived key keeps the two uses apart.
+    this.#key ??= crypto.subtle
+      .importKey("raw", this.#secret, "HKDF", false, ["deriveKey"])
+      .then((base) =>
+        crypto.subtle.deriveKey(
+          { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: new TextEncoder().encode("rollcall cursor") },
+          base,
+          { name: "HMAC", hash: "SHA-256", length: 256 },
+          false,
+          ["sign"],
+        ),
+      );
+    return this.#key;
+  }
+}
+
+const signatureBytes = 16;
+
+function bound(payload: Uint8Array, scope: unknown): Uint8Array {
+  return new TextEncoder().encode(`${encode(payload)} ${canonicalJson(scope)}`);
+}
+
+function encode(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+}
+
+function decode(text: string): Uint8Array | undefined {
+  if (!/^[A-Za-z0-9_-]{1,2048}$/.test(text)) return undefined;
+  try {
+    return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) =>
+      character.charCodeAt(0),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+/** Looks at every byte whatever it finds. */
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  let difference = a.byteLength ^ b.byteLength;
+  for (let at = 0; at < a.byteLength; at += 1) difference |= (a[at] ?? 0) ^ (b[at] ?? 0);
+  return difference === 0;
+}

@@ -1,0 +1,48 @@
+import type { Operations, Source } from "../kernel/platform/usage.ts";
+
+/** Upper edges of the latency buckets, in milliseconds. */
+const edges = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000];
+
+interface RouteCounts {
+  requests: number;
+  statuses: Record<string, number>;
+  sources: Record<string, number>;
+  /** Requests per bucket of `latencyEdgesMs`; the last one is above the highest edge. */
+  latency: number[];
+}
+
+/** Counts of one isolate since it started. Memory only: a deployment that wants totals scrapes or uses its platform. */
+export class Metrics {
+  readonly #routes = new Map<string, RouteCounts>();
+  readonly #operations: () => Operations;
+  readonly #startedAt: number;
+
+  constructor(operations: () => Operations, startedAt: number) {
+    this.#operations = operations;
+    this.#startedAt = startedAt;
+  }
+
+  record(route: string, status: number, milliseconds: number, source: Source | undefined): void {
+    let counts = this.#routes.get(route);
+    if (counts === undefined) {
+      counts = { requests: 0, statuses: {}, sources: {}, latency: new Array(edges.length + 1).fill(0) };
+      this.#routes.set(route, counts);
+    }
+    counts.requests += 1;
+    counts.statuses[status] = (counts.statuses[status] ?? 0) + 1;
+    if (source !== undefined) counts.sources[source] = (counts.sources[source] ?? 0) + 1;
+    let bucket = 0;
+    while (bucket < edges.length && milliseconds > (edges[bucket] ?? 0)) bucket += 1;
+    counts.latency[bucket] = (counts.latency[bucket] ?? 0) + 1;
+  }
+
+  snapshot(now: number) {
+    return {
+      since: new Date(this.#startedAt).toISOString(),
+      uptimeSeconds: Math.round((now - this.#startedAt) / 1_000),
+      operations: this.#operations(),
+      latencyEdgesMs: edges,
+      routes: Object.fromEntries([...this.#routes].sort(([a], [b]) => (a < b ? -1 : 1))),
+    };
+  }
+}

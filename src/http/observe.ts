@@ -1,0 +1,44 @@
+import type { MiddlewareHandler } from "hono";
+import { routePath } from "hono/route";
+import type { Services } from "../services.ts";
+import type { RequestContext, Variables } from "./context.ts";
+import { offeredId } from "./request.ts";
+
+/** One structured line. The path is logged without its query, and no header ever is: either could hold a secret. */
+export function log(c: RequestContext, event: string, fields: Record<string, unknown>): void {
+  const { method, path } = c.req;
+  const line = JSON.stringify({
+    event,
+    requestId: c.get("requestId"),
+    method,
+    path,
+    subject: c.get("subject"),
+    ...fields,
+  });
+  if (event === "error") console.error(line);
+  else console.log(line);
+}
+
+/**
+ * The one layer around every request: its id, its time, its count. Logs a line for errors, writes and slow requests;
+ * a hot read logs nothing, because a line would cost more than the read.
+ */
+export function observe(services: Services): MiddlewareHandler<{ Bindings: Env; Variables: Variables }> {
+  return async (c, next) => {
+    const startedAt = services.now();
+    c.set("requestId", offeredId(c.req.header("X-Request-Id")) ?? crypto.randomUUID());
+    c.set("startedAt", startedAt);
+    await next();
+    const milliseconds = services.now() - startedAt;
+    const { status } = c.res;
+    const { method } = c.req;
+    const route = `${method} ${routePath(c)}`;
+    services.metrics.record(route, status, milliseconds, c.get("source"));
+    // Everything at /mcp is a POST, and none of it writes.
+    const write = method !== "GET" && method !== "HEAD" && method !== "OPTIONS" && c.req.path !== "/mcp";
+    if (c.get("logged")) return;
+    if (status >= 500 || (write && status < 400) || milliseconds >= services.config.slowMs) {
+      log(c, status >= 500 ? "error" : write ? "write" : "slow", { status, route, milliseconds });
+    }
+  };
+}

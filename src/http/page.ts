@@ -1,0 +1,99 @@
+import { type Failure, failure } from "../kernel/failure.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import type { Services } from "../services.ts";
+import type { Position } from "./cursor.ts";
+import { wholeNumber } from "./request.ts";
+
+/** The page that a query string asks for. */
+export function readPageRequest({ limit, cursor }: { limit?: string; cursor?: string }): PageRequest {
+  return { limit: wholeNumber("limit", limit, { min: 1, max: 100, fallback: 30 }), cursor };
+}
+
+/** How much of a list, and from where: the cursor is the one a page before came with. */
+export interface PageRequest {
+  limit: number;
+  cursor?: string | undefined;
+}
+
+/** What was read for a page: one more than asked for, where there are more. */
+export interface ReadItems<T> {
+  items: T[];
+  generation: number;
+  /** Where reading stopped although the page is not full: the next one starts there. */
+  stoppedAt?: { tenant: string; name: string };
+}
+
+/** Reads up to `limit` items after a key. */
+export type ReadPage<T> = (after: string[], limit: number) => Promise<ReadItems<T>>;
+
+export interface Page<T> {
+  items: T[];
+  generation: number;
+  nextCursor?: string;
+  /** Something was written since the first page. What existed throughout still appears exactly once. */
+  changed?: true;
+}
+
+/** One page of a list in order of tenant and name. `scope` is everything a cursor must not be carried across. */
+export function paged<T extends { tenant: string; name: string }>(
+  services: Services,
+  request: PageRequest,
+  scope: unknown,
+  read: ReadPage<T>,
+): Promise<Result<Page<T>, Failure>> {
+  return pagedBy(services, request, scope, read, placeOf);
+}
+
+/** The key of a list in order of tenant and name. */
+export function placeOf({ tenant, name }: { tenant: string; name: string }): string[] {
+  return [tenant, name];
+}
+
+/** The same in the order of another key. */
+export async function pagedBy<T>(
+  services: Services,
+  { limit, cursor }: PageRequest,
+  scope: unknown,
+  read: ReadPage<T>,
+  keyOf: (item: T) => string[],
+): Promise<Result<Page<T>, Failure>> {
+  const start = await pageStart(services, cursor, scope);
+  if (!start.ok) return start;
+  // One more than asked for tells whether there is a next page.
+  const found = await read(start.value?.after ?? [], limit + 1);
+  return pageOf(services, limit, scope, start.value, found, keyOf);
+}
+
+/** Where a page starts; nowhere in particular for the first. */
+export async function pageStart(
+  { cursors }: Services,
+  cursor: string | undefined,
+  scope: unknown,
+): Promise<Result<Position | undefined, Failure>> {
+  if (cursors === undefined) return err(unsigned());
+  const start = cursor === undefined ? undefined : await cursors.read(cursor, scope);
+  return cursor !== undefined && start === undefined ? err(failure("ErrorCursorInvalid")) : ok(start);
+}
+
+/** What was read as a page, with the cursor of the next. */
+export async function pageOf<T>(
+  { cursors }: Services,
+  limit: number,
+  scope: unknown,
+  start: Position | undefined,
+  { items, generation, stoppedAt }: ReadItems<T>,
+  keyOf: (item: T) => string[],
+): Promise<Result<Page<T>, Failure>> {
+  if (cursors === undefined) return err(unsigned());
+  const page: Page<T> = { items: items.slice(0, limit), generation };
+  const first = start?.generation ?? generation;
+  const last = page.items.at(-1);
+  const after = items.length > limit && last !== undefined ? keyOf(last) : stoppedAt && placeOf(stoppedAt);
+  if (after !== undefined) page.nextCursor = await cursors.write({ after, generation: first }, scope);
+  if (first !== generation) page.changed = true;
+  return ok(page);
+}
+
+function unsigned(): Failure {
+  return failure("ErrorNotConfigured", "Set the secret SIGNING_SECRET (at least 32 bytes)");
+}

@@ -1,0 +1,100 @@
+import { routePath } from "hono/route";
+import { matchesEtag } from "../kernel/etag.ts";
+import type { Services } from "../services.ts";
+import type { RequestContext } from "./context.ts";
+import { anonymousSubject, offeredId } from "./request.ts";
+import { type AnswerMeta, validators } from "./respond.ts";
+import type { KeptAnswer } from "./response-store.ts";
+
+/** How long a caller without a token is nobody in particular: as long as the word of one with a token is taken. */
+const anonymousMs = 60_000;
+
+/**
+ * The answer to a GET that the same caller asked before, if nothing it was made from has moved since; undefined sends the
+ * request the long way. Awaits nothing and touches nothing but memory. What a request tells of itself is looked at once:
+ * each look costs as much as everything else here.
+ */
+export function answerAgain(services: Services, { url, headers }: Request): Response | undefined {
+  const kept = findKept(services, headers, url);
+  if (kept === undefined) return undefined;
+  const { body, unchanged } = kept;
+  const ifNoneMatch = unchanged && headers.get("If-None-Match");
+  if (unchanged && ifNoneMatch && matchesEtag(ifNoneMatch, unchanged.etag)) {
+    if (!takesTurn(services, kept, headers, 304)) return undefined;
+    if (!headers.has(requestId)) return unchanged.response;
+    return withId(new Response(null, { status: 304, headers: unchanged.headers }), headers);
+  }
+  if (!(body instanceof Uint8Array) || !takesTurn(services, kept, headers, 200)) return undefined;
+  return withId(new Response(body, { headers: kept.headers }), headers);
+}
+
+const requestId = "X-Request-Id";
+
+/** Under the id that the request came with. What is answered from memory leaves no trace, and needs none of its own. */
+export function withId(response: Response, asked: Headers): Response {
+  const id = offeredId(asked.get(requestId));
+  if (id !== undefined) response.headers.set(requestId, id);
+  return response;
+}
+
+/** What is kept for the caller under a question, unless they want more than was kept. */
+export function findKept(services: Services, headers: Headers, question: string): KeptAnswer | undefined {
+  const kept = services.kept.find(keyOf(question, headers.get("Authorization")), services.now());
+  return kept === undefined || isParticular(services, headers) ? undefined : kept;
+}
+
+/** Counts the request; whoever has no turn left is told so the long way. */
+export function takesTurn(services: Services, kept: KeptAnswer, headers: Headers, status: number): boolean {
+  const { ok } = services.reads.take(kept.subject ?? anonymousSubject(headers), services.now());
+  if (ok) services.metrics.record(kept.route, status, 0, "memory");
+  return ok;
+}
+
+/** Whether a request wants what is not in every answer: something newer, or leave for its page. */
+function isParticular({ config }: Services, headers: Headers): boolean {
+  return (
+    headers.has("Cache-Control") ||
+    headers.has("Rollcall-Min-Generation") ||
+    (config.corsOrigins !== "*" && headers.has("Origin"))
+  );
+}
+
+interface Keeping {
+  question: string;
+  body: () => KeptAnswer["body"];
+  contentType: string;
+  meta: AnswerMeta;
+  holds: () => boolean;
+}
+
+/** Keeps what is being answered from memory, to be sent again as long as it holds. */
+export function keepAnswer(c: RequestContext, services: Services, keeping: Keeping): void {
+  const { question, body, contentType, meta, holds } = keeping;
+  const { headers: given } = c.req.raw;
+  // A HEAD comes here too, and is none of those that are answered again.
+  if (c.req.method === "HEAD" || isParticular(services, given)) return;
+  const authorization = given.get("Authorization");
+  const subject = authorization === null ? undefined : c.get("subject");
+  const until =
+    authorization === null ? services.now() + anonymousMs : services.authenticator.trustedUntil(authorization);
+  const common = { ...validators(services, undefined, meta, 0), ...meta.headers };
+  services.kept.keep(keyOf(question, authorization), {
+    route: `${c.req.method} ${routePath(c)}`,
+    body: body(),
+    headers: new Headers({ "Content-Type": contentType, "X-Content-Type-Options": "nosniff", ...common }),
+    ...(meta.etag === undefined ? {} : { unchanged: unchangedAnswer(meta.etag, common) }),
+    ...(subject === undefined ? {} : { subject }),
+    until,
+    holds,
+  });
+}
+
+function unchangedAnswer(etag: string, common: Record<string, string>): NonNullable<KeptAnswer["unchanged"]> {
+  const headers = new Headers(common);
+  return { etag, headers, response: new Response(null, { status: 304, headers }) };
+}
+
+/** A caller is known by what they present: what was answered to one is never answered to another. */
+function keyOf(question: string, authorization: string | null): string {
+  return authorization === null ? question : `${question} ${authorization}`;
+}

@@ -1,0 +1,44 @@
+import { z } from "zod";
+
+/** This machine, as a URL has its name. */
+export const loopbackNames: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+
+export const tenantPattern = /^[a-z0-9][a-z0-9.-]{0,99}$/;
+export const serverPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+/** Owner namespace. Dots are allowed, so `io.github.acme` is one tenant. */
+export const TenantName = z
+  .string()
+  .regex(tenantPattern, "must be 1 to 100 of a-z, 0-9, '.' and '-', starting with a letter or digit")
+  .describe("Owner namespace of servers.");
+export type TenantName = z.infer<typeof TenantName>;
+
+/** A server's name inside its tenant. */
+export const ServerName = z
+  .string()
+  .regex(serverPattern, "must be 1 to 128 of A-Z, a-z, 0-9, '.', '_' and '-', starting with a letter or digit")
+  .describe("Name of a server inside its tenant.");
+export type ServerName = z.infer<typeof ServerName>;
+
+/** Name of a tool, prompt or operation. ASCII only, which rules out look-alikes and twins in other normal forms. */
+export const ItemName = z
+  .string()
+  .regex(/^[A-Za-z0-9_.\-/]{1,128}$/, "must be 1 to 128 of A-Z, a-z, 0-9, '_', '.', '-' and '/'");
+
+/** A generator's type, which is also its key. */
+export const GeneratorType = z
+  .string()
+  .max(128)
+  .regex(/^[a-z][a-z0-9_-]*$/, "must match ^[a-z][a-z0-9_-]*$");
+
+/** An id that a publisher declares for a capability; unique in its tenant. */
+export const CapabilityId = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._~:-]{0,511}$/, "must be 1 to 512 of A-Z, a-z, 0-9, '.', '_', '~', ':' and '-'");
+
+export const digestPattern = /^sha256-[0-9a-f]{64}$/;
+
+export const Digest = z
+  .string()
+  .regex(digestPattern, "must be sha256- followed by 64 hex digits")
+  .describe("SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits.");

@@ -1,0 +1,170 @@
+import { type Document, isAlias, isNode, isScalar, LineCounter, type Node, parseAllDocuments, visit } from "yaml";
+import type { Issue } from "./issue.ts";
+import { err, ok, type Result } from "./result.ts";
+import { parseStrictJson, type StrictJson } from "./strict-json.ts";
+
+export interface YamlFault {
+  message: string;
+  /** It is not wrong, only more than is taken. */
+  tooLarge?: true;
+  line?: number;
+  column?: number;
+}
+
+/**
+ * YAML 1.2 core schema as plain JSON data: no tags run, no merge keys, few aliases, one document. What comes out goes
+ * through the same strict reading as JSON, so depth and key rules hold for both.
+ */
+export function parseYaml(
+  bytes: Uint8Array,
+  limits: { maxDepth: number; maxBytes: number },
+): Result<StrictJson, YamlFault> {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return err({ message: "the YAML is not valid UTF-8" });
+  }
+  if (nestsTooDeeply(text)) return err({ message: "the YAML is nested too deeply" });
+  try {
+    const lines = new LineCounter();
+    // The parser's own uniqueness check compares every pair of keys, and its error messages walk the text once each:
+    // both are quadratic, so both are done here instead.
+    const options = {
+      version: "1.2",
+      schema: "core",
+      merge: false,
+      uniqueKeys: false,
+      prettyErrors: false,
+      intAsBigInt: true,
+      resolveKnownTags: false,
+    } as const;
+    const documents = parseAllDocuments(text, { ...options, lineCounter: lines });
+    const fault = (message: string, offset: number | undefined): { ok: false; error: YamlFault } => {
+      if (offset === undefined) return err({ message });
+      const { line, col } = lines.linePos(offset);
+      return err({ message, line, column: col });
+    };
+    if (!Array.isArray(documents) || documents.length === 0) return err({ message: "the YAML is empty" });
+    const [document] = documents;
+    if (document === undefined || documents.length > 1)
+      return err({ message: "the YAML holds more than one document" });
+    const problem = document.errors[0] ?? document.warnings[0];
+    if (problem !== undefined) return fault(firstLine(problem.message), problem.pos[0]);
+    // What aliases stand for counts, not how short they are written; counted before any of it is built.
+    const size = expandedSize(document, text.length);
+    if (size > 100 * limits.maxBytes) return err({ message: "its aliases stand for far more than could be read" });
+    if (size > limits.maxBytes) {
+      return err({ message: `the YAML stands for more than ${limits.maxBytes} bytes`, tooLarge: true });
+    }
+    const odd = oddKey(document);
+    if (odd !== undefined) return fault(odd.message, odd.offset);
+    const issues: Issue[] = [];
+    const json = new TextEncoder().encode(JSON.stringify(document.toJS({ maxAliasCount: 100 }), asJson(issues)));
+    const strict = parseStrictJson(json, limits);
+    return strict.ok
+      ? ok({ value: strict.value.value, issues: [...issues, ...strict.value.issues] })
+      : err({ message: strict.error.message });
+  } catch (cause) {
+    // The parser recurses, so nesting beyond the stack lands here, as does an alias bomb.
+    return err({ message: firstLine(`${cause}`) });
+  }
+}
+
+/** No real document opens this many brackets without closing one; deep recursion costs seconds before it fails. */
+const openBrackets = 1_000;
+
+function nestsTooDeeply(text: string): boolean {
+  let open = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 0x5b || code === 0x7b) open += 1;
+    else if ((code === 0x5d || code === 0x7d) && open > 0) open -= 1;
+    if (open > openBrackets) return true;
+  }
+  return false;
+}
+
+/** About how long the text would be with every alias written out. */
+function expandedSize(document: Document, length: number): number {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Node, Node>();
+  visit(document, (_, node) => {
+    if (isAlias(node)) {
+      const target = anchors.get(node.source);
+      if (target !== undefined) targets.set(node, target);
+    } else if (isNode(node) && "anchor" in node && node.anchor !== undefined) {
+      anchors.set(node.anchor, node);
+    }
+  });
+  const sizes = new Map<Node, number>();
+  const sizeOf = (node: Node): number => {
+    const known = sizes.get(node);
+    if (known !== undefined) return known;
+    // Until it is known, a node that holds its own alias is endless.
+    sizes.set(node, Number.POSITIVE_INFINITY);
+    const [start = 0, end = 0] = node.range ?? [];
+    const size = end - start + aliasesIn(node);
+    sizes.set(node, size);
+    return size;
+  };
+  const aliasesIn = (root: Node | Document): number => {
+    let size = 0;
+    visit(root, {
+      Alias(_, alias) {
+        const target = targets.get(alias);
+        if (target !== undefined) size += sizeOf(target);
+      },
+    });
+    return size;
+  };
+  return length + aliasesIn(document);
+}
+
+/** The first key that JSON could not have: one that is there already, or that is no plain value. */
+function oddKey(document: Document): { message: string; offset: number | undefined } | undefined {
+  let found: { message: string; offset: number | undefined } | undefined;
+  visit(document, {
+    Map(_, map) {
+      const seen = new Set<string>();
+      for (const { key } of map.items) {
+        const offset = isNode(key) ? key.range?.[0] : undefined;
+        if (key !== null && !isScalar(key)) {
+          found = { message: "a key must be a plain value, neither an alias nor a collection", offset };
+          return visit.BREAK;
+        }
+        const name = String(key?.value ?? "");
+        if (seen.has(name)) {
+          found = { message: `the key ${JSON.stringify(name.slice(0, 100))} is not unique`, offset };
+          return visit.BREAK;
+        }
+        seen.add(name);
+      }
+      return undefined;
+    },
+  });
+  return found;
+}
+
+/** Numbers as JSON can hold them: an integer that loses digits is reported, one that is no number is refused. */
+function asJson(issues: Issue[]) {
+  return (key: string, value: unknown): unknown => {
+    if (typeof value === "number" && !Number.isFinite(value)) {
+      throw new TypeError(`${JSON.stringify(key)} is not a finite number`);
+    }
+    if (typeof value !== "bigint") return value;
+    const number = Number(value);
+    if (!Number.isFinite(number)) throw new TypeError(`${JSON.stringify(key)} is larger than any number`);
+    if (BigInt(number) !== value && issues.length < 100) {
+      const message = `${JSON.stringify(key.slice(0, 100))} is an integer that loses digits`;
+      issues.push({ path: "", rule: "lossy-number", message });
+    }
+    return number;
+  };
+}
+
+/** The parser's own words, short: they may quote the document, and some go on for lines. */
+function firstLine(message: string): string {
+  const line = (message.split("\n")[0] ?? "").replace(/^\w*Error: /, "").slice(0, 200);
+  return line.includes("call stack") ? "the YAML is nested too deeply" : line;
+}

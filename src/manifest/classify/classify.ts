@@ -1,0 +1,156 @@
+import {
+  breaking,
+  cosmetic,
+  demands,
+  type Field,
+  type FieldRule,
+  hint,
+  inputs,
+  members,
+  offers,
+  promise,
+  schema,
+  unknown,
+} from "./field-rules.ts";
+import { fromTo } from "./keywords.ts";
+import { createLedger, type Reason, type Verdict } from "./reasons.ts";
+import { createValues, isObject, type JsonObject, own } from "./value-ids.ts";
+import type { Budget } from "./walk.ts";
+
+export type { Budget, Reason, Verdict };
+
+export type Classification = "breaking" | "additive" | "cosmetic" | "removed";
+
+/** Far above any real capability of the size limit; a longer list of tiny values is not worth the time it would take. */
+const limits = { nodes: 200_000, depth: 100 };
+
+/** Real schemas at the size limit need a fraction; pairs of cyclic ones can multiply without end. */
+const STEPS = 200_000;
+
+/** What is only said about a thing, by whoever describes it. */
+const text: Record<string, FieldRule> = {
+  title: cosmetic,
+  description: cosmetic,
+  version: cosmetic,
+  icons: cosmetic,
+  _meta: cosmetic,
+  createdAt: cosmetic,
+  updatedAt: cosmetic,
+  lastSynced: cosmetic,
+};
+
+const annotations = members({
+  title: cosmetic,
+  readOnlyHint: hint(true, false),
+  destructiveHint: hint(false, true),
+  idempotentHint: hint(true, false),
+  openWorldHint: hint(false, true),
+  priority: cosmetic,
+  lastModified: cosmetic,
+});
+
+/** Provider details say where calls go; provenance only says where the entry was found. */
+const metadata = members({ discovery: cosmetic }, (field) => {
+  if (isObject(field.before ?? {}) && isObject(field.after ?? {})) members({}, breaking)(field);
+  else breaking(field);
+});
+
+const upstreamDependencies = (field: Field) =>
+  // Null is how a generator says that it depends on nothing.
+  members({
+    services: demands,
+    credentialsRequired: demands,
+    optionalServices: ({ path, ledger }) => ledger.additive(path, "changed"),
+    expectedLatencyMs: cosmetic,
+    stability: cosmetic,
+    concurrencySafe: promise,
+  })({ ...field, before: field.before ?? undefined, after: field.after ?? undefined });
+
+const capability = members({
+  ...text,
+  examples: cosmetic,
+  commonErrors: cosmetic,
+  performance: cosmetic,
+  bestFor: cosmetic,
+  docsUri: cosmetic,
+  implementation: cosmetic,
+  category: cosmetic,
+  status: cosmetic,
+  size: cosmetic,
+  inputSchema: schema("input"),
+  outputSchema: schema("output"),
+  arguments: inputs,
+  parameters: inputs,
+  annotations,
+  permissions: demands,
+  effects: demands,
+  metadata,
+  patterns: offers,
+  capabilities: offers,
+  indicators: members({}),
+  requirements: demands,
+  upstreamDependencies,
+});
+
+/** Classifies the change between two versions of one capability; the same content has no reasons. */
+export function classifyCapability(before: JsonObject, after: JsonObject, budget = createBudget()): Verdict {
+  return classify(before, after, isKeyedByName(before) && isKeyedByName(after) ? capability : labelled, budget);
+}
+
+/** Tools, prompts and operations are called by name; what has a key of its own carries its name as a label. */
+function isKeyedByName(item: JsonObject): boolean {
+  return ["uri", "uriTemplate", "patterns", "type"].every((key) => own(item, key) === undefined);
+}
+
+const labelled: FieldRule = (field) => {
+  const [before, after] = [field.before as JsonObject, field.after as JsonObject];
+  if (!field.values.same(own(before, "name"), own(after, "name"))) field.ledger.cosmetic("/name", "changed");
+  const [{ name: _, ...was }, { name: __, ...is }] = [before, after];
+  capability({ ...field, before: was, after: is });
+};
+
+const limit: FieldRule = (field) => {
+  const { before, after, path, ledger } = field;
+  const [was, is] = [before ?? Number.POSITIVE_INFINITY, after ?? Number.POSITIVE_INFINITY];
+  if (typeof was !== "number" || typeof is !== "number") unknown(field);
+  else if (is < was) ledger.breaking(path, `was lowered ${fromTo(before, after)}`);
+  else ledger.additive(path, `was raised ${fromTo(before, after)}`);
+};
+
+const header = members({
+  ...text,
+  instructions: cosmetic,
+  serverInfo: cosmetic,
+  websiteUrl: cosmetic,
+  repository: cosmetic,
+  runtime: cosmetic,
+  actionTriggers: cosmetic,
+  relationships: cosmetic,
+  semantic: cosmetic,
+  features: members({}, promise),
+  limits: members({}, limit),
+  concurrencyLimits: members({}, limit),
+  selectionStrategy: members({ explanation: cosmetic }),
+  remotes: offers,
+  packages: offers,
+});
+
+/** How much comparing may cost. Shared by all changes of a publish: what does not fit any more counts as breaking. */
+export function createBudget(steps = STEPS): Budget {
+  return { steps };
+}
+
+/** Classifies the change of a manifest's own fields, those outside its capabilities. */
+export function classifyHeader(before: JsonObject, after: JsonObject): Verdict {
+  return classify(before, after, header, createBudget());
+}
+
+function classify(before: JsonObject, after: JsonObject, rule: FieldRule, budget: Budget): Verdict {
+  const [values, ledger] = [createValues(limits), createLedger()];
+  if (!values.same(before, after) && !values.isOverflowing()) {
+    rule({ before, after, path: "", values, ledger, budget });
+    if (ledger.isEmpty()) ledger.cosmetic("", "nothing changed that a caller can notice");
+  }
+  if (values.isOverflowing()) ledger.breaking("", "too complex to compare");
+  return ledger.verdict();
+}

@@ -1,0 +1,217 @@
+import { pointer } from "../../kernel/issue.ts";
+import {
+  compareBranches,
+  compareMembers,
+  compareOpenness,
+  comparePatterns,
+  compareTuple,
+} from "./compare-subschemas.ts";
+import {
+  annotationKeywords,
+  choiceShift,
+  definitionKeywords,
+  fromTo,
+  isKnownDialect,
+  leafKeywords,
+  typeShift,
+} from "./keywords.ts";
+import { createReferences, type Target } from "./local-refs.ts";
+import { type JsonObject, memberNames, own, referenceKeywords } from "./value-ids.ts";
+import { compareLater, type Pair, report, type SchemaComparison, type Walk } from "./walk.ts";
+
+/**
+ * Says in the ledger what changed between two versions of a schema. Every pair of places is visited once, so recursive
+ * schemas end; a comparison that would take too long is called breaking, as nobody can say that it is not.
+ */
+export function compareSchemas(comparison: SchemaComparison): void {
+  const walk: Walk = {
+    ...comparison,
+    references: createReferences(comparison.before, comparison.after),
+    pending: [],
+    seen: new Map(),
+    bare: new Map(),
+    hasUnfollowed: false,
+    changedDefinitions: [],
+  };
+  compareLater(walk, walk.before, walk.after, walk.path, walk.wasRequired);
+  for (let pair = walk.pending.pop(); pair !== undefined; pair = walk.pending.pop()) {
+    visit(walk, pair);
+    if (walk.budget.steps < 0) {
+      walk.ledger.breaking(walk.path, "the schema is too complex to compare");
+      return;
+    }
+  }
+  if (!walk.hasUnfollowed) return;
+  for (const path of walk.changedDefinitions) {
+    walk.ledger.breaking(path, "changed, and a reference that is not followed may depend on it");
+  }
+}
+
+function visit(walk: Walk, pair: Pair): void {
+  const { before, after } = pair;
+  const seen = walk.seen.get(before) ?? new Set();
+  if (seen.has(after)) return;
+  walk.seen.set(before, seen.add(after));
+  walk.budget.steps -= 1 + Object.keys(before).length + Object.keys(after).length;
+
+  const [was, is] = [walk.references.resolve("before", before), walk.references.resolve("after", after)];
+  if (was !== undefined && is !== undefined) {
+    compareLater(walk, was.target, is.target, is.path(walk.path));
+    compareKeywords(walk, pair, new Set(["$ref"]));
+  } else if (was !== undefined || is !== undefined) {
+    compareWithReference(walk, pair, was, is);
+  } else if (!compareAsUnion(walk, pair)) {
+    compareKeywords(walk, pair, new Set());
+  }
+}
+
+/** One side refers, the other has it in place: the same thing written differently, unless more stands beside `$ref`. */
+function compareWithReference(walk: Walk, pair: Pair, was: Target | undefined, is: Target | undefined): void {
+  const [before, after] = [bare(walk, pair.before), bare(walk, pair.after)];
+  if (Object.keys(is === undefined ? before : after).length > 1) {
+    walk.ledger.breaking(pair.path, "was moved between a reference and its place in a way that cannot be compared");
+    return;
+  }
+  compareOuter(walk, pair);
+  compareLater(walk, was === undefined ? before : was.target, is === undefined ? after : is.target, pair.path);
+}
+
+/** A plain schema that becomes one branch of a union, or the reverse: `string` to `string or null` and the like. */
+function compareAsUnion(walk: Walk, pair: Pair): boolean {
+  const before = branchesOf(bare(walk, pair.before));
+  const after = branchesOf(bare(walk, pair.after));
+  if (before === undefined && after !== undefined && isPlain(pair.before)) {
+    compareOuter(walk, pair);
+    compareBranches(walk, [bare(walk, pair.before)], after.list, pointer(pair.path, after.keyword));
+    return true;
+  }
+  if (after === undefined && before !== undefined && isPlain(pair.after)) {
+    compareOuter(walk, pair);
+    compareBranches(walk, before.list, [bare(walk, pair.after)], pair.path);
+    return true;
+  }
+  return false;
+}
+
+function branchesOf(schema: JsonObject): { keyword: string; list: unknown[] } | undefined {
+  const [keyword, ...others] = Object.keys(schema);
+  if (others.length > 0 || (keyword !== "anyOf" && keyword !== "oneOf")) return undefined;
+  const list = schema[keyword];
+  return Array.isArray(list) ? { keyword, list } : undefined;
+}
+
+function isPlain(schema: JsonObject): boolean {
+  return own(schema, "anyOf") === undefined && own(schema, "oneOf") === undefined;
+}
+
+/** The schema without what stands outside a union or a reference. Made once, so that pairs keep their identity. */
+function bare(walk: Walk, schema: JsonObject): JsonObject {
+  const found = walk.bare.get(schema);
+  if (found !== undefined) return found;
+  const kept = Object.entries(schema).filter(([keyword]) => !isOuter(keyword));
+  const made = kept.length === Object.keys(schema).length ? schema : Object.fromEntries(kept);
+  walk.bare.set(schema, made);
+  return made;
+}
+
+function isOuter(keyword: string): boolean {
+  return (
+    annotationKeywords.has(keyword) || definitionKeywords.has(keyword) || keyword === "default" || keyword === "$schema"
+  );
+}
+
+function compareOuter(walk: Walk, pair: Pair): void {
+  const names = memberNames(pair.before, pair.after);
+  compareKeywords(walk, pair, new Set(names.filter((name) => !isOuter(name))));
+}
+
+function compareKeywords(walk: Walk, pair: Pair, except: ReadonlySet<string>): void {
+  const { before, after, path } = pair;
+  const names = new Set(memberNames(before, after).filter((name) => !except.has(name)));
+  if (names.has("properties") || names.has("required")) compareMembers(walk, before, after, path);
+  if (names.has("enum") || names.has("const")) {
+    const shift = choiceShift(before, after, walk.values);
+    report(walk, shift, path, `the values to choose from ${shift}`);
+  }
+  for (const name of names) {
+    const [was, is] = [own(before, name), own(after, name)];
+    if (!compareStructure(walk, pair, name, was, is) && !walk.values.same(was, is)) {
+      compareChanged(walk, pair, name, was, is);
+    }
+  }
+}
+
+/** Keywords that hold schemas: compared even where their text is the same, as what they refer to may not be. */
+function compareStructure(walk: Walk, pair: Pair, name: string, was: unknown, is: unknown): boolean {
+  const at = pointer(pair.path, name);
+  switch (name) {
+    case "properties":
+    case "required":
+    case "enum":
+    case "const":
+      return true;
+    case "items":
+    case "prefixItems":
+      if (Array.isArray(was) || Array.isArray(is)) compareTuple(walk, was, is, at);
+      else compareLater(walk, was, is, at);
+      return true;
+    case "propertyNames":
+    case "unevaluatedItems":
+      compareLater(walk, was, is, at);
+      return true;
+    case "additionalProperties":
+    case "unevaluatedProperties":
+      compareOpenness(walk, was, is, at);
+      return true;
+    case "patternProperties":
+      comparePatterns(walk, was, is, at, own(pair.before, "additionalProperties") === false);
+      return true;
+    case "anyOf":
+    case "oneOf":
+    case "allOf":
+      if (Array.isArray(was) && Array.isArray(is)) compareBranches(walk, was, is, at, name === "allOf");
+      else if (was === undefined) report(walk, "narrowed", at, `${name} was added`);
+      else if (is === undefined && name !== "allOf") report(walk, "widened", at, `${name} was removed`);
+      else return false;
+      return true;
+    default:
+      if (isUnfollowed(walk, pair, name, is)) walk.hasUnfollowed = true;
+      return false;
+  }
+}
+
+/** References that are left alone: to elsewhere, to an anchor, or inside a keyword that is compared as text. */
+function isUnfollowed(walk: Walk, pair: Pair, name: string, is: unknown): boolean {
+  if (referenceKeywords.has(name)) return true;
+  if (definitionKeywords.has(name)) return name === "$id" && pair.path !== walk.path;
+  return walk.values.hasReference(is);
+}
+
+function compareChanged(walk: Walk, pair: Pair, name: string, was: unknown, is: unknown): void {
+  const at = pointer(pair.path, name);
+  const leaf = name === "type" ? typeShift : leafKeywords.get(name);
+  if (leaf !== undefined) {
+    const shift = leaf(was, is);
+    report(walk, shift, at, `${name} ${shift} ${fromTo(was, is)}`);
+  } else if (annotationKeywords.has(name)) {
+    walk.ledger.cosmetic(at, `${name} changed`);
+  } else if (definitionKeywords.has(name)) {
+    walk.changedDefinitions.push(at);
+  } else if (name === "default") {
+    compareDefault(walk, at, was, is, pair.wasRequired);
+  } else if (name === "$schema" && isKnownDialect(was) && isKnownDialect(is)) {
+    walk.ledger.cosmetic(at, "the dialect changed");
+  } else {
+    walk.ledger.breaking(
+      at,
+      `${name} ${is === undefined ? "was removed" : was === undefined ? "was added" : "changed"}`,
+    );
+  }
+}
+
+function compareDefault(walk: Walk, at: string, was: unknown, is: unknown, wasRequired: boolean): void {
+  const message = `default changed ${fromTo(was, is)}`;
+  if (walk.side === "output") walk.ledger.cosmetic(at, message);
+  else if (wasRequired) walk.ledger.additive(at, message);
+  else walk.ledger.breaking(at, `${message}: a call that leaves it out now does something else`);
+}

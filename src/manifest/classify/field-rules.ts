@@ -1,0 +1,151 @@
+import { pointer } from "../../kernel/issue.ts";
+import { compareSchemas } from "./compare-schema.ts";
+import { fromTo } from "./keywords.ts";
+import type { Ledger } from "./reasons.ts";
+import { isObject, type JsonObject, memberNames, own, type Values } from "./value-ids.ts";
+import type { Budget, Side } from "./walk.ts";
+
+/** One field that differs. An absent value is undefined. */
+export interface Field {
+  before: unknown;
+  after: unknown;
+  path: string;
+  values: Values;
+  ledger: Ledger;
+  budget: Budget;
+}
+
+export type FieldRule = (field: Field) => void;
+
+/** Applies to each member that differs the rule under its name, or the rule for unknown ones. */
+export function members(rules: Readonly<Record<string, FieldRule>>, otherwise: FieldRule = unknown): FieldRule {
+  return (field) => {
+    const [before, after] = [field.before ?? {}, field.after ?? {}];
+    if (!isObject(before) || !isObject(after)) {
+      unknown(field);
+      return;
+    }
+    for (const name of memberNames(before, after)) {
+      const [was, is] = [own(before, name), own(after, name)];
+      if (field.values.same(was, is)) continue;
+      const rule = Object.hasOwn(rules, name) ? (rules[name] ?? otherwise) : otherwise;
+      rule({ ...field, before: was, after: is, path: pointer(field.path, name) });
+    }
+  };
+}
+
+/** Nothing is known of what a reader does with it, so only an addition is safe. */
+export const unknown: FieldRule = ({ before, after, path, ledger }) => {
+  if (before === undefined) ledger.additive(path, "was added");
+  else ledger.breaking(path, after === undefined ? "was removed" : `changed ${fromTo(before, after)}`);
+};
+
+export const cosmetic: FieldRule = ({ path, ledger }) => ledger.cosmetic(path, "changed");
+
+export const breaking: FieldRule = ({ path, ledger }) => ledger.breaking(path, "changed");
+
+/** What is demanded of callers, in lists read as sets or in maps of them, where each addition asks for more. */
+export const demands: FieldRule = (field) => {
+  const { before, after, path, ledger } = field;
+  if (isListOrAbsent(before) && isListOrAbsent(after)) {
+    for (const entry of missing(after, before, field.values)) ledger.breaking(path, `${entry} was added`);
+    for (const entry of missing(before, after, field.values)) ledger.additive(path, `${entry} was removed`);
+  } else if (isObject(before ?? after) && isObject(after ?? before)) {
+    members({}, demands)(field);
+  } else if (after === undefined) {
+    ledger.additive(path, "was removed");
+  } else {
+    ledger.breaking(path, before === undefined ? "was added" : "changed");
+  }
+};
+
+/** A list read as a set: what is offered to callers, where each removal leaves someone without. */
+export const offers: FieldRule = (field) => {
+  const { before, after, path, ledger } = field;
+  if (!isListOrAbsent(before) || !isListOrAbsent(after)) {
+    unknown(field);
+    return;
+  }
+  for (const entry of missing(after, before, field.values)) ledger.additive(path, `${entry} was added`);
+  for (const entry of missing(before, after, field.values)) ledger.breaking(path, `${entry} was removed`);
+};
+
+function isListOrAbsent(value: unknown): value is unknown[] | undefined {
+  return value === undefined || Array.isArray(value);
+}
+
+/** The entries of one list that the other lacks, by name where they have one. */
+function missing(list: unknown[] | undefined, other: unknown[] | undefined, values: Values): string[] {
+  const known = new Set(other?.map(values.id));
+  return (list ?? []).filter((entry) => !known.has(values.id(entry))).map(named);
+}
+
+function named(entry: unknown): string {
+  return typeof entry === "string" && entry.length <= 100 ? JSON.stringify(entry) : "an entry";
+}
+
+/** A safety hint: `safe` is the value that promises more, `absent` what the protocol assumes without it. */
+export function hint(safe: boolean, absent: boolean): FieldRule {
+  return (field) => {
+    const { before, after, path, ledger } = field;
+    const [was, is] = [before ?? absent, after ?? absent];
+    if (typeof was !== "boolean" || typeof is !== "boolean") unknown(field);
+    else if (was === safe && is !== safe) ledger.breaking(path, `promises less: changed ${fromTo(before, after)}`);
+    else ledger.additive(path, `changed ${fromTo(before, after)}`);
+  };
+}
+
+/** A promise that is made or not: taking it back breaks those who relied on it. */
+export const promise: FieldRule = hint(true, false);
+
+export function schema(side: Side): FieldRule {
+  return (field) => {
+    if (side === "output" && field.before === undefined)
+      field.ledger.additive(field.path, "the output is now described");
+    else if (side === "output" && field.after === undefined) field.ledger.breaking(field.path, "was removed");
+    else compareSchemas({ ...field, before: field.before ?? noInput, after: field.after ?? noInput, side });
+  };
+}
+
+/** What a call carries is an object whether or not a schema says so. */
+const noInput: JsonObject = { type: "object" };
+
+/** Arguments of a prompt, parameters of a template: a list of named inputs whose order does not matter. */
+export const inputs: FieldRule = (field) => {
+  const [before, after] = [byName(field.before), byName(field.after)];
+  if (before === undefined || after === undefined) {
+    breaking(field);
+    return;
+  }
+  for (const [name, { input, index }] of after) {
+    const path = pointer(field.path, index);
+    const old = before.get(name)?.input;
+    const [wasRequired, isRequired] = [old?.required === true, input.required === true];
+    if (old === undefined && isRequired) field.ledger.breaking(path, `${name} is new and required`);
+    else if (old === undefined) field.ledger.additive(path, `${name} is new`);
+    else if (isRequired && !wasRequired) field.ledger.breaking(path, `${name} became required`);
+    else if (wasRequired && !isRequired) field.ledger.additive(path, `${name} became optional`);
+    if (old !== undefined) {
+      const [was, is] = [described(old), described(input)];
+      compareSchemas({ ...field, before: was, after: is, path, side: "input", wasRequired });
+    }
+  }
+  for (const name of before.keys()) {
+    if (!after.has(name)) field.ledger.breaking(field.path, `${name} was removed`);
+  }
+};
+
+/** Undefined when the list cannot be read by name, which two inputs of one name prevent. */
+function byName(list: unknown): Map<string, { input: JsonObject; index: number }> | undefined {
+  const found = new Map<string, { input: JsonObject; index: number }>();
+  if (!Array.isArray(list)) return list === undefined ? found : undefined;
+  for (const [index, input] of list.entries()) {
+    if (!isObject(input) || typeof input.name !== "string" || found.has(input.name)) return undefined;
+    found.set(input.name, { input, index });
+  }
+  return found;
+}
+
+function described({ name: _, required: __, ...input }: JsonObject): JsonObject {
+  return input;
+}

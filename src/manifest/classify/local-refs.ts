@@ -1,0 +1,49 @@
+import { pointer } from "../../kernel/issue.ts";
+import { isObject, type JsonObject, own } from "./value-ids.ts";
+
+export interface Target {
+  target: unknown;
+  /** Where the target is, below the path of its schema's root. */
+  path(root: string): string;
+}
+
+/** Follows `$ref` inside the two documents being compared; anything else than a pointer into them is not followed. */
+export interface References {
+  resolve(version: "before" | "after", schema: JsonObject): Target | undefined;
+}
+
+export function createReferences(before: unknown, after: unknown): References {
+  const found = { before: new Map<string, Target | undefined>(), after: new Map<string, Target | undefined>() };
+  const roots = { before, after };
+  return {
+    resolve(version, schema) {
+      const reference = own(schema, "$ref");
+      if (typeof reference !== "string" || (reference !== "#" && !reference.startsWith("#/"))) return undefined;
+      if (!found[version].has(reference)) found[version].set(reference, look(roots[version], reference));
+      return found[version].get(reference);
+    },
+  };
+}
+
+function look(root: unknown, reference: string): Target | undefined {
+  const segments = segmentsOf(reference.slice(1));
+  let target = root;
+  for (const segment of segments ?? []) {
+    if (Array.isArray(target)) target = /^\d+$/.test(segment) ? target[Number(segment)] : undefined;
+    else target = isObject(target) ? own(target, segment) : undefined;
+  }
+  if (segments === undefined || target === undefined) return undefined;
+  return { target, path: (path) => segments.reduce(pointer, path) };
+}
+
+function segmentsOf(fragment: string): string[] | undefined {
+  try {
+    const text = decodeURIComponent(fragment);
+    return text
+      .split("/")
+      .slice(1)
+      .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,69 @@
+import type { ChangeCounts, NewChange } from "../registry/change-chain.ts";
+import { classifyCapability, classifyHeader, createBudget } from "./classify/classify.ts";
+import type { CapabilityKind } from "./schema/capability.ts";
+import type { StoredManifest } from "./stored.ts";
+
+/** One version of one capability, as far as a comparison needs it. */
+export interface Item {
+  kind: CapabilityKind;
+  key: string;
+  digest: string;
+  declared: Record<string, unknown>;
+}
+
+export function slotOf({ kind, key }: Pick<Item, "kind" | "key">): string {
+  return `${kind} ${key}`;
+}
+
+/** About half a second: a tenant waits while its object compares. */
+const stepsPerPublish = 1_000_000;
+
+/** Pairs what left with what came in its place, and classifies each. Items in neither list did not change. */
+export function itemChanges(gone: readonly Item[], added: readonly Item[]): NewChange[] {
+  const successors = new Map(added.map((item) => [slotOf(item), item]));
+  const replaced = new Set<string>();
+  const changes: NewChange[] = [];
+  const budget = createBudget(stepsPerPublish);
+  for (const { kind, key, digest: from, declared } of gone) {
+    const next = successors.get(slotOf({ kind, key }));
+    if (next === undefined) {
+      changes.push({ kind, key, classification: "removed", from, reasons: [] });
+    } else {
+      replaced.add(slotOf(next));
+      changes.push({ kind, key, from, to: next.digest, ...classifyCapability(declared, next.declared, budget) });
+    }
+  }
+  for (const item of added) {
+    if (replaced.has(slotOf(item))) continue;
+    changes.push({ kind: item.kind, key: item.key, classification: "additive", to: item.digest, reasons: [] });
+  }
+  return changes;
+}
+
+/** Everything that changed between two manifests, the server's own fields first. */
+export function diffManifests(name: string, before: StoredManifest, after: StoredManifest): NewChange[] {
+  const was = new Set(before.capabilities.map(({ kind, digest }) => `${kind} ${digest}`));
+  const is = new Set(after.capabilities.map(({ kind, digest }) => `${kind} ${digest}`));
+  const header = classifyHeader(before.header, after.header);
+  const own: NewChange[] =
+    header.reasons.length === 0
+      ? []
+      : [{ kind: "server", key: name, from: before.digest, to: after.digest, ...header }];
+  return [
+    ...own,
+    ...itemChanges(
+      before.capabilities.filter(({ kind, digest }) => !is.has(`${kind} ${digest}`)),
+      after.capabilities.filter(({ kind, digest }) => !was.has(`${kind} ${digest}`)),
+    ),
+  ];
+}
+
+/** How many of each class. Whoever relied on a removed item is broken, so a removal counts as both. */
+export function countChanges(changes: readonly Pick<NewChange, "classification">[]): ChangeCounts {
+  const counts: ChangeCounts = { breaking: 0, additive: 0, cosmetic: 0, removed: 0 };
+  for (const { classification } of changes) {
+    counts[classification] += 1;
+    if (classification === "removed") counts.breaking += 1;
+  }
+  return counts;
+}

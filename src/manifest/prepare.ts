@@ -1,0 +1,136 @@
+import { clippedSegment } from "../kernel/characters.ts";
+import { digestOfText } from "../kernel/digest.ts";
+import { type Failure, failure, type IdCollision } from "../kernel/failure.ts";
+import { type CapabilityFlag, type Issue, pointer } from "../kernel/issue.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import { boundedFlags, type DescribedItem, describeItem, flagsPerItem } from "./describe.ts";
+import { memoSize } from "./item-cache.ts";
+import { scanCapability, twinFlags } from "./scan.ts";
+import { sectionForKind, sections } from "./schema/manifest.ts";
+import { canonicalManifest, type StoredCapability } from "./stored.ts";
+import { type CountOptions, tokenCounter } from "./tokens.ts";
+import {
+  type Candidate,
+  isObject,
+  type JudgeOptions,
+  judgeFields,
+  judgeItems,
+  partOf,
+  type Rejection,
+  split,
+} from "./validate.ts";
+
+export type { Rejection };
+
+/** A capability ready to be stored, with what only the publish itself needs. */
+export interface PreparedCapability extends Omit<StoredCapability, "declared">, DescribedItem {}
+
+export interface PreparedManifest {
+  digest: string;
+  /** About the manifest's own text, and about items beside each other. */
+  flags: CapabilityFlag[];
+  header: Record<string, unknown>;
+  capabilities: PreparedCapability[];
+  rejected: Rejection[];
+}
+
+export interface PrepareOptions extends JudgeOptions, CountOptions {}
+
+/** Document → manifest: validated, normalised, scanned, digested and counted. Reports every bad item, not the first. */
+export async function prepareManifest(
+  document: unknown,
+  options: PrepareOptions,
+): Promise<Result<PreparedManifest, Failure>> {
+  if (!isObject(document)) return err(invalid([{ path: "", rule: "type", message: "a manifest is an object" }]));
+
+  const { fields, items, rejected: misplaced } = split(document, options.server);
+  // A partial publish leaves a damaged part out; damage that is in no part of it, or a whole publish, cannot be mended.
+  const named = Object.keys(fields).filter((key) => key.length < clippedSegment);
+  const parts = new Set([...named.map((key) => pointer("", key)), ...items.map(({ path }) => path)]);
+  const unreadable = options.documentIssues.filter(({ path }) => !options.partial || !parts.has(partOf(path) ?? ""));
+  if (unreadable.length > 0) {
+    return err(failure("ErrorInvalidBody", unreadable[0]?.message, { issues: unreadable }));
+  }
+  if (items.length > options.bounds.capabilities) {
+    const message = `A manifest holds at most ${options.bounds.capabilities} capabilities; this one has ${items.length}`;
+    return err(failure("ErrorTooLarge", message));
+  }
+  const { header, rejected: fieldsRejected } = judgeFields(fields, options);
+  const { accepted, rejected: itemsRejected } = judgeItems(items, options);
+  const rejected = bounded([...misplaced, ...fieldsRejected, ...itemsRejected]);
+  const beyondPartial = rejected.some(({ path }) => path === "");
+  if (beyondPartial || (rejected.length > 0 && !options.partial)) {
+    return err(invalid(rejected.flatMap(({ issues }) => issues)));
+  }
+
+  const capabilities = await describe(accepted, options);
+  const digest = await digestOfText(canonicalManifest(header, capabilities));
+  const own = scanCapability({ kind: "server", name: options.server, declared: header });
+  const flags = [...boundedFlags(own, flagsPerItem), ...twins(capabilities)];
+  return ok({ digest, flags, header, capabilities, rejected });
+}
+
+/** The manifest without the items whose ids other servers hold, each of them reported as rejected. */
+export async function withoutTakenIds(
+  manifest: PreparedManifest,
+  collisions: readonly IdCollision[],
+): Promise<PreparedManifest> {
+  const taken = new Map(collisions.map((collision) => [collision.id, collision]));
+  const capabilities = manifest.capabilities.filter(({ id }) => !taken.has(id));
+  const rejected = manifest.capabilities.flatMap(({ id, kind, key }): Rejection[] => {
+    const collision = taken.get(id);
+    if (collision === undefined) return [];
+    const path = `/${sectionForKind(kind)}`;
+    return [
+      { path, name: key, issues: [{ path, rule: "id-taken", message: `${id} is taken by ${collision.takenBy}` }] },
+    ];
+  });
+  return {
+    ...manifest,
+    capabilities,
+    rejected: [...manifest.rejected, ...rejected],
+    digest: await digestOfText(canonicalManifest(manifest.header, capabilities)),
+  };
+}
+
+async function describe(candidates: Candidate[], options: PrepareOptions): Promise<PreparedCapability[]> {
+  const described: PreparedCapability[] = [];
+  const countTokens = tokenCounter(options);
+  let flagBudget = flagsPerManifest;
+  for (const { section, key, id, item, known, memoKey } of candidates) {
+    const made = known ?? (await describeItem(section, key, item, countTokens));
+    if (known === undefined && memoKey !== undefined) options.memo?.set(memoKey, made, memoSize(memoKey, made));
+    const flags = made.flags.slice(0, flagBudget);
+    flagBudget -= flags.length;
+    described.push({ ...made, kind: sections[section].kind, key, id, flags });
+  }
+  return described;
+}
+
+const flagsPerManifest = 1_000;
+
+function twins(capabilities: readonly PreparedCapability[]): CapabilityFlag[] {
+  const tools = capabilities.filter(({ kind }) => kind === "tool");
+  const found = twinFlags(tools.map(({ key }) => key));
+  return tools
+    .flatMap(({ key, id }) => {
+      const flag = found.get(key);
+      return flag === undefined ? [] : [{ ...flag, capability: id }];
+    })
+    .slice(0, flagsPerManifest);
+}
+
+/** Every part that was left out is named; when there are very many, with one reason each. */
+function bounded(rejected: Rejection[]): Rejection[] {
+  if (rejected.length <= 1_000) return rejected;
+  return rejected.map((rejection) => ({ ...rejection, issues: rejection.issues.slice(0, 1) }));
+}
+
+function invalid(issues: Issue[]): Failure {
+  const first = issues[0];
+  const reason = first === undefined ? "" : `: ${first.path === "" ? "" : `${first.path} `}${first.message}`;
+  return failure("ErrorMCPServerValidation", `MCP server validation failed${reason}`, {
+    issues: issues.slice(0, 100),
+    ...(issues.length > 100 ? { omitted: issues.length - 100 } : {}),
+  });
+}

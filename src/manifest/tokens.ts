@@ -1,0 +1,79 @@
+export interface CountOptions {
+  /** Counts of what is published already, by digest. Asked for once, if at all. */
+  knownTokens: () => Promise<ReadonlyMap<string, number>>;
+  /** As many characters are counted before anyone is asked: about as much work as asking is. */
+  countUnasked: number;
+  loadTokenizer: () => Promise<CountTokens>;
+  /** Lets other requests run between slices of counting. */
+  pause: () => Promise<void>;
+}
+
+/** About 20 ms of counting. */
+const sliceCharacters = 65_536;
+
+/** Counts the items of one manifest: in slices, and not again what somebody counted before. */
+export function tokenCounter(options: CountOptions): (digest: string, text: string) => Promise<number> {
+  let known: ReadonlyMap<string, number> | undefined;
+  let characters = 0;
+  let slice = 0;
+  return async (digest, text) => {
+    if (characters + text.length > options.countUnasked) known ??= await options.knownTokens();
+    const counted = known?.get(digest);
+    if (counted !== undefined) return counted;
+    if (slice > sliceCharacters) {
+      slice = 0;
+      await options.pause();
+    }
+    slice += text.length;
+    characters += text.length;
+    return (await options.loadTokenizer())(text);
+  };
+}
+
+/**
+ * Token cost with the cl100k_base vocabulary. The tokenizer is large, so it is loaded on first use: reads never need
+ * it, because the count is stored at publish.
+ */
+export type CountTokens = (text: string) => number;
+
+/**
+ * Byte-pair merging is quadratic in the length of one piece, and a piece is an unbroken run of letters, punctuation or
+ * white space: 100 kB of one letter takes seconds. Longer runs are cut here, which shifts the count by at most a token
+ * a cut and only in text no one writes by hand.
+ */
+const longestRun = 256;
+const longRun = new RegExp(
+  `\\p{L}{${longestRun + 1},}|[^\\s\\p{L}\\p{N}]{${longestRun + 1},}|\\s{${longestRun + 1},}`,
+  "gu",
+);
+
+/** Whether what is counted here may differ from what the tokenizer says of the text in one piece. */
+export function hasLongRun(text: string): boolean {
+  return text.search(longRun) !== -1;
+}
+
+let loaded: CountTokens | undefined;
+
+export async function loadTokenizer(): Promise<CountTokens> {
+  if (loaded === undefined) {
+    const { countTokens } = await import("gpt-tokenizer/encoding/cl100k_base");
+    // Text such as <|endoftext|> in a description is counted as the characters it is.
+    const options = { disallowedSpecial: new Set<string>() };
+    loaded = (text) => boundedPieces(text).reduce((sum, piece) => sum + countTokens(piece, options), 0);
+  }
+  return loaded;
+}
+
+/** Cuts text inside over-long runs only; text without any comes back whole. */
+export function boundedPieces(text: string): string[] {
+  const pieces: string[] = [];
+  let start = 0;
+  for (const match of text.matchAll(longRun)) {
+    if (match.index > start) pieces.push(text.slice(start, match.index));
+    const run = Array.from(match[0]);
+    for (let at = 0; at < run.length; at += longestRun) pieces.push(run.slice(at, at + longestRun).join(""));
+    start = match.index + match[0].length;
+  }
+  if (start < text.length) pieces.push(text.slice(start));
+  return pieces;
+}

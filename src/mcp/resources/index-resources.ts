@@ -1,0 +1,149 @@
+import { type Principal, scopeObjection } from "../../auth/principal.ts";
+import { type Advertised, advertisedBy, type IndexVariant, indexVariants } from "../../capability-index/advertise.ts";
+import { type IndexRef, isVariant, mimeTypeOf, readIndex, unknownIndex } from "../../capability-index/read.ts";
+import { type IndexOwner, indexUri, suitedFor } from "../../capability-index/text.ts";
+import { type Failure, failure } from "../../kernel/failure.ts";
+import { ServerName, TenantName } from "../../kernel/names.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
+import type { Services } from "../../services.ts";
+import { ownIndex } from "./own-index.ts";
+import type { OwnResource, ResourceContents } from "./own-resources.ts";
+
+const scheme = "rollcall://capability-index/";
+
+export function isIndexUri(uri: string): boolean {
+  return uri.startsWith(scheme);
+}
+
+/** Reads what is advertised to the caller; anything else is refused with how to turn it on. */
+export async function readIndexResource(
+  services: Services,
+  principal: Principal,
+  uri: string,
+): Promise<Result<ResourceContents, Failure>> {
+  const parts = uri.slice(scheme.length).split("/");
+  const variant = parts.pop() ?? "";
+  const [tenant, name] = parts;
+  const isNamed = (tenant === undefined || TenantName.safeParse(tenant).success) && parts.length <= 2;
+  if (!isVariant(variant) || !isNamed || (name !== undefined && !ServerName.safeParse(name).success)) {
+    return err(unknownIndex(uri));
+  }
+  const mimeType = mimeTypeOf(variant);
+  if (tenant === undefined) {
+    if (!services.config.advertisedIndex[variant]) return err(disabled(uri, variant));
+    return ok({ uri, mimeType, text: (await ownIndex(services, variant)).text });
+  }
+  const objection = scopeObjection(principal, "registry:read");
+  if (objection !== undefined) return err(objection);
+  const read = await readIndex(services, principal, { tenant, name }, variant, { onlyAdvertised: true });
+  if (!read.ok) return read;
+  const { shown, etag, generation } = read.value;
+  return ok({ uri, mimeType, text: shown?.text ?? "", etag, generation });
+}
+
+function disabled(uri: string, variant: IndexVariant): Failure {
+  const message = `${uri} is not advertised; whoever runs the registry can turn it on: ADVERTISE_INDEX="${variant}"`;
+  return failure("ErrorIndexDisabled", message);
+}
+
+/** Of the caller's tenants, and of the servers of each, those that a list looks at. */
+export const mostTenants = 8;
+const mostServers = 16;
+
+/** Tokens that are counted for one list; what is beyond says about what it costs. */
+const mostMeasured = 200_000;
+
+interface Listed {
+  ref: IndexOwner;
+  variant: IndexVariant;
+  /** About what the items behind it cost. */
+  about: number;
+}
+
+/** Of the registry's own index, the variants that are switched on. */
+export function ownIndexUris({ config }: Pick<Services, "config">): string[] {
+  return variantsOf({}, config.advertisedIndex, 0).map(({ ref, variant }) => indexUri(ref, variant));
+}
+
+/** The indexes that are advertised to a caller: the registry's own, and of its own tenants the first few. */
+export async function advertisedIndexes(services: Services, principal: Principal): Promise<Listed[]> {
+  const own = variantsOf({}, services.config.advertisedIndex, 0);
+  if (scopeObjection(principal, "registry:read") !== undefined) return own;
+  const tenants = [...principal.tenants].sort().slice(0, mostTenants);
+  const theirs = await Promise.all(
+    tenants.map(async (tenant) => {
+      const object = services.tenant(tenant);
+      const [{ current }, { servers, tokens }] = await Promise.all([
+        object.advertise(),
+        object.advertisedServers(mostServers),
+      ]);
+      return [
+        ...variantsOf({ tenant }, advertisedBy(current?.settings), tokens),
+        ...servers.flatMap((server) =>
+          variantsOf({ tenant, name: server.name }, advertisedBy(server.advertise), server.tokens),
+        ),
+      ];
+    }),
+  );
+  return [...own, ...theirs.flat()];
+}
+
+function variantsOf(ref: IndexOwner, advertised: Advertised, about: number): Listed[] {
+  return indexVariants.filter((variant) => advertised[variant]).map((variant) => ({ ref, variant, about }));
+}
+
+/** The same as MCP lists them, with what each costs. */
+export async function listIndexResources(services: Services, principal: Principal): Promise<OwnResource[]> {
+  let room = mostMeasured;
+  const listed: OwnResource[] = [];
+  for (const { ref, variant, about } of await advertisedIndexes(services, principal)) {
+    room -= about;
+    const tokens = room < 0 ? undefined : await measured(services, principal, ref, variant);
+    listed.push(describe(ref, variant, tokens, about));
+  }
+  return listed;
+}
+
+async function measured(
+  services: Services,
+  principal: Principal,
+  ref: IndexOwner,
+  variant: IndexVariant,
+): Promise<number | undefined> {
+  if (ref.tenant === undefined) return (await ownIndex(services, variant)).tokens;
+  const read = await readIndex(services, principal, ref as IndexRef, variant, { onlyAdvertised: true });
+  return read.ok ? read.value.shown?.tokens : undefined;
+}
+
+const what: Record<IndexVariant, { title: string; description: string }> = {
+  summary: {
+    title: "Capability Index Summary",
+    description: "Lightweight capability index with action verb → element mappings.",
+  },
+  full: {
+    title: "Capability Index (Full)",
+    description: "Complete capability index with all element details, relationships, and semantic data.",
+  },
+  stats: {
+    title: "Capability Index Statistics",
+    description: "Measurement data about capability index size and token estimates.",
+  },
+};
+
+function describe(ref: IndexOwner, variant: IndexVariant, tokens: number | undefined, about: number): OwnResource {
+  const whose = [ref.tenant, ref.name].filter((part) => part !== undefined).join("/");
+  const { title, description } = what[variant];
+  const costs =
+    tokens !== undefined
+      ? `Measured ${tokens} tokens, ${suitedFor(tokens)}.`
+      : variant === "full"
+        ? `About ${about} tokens, ${suitedFor(about)}.`
+        : "Not measured here.";
+  return {
+    uri: indexUri(ref, variant),
+    name: ["capability_index", ref.tenant, ref.name, variant].filter((part) => part !== undefined).join("_"),
+    title: whose === "" ? title : `${title} of ${whose}`,
+    description: `${description} ${costs}`,
+    mimeType: mimeTypeOf(variant),
+  };
+}

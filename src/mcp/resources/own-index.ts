@@ -1,0 +1,69 @@
+import { actionTriggers } from "../../capability-index/action-triggers.ts";
+import type { IndexVariant } from "../../capability-index/advertise.ts";
+import { elementBlock, type IndexElement, labelOf } from "../../capability-index/elements.ts";
+import { countedBody, type IndexBlock } from "../../capability-index/render.ts";
+import {
+  elementsBlocks,
+  type IndexText,
+  metadataBlock,
+  notesBlock,
+  statsText,
+  triggersBlock,
+  withComments,
+} from "../../capability-index/text.ts";
+import { sizeOfText } from "../../capability-index/token-estimate.ts";
+import { service, version } from "../../kernel/version.ts";
+import { type SectionName, sectionForKind } from "../../manifest/schema/manifest.ts";
+import { loadTokenizer } from "../../manifest/tokens.ts";
+import type { Services } from "../../services.ts";
+import { listTools } from "../tools/tools.ts";
+import { ownResources, ownResourceTemplates } from "./own-resources.ts";
+
+let rendered: Record<IndexVariant, IndexText> | undefined;
+
+/** The index of the registry's own tools and resources. It changes with the code and nothing else. */
+export async function ownIndex(services: Services, variant: IndexVariant): Promise<IndexText> {
+  // Only what is finished is kept: a promise belongs to the request that made it.
+  rendered ??= await render(services);
+  return rendered[variant];
+}
+
+async function render(services: Services): Promise<Record<IndexVariant, IndexText>> {
+  const elements = ownElements();
+  const triggers = actionTriggers(
+    elements.map((element) => ({ ...element, declared: undefined, label: labelOf(element, false) })),
+  );
+  // No one registered it and nothing updates it: there is no moment to name.
+  const metadata = { created: null, lastUpdated: null, totalElements: elements.length };
+  const blocks: IndexBlock[] = [{ text: metadataBlock(metadata) }, { text: triggersBlock(triggers) }];
+  const sections = new Map<SectionName, IndexBlock[]>(
+    [...Map.groupBy(elements, ({ kind }) => sectionForKind(kind))].map(([section, some]) => [
+      section,
+      some.map((element) => ({ text: elementBlock(element, false) })),
+    ]),
+  );
+  const more: IndexBlock[] = [
+    ...elementsBlocks<IndexBlock>(sections, (text) => ({ text })),
+    { text: notesBlock([{ name: service, version, elements: elements.length }]) },
+  ];
+  const count = await loadTokenizer();
+  const summary = withComments("summary", {}, elements.length, await countedBody(services, blocks), count);
+  const full = withComments("full", {}, elements.length, await countedBody(services, [...blocks, ...more]), count);
+  const stats = statsText(summary, full);
+  return { summary, full, stats: { text: stats, tokens: count(stats), size: sizeOfText(stats) } };
+}
+
+function ownElements(): IndexElement[] {
+  const element = (kind: IndexElement["kind"], key: string, declared: object): IndexElement => ({
+    server: service,
+    kind,
+    key,
+    id: key,
+    declared: { ...declared },
+  });
+  return [
+    ...listTools().map((tool) => element("tool", tool.name, tool)),
+    ...ownResources.map((resource) => element("resource", resource.uri, resource)),
+    ...ownResourceTemplates.map((template) => element("resourceTemplate", template.uriTemplate, template)),
+  ];
+}

@@ -1,0 +1,77 @@
+import { type Principal, scopeObjection } from "../../auth/principal.ts";
+import { type Failure, failure } from "../../kernel/failure.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
+import type { ServerRef } from "../../registry/cache/heads.ts";
+import { findView, readView } from "../../registry/read.ts";
+import type { Services } from "../../services.ts";
+import { isIndexUri, listIndexResources, readIndexResource } from "./index-resources.ts";
+import { ownView } from "./own-manifest.ts";
+import { type OwnResource, ownResources, ownResourceTemplates, type ResourceContents } from "./own-resources.ts";
+import { parseResourceUri } from "./uri.ts";
+
+export { ownResources, ownResourceTemplates } from "./own-resources.ts";
+
+/** What is listed to a caller: always the same, and behind it the capability indexes that are advertised to it. */
+export async function listResources(services: Services, principal: Principal): Promise<OwnResource[]> {
+  return [...ownResources, ...(await listIndexResources(services, principal))];
+}
+
+/**
+ * The text of a resource. Public servers need no token; to anyone outside its tenant, a private server and no server
+ * look the same.
+ */
+export async function readResource(
+  services: Services,
+  principal: Principal,
+  uri: string,
+): Promise<Result<ResourceContents, Failure>> {
+  const parsed = parseResourceUri(uri);
+  if (!parsed.ok) return parsed;
+  if (isIndexUri(uri)) return readIndexResource(services, principal, uri);
+  if (parsed.value === undefined) return err(unknownResource(uri));
+  const { view, server } = parsed.value;
+  const contents =
+    server === undefined
+      ? ownContents(services, uri, view)
+      : await serverContents(services, principal, uri, server, view);
+  return contents.ok ? contents : err(named(contents.error, uri));
+}
+
+function ownContents(services: Services, uri: string, name: string): Result<ResourceContents, Failure> {
+  const view = ownView(services, name);
+  return view.ok ? ok({ uri, mimeType: plain(view.value.contentType), text: view.value.text }) : view;
+}
+
+async function serverContents(
+  services: Services,
+  principal: Principal,
+  uri: string,
+  server: ServerRef,
+  name: string,
+): Promise<Result<ResourceContents, Failure>> {
+  const objection = scopeObjection(principal, "registry:read");
+  if (objection !== undefined) return err(objection);
+  const view = findView(name);
+  if (!view.ok) return view;
+  const shown = await readView(services, principal, server, view.value);
+  if (!shown.ok) return shown;
+  const { bytes, etag, generation } = shown.value;
+  const text = new TextDecoder().decode(bytes);
+  return ok({ uri, mimeType: plain(view.value.contentType), text, etag, generation });
+}
+
+/** Resources are told apart by URI rather than by view, and what goes wrong in making one has a name of its own. */
+function named(reason: Failure, uri: string): Failure {
+  if (reason.code === "resource_not_found") return unknownResource(uri);
+  return reason.code === "ErrorInternalServer" ? failure("server_error", reason.message) : reason;
+}
+
+function unknownResource(uri: string): Failure {
+  const known = [...ownResources.map((one) => one.uri), ...ownResourceTemplates.map((one) => one.uriTemplate)];
+  const wanted = JSON.stringify(uri.slice(0, 256));
+  return failure("resource_not_found", `There is no resource ${wanted}; there are ${known.join(", ")}`);
+}
+
+function plain(contentType: string): string {
+  return contentType.split(";")[0] ?? contentType;
+}

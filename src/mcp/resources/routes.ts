@@ -1,0 +1,26 @@
+import { type App, bad, unwrap } from "../../http/context.ts";
+import { parameters } from "../../http/request.ts";
+import { send } from "../../http/respond.ts";
+import type { Services } from "../../services.ts";
+import { callerOf } from "../../sessions/middleware.ts";
+import { readResource } from "./resources.ts";
+
+const path = "/mcp/resource";
+
+/** The registry's own resources over plain HTTP. */
+export function resourceRoutes(app: App, services: Services): void {
+  app.get(path, async (c) => {
+    const { uri } = parameters(c, ["uri"]);
+    if (uri === undefined || uri === "") throw bad("ErrorBadRequest", "Say which resource: ?uri=capabilities://server");
+    const { principal } = callerOf(c);
+    const { text, mimeType, etag, generation } = unwrap(await readResource(services, principal, uri));
+    return send(c, services, text, `${mimeType}; charset=utf-8`, {
+      ...(etag === undefined ? {} : { etag }),
+      ...(generation === undefined ? {} : { generation }),
+    });
+  });
+
+  app.all(path, () => {
+    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
+  });
+}

@@ -1,0 +1,42 @@
+import { type Failure, failure } from "../../kernel/failure.ts";
+import { ServerName, TenantName } from "../../kernel/names.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
+import type { ServerRef } from "../../registry/cache/heads.ts";
+
+/** What a URI names: a view of a server, or without one of the registry itself. */
+export interface ResourceRef {
+  view: string;
+  server?: ServerRef;
+}
+
+const longestUri = 2_048;
+
+/**
+ * Names are plain enough to need no escapes, and a view takes no parameters, so a URI is compared as it is: one that
+ * would have to be normalised first is not one of ours. Undefined for a URI of another kind.
+ */
+export function parseResourceUri(uri: string): Result<ResourceRef | undefined, Failure> {
+  if (uri === "") return malformed("a URI is required");
+  if (uri.length > longestUri) return malformed(`it is longer than ${longestUri} characters`);
+  if (!/^[a-z][a-z0-9+.-]*:[!-~]+$/i.test(uri))
+    return malformed("it needs a scheme, and no spaces or other characters");
+  if (uri === "generator://decision_tree") return ok({ view: "decision_tree" });
+  const path = /^capabilities:\/\/(.*)$/.exec(uri)?.[1];
+  if (path === undefined) return ok(undefined);
+  if (/[?#]/.test(path)) return malformed("it takes neither a query nor a fragment");
+
+  const [tenant = "", name, view, ...rest] = path.split("/");
+  if (name === undefined) return tenant === "" ? malformed("a view is missing") : ok({ view: tenant });
+  if (view === undefined || view === "" || rest.length > 0) {
+    return malformed("it is capabilities://{view} or capabilities://{tenant}/{name}/{view}");
+  }
+  const owner = TenantName.safeParse(tenant);
+  if (!owner.success) return malformed(`the tenant ${owner.error.issues[0]?.message}`);
+  const server = ServerName.safeParse(name);
+  if (!server.success) return malformed(`the name of the server ${server.error.issues[0]?.message}`);
+  return ok({ view, server: { tenant: owner.data, name: server.data } });
+}
+
+function malformed(reason: string): Result<never, Failure> {
+  return err(failure("ErrorBadRequest", `Malformed resource URI: ${reason}`));
+}

@@ -1,0 +1,170 @@
+import type { Config } from "../../config.ts";
+import { mediaType, parseJson, readBytes } from "../../http/body.ts";
+import { type App, bad, type RequestContext, RequestFailed, unwrap } from "../../http/context.ts";
+import { sendEvents, streamLifetimeMs } from "../../http/event-stream.ts";
+import { log } from "../../http/observe.ts";
+import { admitAnyone, parameters } from "../../http/request.ts";
+import { corsHeaders } from "../../http/respond.ts";
+import { loopbackNames } from "../../kernel/names.ts";
+import type { Services } from "../../services.ts";
+import { McpCaller } from "./caller.ts";
+import { misfit } from "./check-params.ts";
+import { type EndpointOptions, type Exchange, serveMcp } from "./endpoint.ts";
+import { ownHandlers } from "./handlers.ts";
+import { followable, listeningTo, mostFollowed, mostFollowedAnonymous } from "./listen.ts";
+import { keepMessageAnswer, lasting, mcpPath as path, resumed } from "./response-cache.ts";
+
+/**
+ * Against pages that reach for a server they were not let in to, above all one on the visitor's own machine by a name
+ * that was pointed there. Who may is said by the settings, never by the request.
+ */
+export function guardPage(c: RequestContext, { mcpOrigins, mcpHosts }: Pick<Config, "mcpOrigins" | "mcpHosts">): void {
+  const host = URL.parse(c.req.url)?.hostname ?? "";
+  if (mcpHosts !== undefined && !mcpHosts.includes(host)) throw bad("ErrorHostRefused");
+  const origin = c.req.header("Origin");
+  if (origin === undefined || mcpOrigins === "*" || mcpOrigins.includes(origin)) return;
+  if (!loopbackNames.includes(URL.parse(origin)?.hostname ?? "")) throw bad("ErrorOriginRefused");
+}
+
+export type { EndpointOptions } from "./endpoint.ts";
+
+/** What a deployed registry serves, and nothing else. */
+export const ownEndpoint: EndpointOptions = { handlersFor: ownHandlers };
+
+/** Streams that one caller may hold open here; without a token, one address. */
+const mostListening = 16;
+const mostListeningAnonymous = 4;
+
+/** The registry as an MCP server: POST only, no sessions, a token only for what is not public. */
+export function mcpRoutes(app: App, services: Services, endpoint: EndpointOptions): void {
+  app.post(path, async (c) => {
+    guardPage(c, services.config);
+    parameters(c, []);
+    const caller = new McpCaller(services, await admitAnyone(c, services));
+    const request = acceptable(c);
+    const { body, bytes } = await readMessage(c, services);
+    const wrong = misfit(body);
+    if (wrong !== undefined) return asOurs(c, services, Response.json(wrong));
+    const onFault = (cause: unknown) => reported(c, cause);
+    const listening = await listeningOf(caller, body);
+    if (listening !== undefined) return listen(c, services, endpoint, { request, body: listening, caller, onFault });
+    const holds = lasting(services, body);
+    const response = await serveMcp(endpoint, { request, body, caller, onFault });
+    if (!isJson(response)) return asOurs(c, services, await settled(response, caller));
+    const text = await response.text();
+    if (caller.challenge !== undefined) throw new RequestFailed(caller.challenge);
+    if (response.ok) keepMessageAnswer(c, services, { body, bytes, text, headers: response.headers, holds });
+    return asOurs(c, services, new Response(text, response));
+  });
+
+  app.all(path, () => {
+    throw bad("ErrorMethodNotAllowed", "MCP here is POST only: there are no sessions and no stream to GET", {
+      allow: "POST",
+    });
+  });
+}
+
+/** The request as the SDK takes it: both kinds of answer named, for a client that takes anything. */
+function acceptable(c: RequestContext): Request {
+  const accept = c.req.header("Accept") ?? "*/*";
+  const ranges = accept.split(",").map((range) => range.split(";")[0]?.trim().toLowerCase());
+  const takes = (type: string) =>
+    ranges.some((range) => range === type || range === "*/*" || range === `${type.split("/")[0]}/*`);
+  if (!takes("application/json") || !takes("text/event-stream")) throw bad("ErrorNotAcceptable");
+  const headers = new Headers(c.req.raw.headers);
+  headers.set("Accept", "application/json, text/event-stream");
+  const { url, signal } = c.req.raw;
+  return new Request(url, { method: "POST", headers, signal });
+}
+
+/** The JSON of the body, within bounds. Its id is kept for whatever goes wrong from here on. */
+async function readMessage(c: RequestContext, { config }: Services): Promise<{ body: unknown; bytes: Uint8Array }> {
+  if (mediaType(c) !== "application/json") {
+    throw bad("ErrorUnsupportedMediaType", "Content-Type must be application/json");
+  }
+  const bytes = await readBytes(c, config.bounds.configBytes);
+  const { value, issues } = parseJson(bytes, config.bounds.depth);
+  const [damage] = issues;
+  if (damage !== undefined) throw bad("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues });
+  // Both revisions did away with them, and one would cost a caller a single turn for a hundred calls.
+  if (Array.isArray(value)) throw bad("ErrorBadRequest", "A body is one message: batches are not taken");
+  const { id } = (value ?? {}) as { id?: unknown };
+  if (typeof id === "string" || typeof id === "number") c.set("rpcId", id);
+  return { body: value, bytes };
+}
+
+function isJson({ headers }: Response): boolean {
+  return headers.get("Content-Type")?.startsWith("application/json") ?? false;
+}
+
+/**
+ * What asks for a token is found while a method runs, when a stream may have begun with status 200. So the first words
+ * are waited for: nothing was sent before them.
+ */
+async function settled(response: Response, caller: McpCaller): Promise<Response> {
+  if (!caller.principal.anonymous || response.body === null) return response;
+  const reader = response.body.getReader();
+  const first = await reader.read();
+  if (caller.challenge !== undefined) {
+    await reader.cancel();
+    throw new RequestFailed(caller.challenge);
+  }
+  return new Response(resumed(first.done ? undefined : first.value, reader), response);
+}
+
+/** A request to listen, with only what the caller may listen to; undefined for any other. */
+async function listeningOf(caller: McpCaller, body: unknown): Promise<unknown> {
+  const { method, params } = (body ?? {}) as { method?: unknown; params?: { notifications?: unknown } };
+  if (method !== "subscriptions/listen") return undefined;
+  const { notifications } = params ?? {};
+  const { resourceSubscriptions: uris } = (notifications ?? {}) as { resourceSubscriptions?: unknown };
+  // What is not of the right form is left to the SDK to refuse.
+  if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === "string")) return body;
+  const most = caller.principal.anonymous ? mostFollowedAnonymous : mostFollowed;
+  if (uris.length > most) {
+    throw bad("ErrorBadRequest", `A stream follows at most ${most} resources; these are ${uris.length}`);
+  }
+  const resourceSubscriptions = unwrap(await followable(caller, uris));
+  return {
+    ...(body as object),
+    params: { ...params, notifications: { ...(notifications as object), resourceSubscriptions } },
+  };
+}
+
+/** The SDK judges the request and acknowledges it; from there on the stream is the caller's StreamObject's. */
+async function listen(
+  c: RequestContext,
+  services: Services,
+  endpoint: EndpointOptions,
+  exchange: Exchange,
+): Promise<Response> {
+  const response = await serveMcp(endpoint, exchange);
+  if (!response.headers.get("Content-Type")?.startsWith("text/event-stream")) return asOurs(c, services, response);
+  const { principal } = exchange.caller;
+  const answered = await listeningTo(response, principal);
+  if (typeof answered === "string") return asOurs(c, services, new Response(answered, response));
+  const lifetimeMs = streamLifetimeMs(principal, services.now());
+  const opened = await services
+    .streams(`mcp ${principal.subject}`)
+    .open({ follows: answered, lifetimeMs }, principal.anonymous ? mostListeningAnonymous : mostListening);
+  return sendEvents(c, services, unwrap(opened));
+}
+
+/** What every answer of the registry says about itself. */
+function asOurs(c: RequestContext, { config }: Services, response: Response): Response {
+  const headers = new Headers(response.headers);
+  const ours = {
+    ...corsHeaders(config, c.req.header("Origin")),
+    "X-Content-Type-Options": "nosniff",
+    "X-Request-Id": c.get("requestId"),
+    ...(headers.has("Cache-Control") ? {} : { "Cache-Control": "no-store" }),
+  };
+  for (const [name, value] of Object.entries(ours)) headers.set(name, value);
+  return new Response(response.body, { status: response.status, headers });
+}
+
+function reported(c: RequestContext, cause: unknown): string {
+  const { message, stack } = cause as Error;
+  log(c, "error", { error: message, stack });
+  return `Internal error: see request ${c.get("requestId")} in the log`;
+}

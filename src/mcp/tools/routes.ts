@@ -1,0 +1,153 @@
+import { readDocument } from "../../http/body.ts";
+import { type App, bad, type RequestContext, RequestFailed, unwrap } from "../../http/context.ts";
+import { wantsEvents } from "../../http/event-stream.ts";
+import { log } from "../../http/observe.ts";
+import { parameters } from "../../http/request.ts";
+import { send, sessionError } from "../../http/respond.ts";
+import { type Failure, failure } from "../../kernel/failure.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
+import { eventText } from "../../kernel/sse.ts";
+import type { Services } from "../../services.ts";
+import { agreed, type Session } from "../../sessions/contract.ts";
+import { callerOf } from "../../sessions/middleware.ts";
+import { mostBatched } from "../../sessions/offers.ts";
+import { lacksCapability } from "../../sessions/open.ts";
+import type { Progress, ToolContext } from "./tool.ts";
+import { callTool, listTools } from "./tools.ts";
+
+/** Work that tells how far it is. It never throws: the answer has begun by then. */
+export type Reporting = (report: (progress: Progress) => void) => Promise<Result<unknown, Failure>>;
+
+/** Runs work and tells of it as server-sent events: `progress` as it goes, then one `result` or `error`. */
+export function progressStream(
+  work: Reporting,
+  onLeft: () => void,
+): { stream: ReadableStream<Uint8Array>; working: Promise<void> } {
+  const encoder = new TextEncoder();
+  const finished = Promise.withResolvers<void>();
+  let left = false;
+  const stream = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      const send = (name: string, data: unknown) => {
+        if (!left) controller.enqueue(encoder.encode(eventText({ name, data })));
+      };
+      const outcome = await work((progress) => send("progress", progress));
+      if (outcome.ok) send("result", outcome.value);
+      else send("error", sessionError(outcome.error));
+      if (!left) controller.close();
+      finished.resolve();
+    },
+    cancel() {
+      left = true;
+      onLeft();
+    },
+  });
+  return { stream, working: finished.promise };
+}
+
+const path = "/mcp/tool/:name";
+const json = "application/json; charset=utf-8";
+
+/** The registry's own tools over plain HTTP, each as far as the client said it can follow. */
+export function toolsRoutes(app: App, services: Services): void {
+  app.get("/mcp/tool", (c) => {
+    parameters(c, []);
+    return send(c, services, JSON.stringify({ tools: listTools() }), json, {});
+  });
+
+  app.post(path, async (c) => {
+    parameters(c, []);
+    const { principal, session } = callerOf(c);
+    const input = await readArguments(c, services);
+    const batch = batchOf(input, session);
+    const leaving = new AbortController();
+    const context: ToolContext = { services, principal };
+    // Who waits for the whole answer leaves by ending the request; who reads a stream, by ending that.
+    if (session.held.includes("cancellation")) context.signal = AbortSignal.any([c.req.raw.signal, leaving.signal]);
+    const name = c.req.param("name");
+    const work = (report?: (progress: Progress) => void) =>
+      batch === undefined
+        ? callTool(name, input, report === undefined ? context : { ...context, report })
+        : callInTurn(name, batch, context, report);
+    const headers = { "Cache-Control": "no-store" };
+    // Without cancellation a call runs to its end, whether or not anyone waits for it.
+    const seeThrough = (working: Promise<unknown>) => {
+      if (context.signal === undefined) c.executionCtx.waitUntil(working);
+    };
+    if (tellsProgress(c, session)) {
+      const { stream, working } = progressStream(withoutThrowing(c, work), () => leaving.abort());
+      seeThrough(working);
+      return send(c, services, stream, "text/event-stream; charset=utf-8", { headers });
+    }
+    const working = work();
+    seeThrough(working);
+    return send(c, services, JSON.stringify(unwrap(await working)), json, { headers });
+  });
+
+  for (const [at, allow] of [
+    ["/mcp/tool", "GET, HEAD"],
+    [path, "POST"],
+  ] as const) {
+    app.all(at, () => {
+      throw bad("ErrorMethodNotAllowed", undefined, { allow });
+    });
+  }
+}
+
+async function readArguments(c: RequestContext, { config }: Services): Promise<unknown> {
+  const { configBytes: bytes, depth } = config.bounds;
+  const document = await readDocument(c, { bytes, depth, whenEmpty: {} });
+  const [damage] = document.issues;
+  if (damage !== undefined)
+    throw bad("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues: document.issues });
+  return document.value;
+}
+
+/** A list of arguments is a batch, for clients that declared it and as long as was settled. */
+function batchOf(input: unknown, session: Session): unknown[] | undefined {
+  if (!Array.isArray(input)) return undefined;
+  const agreement = agreed(session, "batch_requests");
+  if (agreement === undefined) throw new RequestFailed(lacksCapability("batch_requests"));
+  const most = Math.max(0, Math.floor(Number(agreement.parameters?.max_batch ?? mostBatched)));
+  if (input.length === 0) throw bad("ErrorToolArguments", "A batch needs at least one list item of arguments");
+  if (input.length > most) {
+    throw bad("ErrorToolArguments", `A batch has at most ${most} items in this session; this one has ${input.length}`);
+  }
+  return input;
+}
+
+/** One after the other: each answer stands for itself, and a batch is no way to do more at once. */
+async function callInTurn(
+  name: string,
+  batch: readonly unknown[],
+  context: ToolContext,
+  report?: (progress: Progress) => void,
+): Promise<Result<unknown[], Failure>> {
+  const answers: unknown[] = [];
+  for (const [index, input] of batch.entries()) {
+    if (context.signal?.aborted) return err(failure("ErrorToolCancelled"));
+    const called = await callTool(name, input, context);
+    answers.push(called.ok ? { result: called.value } : sessionError(called.error));
+    report?.({ progress: index + 1, total: batch.length, message: `${index + 1} of ${batch.length} done` });
+  }
+  return ok(answers);
+}
+
+/** The answer has begun when something throws here, so the error handler comes too late: it is logged and told. */
+function withoutThrowing(c: RequestContext, work: Reporting): Reporting {
+  return async (report) => {
+    try {
+      return await work(report);
+    } catch (cause) {
+      const { message, stack } = cause as Error;
+      log(c, "error", { error: message, stack });
+      return err(failure("ErrorInternalServer", `Internal error: see request ${c.get("requestId")} in the log`));
+    }
+  };
+}
+
+/** Progress goes to a client that declared both what it is and how it comes, and that accepts it on this request. */
+function tellsProgress(c: RequestContext, { held }: Session): boolean {
+  const declared = held.includes("progress_tracking") && held.includes("streaming");
+  return declared && wantsEvents(c);
+}

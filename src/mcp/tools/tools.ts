@@ -1,0 +1,90 @@
+import { z } from "zod";
+import { type Failure, failure } from "../../kernel/failure.ts";
+import { digestPattern, serverPattern, TenantName, tenantPattern } from "../../kernel/names.ts";
+import { err, type Result } from "../../kernel/result.ts";
+import { diffCapabilitiesTool } from "./diff-capabilities.ts";
+import { preflightGeneratorTool, selectGeneratorTool } from "./generators.ts";
+import { getCapabilityTool } from "./get-capability.ts";
+import { getCapabilityIndexTool } from "./get-capability-index.ts";
+import { listServersTool } from "./list-servers.ts";
+import { negotiateContextTool } from "./negotiate-context.ts";
+import { searchCapabilitiesTool } from "./search-capabilities.ts";
+import type { OwnTool, ToolAnnotations, ToolContext } from "./tool.ts";
+import { whatsChangedTool } from "./whats-changed.ts";
+
+/** Every tool of the registry itself. The order is kept, so that what a client cached of the list stays good. */
+export const ownTools: readonly OwnTool[] = [
+  listServersTool,
+  getCapabilityTool,
+  selectGeneratorTool,
+  preflightGeneratorTool,
+  diffCapabilitiesTool,
+  whatsChangedTool,
+  searchCapabilitiesTool,
+  negotiateContextTool,
+  getCapabilityIndexTool,
+];
+
+/** A tool as MCP lists it. */
+export interface ListedTool {
+  name: string;
+  title: string;
+  description: string;
+  inputSchema: JsonSchema;
+  outputSchema: JsonSchema;
+  annotations: ToolAnnotations;
+}
+
+type JsonSchema = { type: "object"; [keyword: string]: unknown };
+
+let listed: readonly ListedTool[] | undefined;
+
+export function listTools(): readonly ListedTool[] {
+  listed ??= ownTools.map(({ name, title, description, input, output, annotations }) => ({
+    name,
+    title,
+    description,
+    inputSchema: jsonSchemaOf(input),
+    outputSchema: jsonSchemaOf(output),
+    annotations,
+  }));
+  return listed;
+}
+
+/** Calls a tool by its name. */
+export async function callTool(name: string, input: unknown, context: ToolContext): Promise<Result<object, Failure>> {
+  const tool = ownTools.find((candidate) => candidate.name === name);
+  if (tool !== undefined) return tool.run(input, context);
+  const names = ownTools.map((candidate) => candidate.name).join(", ");
+  const message = `There is no tool ${JSON.stringify(name.slice(0, 128).toWellFormed())}; there are ${names}`;
+  return err(failure("ErrorToolNotFound", message));
+}
+
+/**
+ * Names and digests are copied from other answers, never made up: what they may hold is checked, but not worth its
+ * tokens here.
+ */
+const unlistedPatterns: unknown[] = [tenantPattern.source, serverPattern.source, digestPattern.source];
+
+/** JSON Schema without what goes without saying: a client pays for every word of it. */
+function jsonSchemaOf(schema: z.ZodObject): JsonSchema {
+  // The tool has a description of its own.
+  const {
+    $schema: _,
+    description: __,
+    ...written
+  } = z.toJSONSchema(schema, {
+    io: "input",
+    override({ jsonSchema }) {
+      if (unlistedPatterns.includes(jsonSchema.pattern)) delete jsonSchema.pattern;
+      if (jsonSchema.description === TenantName.description) delete jsonSchema.description;
+      if (isJson(jsonSchema.propertyNames, '{"type":"string"}')) delete jsonSchema.propertyNames;
+      if (isJson(jsonSchema.additionalProperties, "{}")) delete jsonSchema.additionalProperties;
+    },
+  });
+  return written as JsonSchema;
+}
+
+function isJson(value: unknown, text: string): boolean {
+  return JSON.stringify(value) === text;
+}

@@ -1,0 +1,152 @@
+import { DurableObject } from "cloudflare:workers";
+import type { Topic } from "../changes/contract.ts";
+import { FollowedLog } from "../changes/follow-log.ts";
+import { OpenStream } from "../changes/live-stream.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
+import { objectOperations } from "../kernel/platform/usage.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import type { StreamEvent } from "../kernel/sse.ts";
+import { FollowedResources, type ResourceInterest } from "../mcp/resources/follow-resources.ts";
+import { FollowedSubset } from "../sessions/follow-chosen.ts";
+import { type Tenant, tenantOf } from "./stubs.ts";
+
+/** What a stream tells of: tenants, each read on from where it was left, page by page. */
+export interface Followed {
+  readonly tenants: readonly string[];
+  /** How far the reader has come: the id that it comes back with. */
+  readonly position: string;
+  /** The next events of one tenant, oldest first, and whether there are others after them already. */
+  next(tenant: string): Promise<{ events: StreamEvent[]; more: boolean }>;
+  /** Looks once before the stream opens, where that is not told but compared with later. */
+  begin?(): Promise<void>;
+  /** First and last words of a stream whose readers cannot come back to a position. */
+  readonly frame?: { opening: string; closing: string };
+}
+
+/** The same as a caller names it. */
+export type Interest =
+  | { kind: "subset"; topics: Topic[] }
+  | { kind: "log"; tenant: string; since: number }
+  | ResourceInterest;
+
+/** A tenant as far as it is followed. */
+export type FollowedTenant = Pick<
+  Tenant,
+  "changes" | "changesOf" | "head" | "indexState" | "advertise" | "advertisedServers"
+>;
+
+export function follow(interest: Interest, tenantOf: (name: string) => FollowedTenant): Followed {
+  switch (interest.kind) {
+    case "subset":
+      return new FollowedSubset(interest.topics, tenantOf);
+    case "log":
+      return new FollowedLog(interest, tenantOf);
+    case "resources":
+      return new FollowedResources(interest, tenantOf);
+  }
+}
+
+export interface StreamOptions {
+  follows: Interest;
+  lifetimeMs: number;
+  /** The session it belongs to, which ends it. */
+  session?: string;
+}
+
+/** A watch outlives the stream it is for by this much at most, should the news of its end be lost. */
+const watchSlackMs = 60_000;
+
+/** A tenant without a first write has nowhere to note who watches it, and is asked again after this. */
+const firstWriteMs = 2_000;
+
+/**
+ * The live streams of one caller. Tenants tell it that something changed only while it watches them, and each stream
+ * fetches what changed. Nothing is stored: when the last client leaves, the object can go.
+ */
+export class StreamObject extends DurableObject<Env> {
+  /** Each with the session that it belongs to, if it does. */
+  readonly #streams = new Map<OpenStream, string | undefined>();
+  readonly #turns = new Map<string, Promise<void>>();
+  /** Tenants that had nothing written yet when they were asked. */
+  readonly #unwritten = new Set<string>();
+
+  /** An RPC method that returns the stream hears when the client leaves; a response from `fetch` would not. */
+  async open(
+    { follows, lifetimeMs, session }: StreamOptions,
+    mostStreams: number,
+  ): Promise<Result<ReadableStream<Uint8Array>, Failure>> {
+    const followed = follow(follows, (name) => tenantOf(this.env, name, objectOperations));
+    await followed.begin?.();
+    if (this.#streams.size >= mostStreams) {
+      const message = `You have ${this.#streams.size} streams open already; close one first`;
+      return err(failure("ErrorTooManyRequests", message, { retryAfterSeconds: 5 }));
+    }
+    const stream = new OpenStream(followed, lifetimeMs, () => {
+      this.#streams.delete(stream);
+      for (const tenant of stream.tenants) this.ctx.waitUntil(this.#settle(tenant));
+    });
+    this.#streams.set(stream, session);
+    try {
+      await Promise.all(stream.tenants.map((tenant) => this.#settle(tenant)));
+    } catch (cause) {
+      stream.close();
+      throw cause;
+    }
+    return ok(stream.readable);
+  }
+
+  /** A tenant says that it changed. It is not kept waiting for readers. */
+  async notify(tenant: string): Promise<void> {
+    const streams = this.#following(tenant);
+    if (streams.length === 0) return this.#settle(tenant);
+    for (const stream of streams) this.ctx.waitUntil(stream.catchUp(tenant));
+  }
+
+  async endSession(session: string): Promise<void> {
+    for (const [stream, owner] of [...this.#streams]) if (owner === session) stream.close();
+  }
+
+  async count(): Promise<number> {
+    return this.#streams.size;
+  }
+
+  /**
+   * Has the tenant tell of its writes while a stream follows it, and no longer. One after the other, so that what is
+   * said last is what holds: a client that comes back at once must not lose its watch to the end of its last stream.
+   */
+  #settle(tenant: string): Promise<void> {
+    const turn = (this.#turns.get(tenant) ?? Promise.resolve()).then(() => this.#watch(tenant));
+    const over = turn
+      .catch(() => {})
+      .then(() => {
+        if (this.#turns.get(tenant) === over) this.#turns.delete(tenant);
+      });
+    this.#turns.set(tenant, over);
+    return turn;
+  }
+
+  async #watch(tenant: string): Promise<void> {
+    const streams = this.#following(tenant);
+    const id = this.ctx.id.toString();
+    if (streams.length === 0) return tenantOf(this.env, tenant, objectOperations).unwatch(id);
+    const until = Math.max(...streams.map(({ endsAt }) => endsAt)) + watchSlackMs;
+    const watched = await tenantOf(this.env, tenant, objectOperations).watch(id, until);
+    // Watching first and fetching after: what changes in between is fetched, and what comes later is told.
+    if (watched) for (const stream of streams) this.ctx.waitUntil(stream.catchUp(tenant));
+    else this.ctx.waitUntil(this.#watchLater(tenant));
+  }
+
+  async #watchLater(tenant: string): Promise<void> {
+    if (this.#unwritten.has(tenant)) return;
+    this.#unwritten.add(tenant);
+    await scheduler.wait(firstWriteMs);
+    this.#unwritten.delete(tenant);
+    await this.#settle(tenant).catch(() => {
+      for (const stream of this.#following(tenant)) stream.close();
+    });
+  }
+
+  #following(tenant: string): OpenStream[] {
+    return [...this.#streams.keys()].filter(({ tenants }) => tenants.includes(tenant));
+  }
+}

@@ -1,0 +1,124 @@
+import { countedStub } from "../kernel/platform/counted-bindings.ts";
+import type { Operations } from "../kernel/platform/usage.ts";
+import type { DirectoryObject } from "./directory/directory-object.ts";
+import type { SessionObject } from "./session-object.ts";
+import type { StreamObject } from "./stream-object.ts";
+import type { TenantObject } from "./tenant/tenant-object.ts";
+
+/** The verbs of the directory, as its callers see them. */
+export type Directory = Pick<
+  DirectoryObject,
+  | "cards"
+  | "catalog"
+  | "claimRemotes"
+  | "find"
+  | "knows"
+  | "list"
+  | "listVersions"
+  | "releaseClaims"
+  | "update"
+  | "versionNamed"
+  | "versionsOf"
+>;
+
+/** There is one directory for the whole deployment. */
+export function directoryOf(env: Pick<Env, "DIRECTORY">, operations: Operations): Directory {
+  const stub = env.DIRECTORY.get(env.DIRECTORY.idFromName("directory"));
+  return countedStub(stub, operations) as unknown as Directory;
+}
+
+/** The verbs of a session, as its callers see them. */
+export type SessionStub = Pick<SessionObject, "open" | "use" | "end" | "surrender">;
+
+/** A session that no one has the id of yet. */
+export function newSession(env: Pick<Env, "SESSIONS">, operations: Operations): { id: string; session: SessionStub } {
+  const id = env.SESSIONS.newUniqueId();
+  return { id: id.toString(), session: stubOf(env, id, operations) };
+}
+
+/**
+ * The object of a session id. The platform signs the ids it makes, so one that was made up is undefined here and wakes
+ * nothing.
+ */
+export function sessionOf(env: Pick<Env, "SESSIONS">, id: string, operations: Operations): SessionStub | undefined {
+  if (!/^[0-9a-f]{64}$/.test(id)) return undefined;
+  try {
+    return stubOf(env, env.SESSIONS.idFromString(id), operations);
+  } catch {
+    return undefined;
+  }
+}
+
+function stubOf(env: Pick<Env, "SESSIONS">, id: DurableObjectId, operations: Operations): SessionStub {
+  return countedStub(env.SESSIONS.get(id), operations) as unknown as SessionStub;
+}
+
+/** The verbs of a caller's streams. */
+export type StreamStub = Pick<StreamObject, "open" | "endSession" | "notify" | "count">;
+
+/** The streams of one caller live in one object, where they can be counted. */
+export function streamOf(env: Pick<Env, "STREAMS">, subject: string, operations: Operations): StreamStub {
+  return countedStub(env.STREAMS.get(env.STREAMS.idFromName(subject)), operations) as unknown as StreamStub;
+}
+
+/** The object that asked to be told, by the id it gave. */
+export function watcherOf(env: Pick<Env, "STREAMS">, id: string, operations: Operations): StreamStub {
+  return countedStub(env.STREAMS.get(env.STREAMS.idFromString(id)), operations) as unknown as StreamStub;
+}
+
+/** The verbs of a tenant, as its callers see them: plain data in and out, results instead of exceptions. */
+export type Tenant = Pick<
+  TenantObject,
+  | "publish"
+  | "createServer"
+  | "replaceConfig"
+  | "deleteServer"
+  | "switchItems"
+  | "publishVersion"
+  | "changeStatus"
+  | "versions"
+  | "head"
+  | "server"
+  | "servers"
+  | "body"
+  | "revisions"
+  | "revision"
+  | "capability"
+  | "find"
+  | "cards"
+  | "indexState"
+  | "indexServers"
+  | "indexItems"
+  | "declared"
+  | "advertise"
+  | "advertisedServers"
+  | "setAdvertise"
+  | "changes"
+  | "changesOf"
+  | "compare"
+  | "watch"
+  | "unwatch"
+  | "registerHook"
+  | "hooks"
+  | "hook"
+  | "changeHook"
+  | "rotateHook"
+  | "removeHook"
+  | "hookGate"
+  | "receiveEvent"
+  | "refuseEvent"
+  | "refresh"
+  | "sources"
+  | "createSubscription"
+  | "subscriptions"
+  | "subscription"
+  | "changeSubscription"
+  | "rotateSubscription"
+  | "testSubscription"
+  | "removeSubscription"
+>;
+
+/** The object of a tenant. Asking an unknown tenant wakes an object that stores nothing. */
+export function tenantOf(env: Pick<Env, "TENANTS">, name: string, operations: Operations): Tenant {
+  return countedStub(env.TENANTS.get(env.TENANTS.idFromName(name)), operations) as unknown as Tenant;
+}

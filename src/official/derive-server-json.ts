@@ -1,0 +1,99 @@
+import { publishedUrl } from "../formats/mcp/describe-item.ts";
+import type { ServerConfig } from "../registry/schema.ts";
+import {
+  isVersionRange,
+  OfficialIcon,
+  Package,
+  publisherProvided,
+  Remote,
+  Repository,
+  ServerJson,
+  serverJsonSchemaUri,
+} from "./schema.ts";
+
+/** Stands where a server says no version that others could compare. */
+export const noVersion = "0.0.0";
+
+/** As much of a derived document as every list can carry. */
+const mostCharacters = 65_536;
+
+/**
+ * The server.json of a server that was registered here, worked out from its settings and its manifest's own fields. What
+ * has no valid form there is left out: a client must be able to rely on every entry of a list.
+ */
+export function serverJsonOf(
+  config: ServerConfig,
+  header: Record<string, unknown>,
+  isPublicAddress: (url: string) => boolean,
+): ServerJson {
+  const name = `${config.tenant}/${config.name}`;
+  const title = text(config.title) ?? text(header.title);
+  const description = text(config.description) ?? text(header.description) ?? title ?? name;
+  const base: ServerJson = {
+    $schema: serverJsonSchemaUri,
+    name,
+    description: clipped(description),
+    version: versionOf(header),
+    ...(title === undefined ? {} : { title: clipped(title) }),
+  };
+  const optional: Record<string, unknown> = {
+    websiteUrl: header.websiteUrl,
+    repository: Repository.safeParse(header.repository).data,
+    icons: valid(OfficialIcon, header.icons),
+    packages: valid(Package, header.packages),
+    remotes: valid(Remote, header.remotes) ?? remotesOf(config, isPublicAddress),
+    _meta: publisherMeta(header._meta),
+  };
+  let document = base;
+  for (const [key, value] of Object.entries(optional)) {
+    if (value === undefined) continue;
+    const next = { ...document, [key]: value };
+    if (JSON.stringify(next).length <= mostCharacters && ServerJson.safeParse(next).success) document = next;
+  }
+  return document;
+}
+
+function versionOf({ version, serverInfo }: Record<string, unknown>): string {
+  const said = text(version) ?? text((serverInfo as { version?: unknown } | undefined)?.version);
+  return said === undefined || said.length > 255 || isVersionRange(said) ? noVersion : said;
+}
+
+/** Sources that anyone may ask: with no credential, at a public address, without a key in it. */
+function remotesOf({ sources = [] }: ServerConfig, isPublicAddress: (url: string) => boolean): Remote[] | undefined {
+  const remotes = sources.flatMap(({ type, url, credential }) => {
+    if (type === "stdio" || url === undefined || credential !== undefined) return [];
+    return isPublicAddress(url) && publishedUrl(url) === url ? [{ type, url }] : [];
+  });
+  return remotes.length === 0 ? undefined : remotes;
+}
+
+function publisherMeta(meta: unknown): Record<string, unknown> | undefined {
+  const said = (meta as Record<string, unknown> | undefined)?.[publisherProvided];
+  return said === undefined ? undefined : { [publisherProvided]: said };
+}
+
+interface Schema {
+  safeParse(value: unknown): { success: boolean };
+}
+
+/** The items that the schema takes; undefined where there are none. */
+function valid(schema: Schema, items: unknown): unknown[] | undefined {
+  const taken = Array.isArray(items) ? items.filter((item) => schema.safeParse(item).success) : [];
+  return taken.length === 0 ? undefined : taken;
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value : undefined;
+}
+
+const mostText = 100;
+
+function clipped(value: string): string {
+  const all = Array.from(value);
+  return all.length <= mostText
+    ? value
+    : `${all
+        .slice(0, mostText - 1)
+        .join("")
+        .trimEnd()}…`;
+}

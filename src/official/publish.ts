@@ -1,0 +1,96 @@
+import { type Failure, failure } from "../kernel/failure.ts";
+import type { Issue } from "../kernel/issue.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import { schemaViolations } from "../kernel/zod-issues.ts";
+import { characterIssues } from "../manifest/scan.ts";
+import type { Writer, Written } from "../objects/tenant/tenant-object.ts";
+import type { Services } from "../services.ts";
+import type { ServerVersion } from "./contract.ts";
+import { ServerJson, type StatusUpdate } from "./schema.ts";
+import { claimedUrls, keptDocument, nameObjection, placeOf } from "./server-json.ts";
+import type { VersionOutcome } from "./sql/publish-version.ts";
+
+/** Publishing and judging a server.json, and the life of its versions afterwards. */
+
+/** All that is wrong with a document. Schema rules first, then what only this registry asks. */
+export function serverJsonIssues(value: unknown): (Issue & { kind: "schema" | "semantic" })[] {
+  const violations = schemaViolations(ServerJson, value, "").map((issue) => ({ ...issue, kind: kindOf(issue) }));
+  const characters = characterIssues(value, "").map((issue) => ({ ...issue, kind: "semantic" as const }));
+  const { name } = (value ?? {}) as { name?: unknown };
+  const named = typeof name === "string" && !violations.some(({ path }) => path === "/name");
+  const objection = named ? nameObjection(name) : undefined;
+  const place = objection === undefined ? [] : [{ path: "/name", rule: "tenant", message: objection }];
+  return [...violations, ...characters, ...place.map((issue) => ({ ...issue, kind: "semantic" as const }))];
+}
+
+/** Rules that a JSON Schema cannot say are about meaning. */
+function kindOf({ rule }: Issue): "schema" | "semantic" {
+  return rule === "custom" ? "semantic" : "schema";
+}
+
+export function invalidServerJson(issues: readonly Issue[]): Failure {
+  const [first] = issues;
+  const reason = first === undefined ? "" : `: ${first.path === "" ? "" : `${first.path} `}${first.message}`;
+  return failure("ErrorServerJsonInvalid", `The server.json is not valid${reason}`, { issues: issues.slice(0, 100) });
+}
+
+/** The document is valid, and the writer may write to its tenant. */
+export async function publishServerJson(
+  services: Services,
+  writer: Writer,
+  submitted: ServerJson,
+): Promise<Result<{ version: ServerVersion; generation: number }, Failure>> {
+  const document = keptDocument(submitted);
+  const { name } = placeOf(document.name);
+  const published = await withRemotes(services, document.name, claimedUrls(document), () =>
+    services.tenant(writer.tenant).publishVersion(writer, { name, document }),
+  );
+  if (!published.ok) return published;
+  const { head, versions, generation } = published.value;
+  await services.heads.confirm(head);
+  const [version] = versions;
+  if (version === undefined) return err(failure("ErrorInternalServer"));
+  return ok({ version, generation });
+}
+
+/** A version that comes back needs its remotes back, which another server may have taken since. */
+export async function changeVersions(
+  services: Services,
+  writer: Writer,
+  server: string,
+  /** Of one version, or of all where none is named. */
+  only: string | undefined,
+  update: StatusUpdate,
+): Promise<Result<VersionOutcome, Failure>> {
+  const { name } = placeOf(server);
+  const tenant = services.tenant(writer.tenant);
+  const returning = update.status === "deleted" ? [] : await tenant.versions(name);
+  const urls = returning
+    .filter(({ version, status }) => status === "deleted" && (only === undefined || version === only))
+    .flatMap(({ document }) => claimedUrls(JSON.parse(document) as ServerJson));
+  const changed = await withRemotes(services, server, [...new Set(urls)], () =>
+    tenant.changeStatus(writer, name, only, update),
+  );
+  if (changed.ok) await services.heads.confirm(changed.value.head);
+  return changed;
+}
+
+/** Claims the addresses first, so that of two servers that want one at the same time only one goes on. */
+async function withRemotes(
+  services: Services,
+  server: string,
+  urls: readonly string[],
+  write: () => Promise<Written<VersionOutcome>>,
+): Promise<Written<VersionOutcome>> {
+  const taken = urls.length === 0 ? undefined : await services.directory().claimRemotes(server, urls);
+  if (taken !== undefined) {
+    const message = `remote URL ${taken.url} is already used by ${taken.by === undefined ? "another server" : `server ${taken.by}`}`;
+    return err(failure("ErrorRemoteTaken", message));
+  }
+  const written = await write();
+  // What was published is claimed for good once the directory hears of it; a write that was refused needs no claim.
+  if (!written.ok && urls.length > 0) {
+    await services.directory().releaseClaims(server, urls);
+  }
+  return written;
+}

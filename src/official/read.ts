@@ -1,0 +1,70 @@
+import { type Page, type PageRequest, pagedBy } from "../http/page.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import type { Services } from "../services.ts";
+import type { ListedVersion, VersionQuery } from "./sql/directory-versions.ts";
+
+/** What a list of versions is narrowed to. Everyone sees the same: what is public. */
+export type VersionFilter = Omit<VersionQuery, "after" | "limit">;
+
+/** A page of the versions of public servers: one question to the directory. */
+export function listOfficial(
+  services: Services,
+  filter: VersionFilter,
+  page: PageRequest,
+): Promise<Result<Page<ListedVersion>, Failure>> {
+  const scope = { list: "versions", ...filter };
+  return pagedBy(
+    services,
+    page,
+    scope,
+    async ([name = "", version = ""], limit) => {
+      const query = { ...filter, after: { name, version }, limit };
+      const { versions, generation } = await services.directory().listVersions(query);
+      return { items: versions, generation };
+    },
+    ({ name, version }) => [name, version],
+  );
+}
+
+export async function officialVersions(
+  services: Services,
+  name: string,
+  includeDeleted: boolean,
+): Promise<Result<ListedVersion[], Failure>> {
+  const versions = await services.directory().versionsOf(name, includeDeleted);
+  return versions.length === 0 ? err(noServer(name)) : ok(versions);
+}
+
+export async function officialVersion(
+  services: Services,
+  name: string,
+  version: string,
+  includeDeleted: boolean,
+): Promise<Result<ListedVersion, Failure>> {
+  const found = await services.directory().versionNamed(name, version, includeDeleted);
+  if (found !== undefined) return ok(found);
+  return err(failure("ErrorVersionNotFound", `Server not found: there is no public ${name} ${version}`));
+}
+
+function noServer(name: string): Failure {
+  return failure("ErrorMCPServerNotFound", `Server not found: there is no public server ${name}`);
+}
+
+const form = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i;
+
+/**
+ * An RFC 3339 time as the registry writes its own. Digits past the milliseconds are cut off, which changes no comparison
+ * with times that have none.
+ */
+export function parseTime(value: string): string | undefined {
+  const [, date] = form.exec(value) ?? [];
+  const [day, time] = [Date.parse(`${date}T00:00:00Z`), Date.parse(value.toUpperCase())];
+  if (date === undefined || Number.isNaN(day) || Number.isNaN(time)) return undefined;
+  // A day that its month does not have would count as one of the next.
+  if (!new Date(day).toISOString().startsWith(date)) return undefined;
+  // Years are compared as text: one of five digits would come before all of four.
+  return new Date(Math.min(time, lastTime)).toISOString();
+}
+
+const lastTime = Date.UTC(9_999, 11, 31, 23, 59, 59, 999);

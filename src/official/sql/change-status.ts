@@ -1,0 +1,60 @@
+import { type Failure, failure } from "../../kernel/failure.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
+import { generationOf } from "../../registry/sql/change-log.ts";
+import { findLive } from "../../registry/sql/servers.ts";
+import { withdrawServer } from "../../registry/sql/withdraw.ts";
+import type { ServerJson, StatusUpdate } from "../schema.ts";
+import { latestOf } from "../version-order.ts";
+import { note, privateObjection, speakFor, type VersionOutcome, type VersionWork } from "./publish-version.ts";
+import { listVersions, setStatus, settleLatest } from "./tenant-versions.ts";
+
+/**
+ * Gives one version, or all of a server's, another status: one transaction, called inside it, so all or none. The server
+ * goes along: it is deprecated with its latest version, gone when its last is, and back when one is.
+ */
+export function changeStatus(
+  work: VersionWork,
+  name: string,
+  only: string | undefined,
+  update: StatusUpdate,
+): Result<VersionOutcome, Failure> {
+  const { sql, tenant, at, bounds } = work;
+  const objection = privateObjection(work, name);
+  if (objection !== undefined) return err(objection);
+  const before = listVersions(sql, name);
+  const wanted = before.filter(({ version }) => only === undefined || version === only);
+  if (wanted.length === 0) {
+    if (findLive(sql, name) === undefined || (only !== undefined && before.length > 0)) {
+      return err(failure("ErrorVersionNotFound", "Server version not found"));
+    }
+    const message = `${tenant}/${name} was registered with its settings and has no published versions: change its status there (PUT /api/mcp/configs)`;
+    return err(failure("ErrorVersionDerived", message));
+  }
+  const changing = wanted.filter(
+    ({ status, statusMessage }) => status !== update.status || statusMessage !== update.statusMessage,
+  );
+  if (changing.length === 0) {
+    return err(failure("ErrorNoChange", "No changes to apply: status and message are what they are asked to be"));
+  }
+  const numbers = new Set(changing.map(({ version }) => version));
+  const after = before.map((version) => (numbers.has(version.version) ? { ...version, ...update } : version));
+  const latest = latestOf(after);
+  const isGone = after.every(({ status }) => status === "deleted");
+  const wasGone = before.every(({ status }) => status === "deleted");
+
+  const message = `${only === undefined ? "all versions" : `version ${only}`} set to ${update.status}`;
+  if (isGone && !wasGone && findLive(sql, name) !== undefined) {
+    withdrawServer(sql, name, at, bounds.changes);
+  } else if (!isGone && latest !== undefined) {
+    const document = JSON.parse(latest.document) as ServerJson;
+    const status = latest.status === "deprecated" ? "deprecated" : "active";
+    const moved = speakFor(work, name, { document, status }, message);
+    if (!moved.ok) return moved;
+  } else {
+    note(work, name, message);
+  }
+  const generation = generationOf(sql);
+  for (const version of numbers) setStatus(sql, name, version, update, { at, generation });
+  settleLatest(sql, name, at, generation);
+  return ok({ generation, versions: listVersions(sql, name).filter(({ version }) => numbers.has(version)) });
+}

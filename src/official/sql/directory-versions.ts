@@ -1,0 +1,158 @@
+import type { DirectoryEntry } from "../../registry/summary.ts";
+import { type ServerVersion, type VersionRow, versionOf } from "../contract.ts";
+import { claimAsPublished, releaseClaims, releaseRemotes } from "./remotes.ts";
+
+/** A published version, with the addresses that are its server's alone. */
+export interface PublicVersion extends ServerVersion {
+  remotes: string[];
+}
+
+/** What a tenant tells of the versions of a server that is public, or was when it ended. */
+export interface PublicVersions {
+  /** Those that changed, a batch at a time. */
+  changed: PublicVersion[];
+  /** The one that stands for a server without published ones. */
+  derived?: ServerVersion;
+}
+
+/** A version in an answer, with the server it belongs to where that is still there. */
+export interface ListedVersion extends ServerVersion {
+  /** `tenant/name` */
+  name: string;
+  entry?: DirectoryEntry;
+}
+
+/** Which versions a list is of, and after which one it goes on. */
+export interface VersionQuery {
+  /** In lower case; part of the name or the description. */
+  search?: string;
+  updatedSince?: string;
+  version?: string;
+  includeDeleted: boolean;
+  after: { name: string; version: string };
+  limit: number;
+}
+
+interface Place {
+  tenant: string;
+  name: string;
+}
+
+/** Takes what is newer than what is here. What comes late or twice changes nothing: each row has its generation. */
+export function applyVersions(sql: SqlStorage, place: Place, changed: readonly PublicVersion[]): void {
+  const name = fullName(place);
+  for (const version of changed) {
+    if (!put(sql, place, version, false)) continue;
+    releaseRemotes(sql, name, version.version);
+    if (version.status !== "deleted") claimAsPublished(sql, name, version.version, version.remotes);
+    releaseClaims(sql, name, version.remotes);
+  }
+}
+
+/** Of a server that is there: it has one that is worked out, or none. */
+export function settleDerived(sql: SqlStorage, place: Place, derived: ServerVersion | undefined): void {
+  const present = derived?.version ?? "";
+  sql.exec("DELETE FROM server_version WHERE name = ? AND derived = 1 AND version <> ?", fullName(place), present);
+  if (derived === undefined) return;
+  // There is one latest: those that were published before are taken back, all of them.
+  sql.exec("UPDATE server_version SET latest = 0 WHERE name = ? AND derived = 0 AND latest = 1", fullName(place));
+  put(sql, place, derived, true);
+}
+
+function put(sql: SqlStorage, place: Place, version: ServerVersion, isDerived: boolean): boolean {
+  const { description } = JSON.parse(version.document) as { description: string };
+  // A published version is never replaced by one that was only worked out.
+  const written = sql.exec(
+    `INSERT INTO server_version (name, version, tenant, server, derived, document, description, status, status_message,
+       status_changed_at, published_at, updated_at, latest, sequence, generation)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+     ON CONFLICT (name, version) DO UPDATE SET derived = ?5, document = ?6, description = ?7,
+       status_changed_at = iif(derived = 1 AND status = ?8, status_changed_at, ?10), status = ?8, status_message = ?9,
+       published_at = ?11, updated_at = ?12, latest = ?13, sequence = ?14, generation = ?15
+     WHERE generation <= ?15 AND derived >= ?5`,
+    ...[fullName(place), version.version, place.tenant, place.name, isDerived ? 1 : 0, version.document],
+    ...[description.toLowerCase(), version.status, version.statusMessage ?? null, version.statusChangedAt],
+    ...[version.publishedAt, version.updatedAt, version.isLatest ? 1 : 0, version.sequence, version.generation],
+  );
+  return written.rowsWritten > 0;
+}
+
+/** A server that is public no longer: what was said of it is nobody's business now. */
+export function dropVersions(sql: SqlStorage, place: Place): void {
+  const name = fullName(place);
+  sql.exec("DELETE FROM server_version WHERE name = ?", name);
+  releaseRemotes(sql, name);
+}
+
+/** A server that is gone: who keeps a copy of the list must be able to find out. */
+export function endDerived(sql: SqlStorage, place: Place, generation: number, at: string): void {
+  sql.exec(
+    `UPDATE server_version SET status = 'deleted', status_changed_at = ?2, updated_at = ?2, generation = ?3
+     WHERE name = ?1 AND derived = 1 AND status <> 'deleted'`,
+    ...[fullName(place), at, generation],
+  );
+}
+
+interface Row extends VersionRow {
+  name: string;
+  entry: string | null;
+}
+
+const selected = `SELECT v.*, s.entry FROM server_version AS v
+  LEFT JOIN server AS s ON s.tenant = v.tenant AND s.name = v.server AND s.public = 1`;
+
+/** In order of name and version. Of the latest ones there is one a server: the name alone says where to go on. */
+export function findVersions(sql: SqlStorage, query: VersionQuery): ListedVersion[] {
+  const { search, updatedSince, version, includeDeleted, after, limit } = query;
+  const onlyLatest = version === "latest";
+  const conditions: [string, ...SqlStorageValue[]][] = [
+    onlyLatest ? ["v.name > ?", after.name] : ["(v.name, v.version) > (?, ?)", after.name, after.version],
+  ];
+  if (onlyLatest) conditions.push(["v.latest = 1"]);
+  else if (version !== undefined) conditions.push(["v.version = ?", version]);
+  if (!includeDeleted) conditions.push(["v.status <> 'deleted'"]);
+  if (updatedSince !== undefined) conditions.push(["v.updated_at > ?", updatedSince]);
+  if (search !== undefined) conditions.push(["(instr(lower(v.name), ?) OR instr(v.description, ?))", search, search]);
+  const where = conditions.map(([condition]) => condition).join(" AND ");
+  return sql
+    .exec<Row>(
+      `${selected} WHERE ${where} ORDER BY v.name, v.version LIMIT ?`,
+      ...conditions.flatMap(([, ...values]) => values),
+      limit,
+    )
+    .toArray()
+    .map(listed);
+}
+
+/** All of one server's, the newest first. */
+export function versionsOf(sql: SqlStorage, name: string, includeDeleted: boolean): ListedVersion[] {
+  const present = includeDeleted ? "" : "AND v.status <> 'deleted'";
+  return sql.exec<Row>(`${selected} WHERE v.name = ? ${present} ORDER BY v.sequence DESC`, name).toArray().map(listed);
+}
+
+/** One of a server's, by its number or as `latest`. */
+export function versionNamed(
+  sql: SqlStorage,
+  name: string,
+  version: string,
+  includeDeleted: boolean,
+): ListedVersion | undefined {
+  const which = version === "latest" ? "v.latest = 1" : "v.version = ?";
+  const present = includeDeleted ? "" : "AND v.status <> 'deleted'";
+  return sql
+    .exec<Row>(
+      `${selected} WHERE v.name = ? AND ${which} ${present}`,
+      ...(version === "latest" ? [name] : [name, version]),
+    )
+    .toArray()
+    .map(listed)[0];
+}
+
+function listed(row: Row): ListedVersion {
+  const { name, entry } = row;
+  return { name, ...versionOf(row), ...(entry === null ? {} : { entry: JSON.parse(entry) as DirectoryEntry }) };
+}
+
+function fullName({ tenant, name }: Place): string {
+  return `${tenant}/${name}`;
+}

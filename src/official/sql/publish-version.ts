@@ -1,0 +1,212 @@
+import type { Bounds } from "../../kernel/bounds.ts";
+import { canonicalJson, digestOfTextNow } from "../../kernel/digest.ts";
+import { type Failure, failure } from "../../kernel/failure.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
+import { attributesOf } from "../../manifest/attributes.ts";
+import type { PreparedManifest } from "../../manifest/prepare.ts";
+import { mentionedNames, scanCapability } from "../../manifest/scan.ts";
+import { canonicalManifest, type StoredCapability, type StoredManifest } from "../../manifest/stored.ts";
+import { isObject } from "../../manifest/validate.ts";
+import type { NewChange } from "../../registry/change-chain.ts";
+import { ServerConfig } from "../../registry/schema.ts";
+import { generationOf, recordChanges } from "../../registry/sql/change-log.ts";
+import { publish } from "../../registry/sql/publish.ts";
+import { bodyText } from "../../registry/sql/revisions.ts";
+import { findRow, type ServerRow, touch } from "../../registry/sql/servers.ts";
+import { followSources } from "../../registry/sql/source-rows.ts";
+import { noteAllPending } from "../../search/sql/pending-items.ts";
+import type { ServerVersion } from "../contract.ts";
+import type { ServerJson } from "../schema.ts";
+import { isRemoteSource, manifestFields, remoteSources, spokenFor } from "../server-json.ts";
+import { latestOf } from "../version-order.ts";
+import {
+  findVersion,
+  insertVersion,
+  listVersions,
+  settleLatest,
+  tellAllVersions,
+  versionsSize,
+} from "./tenant-versions.ts";
+
+export interface VersionRequest {
+  name: string;
+  document: ServerJson;
+}
+
+/** What every change of a server's versions works with. */
+export interface VersionWork {
+  sql: SqlStorage;
+  tenant: string;
+  at: string;
+  subject: string;
+  bounds: Bounds;
+  /** Whether the registry may read a remote by itself. */
+  mayAsk: (url: string) => boolean;
+}
+
+export interface VersionOutcome {
+  generation: number;
+  versions: ServerVersion[];
+}
+
+/**
+ * Adds a version to a server, and makes the server where there is none: one transaction, called inside it. The latest
+ * version speaks for the server: its fields are the manifest's, its remotes are sources.
+ */
+export function publishVersion(work: VersionWork, { name, document }: VersionRequest): Result<VersionOutcome, Failure> {
+  const { sql, at, subject, bounds } = work;
+  const { version } = document;
+  const objection = privateObjection(work, name);
+  if (objection !== undefined) return err(objection);
+  if (findVersion(sql, name, version) !== undefined) {
+    const message = `invalid version: cannot publish a duplicate version; ${document.name} ${version} is there already, and a published version never changes`;
+    return err(failure("ErrorVersionExists", message));
+  }
+  const text = JSON.stringify(document);
+  const size = versionsSize(sql, name);
+  if (size.count >= bounds.versions || size.bytes + 2 * text.length > bounds.versionsBytes) {
+    const message = `A server has at most ${bounds.versions} versions, and ${bounds.versionsBytes} bytes of them`;
+    return err(failure("ErrorTooManyVersions", message));
+  }
+  const before = listVersions(sql, name);
+  const published = { version, status: "active" as const, sequence: Number.MAX_SAFE_INTEGER };
+  const isLatest =
+    latestOf<{ version: string; status: ServerVersion["status"]; sequence: number }>([...before, published]) ===
+    published;
+  const message = `version ${version} was published`;
+  const moved = isLatest ? speakFor(work, name, { document, status: "active" }, message) : note(work, name, message);
+  if (!moved.ok) return moved;
+  const generation = moved.value;
+  insertVersion(sql, { server: name, version, document: text, at, subject, generation });
+  settleLatest(sql, name, at, generation);
+  const added = findVersion(sql, name, version);
+  return ok({ generation, versions: added === undefined ? [] : [added] });
+}
+
+/** Why the versions of a server are left alone: it is not public, and they would make it so. */
+export function privateObjection({ sql, tenant }: VersionWork, name: string): Failure | undefined {
+  const row = findRow(sql, name);
+  const isThere = row !== undefined && (row.deleted_at === null || row.withdrawn === 1);
+  if (!isThere || row.visibility === "public") return undefined;
+  const message = `${tenant}/${name} is not public, and what is published here is: make it public first (PUT /api/mcp/configs)`;
+  return failure("ErrorServerPrivate", message);
+}
+
+/** Logs a change of a server's versions that leaves the server as it is. Answers its generation. */
+export function note({ sql, at, bounds }: VersionWork, name: string, message: string): Result<number, Failure> {
+  const reasons = [{ path: "/version", classification: "cosmetic" as const, message }];
+  const change: NewChange = { kind: "server", key: name, classification: "cosmetic", reasons };
+  const { generation } = recordChanges(sql, name, at, [change], bounds.changes);
+  touch(sql, name, generation, at);
+  return ok(generation);
+}
+
+/** The version that is to speak for its server. */
+export interface Spokesman {
+  document: ServerJson;
+  status: "active" | "deprecated";
+}
+
+/**
+ * Lets a version speak for its server: its fields become the manifest's, its remotes sources, its status the server's.
+ * What the server can do stays. Everything under one generation, which is the answer.
+ */
+export function speakFor(
+  work: VersionWork,
+  name: string,
+  spokesman: Spokesman,
+  message: string,
+): Result<number, Failure> {
+  const { sql, tenant, at, subject, bounds } = work;
+  const before = generationOf(sql);
+  const row = findRow(sql, name);
+  const manifest = restated(sql, row, name, spokesman.document);
+  if (row === undefined || row.deleted_at !== null || row.digest !== manifest.digest) {
+    const published = publish(sql, tenant, { name, subject, at, manifest }, bounds);
+    if (!published.ok) return published;
+  }
+  const settled = settleConfig(work, name, spokesman);
+  const generation = generationOf(sql);
+  if (generation > before) {
+    if (settled.becamePublic) {
+      sql.exec("UPDATE server SET public_since = ? WHERE name = ?", generation, name);
+      noteAllPending(sql, tenant, name, generation);
+      tellAllVersions(sql, name, work.at, generation);
+    }
+    return ok(generation);
+  }
+  return note(work, name, message);
+}
+
+/** As many as settings may name. */
+const mostSources = 32;
+
+/** The server's settings as its latest version has them. Sources that were set by hand stay as they are. */
+function settleConfig(
+  { sql, tenant, at, mayAsk }: VersionWork,
+  name: string,
+  { document, status }: Spokesman,
+): { becamePublic: boolean } {
+  const row = findRow(sql, name);
+  const {
+    status: _,
+    sources: declared = [],
+    ...config
+  } = row === undefined ? ServerConfig.parse({ tenant, name }) : (JSON.parse(row.config) as ServerConfig);
+  const byHand = declared.filter((source) => !isRemoteSource(source));
+  const known = new Set(byHand.map(({ url }) => url));
+  const read = remoteSources(document.remotes, mayAsk).filter(({ url }) => !known.has(url));
+  const sources = [...byHand, ...read].slice(0, mostSources);
+  const next = {
+    ...config,
+    visibility: "public",
+    ...(status === "active" ? {} : { status }),
+    ...(sources.length === 0 ? {} : { sources }),
+  } as ServerConfig;
+  sql.exec("UPDATE server SET config = ?, visibility = 'public' WHERE name = ?", JSON.stringify(next), name);
+  followSources(sql, next, at);
+  return { becamePublic: row?.public_since === null };
+}
+
+/** The server's manifest with the fields of a server.json instead of those it spoke for before. */
+function restated(
+  sql: SqlStorage,
+  row: ServerRow | undefined,
+  name: string,
+  document: ServerJson,
+): Omit<PreparedManifest, "rejected"> {
+  const last = lastManifest(sql, row, name);
+  const kept = Object.entries(last?.header ?? {}).filter(([key]) => !spokenFor.includes(key));
+  const header = { ...Object.fromEntries(kept), ...manifestFields(document) };
+  const capabilities = (last?.capabilities ?? []).map(prepared);
+  return {
+    header,
+    capabilities,
+    digest: digestOfTextNow(canonicalManifest(header, capabilities)),
+    flags: scanCapability({ kind: "server", name, declared: header }).slice(0, mostFlags),
+  };
+}
+
+const mostFlags = 20;
+
+/** What a server had last: one that its publisher had taken back comes back as it was. */
+function lastManifest(sql: SqlStorage, row: ServerRow | undefined, name: string): StoredManifest | undefined {
+  if (row === undefined) return undefined;
+  const newest = sql
+    .exec<{ digest: string }>("SELECT digest FROM revision WHERE server = ? ORDER BY number DESC LIMIT 1", name)
+    .toArray()[0]?.digest;
+  const text = newest === undefined ? undefined : bodyText(sql, name, row.digest ?? newest);
+  return text === undefined ? undefined : (JSON.parse(text) as StoredManifest);
+}
+
+function prepared(item: StoredCapability): PreparedManifest["capabilities"][number] {
+  const { declared, ...known } = item;
+  const { metadata } = declared;
+  return {
+    ...known,
+    text: canonicalJson(declared),
+    discovered: isObject(metadata) && isObject(metadata.discovery),
+    mentions: mentionedNames(declared),
+    attributes: attributesOf(declared),
+  };
+}

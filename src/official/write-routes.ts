@@ -1,0 +1,101 @@
+import { type Principal, tenantObjection } from "../auth/principal.ts";
+import { readDocument, validated } from "../http/body.ts";
+import { type App, bad, type RequestContext, RequestFailed, refuse, unwrap } from "../http/context.ts";
+import { admit, parameters } from "../http/request.ts";
+import { publicOrigin } from "../http/respond.ts";
+import type { Writer } from "../objects/tenant/tenant-object.ts";
+import { refreshNow } from "../registry/read.ts";
+import type { Services } from "../services.ts";
+import { changeVersions, invalidServerJson, publishServerJson, serverJsonIssues } from "./publish.ts";
+import { serverResponse } from "./response.ts";
+import { answer, officialName, officialPrefixes } from "./routes.ts";
+import { OfficialName, type ServerJson, StatusUpdate } from "./schema.ts";
+import { placeOf } from "./server-json.ts";
+
+/** Publishing to the official registry's API, for tokens that hold the tenant before the slash. */
+export function officialWriteRoutes(app: App, services: Services): void {
+  const { bounds } = services.config;
+
+  for (const prefix of officialPrefixes) {
+    app.post(`${prefix}/publish`, async (c) => {
+      const principal = await admit(c, services, "registry:publish");
+      parameters(c, []);
+      const document = await readDocument(c, { bytes: bounds.serverJsonBytes, depth: bounds.depth });
+      // Permission comes before the rest of the document is looked at.
+      const { name } = (document.value ?? {}) as { name?: unknown };
+      const { success, data } = OfficialName.safeParse(name);
+      const writer = success ? writerOf(principal, data) : undefined;
+      const issues = [...document.issues, ...serverJsonIssues(document.value)];
+      if (issues.length > 0 || writer === undefined) throw new RequestFailed(invalidServerJson(issues));
+      const { version, generation } = unwrap(await publishServerJson(services, writer, document.value as ServerJson));
+      readRemotes(c, services, document.value as ServerJson);
+      return answer(c, services, serverResponse(version, publicOrigin(c, services.config)), { generation });
+    });
+
+    app.patch(`${prefix}/servers/:serverName/versions/:version/status`, async (c) => {
+      const { version } = c.req.param();
+      const [changed] = await statusChange(c, services, version);
+      if (changed === undefined) throw bad("ErrorVersionNotFound");
+      return answer(c, services, changed);
+    });
+
+    app.patch(`${prefix}/servers/:serverName/status`, async (c) => {
+      const servers = await statusChange(c, services, undefined);
+      return answer(c, services, { updatedCount: servers.length, servers });
+    });
+
+    const version = `${prefix}/servers/:serverName/versions/:version`;
+    const neither = async (c: RequestContext): Promise<never> => {
+      const principal = await admit(c, services, "registry:publish");
+      parameters(c, []);
+      writerOf(principal, officialName(c));
+      const instead = "A published version never changes: publish another, or set its status";
+      throw bad("ErrorNotImplemented", instead);
+    };
+    app.put(version, neither);
+    app.delete(version, neither);
+
+    for (const [path, allow] of [
+      ["publish", "POST"],
+      ["validate", "POST"],
+      ["servers", "GET, HEAD"],
+      ["servers/:serverName/versions", "GET, HEAD"],
+      ["servers/:serverName/versions/:version", "GET, HEAD, PUT, DELETE"],
+      ["servers/:serverName/versions/:version/status", "PATCH"],
+      ["servers/:serverName/status", "PATCH"],
+      ["ping", "GET, HEAD"],
+      ["health", "GET, HEAD"],
+      ["version", "GET, HEAD"],
+    ]) {
+      app.all(`${prefix}/${path}`, () => {
+        throw bad("ErrorMethodNotAllowed", undefined, { allow });
+      });
+    }
+  }
+}
+
+async function statusChange(c: RequestContext, services: Services, only: string | undefined) {
+  const principal = await admit(c, services, "registry:publish");
+  parameters(c, []);
+  const name = officialName(c);
+  const writer = writerOf(principal, name);
+  const { bounds } = services.config;
+  const document = await readDocument(c, { bytes: bounds.configBytes, depth: bounds.depth });
+  const update = validated(StatusUpdate, document, "ErrorBadRequest");
+  if (update.status === "active" && update.statusMessage !== undefined) {
+    throw bad("ErrorBadRequest", "statusMessage cannot come with the status active");
+  }
+  const { versions } = unwrap(await changeVersions(services, writer, name, only, update));
+  return versions.map((version) => serverResponse(version, publicOrigin(c, services.config)));
+}
+
+function writerOf(principal: Principal, name: string): Writer {
+  const { tenant } = placeOf(name);
+  refuse(tenantObjection(principal, tenant, "registry:publish"));
+  return { tenant, subject: principal.subject };
+}
+
+/** Its object reads the remotes at once; this waits out of the caller's sight, to show here what was found. */
+function readRemotes(c: RequestContext, services: Services, { name, remotes = [] }: ServerJson): void {
+  if (remotes.length > 0) c.executionCtx.waitUntil(refreshNow(services, placeOf(name), { anew: false }));
+}

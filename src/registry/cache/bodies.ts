@@ -1,0 +1,44 @@
+import { type Edge, missed } from "../../kernel/platform/cache-api.ts";
+import type { Source } from "../../kernel/platform/usage.ts";
+import type { StoredManifest } from "../../manifest/stored.ts";
+import type { TenantObject } from "../../objects/tenant/tenant-object.ts";
+import type { ServerRef } from "./heads.ts";
+import { bodyKey } from "./keys.ts";
+
+interface BodiesOptions {
+  edge: Edge;
+  kv: Pick<KVNamespace, "get">;
+  tenant: (name: string) => Pick<TenantObject, "body">;
+}
+
+/** Immutable under their digest, so as long as the Cache API likes. */
+const edgeSeconds = 86_400;
+
+/** Stored manifests by server and digest: Cache API, KV, and at last the object, which can rebuild any it retains. */
+export class Bodies {
+  readonly #options: BodiesOptions;
+
+  constructor(options: BodiesOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined when no retained revision of the server has the digest. The caller has decided who may see it. */
+  async get(
+    { tenant, name }: ServerRef,
+    digest: string,
+  ): Promise<{ manifest: StoredManifest; source: Source } | undefined> {
+    const { edge, kv } = this.#options;
+    const key = bodyKey(tenant, name, digest);
+    const cached = await edge.read(key);
+    if (cached !== undefined) return { manifest: JSON.parse(cached), source: "edge" };
+    let source: Source = "kv";
+    let text = (await kv.get(key, "text").catch((cause) => missed("KV read", cause))) ?? undefined;
+    if (text === undefined) {
+      source = "object";
+      text = await this.#options.tenant(tenant).body(name, digest);
+    }
+    if (text === undefined) return undefined;
+    await edge.write(key, text, edgeSeconds);
+    return { manifest: JSON.parse(text), source };
+  }
+}

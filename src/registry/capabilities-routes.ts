@@ -1,0 +1,116 @@
+import { readDocument, validated } from "../http/body.ts";
+import { type App, bad, type RequestContext, RequestFailed, unwrap } from "../http/context.ts";
+import { admit, flag, freshnessOf, parameters, serverRef } from "../http/request.ts";
+import { type AnswerMeta, notModified, send, succeed } from "../http/respond.ts";
+import { keepAnswer } from "../http/response-cache.ts";
+import { etagOf, matchesEtag } from "../kernel/etag.ts";
+import { failure } from "../kernel/failure.ts";
+import { ownView } from "../mcp/resources/own-manifest.ts";
+import type { Services } from "../services.ts";
+import { readableHead } from "./access.ts";
+import { publishDocument } from "./publish.ts";
+import { asCached, findView, isUnread, resolveHead, showView } from "./read.ts";
+import { ItemSwitch } from "./schema.ts";
+import { capabilitiesView } from "./views/capabilities.ts";
+import type { View } from "./views/view.ts";
+import { effectiveBy, writerTo, written } from "./write.ts";
+
+/**
+ * One view of one server: authorise, resolve the head, compare tags, send bytes. What was answered from memory is kept
+ * whole, and from then on need not come here.
+ */
+export async function readView(c: RequestContext, services: Services, view: View): Promise<Response> {
+  const ref = serverRef(c);
+  const freshness = freshnessOf(c);
+  if (c.req.url.includes("?")) parameters(c, []);
+  const principal = await admit(c, services, "registry:read");
+  const remembered = services.heads.peek(ref, freshness);
+  const resolved = remembered ?? unwrap(await resolveHead(services, principal, ref, freshness));
+  const head = unwrap(readableHead(principal, ref.tenant, resolved, freshness.minGeneration));
+
+  // What has to be looked at anew, or was not in memory, is not kept.
+  const keep = (body: Uint8Array | undefined, meta: AnswerMeta) => {
+    if (remembered === undefined || meta.source !== "memory" || isUnread(head)) return;
+    const holds = () => services.heads.peek(ref, asCached) === remembered;
+    keepAnswer(c, services, { question: c.req.url, body: () => body, contentType: view.contentType, meta, holds });
+  };
+  const meta = { etag: etagOf(head, view.version), generation: resolved.asOf, source: resolved.source };
+  const ifNoneMatch = c.req.header("If-None-Match");
+  if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, meta.etag)) {
+    keep(services.views.peek(head, view), meta);
+    return notModified(c, services, meta);
+  }
+  const { bytes, ...shown } = unwrap(await showView(services, principal, view, head, resolved));
+  keep(bytes, shown);
+  return send(c, services, bytes, view.contentType, shown);
+}
+
+const path = "/api/mcp/capabilities/:tenant/:name";
+
+/** What a server can do: read it, publish it, switch items on and off. */
+export function capabilitiesRoutes(app: App, services: Services): void {
+  const { bounds } = services.config;
+
+  app.get(path, (c) => readView(c, services, capabilitiesView));
+
+  app.put(path, async (c) => {
+    const ref = serverRef(c);
+    const writer = await writerTo(c, services, ref.tenant);
+    const partial = flag("partial", parameters(c, ["partial"]).partial);
+    const document = await readDocument(c, { bytes: bounds.manifestBytes, depth: bounds.depth });
+    const published = unwrap(await publishDocument(services, ref, writer, document, partial));
+    const { head, rejected, narrowed, ...result } = published;
+    const data = {
+      ...result,
+      ...(partial ? { rejected } : {}),
+      ...(narrowed ? { effectiveBy: effectiveBy(services.now()) } : {}),
+    };
+    return succeed(c, services, data, written(head, published.outcome === "created" ? 201 : 200));
+  });
+
+  app.patch(path, async (c) => {
+    const ref = serverRef(c);
+    const writer = await writerTo(c, services, ref.tenant);
+    parameters(c, []);
+    const document = await readDocument(c, { bytes: bounds.configBytes, depth: bounds.depth });
+    const { items } = validated(ItemSwitch, document);
+    const switches = items.map(({ kind, name, enabled }) => ({ kind, key: name, enabled }));
+    const { head, generation, changed, narrowed } = unwrap(
+      await services.tenant(ref.tenant).switchItems(writer, ref.name, switches),
+    );
+    await services.heads.confirm(head);
+    const data = { generation, changed, ...(narrowed ? { effectiveBy: effectiveBy(services.now()) } : {}) };
+    return succeed(c, services, data, written(head));
+  });
+
+  app.all(path, () => {
+    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD, PUT, PATCH" });
+  });
+}
+
+/** The `capabilities://` views: of every server, and of the registry itself. */
+export function viewsRoutes(app: App, services: Services): void {
+  app.get("/api/mcp/capabilities/:tenant/:name/:view", async (c) => {
+    const view = unwrap(findView(c.req.param("view")));
+    try {
+      return await readView(c, services, view);
+    } catch (error) {
+      // What goes wrong in making a view has a name of its own.
+      if (error instanceof RequestFailed && error.failure.code !== "ErrorInternalServer") throw error;
+      if (error instanceof RequestFailed) throw new RequestFailed(failure("server_error", error.failure.message));
+      throw error;
+    }
+  });
+
+  app.get("/api/mcp/capabilities/:view", (c) => {
+    parameters(c, []);
+    const { text, contentType } = unwrap(ownView(services, c.req.param("view")));
+    return send(c, services, text, contentType, { source: "memory" });
+  });
+
+  for (const path of ["/api/mcp/capabilities/:tenant/:name/:view", "/api/mcp/capabilities/:view"]) {
+    app.all(path, () => {
+      throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
+    });
+  }
+}

@@ -1,0 +1,71 @@
+import { flatten } from "../formats/rtfs/index.ts";
+import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
+import { admitAnyone, flag, freshnessOf, parameters, tenantName } from "../http/request.ts";
+import { notModified, send, succeed } from "../http/respond.ts";
+import { matchesEtag } from "../kernel/etag.ts";
+import type { Services } from "../services.ts";
+import { capabilityText, readCapability } from "./capability.ts";
+import { capabilityDocument } from "./views/capability.ts";
+
+const path = "/api/capabilities/:tenant/:capabilityId";
+
+const formats = { json: "application/json", yaml: "application/yaml", rtfs: "application/rtfs" } as const;
+type Format = keyof typeof formats;
+
+/** One capability of any kind, by its id. Public ones need no token. */
+export function capabilityRoutes(app: App, services: Services): void {
+  app.get(path, async (c) => {
+    const tenant = tenantName(c.req.param("tenant"));
+    const principal = await admitAnyone(c, services);
+    const { minGeneration } = freshnessOf(c);
+    const found = unwrap(await readCapability(services, principal, tenant, c.req.param("capabilityId"), minGeneration));
+    const query = parameters(c, ["format", "layout", "hints"]);
+
+    const format = formatOf(c, query.format);
+    const hints = flag("hints", query.hints);
+    const flat = layoutOf(query.layout) === "flat";
+    if (flat && format === "rtfs") throw bad("ErrorBadRequest", "The flat layout comes as JSON or YAML");
+    const variant = `${format}${flat ? ".flat" : ""}${hints ? ".hints" : ""}`;
+    const etag = `W/"${found.capability.digest}.${found.head.overlay}.k1.${variant}"`;
+    const meta = { etag, generation: found.generation, source: "object" as const, headers: { Vary: "Accept" } };
+    const ifNoneMatch = c.req.header("If-None-Match");
+    if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) return notModified(c, services, meta);
+
+    const document = capabilityDocument(found, { hints });
+    const data = flat ? flatLayout(document) : document;
+    if (format === "json") return succeed(c, services, data, meta);
+    const { text, losses } = capabilityText(format, data);
+    const lost = losses.length === 0 ? {} : { "Rollcall-Losses": losses.map(encodeURI).join(" ").slice(0, 1_000) };
+    return send(c, services, text, `${formats[format]}; charset=utf-8`, {
+      ...meta,
+      headers: { ...meta.headers, ...lost },
+    });
+  });
+
+  app.all(path, () => {
+    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
+  });
+}
+
+/** `?format=` wins over `Accept`; anything else that is asked for gets JSON. */
+function formatOf(c: RequestContext, wanted: string | undefined): Format {
+  if (wanted !== undefined) {
+    if (Object.hasOwn(formats, wanted)) return wanted as Format;
+    throw bad("ErrorBadRequest", `format must be one of ${Object.keys(formats).join(", ")}`);
+  }
+  const accept = c.req.header("Accept") ?? "";
+  if (/\b(?:application|text)\/(?:x-)?yaml\b/i.test(accept)) return "yaml";
+  return /\bapplication\/rtfs\b/i.test(accept) ? "rtfs" : "json";
+}
+
+function layoutOf(wanted: string | undefined): "hierarchical" | "flat" {
+  if (wanted === undefined || wanted === "hierarchical") return "hierarchical";
+  if (wanted === "flat") return "flat";
+  throw bad("ErrorBadRequest", "layout must be hierarchical or flat");
+}
+
+/** The old layout: metadata as one level of keys joined with `_`. */
+function flatLayout({ metadata, ...document }: Record<string, unknown>): Record<string, unknown> {
+  const { flat, collisions } = flatten((metadata ?? {}) as Record<string, unknown>);
+  return { ...document, metadata: flat, ...(collisions.length > 0 ? { collisions } : {}) };
+}

@@ -1,0 +1,54 @@
+import { stringify } from "yaml";
+import type { Principal } from "../auth/principal.ts";
+import { printRtfs, type RtfsCapability } from "../formats/rtfs/index.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import type { Services } from "../services.ts";
+import { guardTenant, readableHead } from "./access.ts";
+import type { Head } from "./contract.ts";
+import type { CapabilityDocument } from "./views/capability.ts";
+
+/** What a capability's document can be written as besides JSON. */
+export type TextFormat = "yaml" | "rtfs";
+
+export interface CapabilityText {
+  text: string;
+  /** What the notation has no words for: pointers from a list with this capability alone. */
+  losses: string[];
+}
+
+export function capabilityText(format: TextFormat, document: Record<string, unknown>): CapabilityText {
+  if (format === "yaml") return { text: stringify(document, { version: "1.2" }), losses: [] };
+  return printRtfs([rtfsOf(document)]);
+}
+
+/** What RTFS has a place for: the registry's own additions are left out. */
+function rtfsOf({ kind: _, registry: __, runtime: ___, ...document }: Record<string, unknown>): RtfsCapability {
+  return document as unknown as RtfsCapability;
+}
+
+export interface FoundCapability extends CapabilityDocument {
+  head: Head;
+  generation: number;
+}
+
+/** A current capability of a tenant, by its id, while it is switched on. */
+export async function readCapability(
+  services: Services,
+  principal: Principal,
+  tenant: string,
+  id: string,
+  minGeneration = 0,
+): Promise<Result<FoundCapability, Failure>> {
+  const objection = await guardTenant(services, principal, tenant);
+  if (objection !== undefined) return err(objection);
+  const { capability, generation, ...found } = await services.tenant(tenant).capability(id);
+  const known = { head: found.head, asOf: generation };
+  const readable = readableHead(principal, tenant, known, minGeneration, "ErrorCapabilityNotFound");
+  if (!readable.ok) return readable;
+  const head = readable.value;
+  const off = head.disabled.some(({ kind, key }) => kind === capability?.kind && key === capability.key);
+  if (capability === undefined || off) return err(failure("ErrorCapabilityNotFound"));
+  const flags = head.flags.filter(({ capability: about }) => about === id);
+  return ok({ server: { tenant, name: head.name }, capability, flags, head, generation });
+}

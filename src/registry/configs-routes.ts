@@ -1,0 +1,135 @@
+import { holds } from "../auth/principal.ts";
+import { readDocument, validated } from "../http/body.ts";
+import { type App, bad, type RequestContext, refuse, unwrap } from "../http/context.ts";
+import { readPageRequest } from "../http/page.ts";
+import { admit, freshnessOf, parameters, serverName, serverRef, tenantName } from "../http/request.ts";
+import { notModified, succeed } from "../http/respond.ts";
+import { etagOf, matchesEtag } from "../kernel/etag.ts";
+import type { Writer } from "../objects/tenant/tenant-object.ts";
+import type { Services } from "../services.ts";
+import { generationObjection, insiderObjection } from "./access.ts";
+import { refreshNow } from "./read.ts";
+import { ServerConfig } from "./schema.ts";
+import { listServers, readServer, soleTenant, summaryOf } from "./servers.ts";
+import type { ServerEntry } from "./sql/servers.ts";
+import type { SourceDetail } from "./sql/source-rows.ts";
+import { asWriter, effectiveBy, writerTo, written } from "./write.ts";
+
+const listPath = "/api/mcp/configs";
+const onePath = "/api/mcp/configs/:tenant/:name";
+
+/** Servers and their settings. */
+export function configsRoutes(app: App, services: Services): void {
+  app.get(listPath, async (c) => {
+    const principal = await admit(c, services, "registry:read");
+    const query = parameters(c, ["tenant", "visibility", "limit", "cursor"]);
+    const tenant = query.tenant === undefined ? undefined : tenantName(query.tenant);
+    if (tenant !== undefined) refuse(insiderObjection(principal, tenant));
+    if (query.visibility !== undefined && query.visibility !== "public") {
+      throw bad("ErrorBadRequest", 'visibility can only be "public": the public servers of every tenant');
+    }
+    const list = { whose: query.visibility === "public" ? ("public" as const) : ("own" as const), tenant };
+    const sole = soleTenant(principal, list);
+    const { minGeneration } = freshnessOf(c);
+    if (minGeneration > 0 && sole === undefined) {
+      throw bad("ErrorBadRequest", "Rollcall-Min-Generation is a tenant's: name one with ?tenant=");
+    }
+    const page = unwrap(await listServers(services, principal, list, readPageRequest(query)));
+    refuse(generationObjection(minGeneration, page.generation));
+    const meta = { message: "MCP server list retrieved successfully", source: "object" as const };
+    // Across tenants there is no tenant's generation to speak of; the one in the page only orders its pages.
+    return succeed(c, services, page, sole === undefined ? meta : { ...meta, generation: page.generation });
+  });
+
+  app.post(listPath, async (c) => {
+    const { config, writer } = await submitted(c, services);
+    const { head, generation } = unwrap(await services.tenant(config.tenant).createServer(writer, config));
+    await services.heads.confirm(head);
+    readSources(c, services, config);
+    const message = "MCP server created successfully";
+    return succeed(c, services, { ...config, generation }, { ...written(head, 201), message });
+  });
+
+  app.put(listPath, async (c) => {
+    const { config, writer } = await submitted(c, services);
+    const { head, generation, narrowed } = unwrap(await services.tenant(config.tenant).replaceConfig(writer, config));
+    await services.heads.confirm(head);
+    readSources(c, services, config);
+    const until = narrowed ? { effectiveBy: effectiveBy(services.now()) } : {};
+    const message = "MCP server updated successfully";
+    return succeed(c, services, { ...config, generation, ...until }, { ...written(head), message });
+  });
+
+  app.get(onePath, async (c) => {
+    parameters(c, []);
+    const ref = serverRef(c);
+    const { minGeneration } = freshnessOf(c);
+    const principal = await admit(c, services, "registry:read");
+    const { entry, generation } = unwrap(await readServer(services, principal, ref, minGeneration));
+    const meta = { etag: etagOf(entry.head, "config"), generation, source: "object" as const };
+    const ifNoneMatch = c.req.header("If-None-Match");
+    if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, meta.etag)) return notModified(c, services, meta);
+    const message = "MCP server information retrieved successfully";
+    // Sources, policy and whatever else is in a config are the tenant's own business.
+    if (!holds(principal, ref.tenant)) return succeed(c, services, summaryOf(entry), { ...meta, message });
+    const sources = entry.head.sources === undefined ? undefined : await services.tenant(ref.tenant).sources(ref.name);
+    return succeed(c, services, shown(entry, sources), { ...meta, message });
+  });
+
+  app.delete(onePath, async (c) => {
+    const ref = serverRef(c);
+    const writer = await writerTo(c, services, ref.tenant);
+    parameters(c, []);
+    const { head, generation } = unwrap(await services.tenant(ref.tenant).deleteServer(writer, ref.name));
+    await services.heads.confirm(head);
+    const data = { generation, effectiveBy: effectiveBy(services.now()) };
+    const meta = { generation: head.asOf, source: "object" as const, message: "MCP server deleted successfully" };
+    return succeed(c, services, data, meta);
+  });
+
+  app.all(listPath, () => {
+    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD, POST, PUT" });
+  });
+  app.all(onePath, () => {
+    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD, DELETE" });
+  });
+}
+
+/** Names that answers add to a config and a write ignores. */
+const answerKeys = ["createdAt", "updatedAt", "registry", "generation", "effectiveBy"];
+
+function shown({ config, head, summary, createdAt, updatedAt }: ServerEntry, sources: SourceDetail[] | undefined) {
+  const { generation, digest, lastSynced, disabled, flags, warnings } = head;
+  const { counts, tokens, version } = summary;
+  const items = disabled.map(({ kind, key }) => ({ kind, name: key }));
+  return {
+    ...config,
+    createdAt,
+    updatedAt,
+    registry: { generation, digest, lastSynced, version, counts, tokens, disabled: items, flags, sources, warnings },
+  };
+}
+
+/** Its object reads new sources at once; this waits for it out of the caller's sight, to show here what was found. */
+function readSources(c: RequestContext, services: Services, { tenant, name, sources }: ServerConfig): void {
+  if (sources !== undefined && sources.length > 0) {
+    c.executionCtx.waitUntil(refreshNow(services, { tenant, name }, { anew: false }));
+  }
+}
+
+/** The config in a body, and who is writing it. Permission comes before the rest of the document is looked at. */
+async function submitted(c: RequestContext, services: Services): Promise<{ config: ServerConfig; writer: Writer }> {
+  const principal = await admit(c, services, "registry:publish");
+  parameters(c, []);
+  const { bounds } = services.config;
+  const document = await readDocument(c, { bytes: bounds.configBytes, depth: bounds.depth });
+  const value = (typeof document.value === "object" && document.value !== null ? document.value : {}) as Record<
+    string,
+    unknown
+  >;
+  const tenant = tenantName(value.tenant);
+  const writer = asWriter(c, principal, tenant);
+  serverName(value.name);
+  const declared = Object.fromEntries(Object.entries(value).filter(([key]) => !answerKeys.includes(key)));
+  return { config: validated(ServerConfig, { ...document, value: declared }), writer };
+}

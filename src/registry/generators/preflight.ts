@@ -1,0 +1,55 @@
+import type { Generator } from "../../manifest/schema/capability.ts";
+import type { PreflightRequest } from "../views/schema.ts";
+import { isPresent } from "./config-path.ts";
+
+export interface Preflight {
+  type: string;
+  ready: boolean;
+  missing_fields: string[];
+  missing_credentials: string[];
+  /** What the generator's host must have installed; the registry cannot see whether it does. */
+  dependencies: string[];
+  /** How long to wait before giving up; null where nothing upstream is called. */
+  timeout_ms: number | null;
+  concurrency: { safe: boolean; advice: string };
+  reasons: string[];
+}
+
+/** Where a generator says nothing of its latency. */
+const assumedP95Ms = 5_000;
+
+/** Whether a generator could run on a config with the credentials the caller names, and how to run it. */
+export function preflight(generator: Generator, { config, credentials }: PreflightRequest): Preflight {
+  const { type, requirements, upstreamDependencies: upstream } = generator;
+  const held = new Set(credentials);
+  const needed = new Set([...(requirements?.envVars ?? []), ...(upstream?.credentialsRequired ?? [])]);
+  const missing_fields = (requirements?.fields ?? []).filter((field) => !isPresent(config, field));
+  const missing_credentials = [...needed].filter((name) => !held.has(name));
+  const p95 = upstream?.expectedLatencyMs?.p95;
+  const safe = upstream?.concurrencySafe ?? upstream == null;
+  return {
+    type,
+    ready: missing_fields.length === 0 && missing_credentials.length === 0,
+    missing_fields,
+    missing_credentials,
+    dependencies: requirements?.dependencies ?? [],
+    timeout_ms: upstream == null ? null : 2 * (p95 ?? assumedP95Ms),
+    concurrency: {
+      safe,
+      advice: safe ? "several may run at once" : "run one at a time: it does not say that it is safe to run at once",
+    },
+    reasons: [
+      ...missing_fields.map((field) => `Missing field: ${field}`),
+      ...missing_credentials.map((name) => `Missing credential: ${name}`),
+      upstream == null
+        ? "It depends on nothing upstream"
+        : p95 === undefined
+          ? `Its p95 latency is not declared; ${assumedP95Ms} ms is assumed, and the timeout is twice that`
+          : `The timeout is twice its p95 latency of ${p95} ms`,
+      ...(generator.status === "deprecated" ? ["It is deprecated"] : []),
+      ...(upstream?.stability !== undefined && upstream.stability !== "stable"
+        ? [`Its upstream is ${upstream.stability}`]
+        : []),
+    ],
+  };
+}

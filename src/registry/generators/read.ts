@@ -1,0 +1,25 @@
+import { type Failure, failure } from "../../kernel/failure.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
+import type { PublishedManifest } from "../read.ts";
+import { generatorsOf, strategyOf } from "../views/generators.ts";
+import type { PreflightRequest } from "../views/schema.ts";
+import { type Preflight, preflight } from "./preflight.ts";
+import { type Selection, selectGenerator } from "./select.ts";
+
+/** Which of a server's generators a config is for. */
+export function selectFrom({ manifest, head }: PublishedManifest, config: unknown): Result<Selection, Failure> {
+  const generators = generatorsOf(manifest, head);
+  if (generators.length === 0) return err(failure("resource_not_found", "The server has no generators"));
+  return ok(selectGenerator(config, generators, strategyOf(manifest).fallback));
+}
+
+/** Whether one of a server's generators could run. */
+export function preflightOf(
+  { manifest, head }: PublishedManifest,
+  type: string,
+  request: PreflightRequest,
+): Result<Preflight, Failure> {
+  const generator = generatorsOf(manifest, head).find((candidate) => candidate.type === type);
+  if (generator !== undefined) return ok(preflight(generator, request));
+  return err(failure("resource_not_found", `The server has no generator ${JSON.stringify(type)}`));
+}

@@ -1,0 +1,63 @@
+import { readDocument, validated } from "../../http/body.ts";
+import { type App, bad, type RequestContext, unwrap } from "../../http/context.ts";
+import { flag, parameters, serverRef } from "../../http/request.ts";
+import { succeed } from "../../http/respond.ts";
+import { GeneratorType } from "../../kernel/names.ts";
+import { Generator } from "../../manifest/schema/capability.ts";
+import type { Services } from "../../services.ts";
+import { readRequestedManifest } from "../read.ts";
+import { PreflightRequest } from "../views/schema.ts";
+import { writerTo, written } from "../write.ts";
+import { preflightOf, selectFrom } from "./read.ts";
+import { registerGenerator } from "./register.ts";
+
+const path = "/api/mcp/capabilities/:tenant/:name/generators";
+
+/** Choosing a generator for a config, checking that it could run, and registering one as a plugin. */
+export function generatorsRoutes(app: App, services: Services): void {
+  const { bounds } = services.config;
+  const limits = { bytes: bounds.configBytes, depth: bounds.depth };
+
+  app.post(`${path}/select`, async (c) => {
+    const published = await readRequestedManifest(c, services);
+    parameters(c, []);
+    const config = await readConfigBody(c, limits);
+    return succeed(c, services, unwrap(selectFrom(published, config)));
+  });
+
+  app.post(`${path}/:type/preflight`, async (c) => {
+    const published = await readRequestedManifest(c, services);
+    parameters(c, []);
+    const request = validated(PreflightRequest, await readDocument(c, limits));
+    return succeed(c, services, unwrap(preflightOf(published, c.req.param("type"), request)));
+  });
+
+  app.post(path, async (c) => {
+    const ref = serverRef(c);
+    const writer = await writerTo(c, services, ref.tenant);
+    const override = flag("override", parameters(c, ["override"]).override);
+    const generator = validated(Generator, await readDocument(c, limits));
+    const published = unwrap(await registerGenerator(services, ref, writer, generator, override));
+    const { head, rejected: _, narrowed: __, ...result } = published;
+    return succeed(c, services, { type: generator.type, ...result }, written(head, 201));
+  });
+
+  app.all(`${path}/select`, () => {
+    throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
+  });
+  app.all(`${path}/:type/preflight`, (c) => {
+    if (!GeneratorType.safeParse(c.req.param("type")).success) throw bad("resource_not_found");
+    throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
+  });
+}
+
+/** Any object is a config; what it lacks is for the rules to say. */
+async function readConfigBody(c: RequestContext, limits: { bytes: number; depth: number }): Promise<unknown> {
+  const { value, issues } = await readDocument(c, limits);
+  const [damage] = issues;
+  if (damage !== undefined) throw bad("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues });
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw bad("ErrorMCPServerValidation", "A config is an object");
+  }
+  return value;
+}

@@ -1,0 +1,142 @@
+import type { Generator } from "../../manifest/schema/capability.ts";
+import { isPresent, valuesAt } from "./config-path.ts";
+
+export type Confidence = "high" | "medium" | "low";
+
+/** The four steps, in order of priority. */
+export type SelectionRule = "explicit-type" | "template-syntax" | "structure" | "fallback";
+
+export interface Match {
+  type: string;
+  confidence: Confidence;
+  rule: SelectionRule;
+  reason: string;
+}
+
+export interface Selection extends Match {
+  /** What else matched, best first. */
+  candidates: Match[];
+}
+
+const order: Record<SelectionRule, number> = { "explicit-type": 0, "template-syntax": 1, structure: 2, fallback: 3 };
+const strength: Record<Confidence, number> = { high: 0, medium: 1, low: 2 };
+
+/**
+ * Which generator a config is for: the type it names, else the syntax of its template, else its structure, else the
+ * fallback. Everything that matched is returned, so that a caller sees how close it was.
+ */
+export function selectGenerator(config: unknown, generators: readonly Generator[], fallback: string): Selection {
+  const sorted = [...generators].sort((a, b) => (a.type < b.type ? -1 : 1));
+  const matches = [
+    ...explicitType(config, sorted),
+    ...templateSyntax(config, sorted),
+    ...structure(config, sorted),
+    { type: fallback, confidence: "low", rule: "fallback", reason: "nothing else matched" } satisfies Match,
+  ].sort((a, b) => order[a.rule] - order[b.rule] || strength[a.confidence] - strength[b.confidence]);
+  const [best, ...rest] = matches as [Match, ...Match[]];
+  const seen = new Set([best.type]);
+  const candidates = rest.filter(({ type }) => !seen.has(type) && seen.add(type));
+  return { ...best, candidates };
+}
+
+function explicitType(config: unknown, generators: readonly Generator[]): Match[] {
+  const [named] = valuesAt(config, "generation.patterns[0].type");
+  return generators
+    .filter(({ type }) => type === named)
+    .map(({ type }) => ({
+      type,
+      confidence: "high",
+      rule: "explicit-type",
+      reason: "generation.patterns[0].type names it",
+    }));
+}
+
+function templateSyntax(config: unknown, generators: readonly Generator[]): Match[] {
+  const [template] = valuesAt(config, "generation.patterns[0].template");
+  if (typeof template !== "string") return [];
+  return generators.flatMap(({ type, indicators }): Match[] => {
+    const rule = syntaxRules.get(type) ?? declaredSyntax(indicators);
+    const reason = rule?.(template);
+    if (reason === undefined) return [];
+    return [{ type, confidence: confidenceOf(indicators, "high"), rule: "template-syntax", reason }];
+  });
+}
+
+type SyntaxRule = (template: string) => string | undefined;
+
+/** `{%` makes it jinja2, whatever else is there; `{{` alone is a plain fill-in. */
+const syntaxRules = new Map<string, SyntaxRule>([
+  ["jinja2", (template) => (template.includes("{%") ? "the template has {% blocks" : undefined)],
+  [
+    "template_fill",
+    (template) => (template.includes("{{") && !template.includes("{%") ? "the template has {{ and no {%" : undefined),
+  ],
+]);
+
+/** Other generators say which patterns they know, and which rule them out. */
+function declaredSyntax(indicators: Generator["indicators"]): SyntaxRule | undefined {
+  const patterns = strings(indicators, "templatePatterns", "template_patterns");
+  if (patterns.length === 0) return undefined;
+  const excludes = strings(indicators, "excludes");
+  return (template) => {
+    const excluded = excludes.some((pattern) => template.includes(pattern));
+    const missing = patterns.some((pattern) => !template.includes(pattern));
+    return excluded || missing ? undefined : `the template has ${patterns.join(" and ")}`;
+  };
+}
+
+function structure(config: unknown, generators: readonly Generator[]): Match[] {
+  return generators.flatMap(({ type, indicators }): Match[] => {
+    const reason = structureReason(config, type, indicators);
+    if (reason === undefined) return [];
+    return [{ type, confidence: confidenceOf(indicators, "medium"), rule: "structure", reason }];
+  });
+}
+
+function structureReason(config: unknown, type: string, indicators: Generator["indicators"]): string | undefined {
+  if (type === "demonstration" && isPresent(config, "elements[].example_output"))
+    return "an element has example_output";
+  const fields = strings(indicators, "configField", "config_field", "configFields", "config_fields");
+  // Where the type is named or a template is expected, the steps before this one have spoken.
+  const structural = fields.filter((field) => field !== "generation.patterns[0].type" && !field.endsWith(".template"));
+  if (structural.length > 0 && structural.every((field) => isPresent(config, field))) {
+    const values = strings(indicators, "configValues", "config_values");
+    const subfields = strings(indicators, "requiredSubfields", "required_subfields");
+    const fits =
+      (values.length === 0 ||
+        structural.some((field) => valuesAt(config, field).some((value) => values.includes(wordOf(value))))) &&
+      subfields.every((subfield) =>
+        structural.some(
+          (field) => isPresent(config, `${field}.${subfield}`) || isPresent(config, `${field}[].${subfield}`),
+        ),
+      );
+    if (fits) return `the config has ${structural.join(" and ")}`;
+  }
+  const [metadataField] = strings(indicators, "metadataField", "metadata_field");
+  const metadataValues = strings(indicators, "metadataValues", "metadata_values");
+  if (metadataField !== undefined) {
+    const values = valuesAt(config, metadataField).map(wordOf);
+    if (values.some((value) => metadataValues.length === 0 || metadataValues.includes(value)))
+      return `${metadataField} says so`;
+  }
+  return undefined;
+}
+
+/** A plain value as indicators write it; anything else matches none. */
+function wordOf(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
+}
+
+function confidenceOf(indicators: Generator["indicators"], fallback: Confidence): Confidence {
+  const declared = indicators?.confidence;
+  return declared === "high" || declared === "medium" || declared === "low" ? declared : fallback;
+}
+
+/** Indicators come in both spellings, as one string or a list. */
+function strings(indicators: Generator["indicators"], ...keys: string[]): string[] {
+  return keys.flatMap((key) => {
+    const value = indicators?.[key];
+    if (typeof value === "string") return [value];
+    return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
+  });
+}

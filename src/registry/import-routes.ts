@@ -1,0 +1,133 @@
+import { importGraphqlIntrospection, importGraphqlSdl } from "../formats/graphql/import-graphql.ts";
+import type { Imported, ImportFault } from "../formats/imported.ts";
+import { importMcp } from "../formats/mcp/import-mcp.ts";
+import { importOpenApi } from "../formats/openapi/import-openapi.ts";
+import { importRtfs } from "../formats/rtfs/index.ts";
+import { mediaType, readDocument, readText } from "../http/body.ts";
+import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
+import { flag, parameters, serverName, tenantName } from "../http/request.ts";
+import { succeed } from "../http/respond.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import { parseStrictJson, type StrictJson } from "../kernel/strict-json.ts";
+import type { CapabilityKind } from "../manifest/schema/capability.ts";
+import type { Services } from "../services.ts";
+import { prepareDocument, publishPrepared } from "./publish.ts";
+import { effectiveBy, writerTo, written } from "./write.ts";
+
+const path = "/api/import/:format";
+
+/** Large enough for the descriptions of real APIs, small enough to parse in a moment. */
+const yamlBytes = 4 * 1024 * 1024;
+
+type Importer = (c: RequestContext, services: Services, server: string) => Promise<Result<Imported, ImportFault>>;
+
+/** Plain data that an importer can be given, and what to tell about it. */
+interface PlainData {
+  value: unknown;
+  warnings: string[];
+}
+
+const importers: Record<string, Importer> = {
+  rtfs: async (c, services, server) => importRtfs(await readText(c, services.config.bounds.importBytes), { server }),
+  openapi: async (c, services, server) => {
+    const { value, warnings } = await plainData(c, services);
+    return warned(importOpenApi(value, { server }), warnings);
+  },
+  graphql: async (c, services, server) => {
+    if (!/json$/.test(mediaType(c))) {
+      return importGraphqlSdl(await readText(c, services.config.bounds.importBytes), { server });
+    }
+    const { value, warnings } = await plainData(c, services);
+    return warned(await importGraphqlIntrospection(value, { server }), warnings);
+  },
+  mcp: async (c, services, server) => {
+    const { value, warnings } = await plainData(c, services);
+    return warned(importMcp(value, { server }), warnings);
+  },
+};
+
+/** Turns a document of another kind into a published manifest, or with `?dryRun=true` shows what would be published. */
+export function importsRoutes(app: App, services: Services): void {
+  const { bounds } = services.config;
+
+  app.post(path, async (c) => {
+    const query = parameters(c, ["tenant", "name", "dryRun"]);
+    const ref = { tenant: tenantName(query.tenant), name: serverName(query.name) };
+    const writer = await writerTo(c, services, ref.tenant);
+    const dryRun = flag("dryRun", query.dryRun);
+    const importer = Object.hasOwn(importers, c.req.param("format")) ? importers[c.req.param("format")] : undefined;
+    if (importer === undefined) {
+      throw bad("ErrorNotFound", `There is no importer of that name; there are ${Object.keys(importers).join(", ")}`);
+    }
+    const imported = await importer(c, services, ref.name);
+    if (!imported.ok) {
+      const { message, line, column, path: at } = imported.error;
+      const where = line === undefined ? "" : ` at line ${line}, column ${column}`;
+      const place = at === undefined || at === "" ? "" : ` at ${at}`;
+      throw bad("ErrorInvalidBody", `${message}${where}${place}`, { ...imported.error });
+    }
+    const { manifest, warnings } = imported.value;
+    const prepared = unwrap(await prepareDocument(services, ref, unwrap(asDocument(manifest, bounds.depth)), true));
+    if (prepared.capabilities.length === 0 && prepared.rejected.length > 0) {
+      // Taking what is valid must not mean emptying the server when nothing is.
+      const issues = prepared.rejected.flatMap(({ issues: reasons }) => reasons).slice(0, 100);
+      throw bad("ErrorMCPServerValidation", "Nothing in the document could be published", { issues });
+    }
+    const counts = countKinds(prepared.capabilities);
+    if (dryRun) {
+      const { digest, flags, rejected, capabilities } = prepared;
+      const items = capabilities.map(({ kind, key, id, tokens }) => ({ kind, name: key, id, tokens }));
+      return succeed(c, services, { dryRun, digest, counts, warnings, rejected, flags, capabilities: items });
+    }
+    const { head, narrowed, ...published } = unwrap(await publishPrepared(services, ref, writer, prepared, true));
+    const until = narrowed ? { effectiveBy: effectiveBy(services.now()) } : {};
+    const data = { ...published, counts, warnings, ...until };
+    return succeed(c, services, data, written(head, published.outcome === "created" ? 201 : 200));
+  });
+
+  app.all(path, () => {
+    throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
+  });
+}
+
+/** What an importer made is read as strictly as what a publisher sends: other notations have keys that JSON forbids. */
+function asDocument(manifest: Record<string, unknown>, maxDepth: number): Result<StrictJson, Failure> {
+  const read = parseStrictJson(new TextEncoder().encode(JSON.stringify(manifest)), { maxDepth });
+  return read.ok ? read : err(failure("ErrorInvalidBody", `The document cannot be published: ${read.error.message}`));
+}
+
+function countKinds(capabilities: readonly { kind: CapabilityKind }[]): Partial<Record<CapabilityKind, number>> {
+  const counts: Partial<Record<CapabilityKind, number>> = {};
+  for (const { kind } of capabilities) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}
+
+/**
+ * JSON or YAML without damage: what an importer makes of a repeated key would be a guess. A number too long for a double
+ * is let through with a warning, because real documents have them in their examples.
+ */
+async function plainData(c: RequestContext, { config: { bounds } }: Services): Promise<PlainData> {
+  const { value, issues } = await readDocument(c, { bytes: bounds.importBytes, depth: bounds.depth, yamlBytes });
+  const damage = issues.filter(({ rule }) => rule !== "lossy-number");
+  const [first] = damage;
+  if (first !== undefined) throw bad("ErrorInvalidBody", `${first.path} ${first.message}`, { issues: damage });
+  if (issues.length > 0 && !allFinite(value))
+    throw bad("ErrorInvalidBody", "A number is larger than any number can be");
+  return { value, warnings: issues.map(({ path: at, message }) => `${at} ${message}`.trim()) };
+}
+
+/** Rounding can be warned of; a number that became infinite has no JSON to go on with. */
+function allFinite(value: unknown): boolean {
+  let finite = true;
+  JSON.stringify(value, (_, member) => {
+    if (typeof member === "number" && !Number.isFinite(member)) finite = false;
+    return member;
+  });
+  return finite;
+}
+
+function warned(imported: Result<Imported, ImportFault>, warnings: string[]): Result<Imported, ImportFault> {
+  if (!imported.ok || warnings.length === 0) return imported;
+  return ok({ ...imported.value, warnings: [...warnings, ...imported.value.warnings] });
+}

@@ -1,0 +1,169 @@
+import { holds, type Principal } from "../auth/principal.ts";
+import { type RequestContext, unwrap } from "../http/context.ts";
+import { admit, freshnessOf, serverRef } from "../http/request.ts";
+import { etagOf } from "../kernel/etag.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
+import { farther, type Source } from "../kernel/platform/usage.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import type { StoredManifest } from "../manifest/stored.ts";
+import type { Services } from "../services.ts";
+import type { NoLook, Refreshed } from "../sources/refresher.ts";
+import { guardTenant, readableHead } from "./access.ts";
+import type { Freshness, Resolved, ServerRef } from "./cache/heads.ts";
+import type { Head } from "./contract.ts";
+import { namedView, viewNames } from "./views/named.ts";
+import type { View } from "./views/view.ts";
+
+/** What a server has published; the manifest is absent while that is nothing. */
+export interface PublishedManifest {
+  head: Head;
+  manifest: StoredManifest | undefined;
+}
+
+/** As new as the caches have it: for callers that cannot ask for more. */
+export const asCached: Freshness = { strong: false, minGeneration: 0 };
+
+/** The manifest, for whoever answers a question about it rather than shows it. */
+export async function readManifest(
+  services: Services,
+  principal: Principal,
+  ref: ServerRef,
+  freshness: Freshness = asCached,
+): Promise<Result<PublishedManifest, Failure>> {
+  const resolved = await resolveHead(services, principal, ref, freshness);
+  if (!resolved.ok) return resolved;
+  const readable = readableHead(principal, ref.tenant, resolved.value, freshness.minGeneration);
+  if (!readable.ok) return readable;
+  const head = readable.value;
+  if (head.digest === undefined) return ok({ head, manifest: undefined });
+  const body = await services.bodies.get(ref, head.digest);
+  if (body === undefined) return err(failure("server_error", "The manifest is missing"));
+  return ok({ head, manifest: body.manifest });
+}
+
+/** What is known of a server, once its tenant is known to be there. Who may read it is not decided yet. */
+export async function resolveHead(
+  services: Services,
+  principal: Principal,
+  ref: ServerRef,
+  freshness: Freshness,
+): Promise<Result<Resolved, Failure>> {
+  const objection = await guardTenant(services, principal, ref.tenant);
+  return objection === undefined ? ok(await services.heads.resolve(ref, freshness)) : err(objection);
+}
+
+/** What a server has published, for routes that answer a question about it rather than show it. */
+export async function readRequestedManifest(c: RequestContext, services: Services): Promise<PublishedManifest> {
+  const ref = serverRef(c);
+  const freshness = freshnessOf(c);
+  const principal = await admit(c, services, "registry:read");
+  return unwrap(await readManifest(services, principal, ref, freshness));
+}
+
+/**
+ * Has a server's sources read, and shows here what was found. `anew` where a change is known of: a look that is under
+ * way may have been before it.
+ */
+export async function refreshNow(
+  services: Services,
+  { tenant, name }: ServerRef,
+  { anew }: { anew: boolean },
+): Promise<Refreshed | NoLook> {
+  const refreshed = await services.tenant(tenant).refresh(name, { anew });
+  if (typeof refreshed === "object") await services.heads.confirm(refreshed.head);
+  return refreshed;
+}
+
+/** A view's bytes, with what an answer says about them. */
+export interface ShownView {
+  bytes: Uint8Array;
+  etag: string;
+  generation: number;
+  source: Source;
+}
+
+/** One view of one server. */
+export async function readView(
+  services: Services,
+  principal: Principal,
+  ref: ServerRef,
+  view: View,
+  freshness: Freshness = asCached,
+): Promise<Result<ShownView, Failure>> {
+  const resolved = await resolveHead(services, principal, ref, freshness);
+  if (!resolved.ok) return resolved;
+  const head = readableHead(principal, ref.tenant, resolved.value, freshness.minGeneration);
+  return head.ok ? showView(services, principal, view, head.value, resolved.value) : head;
+}
+
+/** Its capabilities come from sources, none of which was ever read. */
+export function isUnread({ digest, sources }: Head): boolean {
+  return digest === undefined && sources !== undefined;
+}
+
+/** The view of a head that the principal may read. */
+export async function showView(
+  services: Services,
+  principal: Principal,
+  view: View,
+  head: Head,
+  { asOf, source }: Pick<Resolved, "asOf" | "source">,
+): Promise<Result<ShownView, Failure>> {
+  if (isUnread(head)) {
+    const read = await readFirst(services, principal, head);
+    if (!read.ok) return read;
+    if (!isUnread(read.value))
+      return showView(services, principal, view, read.value, { asOf: read.value.asOf, source });
+  }
+  const rendered = await services.views.render(head, view);
+  if (rendered !== undefined) return shown(view, head, asOf, rendered.bytes, farther(source, rendered.source));
+  // The revision was pruned between head and body. The object knows the present one, which may be another's by now.
+  const current = await services.heads.resolve(head, { strong: true, minGeneration: 0 });
+  const present = readableHead(principal, head.tenant, current, 0);
+  if (!present.ok) return present;
+  const again = await services.views.render(present.value, view);
+  if (again === undefined) {
+    return err(failure("ErrorInternalServer", "Failed to fetch capabilities: the manifest is missing"));
+  }
+  return shown(view, present.value, current.asOf, again.bytes, current.source);
+}
+
+/**
+ * A server whose sources were not read yet is read for its tenant while it waits; others see that it is not. There is
+ * no earlier copy to fall back on, so a failure is one.
+ */
+async function readFirst(services: Services, principal: Principal, head: Head): Promise<Result<Head, Failure>> {
+  const pending = head.sources?.some(({ status }) => status === "pending");
+  let current = head;
+  if (pending && holds(principal, head.tenant)) {
+    const refreshed = await refreshNow(services, head, { anew: false });
+    if (typeof refreshed === "string") return ok(head);
+    current = refreshed.head;
+  }
+  const failed = (current.sources ?? []).filter(({ status }) => status !== "pending");
+  if (!isUnread(current) || failed.length === 0) return ok(current);
+  const why = failed.map(({ id, status, error }) => `${id} is ${status}${error === undefined ? "" : ` (${error})`}`);
+  return err(failure("ErrorInternalServer", `Failed to fetch capabilities: ${why.join(", ")}`));
+}
+
+function shown(
+  view: View,
+  head: Head,
+  generation: number,
+  bytes: Uint8Array | undefined,
+  source: Source,
+): Result<ShownView, Failure> {
+  if (bytes === undefined) return err(failure("resource_not_found"));
+  return ok({ bytes, etag: etagOf(head, view.version), generation, source });
+}
+
+/** The view behind a name, whoever's it is. */
+export function findView(name: string): Result<View, Failure> {
+  const view = namedView(name);
+  return view === undefined ? err(unknownView(name)) : ok(view);
+}
+
+export function unknownView(name: string): Failure {
+  const message = `There is no view ${JSON.stringify(name)}; there are ${viewNames.join(", ")}`;
+  return failure("resource_not_found", message);
+}

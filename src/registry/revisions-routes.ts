@@ -1,0 +1,92 @@
+import { type App, bad, type RequestContext, refuse, unwrap } from "../http/context.ts";
+import { admit, freshnessOf, parameters, serverRef, wholeNumber } from "../http/request.ts";
+import { notModified, succeed } from "../http/respond.ts";
+import { matchesEtag } from "../kernel/etag.ts";
+import { sectionForKind } from "../manifest/schema/manifest.ts";
+import type { StoredManifest } from "../manifest/stored.ts";
+import type { Services } from "../services.ts";
+import { insiderObjection, readableHead } from "./access.ts";
+import type { Head } from "./contract.ts";
+import { diffRevisions, readRevision } from "./revisions.ts";
+
+const path = "/api/mcp/capabilities/:tenant/:name";
+
+/**
+ * What a server used to be: its revisions, any of them whole, and what changed between two. The past belongs to the
+ * tenant: a server that is public now may not have been, and what was switched off is still in it.
+ */
+export function historyRoutes(app: App, services: Services): void {
+  app.get(`${path}/revisions`, async (c) => {
+    const { ref, principal, minGeneration } = await insider(c, services);
+    const query = parameters(c, ["limit", "before"]);
+    const limit = wholeNumber("limit", query.limit, { min: 1, max: 100, fallback: 30 });
+    const before = wholeNumber("before", query.before, { min: 1, max: 1e15, fallback: Number.MAX_SAFE_INTEGER });
+    const { revisions, generation, head } = await services.tenant(ref.tenant).revisions(ref.name, before, limit + 1);
+    const shown = unwrap(readableHead(principal, ref.tenant, { head, asOf: generation }, minGeneration));
+    const { digest: current = null } = shown;
+    const items = revisions.slice(0, limit);
+    // One more than asked for tells whether there is a next page.
+    const next = revisions.length > limit ? { nextBefore: items.at(-1)?.number } : {};
+    const data = { current, items, generation, ...next };
+    return succeed(c, services, data, { generation, source: "object" });
+  });
+
+  app.get(`${path}/revisions/:digest`, async (c) => {
+    const { ref, principal, minGeneration } = await insider(c, services);
+    parameters(c, []);
+    const wanted = { parameter: "digest", value: c.req.param("digest") };
+    const retained = unwrap(await readRevision(services, principal, ref, wanted, minGeneration));
+    const { manifest, revision, generation, head } = retained;
+    // The revision never changes, but what is switched off in it does.
+    const meta = { etag: `"${revision.digest}.${head.overlay}"`, generation, source: "object" as const };
+    const ifNoneMatch = c.req.header("If-None-Match");
+    if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, meta.etag)) return notModified(c, services, meta);
+    const data = { ...revision, manifest: whole(manifest), capabilities: index(manifest, head) };
+    return succeed(c, services, data, meta);
+  });
+
+  app.get(`${path}/diff`, async (c) => {
+    const { ref, principal, minGeneration } = await insider(c, services);
+    const { from, to } = parameters(c, ["from", "to"]);
+    const read = await diffRevisions(services, principal, ref, { from, to }, { minGeneration });
+    const { diff, generation } = unwrap(read);
+    return succeed(c, services, diff, { generation, source: "object" });
+  });
+
+  for (const route of [`${path}/revisions`, `${path}/revisions/:digest`, `${path}/diff`]) {
+    app.all(route, () => {
+      throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
+    });
+  }
+}
+
+/** Someone of the tenant. Anyone else is refused before the rest of the request is looked at. */
+async function insider(c: RequestContext, services: Services) {
+  const ref = serverRef(c);
+  const { minGeneration } = freshnessOf(c);
+  const principal = await admit(c, services, "registry:read");
+  refuse(insiderObjection(principal, ref.tenant));
+  return { ref, principal, minGeneration };
+}
+
+/** Exactly what the digest covers, so that a reader can check it. */
+function whole({ header, capabilities }: StoredManifest): Record<string, unknown> {
+  const items = Map.groupBy(capabilities, ({ kind }) => sectionForKind(kind));
+  return {
+    ...header,
+    ...Object.fromEntries([...items].map(([section, list]) => [section, list.map(({ declared }) => declared)])),
+  };
+}
+
+function index({ capabilities }: StoredManifest, head: Head) {
+  const off = new Set(head.disabled.map(({ kind, key }) => `${kind} ${key}`));
+  return capabilities.map(({ kind, key, id, digest, tokens, flags }) => ({
+    kind,
+    name: key,
+    id,
+    digest,
+    tokens,
+    flags: [...flags, ...head.flags.filter(({ capability }) => capability === id)],
+    enabled: !off.has(`${kind} ${key}`),
+  }));
+}

@@ -1,0 +1,100 @@
+import type { Principal } from "../auth/principal.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
+import { Digest } from "../kernel/names.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import { countChanges, diffManifests } from "../manifest/diff.ts";
+import type { StoredManifest } from "../manifest/stored.ts";
+import type { Services } from "../services.ts";
+import { insiderObjection, readableHead } from "./access.ts";
+import type { ServerRef } from "./cache/heads.ts";
+import type { ChangeCounts, NewChange } from "./change-chain.ts";
+import type { Head } from "./contract.ts";
+import type { Revision } from "./sql/revisions.ts";
+
+export interface RetainedRevision {
+  head: Head;
+  revision: Revision;
+  manifest: StoredManifest;
+  generation: number;
+}
+
+/** A digest as the caller gave it, and the name it was given under. */
+export interface WantedRevision {
+  parameter: string;
+  value: string | undefined;
+}
+
+/**
+ * A revision of this very server: one that only another server published is not found. Permission comes first, so
+ * whoever may not read the server does not learn what is wrong with the digest. The past is the tenant's alone: a
+ * server that is public now may not have been, and what was switched off is still in it.
+ */
+export async function readRevision(
+  services: Services,
+  principal: Principal,
+  ref: ServerRef,
+  { parameter, value }: WantedRevision,
+  minGeneration = 0,
+): Promise<Result<RetainedRevision, Failure>> {
+  const objection = insiderObjection(principal, ref.tenant);
+  if (objection !== undefined) return err(objection);
+  const { revision, generation, ...found } = await services.tenant(ref.tenant).revision(ref.name, value ?? "");
+  const head = readableHead(principal, ref.tenant, { head: found.head, asOf: generation }, minGeneration);
+  if (!head.ok) return head;
+  const digest = Digest.safeParse(value);
+  if (!digest.success) {
+    const reason = value === undefined ? "is required: a digest" : digest.error.issues[0]?.message;
+    return err(failure("ErrorBadRequest", `${parameter} ${reason}`));
+  }
+  const body = revision && (await services.bodies.get(ref, digest.data));
+  if (revision === undefined || body === undefined) return err(failure("ErrorRevisionNotFound"));
+  return ok({ head: head.value, revision, generation, manifest: body.manifest });
+}
+
+export interface RevisionDiff {
+  from: string;
+  to: string;
+  counts: ChangeCounts;
+  changes: (Omit<NewChange, "key"> & { name: string; breaking: boolean })[];
+}
+
+export interface DiffOptions {
+  minGeneration?: number;
+  /** Called before each part of the work; what it objects to ends it. */
+  step?: (done: number, total: number, message: string) => Failure | undefined;
+}
+
+/** What changed between two revisions of a server, classified. Without `to`, up to the present one. */
+export async function diffRevisions(
+  services: Services,
+  principal: Principal,
+  ref: ServerRef,
+  wanted: { from: string | undefined; to: string | undefined },
+  { minGeneration = 0, step = () => undefined }: DiffOptions = {},
+): Promise<Result<{ diff: RevisionDiff; generation: number }, Failure>> {
+  const read = (parameter: string, value: string | undefined) =>
+    readRevision(services, principal, ref, { parameter, value }, minGeneration);
+  let stopped = step(0, 3, "Reading the earlier revision");
+  if (stopped !== undefined) return err(stopped);
+  const before = await read("from", wanted.from);
+  if (!before.ok) return before;
+
+  stopped = step(1, 3, "Reading the later revision");
+  if (stopped !== undefined) return err(stopped);
+  const after = await read("to", wanted.to ?? before.value.head.digest);
+  if (!after.ok) return after;
+
+  stopped = step(2, 3, "Comparing them");
+  if (stopped !== undefined) return err(stopped);
+  const diff = compareRevisions(ref.name, before.value.manifest, after.value.manifest);
+  return ok({ diff, generation: after.value.generation });
+}
+
+function compareRevisions(name: string, before: StoredManifest, after: StoredManifest): RevisionDiff {
+  const changes = diffManifests(name, before, after).map(({ key, ...change }) => ({
+    name: key,
+    breaking: change.classification === "breaking" || change.classification === "removed",
+    ...change,
+  }));
+  return { from: before.digest, to: after.digest, counts: countChanges(changes), changes };
+}

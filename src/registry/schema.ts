@@ -1,0 +1,91 @@
+import { z } from "zod";
+import { Advertise } from "../capability-index/schema.ts";
+import { ServerName, TenantName } from "../kernel/names.ts";
+import { CapabilityKind } from "../manifest/schema/capability.ts";
+import { Description, JsonObject, Title } from "../manifest/schema/parts.ts";
+
+export const ServerStatus = z.enum(["active", "deprecated"]);
+export type ServerStatus = z.infer<typeof ServerStatus>;
+
+export const Visibility = z.enum(["tenant", "public"]);
+export type Visibility = z.infer<typeof Visibility>;
+
+/** An MCP endpoint that capabilities are read from. */
+export const Source = z.looseObject({
+  id: z.string().max(128).optional(),
+  type: z.enum(["streamable-http", "sse", "stdio"]),
+  url: z
+    .string()
+    .max(2_048)
+    .refine((text) => ["http:", "https:"].includes(URL.parse(text)?.protocol ?? ""), {
+      message: "must be an https URL",
+    })
+    .optional(),
+  credential: z
+    .looseObject({
+      secret: z.string().min(1).max(255),
+      header: z
+        .string()
+        .max(128)
+        .regex(/^[A-Za-z0-9-]+$/, "must be the name of a header")
+        .optional(),
+    })
+    .describe("Names a secret of the deployment; never the secret itself.")
+    .optional(),
+});
+export type Source = z.infer<typeof Source>;
+
+/** What a source is called: by its place where it has no id. */
+export function sourceId({ id }: Pick<Source, "id">, index: number): string {
+  return id ?? `source-${index + 1}`;
+}
+
+/** What the publisher says about a server, apart from what the server can do. */
+export const ServerConfig = z
+  .looseObject({
+    tenant: TenantName,
+    name: ServerName,
+    title: Title.optional(),
+    description: Description.optional(),
+    visibility: Visibility.default("tenant").describe("Who may read it: the tenant, or everyone."),
+    status: ServerStatus.optional().describe("Whether readers should still rely on it; active where absent."),
+    sources: z
+      .array(Source)
+      .max(32)
+      .refine((sources) => new Set(sources.map(sourceId)).size === sources.length, {
+        message: "has two sources of one id; without one a source is called source-1, source-2 and so on",
+      })
+      .optional(),
+    advertise: Advertise.optional(),
+    policy: z
+      .looseObject({
+        sameVersion: z
+          .enum(["flag", "refuse"])
+          .describe("What to do when a manifest changes while its version stays: flag it to readers, or refuse it.")
+          .optional(),
+      })
+      .optional(),
+    _meta: JsonObject.optional(),
+  })
+  .describe("A server's settings. Unknown keys are kept and returned.");
+export type ServerConfig = z.infer<typeof ServerConfig>;
+
+/** Turns items of a server's manifest on or off without a new manifest. */
+export const ItemSwitch = z
+  .strictObject({
+    items: z
+      .array(
+        z.strictObject({
+          kind: CapabilityKind,
+          name: z.string().min(1).max(2_048).describe("The item's name, or its URI, URI template or generator type."),
+          enabled: z.boolean(),
+        }),
+      )
+      .min(1)
+      .max(1_000)
+      .refine((items) => new Set(items.map(({ kind, name }) => `${kind} ${name}`)).size === items.length, {
+        message: "names an item twice",
+      }),
+  })
+  .describe("Items to enable or disable, all or none.");
+export type ItemSwitch = z.infer<typeof ItemSwitch>;

@@ -1,0 +1,106 @@
+import { holds, type Principal } from "../auth/principal.ts";
+import { type Page, type PageRequest, paged, type ReadPage } from "../http/page.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import type { Services } from "../services.ts";
+import { guardTenant, readableHead } from "./access.ts";
+import type { ServerRef } from "./cache/heads.ts";
+import type { ServerEntry } from "./sql/servers.ts";
+import { type DirectoryEntry, directoryEntry } from "./summary.ts";
+
+/** What lists and outsiders see of a server. */
+export function summaryOf({ config, summary, head, updatedAt }: ServerEntry): DirectoryEntry {
+  const { generation, digest } = head;
+  return directoryEntry(config, summary, { generation, updatedAt, ...(digest === undefined ? {} : { digest }) });
+}
+
+/** A server with its settings, as its object has it at this very moment: a cached head may still be public. */
+export async function readServer(
+  services: Services,
+  principal: Principal,
+  ref: ServerRef,
+  minGeneration = 0,
+): Promise<Result<{ entry: ServerEntry; generation: number }, Failure>> {
+  const objection = await guardTenant(services, principal, ref.tenant);
+  if (objection !== undefined) return err(objection);
+  const { entry, generation } = await services.tenant(ref.tenant).server(ref.name);
+  const head = readableHead(principal, ref.tenant, { head: entry?.head, asOf: generation }, minGeneration);
+  if (!head.ok) return head;
+  return entry === undefined ? err(failure("ErrorMCPServerNotFound")) : ok({ entry, generation });
+}
+
+/** Which servers a list is of, to a certain caller. */
+export interface ServerList {
+  /** Those of the caller's tenants, the public ones of all tenants, or both together. */
+  whose: "own" | "public" | "visible";
+  /** Only this tenant's. */
+  tenant?: string | undefined;
+}
+
+/** A page of servers. What the caller may not see is not in it, so an unknown tenant's list is an empty one. */
+export function listServers(
+  services: Services,
+  principal: Principal,
+  list: ServerList,
+  page: PageRequest,
+): Promise<Result<Page<DirectoryEntry>, Failure>> {
+  const caller = principal.admin ? "admin" : principal.tenants;
+  const scope = { list: "servers", whose: list.whose, tenant: list.tenant, caller };
+  return paged(services, page, scope, pagesOf(services, principal, list));
+}
+
+/** The one tenant a list is of, and whose generation it then is as of; undefined where it goes across tenants. */
+export function soleTenant(principal: Principal, { whose, tenant }: ServerList): string | undefined {
+  if (whose === "public") return undefined;
+  if (tenant !== undefined) return holds(principal, tenant) ? tenant : undefined;
+  return whose === "own" && !principal.admin && principal.tenants.length === 1 ? principal.tenants[0] : undefined;
+}
+
+function pagesOf(services: Services, principal: Principal, list: ServerList): ReadPage<DirectoryEntry> {
+  const sole = soleTenant(principal, list);
+  if (sole !== undefined) return within(services, sole);
+  const { whose, tenant } = list;
+  const everyones = across(services, tenant === undefined ? "all" : [tenant], true);
+  if (whose === "public") return everyones;
+  // A tenant that is named and was not the sole one is not the caller's.
+  const tenants = principal.admin ? "all" : tenant === undefined ? principal.tenants : [];
+  const own = across(services, tenants, false);
+  if (whose === "own" || tenants === "all") return own;
+  return tenants.length === 0 ? everyones : merged(own, everyones);
+}
+
+/** One tenant is asked itself, so its list is never behind. */
+function within(services: Services, tenant: string): ReadPage<DirectoryEntry> {
+  return async ([, after = ""], limit) => {
+    const { entries, generation } = await services.tenant(tenant).servers(after, limit);
+    return { items: entries.map(summaryOf), generation };
+  };
+}
+
+/** A list across tenants is one query to the directory. */
+function across(services: Services, tenants: readonly string[] | "all", onlyPublic: boolean): ReadPage<DirectoryEntry> {
+  return async ([tenant = "", name = ""], limit) => {
+    const after = { tenant, name };
+    const { entries, generation } = await services.directory().list({ tenants, onlyPublic, after, limit });
+    return { items: entries, generation };
+  };
+}
+
+/**
+ * Two lists in the same order as one, each server once. They are read a moment apart: the earlier generation is said,
+ * so that a write in between shows as a change rather than not at all.
+ */
+function merged(first: ReadPage<DirectoryEntry>, second: ReadPage<DirectoryEntry>): ReadPage<DirectoryEntry> {
+  return async (after, limit) => {
+    const [a, b] = await Promise.all([first(after, limit), second(after, limit)]);
+    const byName = new Map([...b.items, ...a.items].map((entry) => [`${entry.tenant}/${entry.name}`, entry]));
+    const items = [...byName.values()].sort(inOrder).slice(0, limit);
+    return { items, generation: Math.min(a.generation, b.generation) };
+  };
+}
+
+/** As SQLite compares: by code point, which for these names is by code unit. */
+function inOrder(a: ServerRef, b: ServerRef): number {
+  if (a.tenant !== b.tenant) return a.tenant < b.tenant ? -1 : 1;
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}

@@ -1,0 +1,68 @@
+import { type AttributeCounts, adjustAttributes, attributesOf, countAttributes } from "../../manifest/attributes.ts";
+import type { CapabilityKind } from "../../manifest/schema/capability.ts";
+import { owe } from "../../objects/tenant/outbox.ts";
+import type { NewChange } from "../change-chain.ts";
+import type { ServerSummary } from "../summary.ts";
+import { findLive, type ServerRow } from "./servers.ts";
+
+/** What a server's summary says it is found by, kept right between publishes: only items that are switched on count. */
+
+/** Once items were switched on or off. Reads no more than those, unless the summary could not hold every value. */
+export function recountSwitched(sql: SqlStorage, server: string, switched: readonly NewChange[]): void {
+  const row = findLive(sql, server);
+  if (row === undefined) return;
+  const { attributes } = JSON.parse(row.summary) as ServerSummary;
+  if (attributes === undefined) return;
+  const changes = switched.flatMap(({ kind, key, classification }) => {
+    const item = currentItem(sql, server, kind, key);
+    if (item === undefined) return [];
+    return [{ attributes: attributesOf(item), by: classification === "additive" ? (1 as const) : (-1 as const) }];
+  });
+  keep(sql, row, adjustAttributes(attributes, changes) ?? countCurrent(sql, server));
+}
+
+/** Every server's, from its current items: for summaries that were written without them. */
+export function recountAllAttributes(sql: SqlStorage): void {
+  const rows = sql.exec<ServerRow>("SELECT * FROM server WHERE deleted_at IS NULL").toArray();
+  for (const row of rows) {
+    if (row.digest !== null) keep(sql, row, countCurrent(sql, row.name));
+    // Also where nothing was published: the directory does not know yet what asking its sources found.
+    owe(sql, "directory", row.name);
+  }
+}
+
+function countCurrent(sql: SqlStorage, server: string): AttributeCounts {
+  const items = sql.exec<{ declared: string }>(
+    `SELECT declared FROM capability AS item WHERE server = ? AND last_revision IS NULL
+       AND NOT EXISTS (
+         SELECT 1 FROM disabled WHERE server = item.server AND kind = item.kind AND key = item.key
+       )`,
+    server,
+  );
+  return countAttributes(attributesOfEach(items));
+}
+
+/** One at a time: a server's items may be far larger together than what is counted of them. */
+function* attributesOfEach(items: Iterable<{ declared: string }>) {
+  for (const { declared } of items) yield attributesOf(JSON.parse(declared));
+}
+
+function currentItem(
+  sql: SqlStorage,
+  server: string,
+  kind: CapabilityKind | "server",
+  key: string,
+): Record<string, unknown> | undefined {
+  const row = sql
+    .exec<{ declared: string }>(
+      "SELECT declared FROM capability WHERE server = ? AND kind = ? AND key = ? AND last_revision IS NULL",
+      ...[server, kind, key],
+    )
+    .toArray()[0];
+  return row && (JSON.parse(row.declared) as Record<string, unknown>);
+}
+
+function keep(sql: SqlStorage, row: ServerRow, attributes: AttributeCounts): void {
+  const summary: ServerSummary = { ...JSON.parse(row.summary), attributes };
+  sql.exec("UPDATE server SET summary = ? WHERE name = ?", JSON.stringify(summary), row.name);
+}

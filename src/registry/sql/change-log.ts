@@ -1,0 +1,151 @@
+import type { Reason } from "../../manifest/classify/classify.ts";
+import { countChanges } from "../../manifest/diff.ts";
+import {
+  type ChainedChange,
+  type Change,
+  type ChangeCounts,
+  type Classification,
+  chained,
+  genesisOf,
+  type LogHead,
+  type NewChange,
+} from "../change-chain.ts";
+
+/** The tenant's counter: every accepted change adds one. */
+export function generationOf(sql: SqlStorage): number {
+  return Number(sql.exec("SELECT value FROM meta WHERE key = 'generation'").one().value);
+}
+
+export function tenantOf(sql: SqlStorage): string {
+  return String(sql.exec("SELECT value FROM meta WHERE key = 'tenant'").one().value);
+}
+
+/** Adds one to the generation and logs what changed under it. Called inside the transaction that makes the change. */
+export function recordChanges(
+  sql: SqlStorage,
+  server: string,
+  at: string,
+  changes: readonly NewChange[],
+  keep: number,
+): { generation: number; counts: ChangeCounts } {
+  const generation = generationOf(sql) + 1;
+  sql.exec("UPDATE meta SET value = ? WHERE key = 'generation'", generation);
+  appendChanges(sql, server, at, changes, generation);
+  // One range delete every so often keeps the log bounded without a scan on each write.
+  if (generation % 100 === 0) {
+    sql.exec("DELETE FROM change WHERE sequence <= (SELECT max(sequence) FROM change) - ?", keep);
+  }
+  return { generation, counts: countChanges(changes) };
+}
+
+/** Logs more under the generation of the same write: one write is one generation, and readers rely on it. */
+export function appendChanges(
+  sql: SqlStorage,
+  server: string,
+  at: string,
+  changes: readonly NewChange[],
+  generation: number,
+): void {
+  let last = logHead(sql);
+  for (const change of changes) {
+    const row: ChangeRow = {
+      sequence: last.sequence + 1,
+      generation,
+      at,
+      server,
+      kind: change.kind,
+      key: change.key,
+      classification: change.classification,
+      from_digest: change.from ?? null,
+      to_digest: change.to ?? null,
+      reasons: JSON.stringify(change.reasons.slice(0, keptReasons)),
+    };
+    // Hashed as the row will be read, so that what is shown is what was hashed.
+    const entry = chained(changeOf(row), last.hash);
+    sql.exec(
+      `INSERT INTO change (sequence, generation, at, server, kind, key, classification, from_digest, to_digest, reasons,
+         previous, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      row.sequence,
+      row.generation,
+      row.at,
+      row.server,
+      row.kind,
+      row.key,
+      row.classification,
+      row.from_digest,
+      row.to_digest,
+      row.reasons,
+      entry.previous,
+      entry.hash,
+    );
+    last = entry;
+  }
+}
+
+const keptReasons = 10;
+
+export interface ChangeRow extends Record<string, SqlStorageValue> {
+  sequence: number;
+  generation: number;
+  at: string;
+  server: string;
+  kind: string;
+  key: string;
+  classification: string;
+  from_digest: string | null;
+  to_digest: string | null;
+  reasons: string;
+}
+
+interface ChainedRow extends ChangeRow {
+  previous: string;
+  hash: string;
+}
+
+/** Entries after a sequence number, oldest first. */
+export function changesSince(sql: SqlStorage, since: number, limit: number): ChainedChange[] {
+  const rows = sql.exec<ChainedRow>("SELECT * FROM change WHERE sequence > ? ORDER BY sequence LIMIT ?", since, limit);
+  return rows.toArray().map((row) => ({ ...changeOf(row), previous: row.previous, hash: row.hash }));
+}
+
+/** Where the log ends. Pruning never takes the newest entry, so there is one as soon as there was one. */
+export function logHead(sql: SqlStorage): LogHead {
+  const newest = sql.exec<Pick<ChainedRow, "sequence" | "hash">>(
+    "SELECT sequence, hash FROM change ORDER BY sequence DESC LIMIT 1",
+  );
+  return newest.toArray()[0] ?? { sequence: 0, hash: genesisOf(tenantOf(sql)) };
+}
+
+const chainedAtOnce = 1_000;
+
+/** Chains a log that was kept before entries had hashes, from the oldest that it still has. */
+export function chainLog(sql: SqlStorage): void {
+  const after = (sequence: number) =>
+    sql
+      .exec<ChangeRow>("SELECT * FROM change WHERE sequence > ? ORDER BY sequence LIMIT ?", sequence, chainedAtOnce)
+      .toArray();
+  let last: LogHead = { sequence: 0, hash: genesisOf(tenantOf(sql)) };
+  for (let rows = after(0); rows.length > 0; rows = after(last.sequence)) {
+    for (const row of rows) {
+      const { sequence, previous, hash } = chained(changeOf(row), last.hash);
+      sql.exec("UPDATE change SET previous = ?, hash = ? WHERE sequence = ?", previous, hash, sequence);
+      last = { sequence, hash };
+    }
+  }
+}
+
+export function changeOf(row: ChangeRow): Change {
+  return {
+    sequence: row.sequence,
+    generation: row.generation,
+    at: row.at,
+    server: row.server,
+    kind: row.kind as Change["kind"],
+    name: row.key,
+    classification: row.classification as Classification,
+    breaking: row.classification === "breaking" || row.classification === "removed",
+    ...(row.from_digest === null ? {} : { from: row.from_digest }),
+    ...(row.to_digest === null ? {} : { to: row.to_digest }),
+    reasons: JSON.parse(row.reasons) as Reason[],
+  };
+}

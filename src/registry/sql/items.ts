@@ -1,0 +1,197 @@
+import type { IdCollision } from "../../kernel/failure.ts";
+import type { CapabilityFlag, Flag } from "../../kernel/issue.ts";
+import { slotOf } from "../../manifest/diff.ts";
+import type { PreparedCapability } from "../../manifest/prepare.ts";
+import type { CapabilityKind } from "../../manifest/schema/capability.ts";
+import type { StoredCapability } from "../../manifest/stored.ts";
+
+export function readCapability(sql: SqlStorage, server: string, kind: string, digest: string) {
+  return sql
+    .exec<{ key: string; id: string; declared: string; created_at: string | null }>(
+      "SELECT key, id, declared, created_at FROM capability WHERE server = ? AND kind = ? AND digest = ?",
+      server,
+      kind,
+      digest,
+    )
+    .one();
+}
+
+export function closeCapability(
+  sql: SqlStorage,
+  server: string,
+  kind: string,
+  digest: string,
+  lastRevision: number,
+): void {
+  sql.exec(
+    "UPDATE capability SET last_revision = ? WHERE server = ? AND kind = ? AND digest = ?",
+    lastRevision,
+    server,
+    kind,
+    digest,
+  );
+}
+
+export function insertCapability(
+  sql: SqlStorage,
+  server: string,
+  revision: number,
+  item: PreparedCapability,
+  at: string,
+): void {
+  // A version that was here before comes back by reopening its row.
+  sql.exec(
+    `INSERT INTO capability (server, kind, digest, key, id, declared, tokens, flags, created_at, first_revision)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (server, kind, digest) DO UPDATE SET last_revision = NULL, id = excluded.id`,
+    server,
+    item.kind,
+    item.digest,
+    item.key,
+    item.id,
+    item.text,
+    item.tokens,
+    JSON.stringify(item.flags),
+    item.createdAt ?? (item.discovered ? at : null),
+    revision,
+  );
+}
+
+/** Token counts of what a server has now, by digest. */
+export function currentTokens(sql: SqlStorage, server: string): Map<string, number> {
+  const rows = sql.exec<{ digest: string; tokens: number }>(
+    "SELECT digest, tokens FROM capability INDEXED BY capability_current WHERE server = ? AND last_revision IS NULL",
+    server,
+  );
+  return new Map(rows.toArray().map(({ digest, tokens }) => [digest, tokens]));
+}
+
+/** The current item of the tenant with an id. */
+export function findCapability(
+  sql: SqlStorage,
+  id: string,
+): { server: string; capability: StoredCapability } | undefined {
+  const row = sql
+    .exec<CapabilityRow>("SELECT * FROM capability WHERE id = ? AND last_revision IS NULL", id)
+    .toArray()[0];
+  if (row === undefined) return undefined;
+  const { server, kind, key, digest, tokens } = row;
+  const capability: StoredCapability = {
+    kind,
+    key,
+    id,
+    digest,
+    tokens,
+    flags: JSON.parse(row.flags),
+    declared: JSON.parse(row.declared),
+    ...(row.created_at === null ? {} : { createdAt: row.created_at }),
+  };
+  return { server, capability };
+}
+
+interface CapabilityRow extends Record<string, SqlStorageValue> {
+  server: string;
+  kind: CapabilityKind;
+  key: string;
+  digest: string;
+  tokens: number;
+  flags: string;
+  declared: string;
+  created_at: string | null;
+}
+
+/** Ids that other servers of the tenant hold already. */
+export function idCollisions(sql: SqlStorage, server: string, added: readonly PreparedCapability[]): IdCollision[] {
+  const wanted = new Map(added.map((item) => [item.id, item]));
+  return currentElsewhere(sql, server, [...wanted.keys()]).flatMap((other) => {
+    const item = wanted.get(other.id);
+    if (item === undefined) return [];
+    return [{ id: other.id, item: slotOf(item), takenBy: `${slotOf(other)} of ${other.server}` }];
+  });
+}
+
+/**
+ * Flags that depend on the tenant's other servers: the same name elsewhere, or text that names another's tool. They do
+ * not say which server: a reader of this one may not be allowed to know of that one.
+ */
+export function neighbourFlags(
+  sql: SqlStorage,
+  server: string,
+  added: readonly PreparedCapability[],
+): CapabilityFlag[] {
+  const tools = added.filter(({ kind }) => kind === "tool");
+  const names = new Set(tools.flatMap(({ key, mentions }) => [key, ...mentions]));
+  const owners = toolsElsewhere(sql, server, [...names]);
+  return tools.flatMap((tool) => flagsOf(tool, owners).map((flag) => ({ ...flag, capability: tool.id })));
+}
+
+function flagsOf({ key, mentions }: PreparedCapability, owners: ReadonlySet<string>): Flag[] {
+  const flags: Flag[] = [];
+  if (owners.has(key)) {
+    flags.push({
+      rule: "name-collision",
+      path: "/name",
+      message: "another server of the tenant has a tool of this name",
+    });
+  }
+  const named = mentions.find((name) => name !== key && owners.has(name));
+  if (named !== undefined) {
+    const message = `the text names ${named}, a tool of another server of the tenant`;
+    flags.push({ rule: "shadowing", path: "/description", message });
+  }
+  return flags;
+}
+
+interface CurrentItem extends Record<string, SqlStorageValue> {
+  server: string;
+  kind: CapabilityKind;
+  key: string;
+  id: string;
+}
+
+/** Keep the list that is bound below what one value may hold; made ids hold a whole URI, escaped. */
+const lookUpAtOnce = 500;
+const lookUpCharacters = 250_000;
+
+/** Current items of the tenant's other servers with one of these ids: a few statements, however many there are. */
+function currentElsewhere(sql: SqlStorage, server: string, ids: string[]): CurrentItem[] {
+  return slices(ids).flatMap((some) =>
+    sql
+      .exec<CurrentItem>(
+        `SELECT server, kind, key, id FROM capability
+         WHERE id IN (SELECT value FROM json_each(?)) AND last_revision IS NULL AND server <> ?`,
+        JSON.stringify(some),
+        server,
+      )
+      .toArray(),
+  );
+}
+
+/** Which of these names are tools of another server: the first that is found is enough, however many have it. */
+function toolsElsewhere(sql: SqlStorage, server: string, names: string[]): Set<string> {
+  const found = slices(names).flatMap((some) =>
+    sql
+      .exec<{ name: string }>(
+        `SELECT value AS name FROM json_each(?) WHERE EXISTS (
+           SELECT 1 FROM capability WHERE key = value AND kind = 'tool' AND last_revision IS NULL AND server <> ?)`,
+        JSON.stringify(some),
+        server,
+      )
+      .toArray(),
+  );
+  return new Set(found.map(({ name }) => name));
+}
+
+function slices(values: readonly string[]): string[][] {
+  const made: string[][] = [];
+  let room = 0;
+  for (const value of values) {
+    if (room < value.length || (made.at(-1)?.length ?? lookUpAtOnce) >= lookUpAtOnce) {
+      made.push([]);
+      room = lookUpCharacters;
+    }
+    made.at(-1)?.push(value);
+    room -= value.length;
+  }
+  return made;
+}

@@ -1,0 +1,255 @@
+import { meetsPrecondition, type Precondition } from "../../kernel/etag.ts";
+import { type Failure, failure } from "../../kernel/failure.ts";
+import type { CapabilityFlag } from "../../kernel/issue.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
+import { classifyHeader } from "../../manifest/classify/classify.ts";
+import { itemChanges, slotOf } from "../../manifest/diff.ts";
+import type { PreparedCapability, PreparedManifest } from "../../manifest/prepare.ts";
+import type { CapabilityKind } from "../../manifest/schema/capability.ts";
+import { owe } from "../../objects/tenant/outbox.ts";
+import { isRetitled, refreshCards, refreshServer, slotsOf } from "../../search/sql/tenant-cards.ts";
+import type { ChangeCounts, NewChange } from "../change-chain.ts";
+import { ServerConfig } from "../schema.ts";
+import { summarise } from "../summary.ts";
+import { recountSwitched } from "./attribute-counts.ts";
+import { recordChanges } from "./change-log.ts";
+import { closeCapability, idCollisions, insertCapability, neighbourFlags, readCapability } from "./items.ts";
+import { insertRevision, type Layout, pruneRevisions, revisionAt } from "./revisions.ts";
+import { findRow, moveServer, type ServerRow, tagOf, touch } from "./servers.ts";
+import { sourceRows } from "./source-rows.ts";
+import { applySwitches, type Switch, switchedOff, switchedOffTooMuch } from "./switches.ts";
+
+/** What a publish changes. */
+export interface Difference {
+  added: PreparedCapability[];
+  gone: { kind: CapabilityKind; key: string; digest: string; id: string }[];
+  changes: NewChange[];
+}
+
+/** What the new manifest adds and drops against the last layout, with each change classified. */
+export function difference(
+  sql: SqlStorage,
+  server: string,
+  before: Layout,
+  after: readonly PreparedCapability[],
+): Difference {
+  const was = new Set(before.map(([kind, digest]) => `${kind} ${digest}`));
+  const is = new Set(after.map(({ kind, digest }) => `${kind} ${digest}`));
+  const added = after.filter(({ kind, digest }) => !was.has(`${kind} ${digest}`)).map((item) => ({ ...item }));
+  const gone = before
+    .filter(([kind, digest]) => !is.has(`${kind} ${digest}`))
+    .map(([kind, digest]) => ({ kind, digest, ...readCapability(sql, server, kind, digest) }));
+
+  const firstSeen = new Map(gone.map((item) => [slotOf(item), item.created_at]));
+  for (const item of added) {
+    // Kept from first sight, whatever the publisher says later.
+    const createdAt = firstSeen.get(slotOf(item));
+    if (typeof createdAt === "string") item.createdAt = createdAt;
+  }
+  const changes = itemChanges(
+    gone.map((item) => ({ ...item, declared: JSON.parse(item.declared) })),
+    added.map((item) => ({ ...item, declared: JSON.parse(item.text) })),
+  );
+  return { added, gone, changes };
+}
+
+/**
+ * A change that no version announces, which is how a reviewed server turns into another one: any at all under a version
+ * that stayed, and without a version one that does more than reword an item that was there before.
+ */
+export function unannouncedChange(
+  before: Record<string, unknown>,
+  after: Record<string, unknown>,
+  changes: readonly NewChange[],
+): string | undefined {
+  if (before.version !== after.version) return undefined;
+  if (typeof after.version === "string") return `the content changed while its version stayed ${after.version}`;
+  const changed = changes.find(({ from, to, classification }) => from && to && classification !== "cosmetic");
+  return changed && `${changed.kind} ${changed.key} changed, and the manifest has no version to say so`;
+}
+
+export interface PublishRequest {
+  name: string;
+  subject: string;
+  at: string;
+  manifest: Omit<PreparedManifest, "rejected">;
+  precondition?: Precondition;
+  /** Says what a server can do of which only its version was known: nobody has reviewed anything yet. */
+  fillsIn?: true;
+}
+
+export interface PublishOutcome {
+  outcome: "created" | "changed" | "unchanged";
+  generation: number;
+  changes: ChangeCounts;
+  flags: CapabilityFlag[];
+  /** An item was switched off: answers say by when it is gone everywhere. */
+  narrowed: boolean;
+}
+
+/** Of a server's flags, so that a head and an answer stay small whatever is published. */
+const keptFlags = 500;
+
+const none: ChangeCounts = { breaking: 0, additive: 0, cosmetic: 0, removed: 0 };
+
+/** How much of the past is kept. */
+export interface Retention {
+  revisions: number;
+  changes: number;
+}
+
+/**
+ * Moves a server to a new manifest: one transaction, called inside it. Reads and writes as much as changed, not as
+ * much as there is: the layout of the last revision says what stayed.
+ */
+export function publish(
+  sql: SqlStorage,
+  tenant: string,
+  request: PublishRequest,
+  keep: Retention,
+): Result<PublishOutcome, Failure> {
+  const { name, manifest, precondition } = request;
+  const row = findRow(sql, name);
+  const live = row?.deleted_at === null ? row : undefined;
+  if (precondition !== undefined && !meetsPrecondition(precondition, live && tagOf(live))) {
+    return err(failure("ErrorPreconditionFailed", undefined, live === undefined ? {} : { current: live.digest }));
+  }
+  const crowded = switchedOffTooMuch(sql, name, switchesOf(manifest));
+  if (crowded !== undefined) return err(crowded);
+  if (live?.digest === manifest.digest) return ok(confirm(sql, live, request, keep));
+
+  // A server that was registered anew has no past, whatever revisions there were under its name.
+  const previous = live?.digest ? revisionAt(sql, name, live.revision) : undefined;
+  const found = difference(sql, name, previous?.layout ?? [], manifest.capabilities);
+  const isFirst = request.fillsIn === true && previous?.layout.length === 0;
+  const unannounced = previous && !isFirst && unannouncedChange(previous.header, manifest.header, found.changes);
+  if (unannounced && policyOf(live) === "refuse") {
+    return err(failure("ErrorSameVersion", unannounced, { current: live?.digest }));
+  }
+  const collisions = idCollisions(sql, name, found.added);
+  const [first] = collisions;
+  if (first !== undefined) {
+    const message = `${first.id} of ${name} (${first.item}) is taken by ${first.takenBy}`;
+    return err(failure("ErrorCapabilityCollision", message, { collisions }));
+  }
+  logHeader(found, previous?.header, request);
+  const flags: CapabilityFlag[] = [...manifest.flags];
+  if (unannounced) flags.push({ rule: "same-version", path: "/version", message: unannounced });
+  return ok(move(sql, tenant, { row, live, found, flags }, request, keep));
+}
+
+/** The manifest is the one that is there: only switches and the time of the last look can move. */
+function confirm(
+  sql: SqlStorage,
+  live: ServerRow,
+  { name, manifest, at }: PublishRequest,
+  keep: Retention,
+): PublishOutcome {
+  const switched = applySwitches(sql, name, switchesOf(manifest));
+  sql.exec("UPDATE server SET last_synced = ? WHERE name = ?", at, name);
+  if (switched.length === 0) {
+    const flags = JSON.parse(live.flags) as CapabilityFlag[];
+    return { outcome: "unchanged", generation: live.generation, changes: none, flags, narrowed: false };
+  }
+  const { generation, counts } = recordChanges(sql, name, at, switched, keep.changes);
+  touch(sql, name, generation, at);
+  recountSwitched(sql, name, switched);
+  refreshCards(sql, name, slotsOf(switched));
+  return { outcome: "changed", generation, changes: counts, flags: [], narrowed: counts.breaking > 0 };
+}
+
+/** A header alone, or a new order of the same items, is still a change that the log must show. */
+function logHeader(
+  { changes }: Difference,
+  before: Record<string, unknown> | undefined,
+  request: PublishRequest,
+): void {
+  const { name: key, manifest } = request;
+  const to = manifest.digest;
+  if (before === undefined) {
+    if (changes.length === 0) changes.push({ kind: "server", key, classification: "additive", to, reasons: [] });
+    return;
+  }
+  const verdict = classifyHeader(before, manifest.header);
+  if (changes.length === 0 || verdict.reasons.length > 0) changes.push({ kind: "server", key, to, ...verdict });
+}
+
+interface Move {
+  row: ServerRow | undefined;
+  live: ServerRow | undefined;
+  found: Difference;
+  /** About the server; those of its items are added. */
+  flags: CapabilityFlag[];
+}
+
+function move(
+  sql: SqlStorage,
+  tenant: string,
+  { row, live, found, flags }: Move,
+  request: PublishRequest,
+  keep: Retention,
+): PublishOutcome {
+  const { name, manifest, at } = request;
+  const number = (row?.revision ?? 0) + 1;
+  const switched = applySwitches(sql, name, switchesOf(manifest));
+  const { generation, counts } = recordChanges(sql, name, at, [...found.changes, ...switched], keep.changes);
+  const off = switchedOff(sql, name);
+  const neighbours = neighbourFlags(sql, name, found.added);
+  for (const { kind, digest } of found.gone) closeCapability(sql, name, kind, digest, number - 1);
+  for (const capability of found.added) insertCapability(sql, name, number, capability, at);
+  insertRevision(sql, {
+    server: name,
+    number,
+    digest: manifest.digest,
+    generation,
+    at,
+    subject: request.subject,
+    changes: counts,
+    header: manifest.header,
+    layout: manifest.capabilities.map(({ kind, digest }) => [kind, digest]),
+  });
+  moveServer(sql, {
+    name,
+    number,
+    generation,
+    at,
+    digest: manifest.digest,
+    config: (row?.withdrawn === 1 ? row : live)?.config ?? JSON.stringify(ServerConfig.parse({ tenant, name })),
+    flags: [...flags, ...standing(live, found), ...neighbours].slice(0, keptFlags),
+    summary: summarise(manifest.header, manifest.capabilities, (item) => off.has(slotOf(item))),
+  });
+  if (live !== undefined && isRetitled(sql, live)) refreshServer(sql, name);
+  else refreshCards(sql, name, slotsOf([...found.gone, ...found.added, ...switched]));
+  pruneRevisions(sql, name, number - keep.revisions);
+  // Its sources were not read while it was withdrawn.
+  if (row?.withdrawn === 1 && sourceRows(sql, name).length > 0) owe(sql, "refresh", name);
+  const own = found.added.flatMap(({ id, flags: about }) => about.map((flag) => ({ ...flag, capability: id })));
+  return {
+    outcome: live === undefined ? "created" : "changed",
+    generation,
+    changes: counts,
+    flags: [...flags, ...own, ...neighbours].slice(0, keptFlags),
+    narrowed: switched.some(({ classification }) => classification === "breaking"),
+  };
+}
+
+/**
+ * `enabled: false` in a manifest switches an item off. `true` does nothing: every answer says it, so an old answer sent
+ * back would otherwise undo what an operator switched off since.
+ */
+function switchesOf({ capabilities }: Pick<PreparedManifest, "capabilities">): Switch[] {
+  return capabilities.flatMap(({ kind, key, enabled }) => (enabled === false ? [{ kind, key, enabled }] : []));
+}
+
+/** Flags of earlier publishes about items that are still there as they were. */
+function standing(row: ServerRow | undefined, { added, gone }: Difference): CapabilityFlag[] {
+  if (row === undefined) return [];
+  const touched = new Set([...added, ...gone].map(({ id }) => id));
+  const flags = JSON.parse(row.flags) as CapabilityFlag[];
+  return flags.filter(({ capability }) => capability !== undefined && !touched.has(capability));
+}
+
+function policyOf(row: ServerRow | undefined): "flag" | "refuse" {
+  if (row === undefined) return "flag";
+  return (JSON.parse(row.config) as ServerConfig).policy?.sameVersion === "refuse" ? "refuse" : "flag";
+}

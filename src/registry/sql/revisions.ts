@@ -1,0 +1,216 @@
+import type { CapabilityKind } from "../../manifest/schema/capability.ts";
+import type { StoredManifest } from "../../manifest/stored.ts";
+import { disown, owe } from "../../objects/tenant/outbox.ts";
+import type { ChangeCounts } from "../change-chain.ts";
+
+/** Digests of a revision's items, in the publisher's order. */
+export type Layout = [kind: CapabilityKind, digest: string][];
+
+/** One entry of a server's history. */
+export interface Revision {
+  number: number;
+  digest: string;
+  generation: number;
+  publishedAt: string;
+  publishedBy: string;
+  changes: ChangeCounts;
+}
+
+interface NewRevision {
+  server: string;
+  number: number;
+  digest: string;
+  generation: number;
+  at: string;
+  subject: string;
+  changes: ChangeCounts;
+  header: Record<string, unknown>;
+  layout: Layout;
+}
+
+export function insertRevision(sql: SqlStorage, revision: NewRevision): void {
+  sql.exec(
+    `INSERT INTO revision (server, number, digest, generation, published_at, published_by, changes, header, layout)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    revision.server,
+    revision.number,
+    revision.digest,
+    revision.generation,
+    revision.at,
+    revision.subject,
+    JSON.stringify(revision.changes),
+    JSON.stringify(revision.header),
+    JSON.stringify(revision.layout),
+  );
+  keepBody(sql, revision.server, revision.digest);
+}
+
+/** What a revision was made of. */
+export function revisionAt(
+  sql: SqlStorage,
+  server: string,
+  number: number,
+): { header: Record<string, unknown>; layout: Layout } | undefined {
+  const found = sql
+    .exec<{ header: string; layout: string }>(
+      "SELECT header, layout FROM revision WHERE server = ? AND number = ?",
+      server,
+      number,
+    )
+    .toArray()[0];
+  return found && { header: JSON.parse(found.header), layout: JSON.parse(found.layout) };
+}
+
+/** A revision's own fields, without looking at what it was made of. */
+export function headerAt(sql: SqlStorage, server: string, number: number): Record<string, unknown> {
+  const found = sql.exec<{ header: string }>(
+    "SELECT header FROM revision WHERE server = ? AND number = ?",
+    server,
+    number,
+  );
+  const header = found.toArray()[0]?.header;
+  return header === undefined ? {} : (JSON.parse(header) as Record<string, unknown>);
+}
+
+interface RevisionRow extends Record<string, SqlStorageValue> {
+  number: number;
+  digest: string;
+  generation: number;
+  published_at: string;
+  published_by: string;
+  changes: string;
+}
+
+const columns = "number, digest, generation, published_at, published_by, changes";
+
+/** History of a server, newest first, before a revision number. */
+export function listRevisions(sql: SqlStorage, server: string, before: number, limit: number): Revision[] {
+  return sql
+    .exec<RevisionRow>(
+      `SELECT ${columns} FROM revision WHERE server = ? AND number < ? ORDER BY number DESC LIMIT ?`,
+      server,
+      before,
+      limit,
+    )
+    .toArray()
+    .map(revisionOf);
+}
+
+/** The newest revision of a server with a digest: a digest of another server is not found here. */
+export function findRevision(sql: SqlStorage, server: string, digest: string): Revision | undefined {
+  return sql
+    .exec<RevisionRow>(
+      `SELECT ${columns} FROM revision WHERE digest = ? AND server = ? ORDER BY number DESC LIMIT 1`,
+      digest,
+      server,
+    )
+    .toArray()
+    .map(revisionOf)[0];
+}
+
+function revisionOf(row: RevisionRow): Revision {
+  return {
+    number: row.number,
+    digest: row.digest,
+    generation: row.generation,
+    publishedAt: row.published_at,
+    publishedBy: row.published_by,
+    changes: JSON.parse(row.changes),
+  };
+}
+
+interface ItemRow extends Record<string, SqlStorageValue> {
+  kind: string;
+  digest: string;
+  key: string;
+  id: string;
+  declared: string;
+  tokens: number;
+  flags: string;
+  created_at: string | null;
+}
+
+const itemColumns = "kind, digest, key, id, declared, tokens, flags, created_at";
+
+/** The stored manifest of a server under a digest as JSON text, rebuilt from rows. */
+export function bodyText(sql: SqlStorage, server: string, digest: string): string | undefined {
+  const revision = sql
+    .exec<{ number: number; header: string; layout: string }>(
+      "SELECT number, header, layout FROM revision WHERE digest = ? AND server = ? ORDER BY number DESC LIMIT 1",
+      digest,
+      server,
+    )
+    .toArray()[0];
+  if (revision === undefined) return undefined;
+  const rows = new Map<string, ItemRow>();
+  const candidates = sql.exec<ItemRow>(
+    // In two halves, each by an index of its own: what is older than the revision is not even looked at.
+    `SELECT ${itemColumns} FROM capability INDEXED BY capability_current
+     WHERE server = ?1 AND last_revision IS NULL AND first_revision <= ?2
+     UNION ALL SELECT ${itemColumns} FROM capability INDEXED BY capability_past
+     WHERE server = ?1 AND last_revision >= ?2 AND first_revision <= ?2`,
+    server,
+    revision.number,
+  );
+  for (const row of candidates.toArray()) rows.set(`${row.kind} ${row.digest}`, row);
+  const items = (JSON.parse(revision.layout) as Layout).map(([kind, itemDigest]) => {
+    const row = rows.get(`${kind} ${itemDigest}`);
+    if (row === undefined) throw new Error(`revision ${revision.number} of ${server} lacks ${kind} ${itemDigest}`);
+    return itemText(row);
+  });
+  return `{"digest":${JSON.stringify(digest)},"header":${revision.header},"capabilities":[${items.join(",")}]}`;
+}
+
+/** What a server has published now. */
+export function storedManifest(sql: SqlStorage, server: string): StoredManifest | undefined {
+  const digest = sql
+    .exec<{ digest: string | null }>("SELECT digest FROM server WHERE name = ?", server)
+    .toArray()[0]?.digest;
+  const text = digest ? bodyText(sql, server, digest) : undefined;
+  return text === undefined ? undefined : (JSON.parse(text) as StoredManifest);
+}
+
+/** Spliced, not re-serialised: flags and what is declared are JSON already. */
+function itemText({ kind, key, id, digest, tokens, flags, created_at: createdAt, declared }: ItemRow): string {
+  const known = JSON.stringify({ kind, key, id, digest, tokens }).slice(0, -1);
+  const created = createdAt === null ? "" : `,"createdAt":${JSON.stringify(createdAt)}`;
+  return `${known},"flags":${flags}${created},"declared":${declared}}`;
+}
+
+/** Drops revisions up to a number and the item versions only they refer to. */
+export function pruneRevisions(sql: SqlStorage, server: string, upTo: number): void {
+  if (upTo < 1) return;
+  const digests = sql
+    .exec<{ digest: string }>("SELECT digest FROM revision WHERE server = ? AND number <= ?", server, upTo)
+    .toArray();
+  sql.exec("DELETE FROM revision WHERE server = ? AND number <= ?", server, upTo);
+  sql.exec("DELETE FROM capability WHERE server = ? AND last_revision <= ?", server, upTo);
+  for (const { digest } of digests) dropBodyIfOrphan(sql, server, digest);
+}
+
+/** Queues the body of a new revision, unless an earlier revision put it into KV already. */
+function keepBody(sql: SqlStorage, server: string, digest: string): void {
+  const times = sql
+    .exec("SELECT count(*) AS times FROM revision WHERE digest = ? AND server = ?", digest, server)
+    .one().times;
+  if (times !== 1) return;
+  disown(sql, "drop-body", bodySubject(server, digest));
+  owe(sql, "body", bodySubject(server, digest));
+}
+
+/** Queues a body for deletion once no retained revision refers to it. */
+export function dropBodyIfOrphan(sql: SqlStorage, server: string, digest: string): void {
+  if (findRevision(sql, server, digest) !== undefined) return;
+  disown(sql, "body", bodySubject(server, digest));
+  owe(sql, "drop-body", bodySubject(server, digest));
+}
+
+/** What the outbox calls a body: neither part can hold a space. */
+function bodySubject(server: string, digest: string): string {
+  return `${server} ${digest}`;
+}
+
+export function parseBodySubject(subject: string): { server: string; digest: string } {
+  const [server = "", digest = ""] = subject.split(" ");
+  return { server, digest };
+}

@@ -1,0 +1,168 @@
+import type { CapabilityFlag } from "../../kernel/issue.ts";
+import type { CapabilityKind } from "../../manifest/schema/capability.ts";
+import type { Head } from "../contract.ts";
+import type { ServerConfig, Visibility } from "../schema.ts";
+import type { ServerSummary } from "../summary.ts";
+import { generationOf, tenantOf } from "./change-log.ts";
+import { sourceRows, statusOf } from "./source-rows.ts";
+
+export interface ServerRow extends Record<string, SqlStorageValue> {
+  name: string;
+  config: string;
+  visibility: string;
+  /** The generation at which it became public; null while it is not. */
+  public_since: number | null;
+  digest: string | null;
+  revision: number;
+  overlay: number;
+  generation: number;
+  last_synced: string | null;
+  flags: string;
+  summary: string;
+  created_at: string;
+  updated_at: string;
+  deleted_at: string | null;
+  /** 1: it is gone because its publisher said so, and keeps its settings. */
+  withdrawn: number;
+}
+
+/** A server's settings as an answer shows them. */
+export interface ServerEntry {
+  config: ServerConfig;
+  head: Head;
+  summary: ServerSummary;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** The row of a server, tombstones included. */
+export function findRow(sql: SqlStorage, name: string): ServerRow | undefined {
+  return sql.exec<ServerRow>("SELECT * FROM server WHERE name = ?", name).toArray()[0];
+}
+
+export function findLive(sql: SqlStorage, name: string): ServerRow | undefined {
+  const row = findRow(sql, name);
+  return row?.deleted_at === null ? row : undefined;
+}
+
+export function listLive(sql: SqlStorage, after: string, limit: number): ServerRow[] {
+  return sql
+    .exec<ServerRow>("SELECT * FROM server WHERE name > ? AND deleted_at IS NULL ORDER BY name LIMIT ?", after, limit)
+    .toArray();
+}
+
+export function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: number): Head {
+  const disabled = sql
+    .exec<{ kind: string; key: string }>("SELECT kind, key FROM disabled WHERE server = ? ORDER BY kind, key", row.name)
+    .toArray() as { kind: CapabilityKind; key: string }[];
+  const sources = sourceRows(sql, row.name);
+  const warnings = sources.flatMap((source) => JSON.parse(source.warnings) as string[]);
+  return {
+    tenant,
+    name: row.name,
+    visibility: row.visibility as Visibility,
+    status: (JSON.parse(row.config) as ServerConfig).status ?? "active",
+    generation: row.generation,
+    asOf,
+    overlay: row.overlay,
+    disabled,
+    flags: JSON.parse(row.flags) as CapabilityFlag[],
+    ...(row.digest === null ? {} : { digest: row.digest }),
+    ...(row.last_synced === null ? {} : { lastSynced: row.last_synced }),
+    ...(sources.length === 0 ? {} : { sources: sources.map(statusOf) }),
+    ...(warnings.length === 0 ? {} : { warnings }),
+    ...(row.deleted_at === null ? {} : { deleted: true }),
+  };
+}
+
+/** The head of a server as of the tenant's present generation. */
+export function currentHead(sql: SqlStorage, name: string): Head | undefined {
+  const row = findRow(sql, name);
+  return row && headOf(sql, tenantOf(sql), row, generationOf(sql));
+}
+
+export function entryOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: number): ServerEntry {
+  return {
+    config: JSON.parse(row.config) as ServerConfig,
+    head: headOf(sql, tenant, row, asOf),
+    summary: shownSummary(sql, row),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** The config's own word wins over the manifest's. */
+export function shownTitle({ config, summary }: Pick<ServerRow, "config" | "summary">): string | undefined {
+  return (JSON.parse(config) as ServerConfig).title ?? (JSON.parse(summary) as ServerSummary).title;
+}
+
+/** Marks a server as changed at a generation without a new revision. */
+export function touch(sql: SqlStorage, name: string, generation: number, at: string): void {
+  sql.exec(
+    "UPDATE server SET generation = ?, overlay = overlay + 1, updated_at = ? WHERE name = ?",
+    generation,
+    at,
+    name,
+  );
+}
+
+interface ServerMove {
+  name: string;
+  config: string;
+  digest: string;
+  number: number;
+  generation: number;
+  at: string;
+  flags: CapabilityFlag[];
+  summary: ServerSummary;
+}
+
+/** The summary of what is published, less what is switched off. */
+function shownSummary(sql: SqlStorage, row: ServerRow): ServerSummary {
+  const summary = JSON.parse(row.summary) as ServerSummary;
+  const hidden = sql
+    .exec<{ kind: CapabilityKind; items: number; tokens: number }>(
+      // CROSS keeps the order: from the few that are off, not from all that the server has.
+      `SELECT c.kind, count(*) AS items, sum(c.tokens) AS tokens FROM disabled d
+       CROSS JOIN capability c ON c.key = d.key AND c.kind = d.kind AND c.last_revision IS NULL AND c.server = d.server
+       WHERE d.server = ? GROUP BY c.kind`,
+      row.name,
+    )
+    .toArray();
+  if (hidden.length === 0) return summary;
+  const counts = { ...summary.counts };
+  let tokens = summary.tokens ?? 0;
+  for (const { kind, items, tokens: cost } of hidden) {
+    counts[kind] = (counts[kind] ?? 0) - items;
+    tokens -= cost;
+  }
+  return { ...summary, counts, tokens };
+}
+
+/** Points a server at a new revision; makes it where it is new, and anew where it had been deleted. */
+export function moveServer(sql: SqlStorage, move: ServerMove): void {
+  sql.exec(
+    `INSERT INTO server (name, config, visibility, digest, revision, generation, last_synced, flags, summary,
+       created_at, updated_at)
+     VALUES (?1, ?2, 'tenant', ?3, ?4, ?5, ?6, ?7, ?8, ?6, ?6)
+     ON CONFLICT (name) DO UPDATE SET
+       config = ?2, visibility = iif(deleted_at IS NULL OR withdrawn = 1, visibility, 'tenant'),
+       public_since = iif(withdrawn = 1 AND visibility = 'public', ?5, public_since), digest = ?3, revision = ?4,
+       overlay = overlay + 1, generation = ?5, last_synced = ?6, flags = ?7, summary = ?8,
+       created_at = iif(deleted_at IS NULL OR withdrawn = 1, created_at, ?6), updated_at = ?6, deleted_at = NULL,
+       withdrawn = 0`,
+    move.name,
+    move.config,
+    move.digest,
+    move.number,
+    move.generation,
+    move.at,
+    JSON.stringify(move.flags),
+    JSON.stringify(move.summary),
+  );
+}
+
+/** What a precondition is compared with. */
+export function tagOf({ digest, overlay }: ServerRow): Pick<Head, "digest" | "overlay"> {
+  return digest === null ? { overlay } : { digest, overlay };
+}

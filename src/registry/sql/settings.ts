@@ -1,0 +1,192 @@
+import { deleteHooksOf } from "../../hooks/sql/hooks.ts";
+import { meetsPrecondition, type Precondition } from "../../kernel/etag.ts";
+import { type Failure, failure } from "../../kernel/failure.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
+import { disown } from "../../objects/tenant/outbox.ts";
+import { deleteVersions, tellAllVersions } from "../../official/sql/tenant-versions.ts";
+import { forgetPending, noteAllPending } from "../../search/sql/pending-items.ts";
+import { dropServerCards, isRetitled, refreshCards, refreshServer, slotsOf } from "../../search/sql/tenant-cards.ts";
+import type { NewChange } from "../change-chain.ts";
+import type { ServerConfig } from "../schema.ts";
+import { recountSwitched } from "./attribute-counts.ts";
+import { recordChanges, tenantOf } from "./change-log.ts";
+import { dropBodyIfOrphan } from "./revisions.ts";
+import { findLive, type ServerRow, tagOf, touch } from "./servers.ts";
+import { dropSources, followSources } from "./source-rows.ts";
+import { applySwitches, type Switch, switchedOffTooMuch } from "./switches.ts";
+import { findWithdrawn } from "./withdraw.ts";
+
+/** Writes to a server that leave its manifest alone. Each runs inside one transaction of the tenant's object. */
+
+export interface SettingsOutcome {
+  generation: number;
+  changed: boolean;
+  /** Readers lose something: answers say by when it is gone everywhere. */
+  narrowed: boolean;
+}
+
+export function createServer(
+  sql: SqlStorage,
+  config: ServerConfig,
+  at: string,
+  keepChanges: number,
+): Result<SettingsOutcome, Failure> {
+  if (findLive(sql, config.name) !== undefined) return err(failure("ErrorMCPServerExists"));
+  // One that its publisher withdrew is not brought back by this: it is another server of the same name.
+  purge(sql, config.name);
+  const change: NewChange = { kind: "server", key: config.name, classification: "additive", reasons: [] };
+  const { generation } = recordChanges(sql, config.name, at, [change], keepChanges);
+  sql.exec(
+    `INSERT INTO server (name, config, visibility, generation, created_at, updated_at, public_since)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)
+     ON CONFLICT (name) DO UPDATE SET config = ?2, visibility = ?3, digest = NULL, overlay = overlay + 1,
+       generation = ?4, last_synced = NULL, flags = '[]', summary = '{}', created_at = ?5, updated_at = ?5,
+       deleted_at = NULL, withdrawn = 0, public_since = ?6`,
+    config.name,
+    JSON.stringify(config),
+    config.visibility,
+    generation,
+    at,
+    config.visibility === "public" ? generation : null,
+  );
+  if (config.visibility === "public") tellAllVersions(sql, config.name, at, generation);
+  followSources(sql, config, at);
+  return ok({ generation, changed: true, narrowed: false });
+}
+
+export function replaceConfig(
+  sql: SqlStorage,
+  config: ServerConfig,
+  at: string,
+  keepChanges: number,
+  precondition?: Precondition,
+): Result<SettingsOutcome, Failure> {
+  const found = requireServer(sql, config.name, precondition);
+  if (!found.ok) return found;
+  const text = JSON.stringify(config);
+  if (found.value.config === text) return ok({ generation: found.value.generation, changed: false, narrowed: false });
+  const narrowed = found.value.visibility === "public" && config.visibility === "tenant";
+  const classification = narrowed ? "breaking" : "cosmetic";
+  const message = narrowed ? "visibility narrowed to the tenant" : "settings changed";
+  const change: NewChange = {
+    kind: "server",
+    key: config.name,
+    classification,
+    reasons: [{ path: narrowed ? "/visibility" : "", classification, message }],
+  };
+  const { generation } = recordChanges(sql, config.name, at, [change], keepChanges);
+  const publicSince = config.visibility === "public" ? (found.value.public_since ?? generation) : null;
+  sql.exec(
+    "UPDATE server SET config = ?, visibility = ?, public_since = ? WHERE name = ?",
+    text,
+    config.visibility,
+    publicSince,
+    config.name,
+  );
+  touch(sql, config.name, generation, at);
+  if (narrowed) forgetPending(sql, config.name);
+  if (isRetitled(sql, found.value)) refreshServer(sql, config.name);
+  if (publicSince === generation) {
+    noteAllPending(sql, tenantOf(sql), config.name, generation);
+    tellAllVersions(sql, config.name, at, generation);
+  }
+  followSources(sql, config, at);
+  return ok({ generation, changed: true, narrowed });
+}
+
+/** Leaves a tombstone with its generation, so that an old head can never win over the deletion. */
+export function deleteServer(
+  sql: SqlStorage,
+  name: string,
+  at: string,
+  keepChanges: number,
+  precondition?: Precondition,
+): Result<SettingsOutcome, Failure> {
+  const withdrawn = findWithdrawn(sql, name);
+  const found = withdrawn === undefined ? requireServer(sql, name, precondition) : ok(withdrawn);
+  if (!found.ok) return found;
+  const from = found.value.digest;
+  const change: NewChange = {
+    kind: "server",
+    key: name,
+    classification: "removed",
+    reasons: [],
+    ...(from === null ? {} : { from }),
+  };
+  const { generation } = recordChanges(sql, name, at, [change], keepChanges);
+  purge(sql, name);
+  sql.exec(
+    "UPDATE server SET digest = NULL, public_since = NULL, deleted_at = ?, withdrawn = 0 WHERE name = ?",
+    at,
+    name,
+  );
+  // Its publisher has no way to bring back what its owner took away.
+  deleteHooksOf(sql, name);
+  dropSources(sql, name);
+  disown(sql, "refresh", name);
+  deleteVersions(sql, name, at, generation);
+  touch(sql, name, generation, at);
+  return ok({ generation, changed: true, narrowed: true });
+}
+
+/** All that a server had. */
+function purge(sql: SqlStorage, name: string): void {
+  const digests = sql.exec<{ digest: string }>("SELECT DISTINCT digest FROM revision WHERE server = ?", name).toArray();
+  sql.exec("DELETE FROM revision WHERE server = ?", name);
+  sql.exec("DELETE FROM capability WHERE server = ?", name);
+  sql.exec("DELETE FROM disabled WHERE server = ?", name);
+  dropServerCards(sql, name);
+  for (const { digest } of digests) dropBodyIfOrphan(sql, name, digest);
+}
+
+export function switchItems(
+  sql: SqlStorage,
+  name: string,
+  switches: readonly Switch[],
+  at: string,
+  keepChanges: number,
+  precondition?: Precondition,
+): Result<SettingsOutcome, Failure> {
+  const found = requireServer(sql, name, precondition);
+  if (!found.ok) return found;
+  const unknown = switches.filter(({ kind, key }) => !hasItem(sql, name, kind, key));
+  if (unknown.length > 0) {
+    const message = `${name} has no ${unknown.map(({ kind, key }) => `${kind} ${JSON.stringify(key)}`).join(", ")}`;
+    return err(failure("ErrorCapabilityNotFound", message));
+  }
+  const crowded = switchedOffTooMuch(sql, name, switches);
+  if (crowded !== undefined) return err(crowded);
+  const changes = applySwitches(sql, name, switches);
+  if (changes.length === 0) return ok({ generation: found.value.generation, changed: false, narrowed: false });
+  const { generation } = recordChanges(sql, name, at, changes, keepChanges);
+  touch(sql, name, generation, at);
+  recountSwitched(sql, name, changes);
+  refreshCards(sql, name, slotsOf(changes));
+  return ok({
+    generation,
+    changed: true,
+    narrowed: changes.some(({ classification }) => classification === "breaking"),
+  });
+}
+
+function hasItem(sql: SqlStorage, server: string, kind: string, key: string): boolean {
+  return (
+    sql
+      .exec(
+        "SELECT 1 FROM capability WHERE key = ? AND kind = ? AND last_revision IS NULL AND server = ?",
+        key,
+        kind,
+        server,
+      )
+      .toArray().length > 0
+  );
+}
+
+function requireServer(sql: SqlStorage, name: string, precondition?: Precondition): Result<ServerRow, Failure> {
+  const row = findLive(sql, name);
+  if (row === undefined) return err(failure("ErrorMCPServerNotFound"));
+  if (precondition !== undefined && !meetsPrecondition(precondition, tagOf(row))) {
+    return err(failure("ErrorPreconditionFailed"));
+  }
+  return ok(row);
+}

@@ -1,0 +1,137 @@
+import { disown, owe } from "../../objects/tenant/outbox.ts";
+import type { RememberedEra } from "../../sources/contract.ts";
+import type { ProbeState, SourceStatus } from "../contract.ts";
+import { type ServerConfig, type Source, sourceId } from "../schema.ts";
+
+/** A source that the registry can read by itself; one that speaks stdio is read where it runs, and published. */
+export interface ReadableSource {
+  id: string;
+  url: string;
+  type: "streamable-http" | "sse";
+  credential?: { secret: string; header: string };
+}
+
+export interface SourceRow extends Record<string, SqlStorageValue> {
+  server: string;
+  id: string;
+  /** The source as configured: what was remembered of it is forgotten when that changes. */
+  config: string;
+  state: ProbeState;
+  since: string;
+  last_synced: string | null;
+  error: string | null;
+  message: string | null;
+  remembered: string | null;
+  failures: number;
+  warnings: string;
+}
+
+export function readableSources(sources: readonly Source[] | undefined): ReadableSource[] {
+  const readable = (sources ?? []).flatMap(({ id, type, url, credential }, index) => {
+    if (type === "stdio" || url === undefined) return [];
+    const { secret, header = "Authorization" } = credential ?? { secret: "" };
+    return [{ id: sourceId({ id }, index), url, type, ...(credential ? { credential: { secret, header } } : {}) }];
+  });
+  // Settings from before ids had to differ may name one twice: the first counts.
+  return readable.filter(({ id }, index) => readable.findIndex((other) => other.id === id) === index);
+}
+
+export function sourceRows(sql: SqlStorage, server: string): SourceRow[] {
+  return sql.exec<SourceRow>("SELECT * FROM source WHERE server = ? ORDER BY position", server).toArray();
+}
+
+/** Brings the rows in line with the settings. What is known of a source that did not change is kept. */
+export function settleSources(
+  sql: SqlStorage,
+  server: string,
+  sources: readonly ReadableSource[],
+  at: string,
+): boolean {
+  const before = sourceRows(sql, server);
+  const wanted = sources.map((source) => JSON.stringify(source));
+  if (before.length === wanted.length && before.every(({ config }, index) => config === wanted[index])) return false;
+  sql.exec("DELETE FROM source WHERE server = ?", server);
+  for (const [position, source] of sources.entries()) {
+    const kept = before.find(({ config }) => config === wanted[position]);
+    sql.exec(
+      `INSERT INTO source (server, id, position, config, state, since, last_synced, error, message, remembered, failures,
+         warnings) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[server, source.id, position, wanted[position] ?? "", kept?.state ?? "pending", kept?.since ?? at],
+      ...[kept?.last_synced ?? null, kept?.error ?? null, kept?.message ?? null, kept?.remembered ?? null],
+      ...[kept?.failures ?? 0, kept?.warnings ?? "[]"],
+    );
+  }
+  return true;
+}
+
+/** What one reading found, put down. */
+export interface SourceFinding {
+  id: string;
+  state: ProbeState;
+  error?: string;
+  message?: string;
+  remembered?: RememberedEra;
+  warnings: string[];
+}
+
+/** Says whether readers are told anything else than before. */
+export function noteFinding(sql: SqlStorage, row: SourceRow, finding: SourceFinding, at: string): boolean {
+  const { state, error = null, message = null, remembered, warnings } = finding;
+  const moved = row.state !== state || row.error !== error || row.warnings !== JSON.stringify(warnings);
+  sql.exec(
+    `UPDATE source SET state = ?3, since = iif(state = ?3, since, ?4), last_synced = iif(?3 = 'live', ?4, last_synced),
+       error = ?5, message = ?6, remembered = ?7, failures = iif(?3 = 'live', 0, failures + 1), warnings = ?8
+     WHERE server = ?1 AND id = ?2`,
+    ...[row.server, row.id, state, at, error, message],
+    ...[remembered === undefined ? row.remembered : JSON.stringify(remembered), JSON.stringify(warnings)],
+  );
+  return moved;
+}
+
+export function statusOf({ id, state, since, last_synced, error }: SourceRow): SourceStatus {
+  return {
+    id,
+    status: state,
+    since,
+    ...(last_synced === null ? {} : { lastSynced: last_synced }),
+    ...(error === null ? {} : { error }),
+  };
+}
+
+export function dropSources(sql: SqlStorage, server: string): void {
+  sql.exec("DELETE FROM source WHERE server = ?", server);
+}
+
+/** A source as its owner sees it. Never with a credential: only the name of one. */
+export interface SourceDetail extends SourceStatus {
+  url: string;
+  message?: string;
+  era?: string;
+  failures: number;
+}
+
+export function detailOf(row: SourceRow): SourceDetail {
+  const { url } = JSON.parse(row.config) as ReadableSource;
+  const era = row.remembered === null ? undefined : (JSON.parse(row.remembered) as RememberedEra).era;
+  return {
+    ...statusOf(row),
+    url,
+    ...(row.message === null ? {} : { message: row.message }),
+    ...(era === undefined ? {} : { era }),
+    failures: row.failures,
+  };
+}
+
+/** Sources that are new or changed are read at once. */
+export function followSources(sql: SqlStorage, { name, sources }: ServerConfig, at: string): void {
+  const readable = readableSources(sources);
+  if (!settleSources(sql, name, readable, at)) return;
+  if (readable.length > 0) owe(sql, "refresh", name);
+  else disown(sql, "refresh", name);
+}
+
+/** Takes up the sources of every server, which settings had before anything read them. */
+export function followAllSources(sql: SqlStorage, at: string): void {
+  const servers = sql.exec<{ config: string }>("SELECT config FROM server WHERE deleted_at IS NULL").toArray();
+  for (const { config } of servers) followSources(sql, JSON.parse(config) as ServerConfig, at);
+}

@@ -1,0 +1,40 @@
+import { deleteVersions } from "../../official/sql/tenant-versions.ts";
+import { dropServerCards } from "../../search/sql/tenant-cards.ts";
+import type { NewChange } from "../change-chain.ts";
+import type { ServerConfig, ServerStatus } from "../schema.ts";
+import { recordChanges } from "./change-log.ts";
+import { findLive, findRow, type ServerRow, touch } from "./servers.ts";
+
+/**
+ * A server can be gone in two ways. Its owner deletes it, and nothing is left but a tombstone. Or its publisher says
+ * that it is gone: then it is withdrawn, which looks the same to readers, but keeps settings and history, and should the
+ * publisher bring it back it is what it was. The owner can still delete it, or make another of the same name.
+ */
+export function findWithdrawn(sql: SqlStorage, name: string): ServerRow | undefined {
+  const row = findRow(sql, name);
+  return row?.withdrawn === 1 ? row : undefined;
+}
+
+export function withdrawServer(sql: SqlStorage, name: string, at: string, keepChanges: number): void {
+  const row = findLive(sql, name);
+  if (row === undefined) return;
+  const gone = row.digest === null ? {} : { from: row.digest };
+  const change: NewChange = { kind: "server", key: name, classification: "removed", reasons: [], ...gone };
+  const { generation } = recordChanges(sql, name, at, [change], keepChanges);
+  sql.exec("UPDATE capability SET last_revision = ? WHERE server = ? AND last_revision IS NULL", row.revision, name);
+  sql.exec(
+    "UPDATE server SET digest = NULL, public_since = NULL, deleted_at = ?, withdrawn = 1 WHERE name = ?",
+    at,
+    name,
+  );
+  dropServerCards(sql, name);
+  deleteVersions(sql, name, at, generation);
+  touch(sql, name, generation, at);
+}
+
+/** Nobody sees it now, so it is no change; it counts when the server comes back. */
+export function setWithdrawnStatus(sql: SqlStorage, row: ServerRow, status: ServerStatus): void {
+  const { status: _, ...config } = JSON.parse(row.config) as ServerConfig;
+  const next = status === "active" ? config : { ...config, status };
+  sql.exec("UPDATE server SET config = ? WHERE name = ?", JSON.stringify(next), row.name);
+}

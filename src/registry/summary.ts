@@ -1,0 +1,89 @@
+import { type Attribute, type AttributeCounts, countAttributes } from "../manifest/attributes.ts";
+import type { CapabilityKind } from "../manifest/schema/capability.ts";
+import type { ProbeState } from "./contract.ts";
+import type { ServerConfig } from "./schema.ts";
+
+/** What lists show of a server without reading its manifest. */
+export interface ServerSummary {
+  title?: string;
+  description?: string;
+  version?: string;
+  counts?: Partial<Record<CapabilityKind, number>>;
+  tokens?: number;
+  /** Of the items that are switched on. */
+  attributes?: AttributeCounts;
+}
+
+interface SummarisedItem {
+  kind: CapabilityKind;
+  key: string;
+  tokens: number;
+  attributes: readonly Attribute[];
+}
+
+/** Worked out at publish. The config's own words win over the manifest's when shown. */
+export function summarise<Item extends SummarisedItem>(
+  header: Record<string, unknown>,
+  capabilities: readonly Item[],
+  isOff: (item: Item) => boolean,
+): ServerSummary {
+  const counts: Partial<Record<CapabilityKind, number>> = {};
+  let tokens = 0;
+  for (const capability of capabilities) {
+    counts[capability.kind] = (counts[capability.kind] ?? 0) + 1;
+    tokens += capability.tokens;
+  }
+  const shown = capabilities.filter((capability) => !isOff(capability));
+  return { ...wordsOf(header), counts, tokens, attributes: countAttributes(shown.map(({ attributes }) => attributes)) };
+}
+
+/** One row of a list. */
+export interface DirectoryEntry extends Omit<ServerSummary, "attributes"> {
+  tenant: string;
+  name: string;
+  visibility: "tenant" | "public";
+  status: "active" | "deprecated";
+  generation: number;
+  updatedAt: string;
+  digest?: string;
+}
+
+/** What asking a server's sources last found; unknown where it has none. */
+export const serverProbes = ["unknown", "live", "pending", "gated", "not-mcp", "unreachable"] as const;
+export type ServerProbe = (typeof serverProbes)[number];
+
+/** One row of the directory: what lists show, and what the catalogue is filtered by. */
+export interface CatalogEntry extends DirectoryEntry {
+  probe: ServerProbe;
+  attributes: Attribute[];
+}
+
+/** A server is as well as the worst of its sources. */
+export function probeOf(states: readonly ProbeState[]): ServerProbe {
+  return serverProbes[Math.max(0, ...states.map((state) => serverProbes.indexOf(state)))] ?? "unknown";
+}
+
+export function directoryEntry(
+  config: ServerConfig,
+  { attributes: _, ...summary }: ServerSummary,
+  state: { generation: number; updatedAt: string; digest?: string },
+): DirectoryEntry {
+  return {
+    ...summary,
+    ...wordsOf(config),
+    tenant: config.tenant,
+    name: config.name,
+    visibility: config.visibility,
+    status: config.status ?? "active",
+    ...state,
+  };
+}
+
+function wordsOf(source: Record<string, unknown>): Pick<ServerSummary, "title" | "description" | "version"> {
+  const words: Pick<ServerSummary, "title" | "description" | "version"> = {};
+  for (const key of ["title", "description", "version"] as const) {
+    const value = source[key];
+    if (typeof value === "string") words[key] = value;
+  }
+  return words;
+}

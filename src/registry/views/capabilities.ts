@@ -1,0 +1,57 @@
+import type { CapabilityFlag } from "../../kernel/issue.ts";
+import { sectionForKind, sectionNames } from "../../manifest/schema/manifest.ts";
+import { defaultServerInfo } from "../../manifest/validate.ts";
+import type { Head } from "../contract.ts";
+import { declaredItem, enabledCapabilities } from "./enabled.ts";
+import type { View } from "./view.ts";
+
+/** Sections that are there even when they are empty, as the capabilities API promises. */
+const always = ["tools", "prompts", "resources", "resourceTemplates"];
+
+/** Everything a server can do, in the envelope of the capabilities API. */
+export const capabilitiesView: View = {
+  version: "c1",
+  contentType: "application/json; charset=utf-8",
+  render(manifest, head) {
+    const lastSynced = head.lastSynced ?? null;
+    const shown = enabledCapabilities(manifest, head);
+    const items = Map.groupBy(shown, ({ kind }) => sectionForKind(kind));
+    const data: Record<string, unknown> = { ...manifest?.header };
+    for (const section of sectionNames) {
+      const list = items.get(section);
+      if (list === undefined && !always.includes(section)) continue;
+      data[section] = (list ?? []).map((item) => ({ ...declaredItem(item), enabled: true, lastSynced }));
+    }
+    const ids = new Set(shown.map(({ id }) => id));
+    const flags: CapabilityFlag[] = [
+      ...head.flags.filter(({ capability }) => capability === undefined || ids.has(capability)),
+      ...shown.flatMap(({ flags, id }) => flags.map((flag) => ({ ...flag, capability: id }))),
+    ];
+    return JSON.stringify({
+      success: true,
+      message: "MCP capabilities retrieved successfully",
+      data: {
+        ...data,
+        serverInfo: data.serverInfo ?? defaultServerInfo(data, head.name),
+        lastSynced,
+        status: head.status,
+        digest: head.digest ?? null,
+        tokens: shown.reduce((sum, { tokens }) => sum + tokens, 0),
+        ...(flags.length > 0 ? { flags } : {}),
+        ...sourcesOf(head),
+      },
+    });
+  },
+};
+
+/** Where it was read from and how that went. Stale: none of it could be read the last time, and this is older. */
+function sourcesOf({ sources, warnings = [] }: Head): Record<string, unknown> {
+  if (sources === undefined) return {};
+  const failed = sources.filter(({ status }) => status !== "live" && status !== "pending");
+  const told = failed.map(({ id, status }) => `${id} is ${status}; what it offered last is shown`);
+  return {
+    sources,
+    ...(failed.length === sources.length ? { stale: true } : {}),
+    ...(told.length + warnings.length > 0 ? { warnings: [...told, ...warnings] } : {}),
+  };
+}

@@ -1,0 +1,87 @@
+import type { CapabilityFlag } from "../../kernel/issue.ts";
+import type { StoredCapability } from "../../manifest/stored.ts";
+import { declaredItem } from "./enabled.ts";
+
+/** Where a runtime would call a capability and with what: names of variables and a declared URL, never their values. */
+export interface RuntimeHints {
+  url?: { declared?: string; override_env?: string };
+  /** Tried in this order. */
+  auth?: { source: "explicit_token" | "environment"; name?: string }[];
+  session?: { requires_session: string; use_session: boolean };
+}
+
+const genericTokenVariable = "MCP_AUTH_TOKEN";
+
+/** A variable that names the override beats the declared URL; an explicit token beats any variable. */
+export function runtimeHints({ declared }: Pick<StoredCapability, "declared">): RuntimeHints {
+  const metadata = object(declared.metadata);
+  const mcp = object(metadata.mcp);
+  const openapi = object(metadata.openapi);
+  const graphql = object(metadata.graphql);
+  const url = plainUrl(text(mcp.server_url) ?? text(openapi.base_url) ?? text(graphql.endpoint_url));
+  const override = variable(mcp.server_url_override_env);
+  const hints: RuntimeHints = {};
+  if (url !== undefined || override !== undefined) {
+    hints.url = { ...(override && { override_env: override }), ...(url && { declared: url }) };
+  }
+  if (Object.keys(mcp).length > 0) {
+    const named = variable(mcp.auth_env_var);
+    const namespace = text(mcp.server_name)
+      ?.toUpperCase()
+      .replaceAll(/[^A-Z0-9]+/g, "_");
+    const variables = [named, namespace && `${namespace}_MCP_TOKEN`, genericTokenVariable];
+    const distinct = [...new Set(variables.filter((name): name is string => name !== undefined && name !== ""))];
+    hints.auth = [{ source: "explicit_token" }, ...distinct.map((name) => ({ source: "environment" as const, name }))];
+    const requires = text(mcp.requires_session);
+    if (requires !== undefined) {
+      hints.session = { requires_session: requires, use_session: requires === "true" || requires === "auto" };
+    }
+  }
+  return hints;
+}
+
+/** A name that an environment variable could have; a token pasted in its place is not passed on. */
+function variable(value: unknown): string | undefined {
+  return typeof value === "string" && /^[A-Z][A-Z0-9_]{0,127}$/.test(value) ? value : undefined;
+}
+
+/** Where to call, without a user, a password or a query that may hold a secret. */
+function plainUrl(value: string | undefined): string | undefined {
+  const url = value === undefined ? null : URL.parse(value);
+  return url === null ? undefined : `${url.protocol}//${url.host}${url.pathname}`;
+}
+
+function object(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** One capability with where it belongs and what is known of it. */
+export interface CapabilityDocument {
+  server: { tenant: string; name: string };
+  capability: StoredCapability;
+  flags: CapabilityFlag[];
+}
+
+export interface CapabilityOptions {
+  /** Say where and with which variables a runtime would call it. */
+  hints: boolean;
+}
+
+/** Generic fields at the top, provider details and provenance under `metadata`, what the registry knows beside them. */
+export function capabilityDocument(
+  { server, capability, flags }: CapabilityDocument,
+  { hints }: CapabilityOptions,
+): Record<string, unknown> {
+  const { id, kind, digest, tokens } = capability;
+  return {
+    ...declaredItem(capability),
+    id,
+    kind,
+    registry: { ...server, digest, tokens, flags: [...capability.flags, ...flags] },
+    ...(hints ? { runtime: runtimeHints(capability) } : {}),
+  };
+}

@@ -1,0 +1,35 @@
+import type { StoredManifest } from "../../manifest/stored.ts";
+import type { Head } from "../contract.ts";
+
+/** Reading fields of a manifest that may or may not be there, whatever their type. */
+
+export function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+export function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
+}
+
+export function object(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+export function objects(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.map(object) : [];
+}
+
+/** The manifest's own version, else its server's. */
+export function versionOf(manifest: StoredManifest | undefined): string {
+  const header = manifest?.header ?? {};
+  return text(header.version) || text(object(header.serverInfo).version);
+}
+
+export function nameOf(manifest: StoredManifest | undefined, head: Head): string {
+  return text(object(manifest?.header.serverInfo).name) || head.name;
+}
+
+/** Keys as the views spell them. */
+export function snakeCase(key: string): string {
+  return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -1,0 +1,91 @@
+import type { Generator } from "../../manifest/schema/capability.ts";
+import type { StoredManifest } from "../../manifest/stored.ts";
+import type { Head } from "../contract.ts";
+import { enabledCapabilities } from "./enabled.ts";
+import { object, snakeCase, text, versionOf } from "./fields.ts";
+import type { GeneratorsView } from "./schema.ts";
+import { jsonView } from "./view.ts";
+
+const defaultStrategy = {
+  type: "priority",
+  explanation: "The type a config names, else the syntax of its template, else its structure, else the fallback.",
+  fallback: "jinja2",
+};
+
+/** The generators of a server that are switched on, as declared. */
+export function generatorsOf(manifest: StoredManifest | undefined, head: Head): Generator[] {
+  return enabledCapabilities(manifest, head)
+    .filter(({ kind }) => kind === "generator")
+    .map(({ declared }) => declared as Generator);
+}
+
+export function strategyOf(manifest: StoredManifest | undefined): typeof defaultStrategy {
+  const declared = object(manifest?.header.selectionStrategy);
+  return {
+    type: text(declared.type) || defaultStrategy.type,
+    explanation: text(declared.explanation) || defaultStrategy.explanation,
+    fallback: text(declared.fallback) || defaultStrategy.fallback,
+  };
+}
+
+/** `capabilities://generators`: the live registry, plugins included, in order of type. */
+export const generatorsView = jsonView("g1", registry);
+
+/** `generator://decision_tree`, which it replaces: the same answer, marked. */
+export const decisionTreeView = jsonView("d1", (manifest, head) => ({
+  deprecated: true,
+  replaced_by: "capabilities://generators",
+  ...registry(manifest, head),
+}));
+
+function registry(manifest: StoredManifest | undefined, head: Head): GeneratorsView {
+  const version = versionOf(manifest);
+  const generators = generatorsOf(manifest, head).sort((a, b) => (a.type < b.type ? -1 : 1));
+  const plugin_count = generators.filter(({ source }) => source === "plugin").length;
+  return {
+    generators: Object.fromEntries(generators.map((generator) => [generator.type, shown(generator, version)])),
+    selection_strategy: strategyOf(manifest),
+    metadata: {
+      version,
+      generator_count: generators.length,
+      builtin_count: generators.length - plugin_count,
+      plugin_count,
+    },
+  };
+}
+
+function shown(generator: Generator, manifestVersion: string): GeneratorsView["generators"][string] {
+  const { requirements, upstreamDependencies: upstream } = generator;
+  const { subfields } = requirements ?? {};
+  return {
+    type: generator.type,
+    name: generator.name ?? generator.type,
+    version: generator.version ?? manifestVersion,
+    source: generator.source ?? "builtin",
+    ...(generator.pluginPath === undefined ? {} : { plugin_path: generator.pluginPath }),
+    status: generator.status ?? "stable",
+    capabilities: generator.capabilities ?? [],
+    indicators: Object.fromEntries(
+      Object.entries(generator.indicators ?? {}).map(([key, value]) => [snakeCase(key), value]),
+    ),
+    requirements: {
+      fields: requirements?.fields ?? [],
+      dependencies: requirements?.dependencies ?? [],
+      env_vars: requirements?.envVars ?? [],
+      ...(subfields === undefined ? {} : { subfields }),
+    },
+    best_for: generator.bestFor ?? [],
+    docs_uri: generator.docsUri ?? "",
+    upstream_dependencies:
+      upstream == null
+        ? null
+        : {
+            services: upstream.services ?? [],
+            credentials_required: upstream.credentialsRequired ?? [],
+            optional_services: upstream.optionalServices ?? [],
+            expected_latency_ms: upstream.expectedLatencyMs ?? {},
+            stability: upstream.stability ?? "stable",
+            concurrency_safe: upstream.concurrencySafe ?? false,
+          },
+  };
+}

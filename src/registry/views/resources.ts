@@ -1,0 +1,66 @@
+import type { StoredCapability } from "../../manifest/stored.ts";
+import { enabledCapabilities } from "./enabled.ts";
+import { objects, text, texts, versionOf } from "./fields.ts";
+import type { ResourcesView } from "./schema.ts";
+import { jsonView } from "./view.ts";
+
+/** `capabilities://resources`. */
+export const resourcesView = jsonView("r1", (manifest, head): ResourcesView => {
+  const resources = families(enabledCapabilities(manifest, head));
+  const total_count = Object.keys(resources).length;
+  return { resources, metadata: { total_count, version: versionOf(manifest) } };
+});
+
+type Families = ResourcesView["resources"];
+type Family = Families[string];
+
+/** Resources and templates by family: one that its publisher declares as such by its name, any other by URI scheme. */
+export function families(capabilities: readonly StoredCapability[]): Families {
+  const found = new Map<string, Family>();
+  for (const { kind, declared } of capabilities) {
+    if (kind !== "resource" && kind !== "resourceTemplate") continue;
+    const declaredPatterns = texts(declared.patterns);
+    const uri = text(declared.uri) || text(declared.uriTemplate);
+    const patterns = uri === "" ? declaredPatterns : [uri, ...declaredPatterns];
+    const name = (declaredPatterns.length > 0 && text(declared.name)) || schemeOf(patterns[0] ?? "");
+    merge(found, name, {
+      patterns,
+      mime_type: text(declared.mimeType),
+      description: text(declared.description) || text(declared.name),
+      parameters: parametersOf(declared),
+      examples: kind === "resource" ? [uri] : texts(declared.examples),
+    });
+  }
+  return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function schemeOf(pattern: string): string {
+  return /^([a-z][a-z0-9+.-]*):/i.exec(pattern)?.[1]?.toLowerCase() ?? "other";
+}
+
+function parametersOf(declared: Record<string, unknown>): Family["parameters"] {
+  return Object.fromEntries(
+    objects(declared.parameters).map((parameter) => {
+      const values = texts(parameter.enum);
+      const type = text(parameter.type) || "string";
+      const description = text(parameter.description);
+      return [text(parameter.name), { type, description, ...(values.length > 0 ? { enum: values } : {}) }];
+    }),
+  );
+}
+
+/** The first to name a thing names it for the family. */
+function merge(found: Map<string, Family>, name: string, next: Family): void {
+  const family = found.get(name);
+  if (family === undefined) {
+    found.set(name, next);
+    return;
+  }
+  found.set(name, {
+    patterns: [...new Set([...family.patterns, ...next.patterns])],
+    mime_type: family.mime_type || next.mime_type,
+    description: family.description || next.description,
+    parameters: { ...next.parameters, ...family.parameters },
+    examples: [...new Set([...family.examples, ...next.examples])],
+  });
+}

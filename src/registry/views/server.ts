@@ -1,0 +1,25 @@
+import { enabledCapabilities } from "./enabled.ts";
+import { nameOf, object, text, versionOf } from "./fields.ts";
+import { families } from "./resources.ts";
+import type { ServerView } from "./schema.ts";
+import { isCallable } from "./tools.ts";
+import { jsonView } from "./view.ts";
+
+/** `capabilities://server`. Counts are of what the other views show. */
+export const serverView = jsonView("s1", (manifest, head): ServerView => {
+  const header = manifest?.header ?? {};
+  const shown = enabledCapabilities(manifest, head);
+  const concurrency = header.concurrencyLimits;
+  return {
+    name: nameOf(manifest, head),
+    version: versionOf(manifest),
+    mcp_version: text(header.mcpVersion) || text(header.protocolVersion),
+    features: object(header.features) as Record<string, boolean>,
+    limits: object(header.limits) as Record<string, number>,
+    runtime: object(header.runtime) as Record<string, string>,
+    ...(concurrency === undefined ? {} : { concurrency_limits: object(concurrency) as Record<string, number> }),
+    tool_count: shown.filter(isCallable).length,
+    resource_count: Object.keys(families(shown)).length,
+    generator_count: shown.filter(({ kind }) => kind === "generator").length,
+  };
+});

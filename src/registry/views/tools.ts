@@ -1,0 +1,52 @@
+import type { StoredCapability } from "../../manifest/stored.ts";
+import { enabledCapabilities } from "./enabled.ts";
+import { object, objects, text, versionOf } from "./fields.ts";
+import { ToolCategory, type ToolsView } from "./schema.ts";
+import { jsonView } from "./view.ts";
+
+/** Tools, and operations of imported APIs: whatever can be called. */
+export function isCallable({ kind }: Pick<StoredCapability, "kind">): boolean {
+  return kind === "tool" || kind === "operation";
+}
+
+/** `capabilities://tools`. */
+export const toolsView = jsonView("t1", (manifest, head): ToolsView => {
+  const version = versionOf(manifest);
+  const tools = enabledCapabilities(manifest, head)
+    .filter(isCallable)
+    .map(({ declared }) => toolOf(declared, version));
+  const byCategory = Object.groupBy(tools, ({ category }) => category);
+  return {
+    tools_by_category: Object.fromEntries(
+      ToolCategory.options.flatMap((category) => (byCategory[category] ? [[category, byCategory[category]]] : [])),
+    ),
+    metadata: { total_count: tools.length, version },
+  };
+});
+
+/** What its publisher did not measure. */
+const unknown = "unknown";
+
+function toolOf(declared: Record<string, unknown>, manifestVersion: string) {
+  const performance = object(declared.performance);
+  return {
+    name: text(declared.name),
+    category: categoryOf(declared.category),
+    description: text(declared.description) || text(declared.title),
+    version: text(declared.version) || manifestVersion,
+    input_schema: object(declared.inputSchema),
+    output_schema: object(declared.outputSchema),
+    examples: objects(declared.examples),
+    common_errors: objects(declared.commonErrors) as { code: string; message: string }[],
+    performance: {
+      typical_ms: text(performance.typicalMs) || unknown,
+      timeout_ms: text(performance.timeoutMs) || unknown,
+    },
+  };
+}
+
+/** A publisher's own category, or none, counts as a query. */
+function categoryOf(category: unknown): ToolCategory {
+  const known = ToolCategory.safeParse(category);
+  return known.success ? known.data : "query";
+}

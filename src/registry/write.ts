@@ -1,0 +1,34 @@
+import { type Principal, tenantObjection } from "../auth/principal.ts";
+import { type RequestContext, refuse } from "../http/context.ts";
+import { admit } from "../http/request.ts";
+import type { AnswerMeta } from "../http/respond.ts";
+import { etagOf, preconditionOf } from "../kernel/etag.ts";
+import type { Writer } from "../objects/tenant/tenant-object.ts";
+import type { Services } from "../services.ts";
+import type { Head } from "./contract.ts";
+import { capabilitiesView } from "./views/capabilities.ts";
+
+/** The longest any data centre may show what was true before a write. docs/freshness.md says how it adds up. */
+export const everywhereWithinMs = 80_000;
+
+/** By when something taken away is gone everywhere. */
+export function effectiveBy(now: number): string {
+  return new Date(now + everywhereWithinMs).toISOString();
+}
+
+/** A caller who may write to a tenant, with what their headers require of the server. */
+export async function writerTo(c: RequestContext, services: Services, tenant: string): Promise<Writer> {
+  return asWriter(c, await admit(c, services, "registry:publish"), tenant);
+}
+
+/** The same for a caller who is admitted already, because the tenant was only known from the body. */
+export function asWriter(c: RequestContext, principal: Principal, tenant: string): Writer {
+  refuse(tenantObjection(principal, tenant, "registry:publish"));
+  const precondition = preconditionOf(c.req.header("If-Match"), c.req.header("If-None-Match"));
+  return { tenant, subject: principal.subject, ...(precondition === undefined ? {} : { precondition }) };
+}
+
+/** Headers of a write's answer: the tag and generation the server is at now. */
+export function written(head: Head, status = 200): AnswerMeta {
+  return { status, etag: etagOf(head, capabilitiesView.version), generation: head.asOf, source: "object" };
+}

@@ -1,2 +1,0 @@
-/** As in wrangler.toml, which the Worker cannot read; a test holds the two together. */
-export const compatibilityDate = "2026-07-30";

@@ -1,0 +1,24 @@
+import { isObject } from "../manifest/validate.ts";
+import type { CapabilityCard } from "./contract.ts";
+
+/** Enough to choose by; whoever wants the rest reads the item. */
+const descriptionCharacters = 400;
+
+/** What a card shows of an item's own words. */
+export function cardWords(
+  declared: Record<string, unknown>,
+): Pick<CapabilityCard, "version" | "title" | "description"> {
+  const { version, description, annotations } = declared;
+  const title = declared.title ?? (isObject(annotations) ? annotations.title : undefined);
+  return {
+    ...(typeof version === "string" ? { version } : {}),
+    ...(typeof title === "string" ? { title } : {}),
+    ...(typeof description === "string" ? { description: clipped(description) } : {}),
+  };
+}
+
+function clipped(text: string): string {
+  if (text.length <= descriptionCharacters) return text;
+  // A cut through a surrogate pair would leave half a character.
+  return `${text.slice(0, descriptionCharacters).replace(/[\ud800-\udbff]$/, "")}…`;
+}

@@ -1,0 +1,82 @@
+import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
+import { admitAnyone, flag, freshnessOf, tenantName, wholeNumber } from "../http/request.ts";
+import { notModified, send } from "../http/respond.ts";
+import { digestOfText } from "../kernel/digest.ts";
+import { matchesEtag } from "../kernel/etag.ts";
+import { CapabilityKind } from "../manifest/schema/capability.ts";
+import type { Services } from "../services.ts";
+import { type Search, searchCapabilities } from "./search.ts";
+
+const path = "/api/search";
+const single = ["q", "budget", "explain", "limit", "cursor"] as const;
+const repeated = ["kind", "tenant"] as const;
+const known: readonly string[] = [...single, ...repeated];
+
+const longestQuery = 10_240;
+const mostValues = 20;
+
+/** Changes with the shape of what is sent. */
+const version = "s1";
+
+/** Capabilities across tenants for a task: what is public, and what is the caller's own. */
+export function searchRoutes(app: App, services: Services): void {
+  app.get(path, async (c) => {
+    const principal = await admitAnyone(c, services);
+    const { search, limit, cursor } = queryOf(c);
+    if (freshnessOf(c).minGeneration > 0) {
+      throw bad("ErrorBadRequest", "Rollcall-Min-Generation is a tenant's, and a search goes across tenants");
+    }
+    const { generation, ...found } = unwrap(await searchCapabilities(services, principal, search, { limit, cursor }));
+    const content = JSON.stringify(found);
+    // Cursors and generations move with every write anywhere; what is shown is the same until it changes.
+    const { nextCursor: _, ...lasting } = found;
+    const etag = `W/"${version}-${(await digestOfText(JSON.stringify(lasting))).slice(7, 39)}"`;
+    const meta = { generation, etag, source: "object" as const };
+    const ifNoneMatch = c.req.header("If-None-Match");
+    if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) return notModified(c, services, meta);
+    const body = `{"success":true,"data":${content.slice(0, -1)},"generation":${generation}}}`;
+    return send(c, services, body, "application/json; charset=utf-8", meta);
+  });
+
+  app.all(path, () => {
+    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
+  });
+}
+
+function queryOf(c: RequestContext): { search: Search; limit: number; cursor?: string } {
+  const given = new Map(Object.entries(c.req.queries()));
+  for (const [name, values] of given) {
+    if (!known.includes(name)) {
+      throw bad("ErrorBadRequest", `Unknown query parameter ${JSON.stringify(name)}; known: ${known.join(", ")}`);
+    }
+    const most = (single as readonly string[]).includes(name) ? 1 : mostValues;
+    if (values.length > most) throw bad("ErrorBadRequest", `${name} is given ${values.length} times, ${most} at most`);
+  }
+  const one = (name: (typeof single)[number]) => given.get(name)?.[0];
+  const text = one("q");
+  if (text === undefined || text.trim() === "") throw bad("ErrorBadRequest", "q is missing: the task in plain words");
+  if (text.length > longestQuery) throw bad("ErrorBadRequest", `q is longer than ${longestQuery} characters`);
+  const kinds = given.get("kind")?.map(kindOf);
+  const tenants = given.get("tenant")?.map(tenantName);
+  const budget = one("budget");
+  const cursor = one("cursor");
+  return {
+    search: {
+      text,
+      explain: flag("explain", one("explain")),
+      ...(kinds === undefined ? {} : { kinds: [...new Set(kinds)].sort() }),
+      ...(tenants === undefined ? {} : { tenants: [...new Set(tenants)].sort() }),
+      ...(budget === undefined
+        ? {}
+        : { budget: wholeNumber("budget", budget, { min: 1, max: 1_000_000_000, fallback: 1 }) }),
+    },
+    limit: wholeNumber("limit", one("limit"), { min: 1, max: 100, fallback: 10 }),
+    ...(cursor === undefined ? {} : { cursor }),
+  };
+}
+
+function kindOf(value: string): CapabilityKind {
+  const parsed = CapabilityKind.safeParse(value);
+  if (!parsed.success) throw bad("ErrorBadRequest", `kind must be one of ${CapabilityKind.options.join(", ")}`);
+  return parsed.data;
+}

@@ -1,0 +1,183 @@
+import type { Principal } from "../auth/principal.ts";
+import { type PageRequest, pageStart } from "../http/page.ts";
+import { digestOfText } from "../kernel/digest.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import type { CapabilityKind } from "../manifest/schema/capability.ts";
+import type { Services } from "../services.ts";
+import { readQuestion } from "./query.ts";
+import type { Explanation } from "./rank.ts";
+import { wordsIn } from "./terms.ts";
+import { rangeOf, type SeenCard, type ShownCard, searchCards, shownCard } from "./visible-cards.ts";
+
+/** Where words of a text match, as [start, end) in UTF-16 code units: whoever shows the text decides how to mark them. */
+export type Highlights = [start: number, end: number][];
+
+const mostHighlights = 20;
+
+export function highlightsIn(text: string, terms: ReadonlySet<string>): Highlights {
+  const found: Highlights = [];
+  for (const word of wordsIn(text)) {
+    if (found.length === mostHighlights) break;
+    if (word.terms.some((term) => terms.has(term))) found.push([word.start, word.end]);
+  }
+  return found;
+}
+
+export interface Search {
+  text: string;
+  kinds?: readonly CapabilityKind[];
+  tenants?: readonly string[];
+  /** Tokens that all results together may cost. */
+  budget?: number;
+  explain: boolean;
+}
+
+export interface SearchResult extends ShownCard {
+  score: number;
+  /** Where words of the task are in what is shown. */
+  highlights: Partial<Record<"name" | "title" | "description", Highlights>>;
+  /** Says nearly the same as a result before it. */
+  alike?: true;
+  why?: Omit<Explanation, "alike"> & { terms: string[] };
+}
+
+export interface SearchPage {
+  items: SearchResult[];
+  /** Of the results on this page and the ones before. */
+  usedTokens: number;
+  /** Better results than the last one here that would have cost more than was left. */
+  leftOut?: number;
+  /** The steps that the task was taken apart into, where there are several. */
+  steps?: number;
+  generation: number;
+  nextCursor?: string;
+  /** Tenants of the caller's that were not looked into. */
+  skippedTenants?: string[];
+}
+
+/** How far down a ranking pages go: whoever is not content by then asks differently. */
+const mostResults = 100;
+
+/** A page of the capabilities that serve a task. A cursor is good while what came before it stays as it was. */
+export async function searchCapabilities(
+  services: Services,
+  principal: Principal,
+  { text, kinds, tenants, budget, explain }: Search,
+  page: PageRequest,
+): Promise<Result<SearchPage, Failure>> {
+  const question = readQuestion(text);
+  if (question === undefined) return err(failure("ErrorBadRequest", "q has no letter or digit to look for"));
+  const caller = principal.admin ? "admin" : [...new Set(principal.tenants)].sort();
+  const scope = {
+    list: "search",
+    caller,
+    text,
+    kinds: kinds ?? null,
+    tenants: tenants ?? null,
+    budget: budget ?? null,
+  };
+  const start = await pageStart(services, page.cursor, scope);
+  if (!start.ok) return start;
+  const range = rangeOf(principal, tenants);
+  const from = Number(start.value?.after[0] ?? 0);
+  const to = from + page.limit;
+  // All of them for every page: a copy goes behind what differs, wherever that is, and a budget may pass over any.
+  const query = { text, limit: mostResults, ...(kinds === undefined ? {} : { kinds }) };
+  const { cards, generation } = await searchCards(services, range, query);
+  const { fitting, tooDear } = withinBudget(copiesLast(cards).slice(0, mostResults), budget);
+  // What was on the pages before must still be there, in the same order: else this one would repeat or skip something.
+  const before = start.value?.after[1];
+  if (before !== undefined && before !== (await placesOf(fitting.slice(0, from)))) {
+    return err(failure("ErrorCursorExpired"));
+  }
+  const shown = fitting.slice(from, to);
+  const terms = new Set(question.whole.terms);
+  const leftOut = tooDear(shown.at(-1));
+  const answer: SearchPage = {
+    items: shown.map((card) => resultOf(card, terms, explain)),
+    usedTokens: fitting.slice(0, to).reduce((sum, { tokens }) => sum + tokens, 0),
+    ...(leftOut === 0 ? {} : { leftOut }),
+    ...(question.clauses.length > 1 ? { steps: question.clauses.length } : {}),
+    generation,
+    ...(range.skipped.length === 0 ? {} : { skippedTenants: range.skipped }),
+  };
+  if (fitting.length > to && services.cursors !== undefined) {
+    const after = [String(to), await placesOf(fitting.slice(0, to))];
+    answer.nextCursor = await services.cursors.write({ after, generation }, scope);
+  }
+  return ok(answer);
+}
+
+/** The same thing, published twice: what is found in one tenant and again in another comes after all that differs. */
+function copiesLast(cards: readonly SeenCard[]): SeenCard[] {
+  const seen = new Set<string>();
+  const copies: SeenCard[] = [];
+  const others = cards.filter((card) => {
+    const content = `${card.kind} ${card.digest}`;
+    const isCopy = seen.has(content);
+    seen.add(content);
+    if (isCopy) copies.push({ ...card, explanation: { words: 0, ...card.explanation, alike: true } });
+    return !isCopy;
+  });
+  return [...others, ...copies];
+}
+
+function placesOf(cards: readonly SeenCard[]): Promise<string> {
+  return digestOfText(JSON.stringify(cards.map(({ tenant, id, digest }) => [tenant, id, digest])));
+}
+
+/** The best first, as long as they fit: a dear one is passed over for cheaper ones behind it. */
+function withinBudget(cards: readonly SeenCard[], budget = Number.POSITIVE_INFINITY) {
+  let left = budget;
+  const fitting: SeenCard[] = [];
+  const places = new Map<SeenCard, number>();
+  cards.forEach((card, place) => {
+    if (card.tokens > left) return;
+    left -= card.tokens;
+    fitting.push(card);
+    places.set(card, place);
+  });
+  /** Before a certain result, or all where there is none. */
+  const tooDear = (last: SeenCard | undefined): number => {
+    if (last === undefined) return cards.length - fitting.length;
+    return (places.get(last) ?? 0) - fitting.indexOf(last);
+  };
+  return { fitting, tooDear };
+}
+
+function resultOf(card: SeenCard, terms: ReadonlySet<string>, explain: boolean): SearchResult {
+  const shown = shownCard(card);
+  const highlights: SearchResult["highlights"] = {};
+  for (const field of ["name", "title", "description"] as const) {
+    const found = shown[field] === undefined ? [] : highlightsIn(shown[field], terms);
+    if (found.length > 0) highlights[field] = found;
+  }
+  const { alike, ...why } = card.explanation ?? { words: 0 };
+  const found = Object.entries(highlights).flatMap(([field, places]) =>
+    places.map(([from, to]) =>
+      String(shown[field as "name"])
+        .slice(from, to)
+        .toLowerCase(),
+    ),
+  );
+  return {
+    ...shown,
+    score: rounded(card.score ?? 0),
+    highlights,
+    ...(alike ? { alike } : {}),
+    ...(explain ? { why: { ...roundedAll(why), terms: [...new Set(found)] } } : {}),
+  };
+}
+
+function roundedAll({ words, meaning, clause }: Explanation): Omit<Explanation, "alike"> {
+  return {
+    words: rounded(words),
+    ...(meaning === undefined ? {} : { meaning: rounded(meaning) }),
+    ...(clause === undefined ? {} : { clause }),
+  };
+}
+
+function rounded(score: number): number {
+  return Math.round(score * 10_000) / 10_000;
+}

@@ -1,0 +1,140 @@
+import type { CapabilityKind } from "../../manifest/schema/capability.ts";
+import type { CapabilityCard } from "../contract.ts";
+import { tokensOf } from "../item-terms.ts";
+import { readBag } from "../term-weights.ts";
+
+/**
+ * The tables `card` and `card_text`, which a tenant has of its own items and the directory of public ones. `card_text`
+ * keeps no text, only which terms are where, under the number of the card. That number is a declared key because a
+ * rowid that is not may be renumbered, and would then point at another item's terms.
+ */
+export const cardTextTables = `
+  CREATE VIRTUAL TABLE IF NOT EXISTS card_text USING fts5 (
+    terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '_'"
+  );
+  CREATE VIRTUAL TABLE IF NOT EXISTS card_vocabulary USING fts5vocab (card_text, row);
+`;
+
+export interface CardPlace {
+  tenant: string;
+  server: string;
+  kind: CapabilityKind;
+  key: string;
+}
+
+/** Puts an item into the index, in place of what was there under its kind and key. */
+export function putCard(sql: SqlStorage, card: CapabilityCard, bag: ArrayBuffer): void {
+  const { number } = sql
+    .exec<{ number: number }>(
+      `INSERT INTO card (tenant, server, kind, key, id, digest, tokens, version, title, description, bag)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+       ON CONFLICT (tenant, server, kind, key) DO UPDATE SET
+         id = ?5, digest = ?6, tokens = ?7, version = ?8, title = ?9, description = ?10, bag = ?11
+       RETURNING number`,
+      ...[card.tenant, card.server, card.kind, card.key, card.id, card.digest, card.tokens],
+      ...[card.version ?? null, card.title ?? null, card.description ?? null, bag],
+    )
+    .one();
+  const tokens = tokensOf(readBag(bag)).join(" ");
+  sql.exec("INSERT OR REPLACE INTO card_text (rowid, terms) VALUES (?, ?)", number, tokens);
+}
+
+export function dropCard(sql: SqlStorage, { tenant, server, kind, key }: CardPlace): void {
+  drop(sql, "tenant = ? AND server = ? AND kind = ? AND key = ?", tenant, server, kind, key);
+}
+
+/** Drops all of one server's. */
+export function dropCards(sql: SqlStorage, tenant: string, server: string): void {
+  drop(sql, "tenant = ? AND server = ?", tenant, server);
+}
+
+/** What the index has under an item's place, or under those of all of a server's items. */
+export function bagsAt(
+  sql: SqlStorage,
+  { tenant, server, kind, key }: Pick<CardPlace, "tenant" | "server"> & Partial<CardPlace>,
+): ArrayBuffer[] {
+  const one = kind === undefined || key === undefined ? [] : [kind, key];
+  const rows = sql.exec<{ bag: ArrayBuffer }>(
+    `SELECT bag FROM card WHERE tenant = ? AND server = ? ${one.length === 0 ? "" : "AND kind = ? AND key = ?"}`,
+    ...[tenant, server, ...one],
+  );
+  return rows.toArray().map(({ bag }) => bag);
+}
+
+function drop(sql: SqlStorage, which: string, ...values: string[]): void {
+  sql.exec(`DELETE FROM card_text WHERE rowid IN (SELECT number FROM card WHERE ${which})`, ...values);
+  sql.exec(`DELETE FROM card WHERE ${which}`, ...values);
+}
+
+/** How many cards have each of these tokens, from the full-text index: it reads every place that a token has. */
+export function countTerms(sql: SqlStorage, tokens: readonly string[]): Map<string, number> {
+  const rows = sql.exec<{ term: string; doc: number }>(
+    "SELECT term, doc FROM card_vocabulary WHERE term IN (SELECT value FROM json_each(?))",
+    JSON.stringify(tokens),
+  );
+  return new Map(rows.toArray().map(({ term, doc }) => [term, doc]));
+}
+
+/** A condition on `card`, worded by code and never by a caller, with the values it takes. */
+export interface CardCondition {
+  where: string;
+  values: SqlStorageValue[];
+  /** An index leads to the cards that it holds for. */
+  indexed?: boolean;
+}
+
+/** A column that has one of the values. However many there are, they are bound as one. */
+export function oneOf(column: "id" | "kind" | "server" | "tenant", values: readonly string[]): CardCondition {
+  const where = `card.${column} IN (SELECT value FROM json_each(?))`;
+  return { where, values: [JSON.stringify(values)], indexed: column === "tenant" };
+}
+
+/** The order of cards that nothing else puts in order. */
+export const inOrder = "card.tenant, card.server, card.kind, card.key";
+
+export function listCards(sql: SqlStorage, conditions: readonly CardCondition[]): CapabilityCard[] {
+  const { where, values } = allOf(conditions);
+  const rows = sql.exec<CardRow>(`SELECT * FROM card WHERE ${where} ORDER BY ${inOrder}`, ...values);
+  return rows.toArray().map(cardOf);
+}
+
+export function allOf(conditions: readonly CardCondition[]): CardCondition {
+  return {
+    where: conditions.map(({ where }) => where).join(" AND ") || "1",
+    values: conditions.flatMap(({ values }) => values),
+    indexed: conditions.some(({ indexed }) => indexed),
+  };
+}
+
+export interface CardRow extends Record<string, SqlStorageValue> {
+  tenant: string;
+  server: string;
+  kind: CapabilityKind;
+  key: string;
+  id: string;
+  digest: string;
+  tokens: number;
+  version: string | null;
+  title: string | null;
+  description: string | null;
+}
+
+export function cardOf({
+  tenant,
+  server,
+  kind,
+  key,
+  id,
+  digest,
+  tokens,
+  version,
+  title,
+  description,
+}: CardRow): CapabilityCard {
+  return {
+    ...{ tenant, server, kind, key, id, digest, tokens },
+    ...(version === null ? {} : { version }),
+    ...(title === null ? {} : { title }),
+    ...(description === null ? {} : { description }),
+  };
+}

@@ -1,0 +1,82 @@
+import type { CapabilityKind } from "../../manifest/schema/capability.ts";
+import type { CapabilityCard } from "../contract.ts";
+import { bagsAt, dropCard, dropCards, putCard } from "./card-table.ts";
+import { TermChanges } from "./term-counts.ts";
+
+/** What a tenant tells of a public server's items: those that changed, a batch at a time. */
+export interface PublicItems {
+  /** The generation at which the server became public: what is here from an earlier time is dropped. */
+  publicSince: number;
+  changed: ItemChange[];
+  /** Nothing more is owed: with this batch every item is as of the generation it carries. */
+  complete: boolean;
+}
+
+export interface ItemChange {
+  kind: CapabilityKind;
+  key: string;
+  /** As it is now; absent where it is gone or switched off. */
+  indexed?: { card: CapabilityCard; bag: ArrayBuffer };
+}
+
+/** Applies a batch that carries the server's generation or a later one: the caller has seen to that. */
+export function applyItems(sql: SqlStorage, place: Place, items: PublicItems): void {
+  const { tenant, name } = place;
+  const known = sql
+    .exec<{ public_since: number }>(
+      "SELECT public_since FROM indexed_server WHERE tenant = ? AND name = ?",
+      tenant,
+      name,
+    )
+    .toArray()[0];
+  if (known === undefined || known.public_since < items.publicSince) {
+    // It was private or gone in between, and of what changed meanwhile nobody told. Compared, not just told to drop: a
+    // first batch that arrives twice must not undo the second.
+    dropServer(sql, tenant, name);
+    sql.exec(
+      `INSERT INTO indexed_server (tenant, name, public_since, items_generation) VALUES (?1, ?2, ?3, ?3)
+       ON CONFLICT (tenant, name) DO UPDATE SET public_since = ?3, items_generation = ?3`,
+      tenant,
+      name,
+      items.publicSince,
+    );
+  }
+  const terms = new TermChanges();
+  for (const { kind, key, indexed } of items.changed) {
+    const at = { tenant, server: name, kind, key };
+    for (const bag of bagsAt(sql, at)) terms.remove(bag);
+    if (indexed === undefined) dropCard(sql, at);
+    else {
+      putCard(sql, { ...indexed.card, ...at }, indexed.bag);
+      terms.add(indexed.bag);
+    }
+  }
+  terms.write(sql);
+  if (items.complete) {
+    sql.exec(
+      "UPDATE indexed_server SET items_generation = ? WHERE tenant = ? AND name = ?",
+      place.generation,
+      tenant,
+      name,
+    );
+  }
+}
+
+/** All of a server that is no longer public. */
+export function dropItems(sql: SqlStorage, { tenant, name }: Pick<Place, "tenant" | "name">): void {
+  dropServer(sql, tenant, name);
+  sql.exec("DELETE FROM indexed_server WHERE tenant = ? AND name = ?", tenant, name);
+}
+
+function dropServer(sql: SqlStorage, tenant: string, server: string): void {
+  const terms = new TermChanges();
+  for (const bag of bagsAt(sql, { tenant, server })) terms.remove(bag);
+  dropCards(sql, tenant, server);
+  terms.write(sql);
+}
+
+interface Place {
+  tenant: string;
+  name: string;
+  generation: number;
+}

@@ -1,0 +1,67 @@
+import type { CapabilityCard, CardQuery } from "../contract.ts";
+import type { WordVectors } from "../word-vectors.ts";
+import { type CardCondition, listCards, oneOf } from "./card-table.ts";
+import { findCards, type RankedCard } from "./find-cards.ts";
+import { termCounts } from "./term-counts.ts";
+
+/** Whose public items to look at; everyone's where neither is given. */
+export interface Whose {
+  tenants?: readonly string[];
+  exceptTenants?: readonly string[];
+}
+
+/** A card with the generation of its tenant as of which it is true. */
+export type PublicCard<T extends CapabilityCard = CapabilityCard> = T & { generation: number };
+
+export function findPublicCards(
+  sql: SqlStorage,
+  query: CardQuery & Whose,
+  vectors: WordVectors | undefined,
+): PublicCard<RankedCard>[] {
+  return withServers(sql, findCards(sql, query, conditionsOf(query), { vectors, count: termCounts }));
+}
+
+export function publicCards(sql: SqlStorage, ids: readonly string[], whose: Whose): PublicCard[] {
+  return withServers(sql, listCards(sql, [oneOf("id", ids), ...conditionsOf(whose)]));
+}
+
+function conditionsOf({ tenants, exceptTenants }: Whose): CardCondition[] {
+  const conditions: CardCondition[] = [];
+  if (tenants !== undefined) conditions.push(oneOf("tenant", tenants));
+  if (exceptTenants !== undefined && exceptTenants.length > 0) {
+    const { where, values } = oneOf("tenant", exceptTenants);
+    conditions.push({ where: `NOT ${where}`, values });
+  }
+  return conditions;
+}
+
+interface ServerRow extends Record<string, SqlStorageValue> {
+  tenant: string;
+  name: string;
+  version: string | null;
+  generation: number;
+}
+
+/**
+ * Adds what cards take from their servers, looked up when asked: a new version of a server rewrites none of its cards. A
+ * card of a server that is not public at this moment is left out, whatever became of its items.
+ */
+function withServers<T extends CapabilityCard>(sql: SqlStorage, cards: readonly T[]): PublicCard<T>[] {
+  const places = new Map(cards.map(({ tenant, server }) => [`${tenant}/${server}`, [tenant, server]]));
+  const rows = sql.exec<ServerRow>(
+    `SELECT server.tenant, server.name, json_extract(server.entry, '$.version') AS version,
+       indexed_server.items_generation AS generation
+     FROM json_each(?) AS place
+     JOIN server ON server.tenant = place.value ->> 0 AND server.name = place.value ->> 1
+     JOIN indexed_server ON indexed_server.tenant = server.tenant AND indexed_server.name = server.name
+     WHERE server.public = 1`,
+    JSON.stringify([...places.values()]),
+  );
+  const servers = new Map(rows.toArray().map((row) => [`${row.tenant}/${row.name}`, row]));
+  return cards.flatMap((card) => {
+    const server = servers.get(`${card.tenant}/${card.server}`);
+    if (server === undefined) return [];
+    const { version, generation } = server;
+    return [{ ...(version === null ? {} : { version }), ...card, generation }];
+  });
+}

@@ -1,0 +1,125 @@
+import { slotOf } from "../../manifest/diff.ts";
+import type { CapabilityKind } from "../../manifest/schema/capability.ts";
+import { owe } from "../../objects/tenant/outbox.ts";
+import { tenantOf } from "../../registry/sql/change-log.ts";
+import { findLive, type ServerRow, shownTitle } from "../../registry/sql/servers.ts";
+import { cardWords } from "../card-words.ts";
+import type { CapabilityCard } from "../contract.ts";
+import { itemBag, type ServerWords } from "../item-terms.ts";
+import { type CardRow, cardOf, dropCard, dropCards, putCard } from "./card-table.ts";
+import { forgetPending, notePending } from "./pending-items.ts";
+
+/** The tenant's index: a card for every item that is current and switched on. */
+
+/** One item of a server. */
+export interface Slot {
+  kind: CapabilityKind;
+  key: string;
+}
+
+/**
+ * Brings the cards of these items in line with what is current and switched on, and owes the directory those of a public
+ * server. Called in the transaction that changed them, once the server's row says what it will say.
+ */
+export function refreshCards(sql: SqlStorage, server: string, slots: Iterable<Slot>): void {
+  const row = findLive(sql, server);
+  if (row === undefined) return;
+  const tenant = tenantOf(sql);
+  const words = serverWords(server, shownTitle(row));
+  for (const { kind, key } of slots) {
+    const item = currentItem(sql, server, { kind, key });
+    if (item === undefined) dropCard(sql, { tenant, server, kind, key });
+    else putCard(sql, ...indexed(tenant, words, item));
+    if (row.public_since !== null) notePending(sql, server, { kind, key }, row.generation);
+  }
+}
+
+/** All that a server has or had, for when its title changes: each item is found by it too. */
+export function refreshServer(sql: SqlStorage, server: string): void {
+  const slots = sql.exec<{ kind: CapabilityKind; key: string }>(
+    `SELECT kind, key FROM capability WHERE server = ?1 AND last_revision IS NULL
+     UNION SELECT kind, key FROM card WHERE tenant = ?2 AND server = ?1`,
+    server,
+    tenantOf(sql),
+  );
+  refreshCards(sql, server, slots.toArray());
+}
+
+/** Whether a server shows another title than it did. */
+export function isRetitled(sql: SqlStorage, before: ServerRow): boolean {
+  const after = findLive(sql, before.name);
+  return after !== undefined && shownTitle(after) !== shownTitle(before);
+}
+
+/** The items that changes are about, each once. */
+export function slotsOf(changes: readonly { kind: CapabilityKind | "server"; key: string }[]): Slot[] {
+  const slots = new Map<string, Slot>();
+  for (const { kind, key } of changes) if (kind !== "server") slots.set(slotOf({ kind, key }), { kind, key });
+  return [...slots.values()];
+}
+
+/** The index anew from what is current, with the public part of it owed to the directory. */
+export function rebuildCards(sql: SqlStorage): void {
+  sql.exec("DELETE FROM card");
+  sql.exec("INSERT INTO card_text (card_text) VALUES ('delete-all')");
+  const servers = sql.exec<{ name: string; public_since: number | null }>(
+    "SELECT name, public_since FROM server WHERE deleted_at IS NULL",
+  );
+  for (const { name, public_since } of servers.toArray()) {
+    refreshServer(sql, name);
+    if (public_since !== null) owe(sql, "directory", name);
+  }
+}
+
+export function dropServerCards(sql: SqlStorage, server: string): void {
+  dropCards(sql, tenantOf(sql), server);
+  forgetPending(sql, server);
+}
+
+/** An item as the directory is told of it: what the tenant's own index has. Nothing where it is gone or switched off. */
+export function indexedItem(
+  sql: SqlStorage,
+  server: string,
+  { kind, key }: Slot,
+): { card: CapabilityCard; bag: ArrayBuffer } | undefined {
+  return sql
+    .exec<CardRow & { bag: ArrayBuffer }>(
+      "SELECT * FROM card WHERE tenant = ? AND server = ? AND kind = ? AND key = ?",
+      ...[tenantOf(sql), server, kind, key],
+    )
+    .toArray()
+    .map((row) => ({ card: cardOf(row), bag: row.bag }))[0];
+}
+
+function serverWords(name: string, title: string | undefined): ServerWords {
+  return title === undefined ? { name } : { name, title };
+}
+
+interface ItemRow extends Record<string, SqlStorageValue> {
+  kind: CapabilityKind;
+  key: string;
+  id: string;
+  digest: string;
+  tokens: number;
+  declared: string;
+}
+
+function currentItem(sql: SqlStorage, server: string, { kind, key }: Slot): ItemRow | undefined {
+  return sql
+    .exec<ItemRow>(
+      `SELECT kind, key, id, digest, tokens, declared FROM capability
+       WHERE server = ?1 AND kind = ?2 AND key = ?3 AND last_revision IS NULL
+         AND NOT EXISTS (SELECT 1 FROM disabled WHERE server = ?1 AND kind = ?2 AND key = ?3)`,
+      server,
+      kind,
+      key,
+    )
+    .toArray()[0];
+}
+
+function indexed(tenant: string, server: ServerWords, item: ItemRow): [card: CapabilityCard, bag: ArrayBuffer] {
+  const { kind, key, id, digest, tokens } = item;
+  const declared = JSON.parse(item.declared) as Record<string, unknown>;
+  const card = { tenant, server: server.name, kind, key, id, digest, tokens, ...cardWords(declared) };
+  return [card, itemBag({ key, declared }, server)];
+}

@@ -1,0 +1,40 @@
+import type { CapabilityCard, CardQuery } from "../contract.ts";
+import type { WordVectors } from "../word-vectors.ts";
+import { countTerms, listCards, oneOf } from "./card-table.ts";
+import { findCards, type RankedCard } from "./find-cards.ts";
+
+export function findTenantCards(sql: SqlStorage, query: CardQuery, vectors: WordVectors | undefined): RankedCard[] {
+  const cards = findCards(sql, query, [], { vectors, count: countTerms });
+  const servers = serversOf(sql, cards);
+  return cards.map((card) => ({ ...servers.get(card.server)?.fallback, ...card }));
+}
+
+export function tenantCards(sql: SqlStorage, ids: readonly string[]): (CapabilityCard & { public: boolean })[] {
+  const cards = listCards(sql, [oneOf("id", ids)]);
+  const servers = serversOf(sql, cards);
+  return cards.map((card) => {
+    const server = servers.get(card.server);
+    return { ...server?.fallback, ...card, public: server?.public ?? false };
+  });
+}
+
+/**
+ * What cards take from their servers. Looked up when asked, never stored with the card: every new version of a server
+ * would otherwise rewrite all its cards.
+ */
+function serversOf(sql: SqlStorage, cards: readonly CapabilityCard[]) {
+  const names = [...new Set(cards.map(({ server }) => server))];
+  const rows = sql.exec<{ name: string; version: string | null; public: number }>(
+    `SELECT name, public_since IS NOT NULL AS public,
+       iif(json_type(config, '$.version') = 'text', json_extract(config, '$.version'),
+         json_extract(summary, '$.version')) AS version
+     FROM server WHERE name IN (SELECT value FROM json_each(?))`,
+    JSON.stringify(names),
+  );
+  return new Map(
+    rows.toArray().map(({ name, version, public: listed }) => {
+      const fallback = version === null ? {} : { version };
+      return [name, { public: listed === 1, fallback }];
+    }),
+  );
+}

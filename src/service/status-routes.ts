@@ -1,0 +1,40 @@
+import { type App, RequestFailed } from "../http/context.ts";
+import { admit } from "../http/request.ts";
+import { succeed } from "../http/respond.ts";
+import { failure } from "../kernel/failure.ts";
+import { service, version } from "../kernel/version.ts";
+import type { Services } from "../services.ts";
+import { discoveryLinks } from "./discovery-routes.ts";
+
+/** What an operator looks at: health, counts, and how to get in. */
+export function operationsRoutes(app: App, services: Services): void {
+  app.get("/", (c) => {
+    const links = {
+      health: "/healthz",
+      description: "/openapi.json",
+      schemas: "/schemas/",
+      api: "/api/mcp/configs",
+      registry: "/v0.1/servers",
+    };
+    return succeed(c, services, { name: service, version, ...links }, { headers: { Link: discoveryLinks } });
+  });
+
+  app.get("/healthz", (c) => succeed(c, services, { status: "ok", name: service, version }));
+
+  app.get("/api/metrics", async (c) => {
+    const principal = await admit(c, services, "registry:read");
+    if (!principal.admin) {
+      throw new RequestFailed(failure("ErrorTenantPermissionError", "Only an admin may read the metrics"));
+    }
+    const data = {
+      ...services.metrics.snapshot(services.now()),
+      memoryBytes: memoryOf(services),
+    };
+    return succeed(c, services, data);
+  });
+}
+
+/** What this isolate keeps so as not to make it again, in bytes. */
+function memoryOf({ views, catalogPages, kept, judged }: Services): number {
+  return views.bytes + catalogPages.bytes + kept.bytes + judged.bytes;
+}

@@ -1,0 +1,99 @@
+import { holds, type Principal } from "../../auth/principal.ts";
+import { ok } from "../../kernel/result.ts";
+import { CapabilityKind } from "../../manifest/schema/capability.ts";
+import { type ShownCard, shownCard } from "../../search/visible-cards.ts";
+import type { Services } from "../../services.ts";
+import { defineCustomCapability } from "../extension.ts";
+import type { Agreed } from "../negotiate.ts";
+import { ContextRequest } from "../schema.ts";
+import { type ChosenContext, chooseContext } from "./choose.ts";
+import type { Fit, LeftOut, Why } from "./fit.ts";
+
+const name = "dev.rollcall/context";
+
+/** Shown of what was left out; the rest is counted. */
+const mostLeftOutShown = 20;
+
+export const contextParameters = { kinds: [...CapabilityKind.options], max_items: 200 };
+
+/** Budgeted negotiation: of all that the caller may see, what fits its task and its token budget. */
+export const contextCapability = defineCustomCapability({
+  name,
+  description: "Chooses, of all that the caller may see, the capabilities that fit a task and a token budget.",
+  versions: [{ version: "1.0.0", parameters: contextParameters }],
+  wish: ContextRequest,
+  async answer(wish, { services, principal, agreed }) {
+    const chosen = await chooseContext(services, principal, wish, boundsOf(agreed));
+    const answer = await contextAnswer(services, principal, wish, chosen);
+    return ok({ answer: { ...answer }, subset: chosen.subset });
+  },
+});
+
+function boundsOf({ parameters = contextParameters }: Agreed) {
+  const { kinds, max_items } = parameters as typeof contextParameters;
+  return { kinds, mostItems: Math.max(0, Math.floor(max_items)) };
+}
+
+/** The subset as the client sees it. */
+export interface ContextAnswer {
+  token_budget: number;
+  used_tokens: number;
+  /** Every must-have is in. */
+  satisfied: boolean;
+  items: (ShownCard & { why: Why; rank?: number })[];
+  left_out: LeftOut[];
+  /** How many more were left out than are listed. */
+  more_left_out?: number;
+  /** Pins whose capability is not what it was; `unknown` where its tenant no longer keeps the pinned version. */
+  changed: PinChange[];
+  skipped_tenants?: string[];
+}
+
+export interface PinChange {
+  id: string;
+  tenant: string;
+  from: string;
+  to: string;
+  classification: string;
+  breaking?: boolean;
+  reasons?: unknown[];
+}
+
+export async function contextAnswer(
+  services: Services,
+  principal: Principal,
+  wish: ContextRequest,
+  { fit, skippedTenants }: ChosenContext,
+): Promise<ContextAnswer> {
+  const shown = fit.leftOut.slice(0, mostLeftOutShown);
+  return {
+    token_budget: wish.token_budget,
+    used_tokens: fit.usedTokens,
+    satisfied: fit.satisfied,
+    items: fit.chosen.map(({ card, why, rank }) => ({
+      ...shownCard(card),
+      why,
+      ...(rank === undefined ? {} : { rank }),
+    })),
+    left_out: shown,
+    ...(fit.leftOut.length > shown.length ? { more_left_out: fit.leftOut.length - shown.length } : {}),
+    changed: await pinChanges(services, principal, fit),
+    ...(skippedTenants.length > 0 ? { skipped_tenants: skippedTenants } : {}),
+  };
+}
+
+/** How each changed pin differs from what was reviewed, as far as its tenant still has that version. */
+async function pinChanges(services: Services, principal: Principal, { changed }: Fit): Promise<PinChange[]> {
+  const tenants = [...Map.groupBy(changed, ({ card }) => card.tenant)];
+  const compared = await Promise.all(
+    tenants.map(async ([tenant, pins]) => {
+      const wanted = pins.map(({ pin, card }) => ({ id: card.id, digest: pin.digest }));
+      const { verdicts } = await services.tenant(tenant).compare(wanted, { onlyPublic: !holds(principal, tenant) });
+      return pins.map(({ pin, card }, index) => {
+        const verdict = verdicts[index] ?? { classification: "unknown" };
+        return { id: card.id, tenant, from: pin.digest, to: card.digest, ...verdict };
+      });
+    }),
+  );
+  return compared.flat();
+}

@@ -1,0 +1,58 @@
+import type { Principal } from "../../auth/principal.ts";
+import type { CapabilityKind } from "../../manifest/schema/capability.ts";
+import { cardsNamed, rangeOf, rankedCards, type SeenCard } from "../../search/visible-cards.ts";
+import type { Services } from "../../services.ts";
+import type { ChosenSubset } from "../contract.ts";
+import type { ContextRequest } from "../schema.ts";
+import { type Fit, fitBudget } from "./fit.ts";
+
+export interface ContextBounds {
+  kinds: readonly CapabilityKind[];
+  mostItems: number;
+}
+
+/** Of one ranking: enough to fill a budget, few enough to weigh at once. */
+const rankedPerIndex = 200;
+/** Following changes later asks each tenant, so a subset spans no more than this. */
+const mostChosenTenants = 32;
+
+export interface ChosenContext {
+  fit: Fit<SeenCard>;
+  subset: ChosenSubset;
+  /** Tenants of the caller's that were not looked into. */
+  skippedTenants: string[];
+}
+
+/** The part of the registry that this caller may see and that fits the task and the budget. */
+export async function chooseContext(
+  services: Services,
+  principal: Principal,
+  wish: ContextRequest,
+  { kinds: allowed, mostItems }: ContextBounds,
+): Promise<ChosenContext> {
+  const { must_have: mustHave = [], pins = [], task: text = "" } = wish;
+  const kinds = allowed.filter((kind) => wish.kinds === undefined || wish.kinds.includes(kind));
+  const range = rangeOf(principal, wish.tenants);
+  const [ranked, named] = await Promise.all([
+    kinds.length === 0 ? [] : rankedCards(services, range, { text, kinds, limit: rankedPerIndex }),
+    cardsNamed(
+      services,
+      range,
+      [...mustHave, ...pins].map(({ id }) => id),
+    ),
+  ]);
+  const budget = wish.token_budget;
+  const fit = fitBudget({ budget, mustHave, pins, named, ranked, mostItems, mostTenants: mostChosenTenants });
+  return { fit, subset: subsetOf(fit), skippedTenants: range.skipped };
+}
+
+function subsetOf({ chosen }: Fit<SeenCard>): ChosenSubset {
+  const servers = new Map<string, ChosenSubset["servers"][number]>();
+  const items = chosen.map(({ card }) => {
+    const { tenant, server, kind, key, id, digest, tokens, seenAt, wasPublic } = card;
+    const since = Math.min(seenAt, servers.get(`${tenant}/${server}`)?.since ?? seenAt);
+    servers.set(`${tenant}/${server}`, { tenant, server, since, wasPublic });
+    return { tenant, server, kind, key, id, digest, tokens };
+  });
+  return { items, servers: [...servers.values()] };
+}

@@ -1,0 +1,193 @@
+import satisfies from "semver/functions/satisfies.js";
+import valid from "semver/functions/valid.js";
+import type { CapabilityCard } from "../../search/contract.ts";
+
+/** A capability that the caller asked for by id, with the version it wants. */
+export interface MustHave {
+  id: string;
+  tenant?: string | undefined;
+  version?: string | undefined;
+}
+
+/** A capability as the caller reviewed it. */
+export interface Pin {
+  id: string;
+  tenant?: string | undefined;
+  digest: string;
+}
+
+export interface Wishes<Card extends CapabilityCard = CapabilityCard> {
+  budget: number;
+  mustHave: readonly MustHave[];
+  pins: readonly Pin[];
+  /** All that the ids of must-haves and pins may mean to this caller. */
+  named: readonly Card[];
+  /** Best first. */
+  ranked: readonly Card[];
+  mostItems: number;
+  mostTenants: number;
+}
+
+export type Why = "must-have" | "pinned" | "task";
+
+export type LeftOutReason =
+  | "not-found"
+  | "ambiguous"
+  | "version"
+  | "changed-since-pin"
+  | "over-budget"
+  | "name-too-long"
+  | "too-many-items"
+  | "too-many-tenants";
+
+export interface LeftOut {
+  id: string;
+  tenant?: string;
+  tokens?: number;
+  why: Why;
+  reason: LeftOutReason;
+  message: string;
+}
+
+export interface Chosen<Card extends CapabilityCard = CapabilityCard> {
+  card: Card;
+  why: Why;
+  /** Its place in the ranking, where that is why it is in. */
+  rank?: number;
+}
+
+export interface Fit<Card extends CapabilityCard = CapabilityCard> {
+  chosen: Chosen<Card>[];
+  leftOut: LeftOut[];
+  /** Pins whose capability is not what it was. */
+  changed: { pin: Pin; card: Card }[];
+  usedTokens: number;
+  /** Every must-have is in. */
+  satisfied: boolean;
+}
+
+/**
+ * The capabilities that go into a context of limited size: what the caller must have, then what it reviewed and finds
+ * unchanged, then the best for the task as far as they fit. A capability that changed since it was pinned, or that is
+ * not of the version asked for, stays out however well it ranks: it is not what the caller means.
+ */
+export function fitBudget<Card extends CapabilityCard>(wishes: Wishes<Card>): Fit<Card> {
+  const fit: Fit<Card> = { chosen: [], leftOut: [], changed: [], usedTokens: 0, satisfied: true };
+  const taken = new Set<string>();
+  const refused = new Set<string>();
+  const tenants = new Set<string>();
+
+  const take = (card: Card, why: Why, rank?: number): boolean => {
+    const where = placeOf(card);
+    if (taken.has(where)) return true;
+    if (refused.has(where)) return false;
+    const obstacle = obstacleTo(card, fit, wishes, tenants);
+    if (obstacle !== undefined) {
+      fit.leftOut.push({ ...priceOf(card), why, ...obstacle });
+      return false;
+    }
+    taken.add(where);
+    tenants.add(card.tenant);
+    fit.usedTokens += card.tokens;
+    fit.chosen.push({ card, why, ...(rank === undefined ? {} : { rank }) });
+    return true;
+  };
+
+  const pinned = judgePins(wishes, fit, refused);
+  for (const wanted of wishes.mustHave) {
+    const found = resolve(wanted, wishes.named);
+    if (!("card" in found)) fit.leftOut.push({ ...nameOf(wanted), why: "must-have", ...found });
+    const fits = "card" in found && versionFits(found.card, wanted);
+    if ("card" in found && !fits) {
+      refused.add(placeOf(found.card));
+      const message = `Its version is ${found.card.version ?? "not given"}, not in ${wanted.version}`;
+      fit.leftOut.push({ ...priceOf(found.card), why: "must-have", reason: "version", message });
+    }
+    if (!("card" in found && fits && take(found.card, "must-have"))) fit.satisfied = false;
+  }
+  for (const card of pinned) take(card, "pinned");
+  for (const [index, card] of wishes.ranked.entries()) take(card, "task", index + 1);
+  // Only the first few are shown: what the caller cannot do without comes before what it would have liked.
+  fit.leftOut.sort((a, b) => order.indexOf(a.why) - order.indexOf(b.why));
+  return fit;
+}
+
+const order: readonly Why[] = ["must-have", "pinned", "task"];
+
+/** Pins that hold, in order. One that does not keeps its capability out, unless another pin says that it is known. */
+function judgePins<Card extends CapabilityCard>(
+  { pins, named }: Wishes<Card>,
+  fit: Fit<Card>,
+  refused: Set<string>,
+): Card[] {
+  const found = pins.map((pin) => ({ pin, resolved: resolve(pin, named) }));
+  const held = found.flatMap(({ pin, resolved }) =>
+    "card" in resolved && resolved.card.digest === pin.digest ? [resolved.card] : [],
+  );
+  const known = new Set(held.map(placeOf));
+  for (const { pin, resolved } of found) {
+    if (!("card" in resolved)) {
+      fit.leftOut.push({ ...nameOf(pin), why: "pinned", ...resolved });
+      continue;
+    }
+    const { card } = resolved;
+    if (known.has(placeOf(card))) continue;
+    refused.add(placeOf(card));
+    fit.changed.push({ pin, card });
+    const message = `It is ${card.digest} now; pin that digest to take it`;
+    fit.leftOut.push({ ...priceOf(card), why: "pinned", reason: "changed-since-pin", message });
+  }
+  return held;
+}
+
+/** Whatever is chosen is kept with the session, and a session must stay small. */
+const longestName = 4_096;
+
+function obstacleTo(
+  card: CapabilityCard,
+  { chosen, usedTokens }: Fit,
+  { budget, mostItems, mostTenants }: Wishes,
+  tenants: ReadonlySet<string>,
+): Pick<LeftOut, "reason" | "message"> | undefined {
+  if (usedTokens + card.tokens > budget) {
+    const message = `It costs ${card.tokens} tokens; ${budget - usedTokens} are left`;
+    return { reason: "over-budget", message };
+  }
+  if (card.id.length + card.key.length > longestName) {
+    return { reason: "name-too-long", message: `Its id and name are longer than ${longestName} characters together` };
+  }
+  if (chosen.length >= mostItems) return { reason: "too-many-items", message: `${mostItems} are in already` };
+  if (tenants.size >= mostTenants && !tenants.has(card.tenant)) {
+    return { reason: "too-many-tenants", message: `${mostTenants} tenants are in already` };
+  }
+  return undefined;
+}
+
+function resolve<Card extends CapabilityCard>(
+  { id, tenant }: Pick<Pin, "id" | "tenant">,
+  named: readonly Card[],
+): { card: Card } | Pick<LeftOut, "reason" | "message"> {
+  const matches = named.filter((card) => card.id === id && (tenant === undefined || card.tenant === tenant));
+  const [card] = matches;
+  if (card === undefined) return { reason: "not-found", message: "There is no such capability that you may see" };
+  if (matches.length === 1) return { card };
+  const owners = matches.map((match) => match.tenant).sort();
+  return { reason: "ambiguous", message: `Several tenants have it; say which: ${owners.join(", ")}` };
+}
+
+function versionFits({ version }: CapabilityCard, { version: range }: MustHave): boolean {
+  if (range === undefined) return true;
+  return version !== undefined && valid(version) !== null && satisfies(version, range);
+}
+
+function nameOf({ id, tenant }: Pick<Pin, "id" | "tenant">): { id: string; tenant?: string } {
+  return tenant === undefined ? { id } : { id, tenant };
+}
+
+function priceOf({ id, tenant, tokens }: CapabilityCard): Pick<LeftOut, "id" | "tenant" | "tokens"> {
+  return { id, tenant, tokens };
+}
+
+function placeOf({ tenant, id }: CapabilityCard): string {
+  return `${tenant} ${id}`;
+}

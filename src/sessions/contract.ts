@@ -1,0 +1,85 @@
+import type { CapabilityCard } from "../search/contract.ts";
+import type { Agreed, Negotiated } from "./negotiate.ts";
+
+/** A session is expired when nothing used it for longer than this. */
+export const sessionIdleMs = 3_600_000;
+/** A use within this of the last one is not written down. */
+export const activityGrainMs = 60_000;
+/** How long one isolate may trust what the session's object said: the most that an ended session lives elsewhere. */
+export const sessionMemoMs = 5_000;
+/** How long after it expired a session can be resumed. */
+export const resumeWindowMs = 86_400_000;
+
+/** Whom a session belongs to: a token's subject, or nobody in particular. */
+export type SessionOwner = { subject: string } | "anonymous";
+
+export function sameOwner(a: SessionOwner, b: SessionOwner): boolean {
+  if (a === "anonymous" || b === "anonymous") return a === b;
+  return a.subject === b.subject;
+}
+
+/** One capability that was chosen for a session, and the digest it was chosen at. */
+export type ChosenItem = Pick<CapabilityCard, "tenant" | "server" | "kind" | "key" | "id" | "digest" | "tokens">;
+
+/** What was chosen. Changes are those after `since`: the tenant's generation that the server was seen at. */
+export interface ChosenSubset {
+  items: ChosenItem[];
+  servers: { tenant: string; server: string; since: number; wasPublic: boolean }[];
+}
+
+/** The outcome of one negotiation. Holds no token: who may read what is decided by the token of each request. */
+export interface SessionRecord {
+  owner: SessionOwner;
+  clientName: string;
+  clientVersion: string;
+  clientCapabilities: string[];
+  /** Those that count towards requirements. */
+  held: string[];
+  negotiated: Negotiated;
+  authContext: { subject: string; tenants: string[]; scopes: string[] } | null;
+  /** Epoch milliseconds. */
+  createdAt: number;
+  subset?: ChosenSubset;
+  /** SHA-256 of the secret half of the token that resumes it, and for how long after expiry. */
+  resume?: { hash: string; windowMs: number };
+}
+
+/** A live session as a request sees it. */
+export interface Session extends SessionRecord {
+  /** Absent for a client that did not negotiate. */
+  id?: string;
+  lastActivity: number;
+}
+
+export function isExpired(lastActivity: number, now: number): boolean {
+  return now - lastActivity > sessionIdleMs;
+}
+
+/** When nothing of a session is needed any more. */
+export function forgottenAt({ resume }: Pick<SessionRecord, "resume">, lastActivity: number): number {
+  return lastActivity + sessionIdleMs + (resume?.windowMs ?? 0);
+}
+
+/** How long an answer of the object may be reused: never past the moment when the next use must be written down. */
+export function memoMs(lastActivity: number, now: number): number {
+  return Math.max(0, Math.min(sessionMemoMs, lastActivity + activityGrainMs - now));
+}
+
+/** What a client that never negotiated may do. Not stored, and without an id. */
+export function anonymousSession(owner: SessionOwner, now: number): Session {
+  return {
+    owner,
+    clientName: "anonymous",
+    clientVersion: "unknown",
+    clientCapabilities: ["basic"],
+    held: ["basic"],
+    negotiated: { capabilities: [], declined: [] },
+    authContext: null,
+    createdAt: now,
+    lastActivity: now,
+  };
+}
+
+export function agreed({ negotiated }: Pick<SessionRecord, "negotiated">, name: string): Agreed | undefined {
+  return negotiated.capabilities.find((capability) => capability.name === name);
+}

@@ -1,0 +1,48 @@
+import type { Topic } from "../changes/contract.ts";
+import { positionsText, type StreamEvent } from "../kernel/sse.ts";
+import type { Followed, FollowedTenant } from "../objects/stream-object.ts";
+
+/** The items that a session chose. An id says of every tenant up to which generation it was seen. */
+export class FollowedSubset implements Followed {
+  readonly #topics: Map<string, Topic>;
+  readonly #positions: Map<string, number>;
+  readonly #tenantOf: (name: string) => FollowedTenant;
+
+  constructor(topics: readonly Topic[], tenantOf: (name: string) => FollowedTenant) {
+    this.#topics = new Map(topics.map((topic) => [topic.tenant, topic]));
+    this.#positions = new Map(topics.map(({ tenant, servers }) => [tenant, seenBy(servers)]));
+    this.#tenantOf = tenantOf;
+  }
+
+  get tenants(): string[] {
+    return [...this.#topics.keys()];
+  }
+
+  get position(): string {
+    return positionsText(this.#positions);
+  }
+
+  async next(tenant: string) {
+    const topic = this.#topics.get(tenant);
+    if (topic === undefined) return { events: [], more: false };
+    const { changes, upTo, generation } = await this.#tenantOf(tenant).changesOf(topic);
+    const events = changes.map((change, index): StreamEvent => {
+      // An id promises that everything up to its generation was sent: true only with the last change of one.
+      const last = changes[index + 1]?.generation !== change.generation;
+      this.#seen(tenant, last ? change.generation : change.generation - 1);
+      return { id: this.position, name: "change", data: change };
+    });
+    this.#seen(tenant, upTo);
+    for (const server of topic.servers) server.after = upTo;
+    return { events, more: upTo < generation };
+  }
+
+  #seen(tenant: string, generation: number): void {
+    this.#positions.set(tenant, Math.max(this.#positions.get(tenant) ?? 0, generation));
+  }
+}
+
+/** A tenant is seen as far as the server that was seen least. */
+function seenBy(servers: Topic["servers"]): number {
+  return Math.min(...servers.map(({ since, after }) => Math.max(since, after)));
+}

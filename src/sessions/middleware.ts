@@ -1,0 +1,73 @@
+import type { MiddlewareHandler } from "hono";
+import type { Principal } from "../auth/principal.ts";
+import type { SessionRequirement } from "../config.ts";
+import { bad, type RequestContext, RequestFailed, type Variables } from "../http/context.ts";
+import { admitAnyone } from "../http/request.ts";
+import type { Services } from "../services.ts";
+import { anonymousSession, type ChosenItem, type Session, sessionIdleMs } from "./contract.ts";
+import { lacksCapability } from "./open.ts";
+import { ownerOf } from "./owner.ts";
+
+/** Who calls, and in which session, as the middleware found them. */
+export function callerOf(c: RequestContext): { principal: Principal; session: Session } {
+  const caller = c.get("caller");
+  if (caller === undefined) throw new Error(`${c.req.path} is not behind the session middleware`);
+  return caller;
+}
+
+/** The same for what needs a session that was negotiated. */
+export function negotiatedCaller(c: RequestContext): { principal: Principal; session: Session & { id: string } } {
+  const { principal, session } = callerOf(c);
+  if (session.id === undefined) throw bad("ErrorSessionMissing");
+  return { principal, session: { ...session, id: session.id } };
+}
+
+/** A session as its client sees it. Times are in seconds, as its model says. */
+export function sessionDocument(session: Session): Record<string, unknown> {
+  const { id, lastActivity, subset } = session;
+  return {
+    ...(id === undefined ? {} : { id }),
+    client_name: session.clientName,
+    client_version: session.clientVersion,
+    client_capabilities: session.clientCapabilities,
+    created_at: session.createdAt / 1_000,
+    last_activity: lastActivity / 1_000,
+    ...(id === undefined ? {} : { expires_at: (lastActivity + sessionIdleMs) / 1_000 }),
+    auth_context: session.authContext,
+    negotiated: session.negotiated,
+    ...(subset === undefined ? {} : { extensions: { "dev.rollcall/context": { items: subset.items.map(shownItem) } } }),
+  };
+}
+
+function shownItem({ id, tenant, server, kind, key: name, digest, tokens }: ChosenItem): Record<string, unknown> {
+  return { id, tenant, server, kind, name, digest, tokens };
+}
+
+/** What is below /mcp/ and needs no session: where one is got, and what describes the server. */
+const open: ReadonlySet<string> = new Set(["/mcp", "/mcp/negotiate", "/mcp/session/resume", "/mcp/server-card"]);
+
+/**
+ * Finds the session of every request below /mcp/ and holds it against what its path requires. A session is never a
+ * proof of who is calling: the token of the same request is, and the session must be that caller's own.
+ */
+export function withSession(services: Services): MiddlewareHandler<{ Bindings: Env; Variables: Variables }> {
+  return async (c, next) => {
+    if (open.has(c.req.path) || c.req.method === "OPTIONS") return next();
+    const principal = await admitAnyone(c, services);
+    const owner = ownerOf(principal);
+    const id = c.req.header("X-MCP-Session-ID");
+    const { requireNegotiation, sessionRequirements } = services.config;
+    if (!id && requireNegotiation) throw bad("ErrorSessionMissing");
+    const session = id ? await services.sessions.check(id, owner) : anonymousSession(owner, services.now());
+    if (session === undefined) throw bad("ErrorSessionInvalid");
+    const lacking = requirementOf(sessionRequirements, c.req.path).find((name) => !session.held.includes(name));
+    if (lacking !== undefined) throw new RequestFailed(lacksCapability(lacking));
+    c.set("caller", { principal, session });
+    return next();
+  };
+}
+
+/** The table is in order, longest prefix first. */
+function requirementOf(table: readonly SessionRequirement[], path: string): readonly string[] {
+  return table.find(({ prefix }) => path.startsWith(prefix))?.capabilities ?? [];
+}

@@ -1,0 +1,85 @@
+import type { Principal } from "../auth/principal.ts";
+import { readDocument, validated } from "../http/body.ts";
+import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
+import { admitAnyone, parameters, takeTurn } from "../http/request.ts";
+import { send } from "../http/respond.ts";
+import { service, version } from "../kernel/version.ts";
+import { ownIndexUris } from "../mcp/resources/index-resources.ts";
+import { ownResources } from "../mcp/resources/resources.ts";
+import { ownTools } from "../mcp/tools/tools.ts";
+import type { Services } from "../services.ts";
+import { sessionDocument } from "./middleware.ts";
+import { serverCapabilities } from "./offers.ts";
+import { customCapabilities, type OpenedSession, openSession, resumeSession } from "./open.ts";
+import { readResumeToken } from "./resume-token.ts";
+import { type CapabilityDetail, NegotiationRequest, negotiationBounds, ResumeRequest } from "./schema.ts";
+
+/** Where sessions begin: negotiated, or taken up again. */
+export function negotiationRoutes(app: App, services: Services): void {
+  app.post("/mcp/negotiate", async (c) => {
+    parameters(c, []);
+    const principal = await admitNegotiator(c, services);
+    const request = validated(NegotiationRequest, await readBody(c, services), "ErrorNegotiationInvalid");
+    const opened = unwrap(await openSession(services, principal, request));
+    return answerSession(c, services, principal, opened);
+  });
+
+  app.post("/mcp/session/resume", async (c) => {
+    parameters(c, []);
+    const principal = await admitNegotiator(c, services);
+    const request = validated(ResumeRequest, await readBody(c, services), "ErrorNegotiationInvalid");
+    const token = await readResumeToken(request.resume_token);
+    const resumed = token && (await resumeSession(services, principal, token));
+    if (resumed === undefined) throw bad("ErrorResumeInvalid");
+    return answerSession(c, services, principal, resumed);
+  });
+
+  for (const path of ["/mcp/negotiate", "/mcp/session/resume"]) {
+    app.all(path, () => {
+      throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
+    });
+  }
+}
+
+/** Anyone may negotiate, but each session is an object of its own: that many at once and no more. */
+async function admitNegotiator(c: RequestContext, services: Services): Promise<Principal> {
+  const principal = await admitAnyone(c, services);
+  takeTurn(services, services.negotiations, principal.subject);
+  return principal;
+}
+
+function readBody(c: RequestContext, { config }: Services) {
+  return readDocument(c, { bytes: negotiationBounds.bodyBytes, depth: config.bounds.depth });
+}
+
+function answerSession(
+  c: RequestContext,
+  services: Services,
+  principal: Principal,
+  { session, resumeToken, extensions }: OpenedSession,
+): Response {
+  const details = [...serverCapabilities(principal), ...customCapabilities.map(detailOf)];
+  const { negotiated, extensions: kept, ...shown } = sessionDocument(session);
+  const body = {
+    server_name: service,
+    server_version: version,
+    supported_capabilities: details.map(({ name }) => name),
+    available_tools: ownTools.map(({ name }) => name),
+    available_resources: [...ownResources.map(({ uri }) => uri), ...ownIndexUris(services)],
+    capability_details: Object.fromEntries(details.map((detail) => [detail.name, detail])),
+    // A session that is taken up again shows what it kept.
+    extensions: extensions ?? kept ?? {},
+    negotiated,
+    session: { ...shown, ...(resumeToken === undefined ? {} : { resume_token: resumeToken }) },
+  };
+  return send(c, services, JSON.stringify(body), "application/json; charset=utf-8", {
+    headers: { "X-MCP-Session-ID": session.id, "Cache-Control": "no-store" },
+  });
+}
+
+/** A custom capability at its newest version. */
+function detailOf({ name, description, versions }: (typeof customCapabilities)[number]): CapabilityDetail {
+  const newest = versions.at(-1);
+  if (newest === undefined) throw new Error(`${name} has no version`);
+  return { name, description, ...newest };
+}

@@ -1,0 +1,144 @@
+import compareBuild from "semver/functions/compare-build.js";
+import equal from "semver/functions/eq.js";
+import type { CapabilityDetail, NegotiationRequest } from "./schema.ts";
+
+/** A parameter on which the two sides cannot meet. */
+export interface ParameterConflict {
+  parameter: string;
+  client: unknown;
+  server: unknown;
+  message: string;
+}
+
+export interface SettledParameters {
+  parameters: Record<string, unknown>;
+  conflicts: ParameterConflict[];
+  /** Named by the client and unknown here. */
+  ignored: string[];
+}
+
+/**
+ * What both sides can live with: the smaller number, the common part of two lists, true only where both say true, text
+ * only where it is the same. Where the client says nothing, or what cannot be met, the server's word stands.
+ */
+export function settleParameters(client: Record<string, unknown>, server: Record<string, unknown>): SettledParameters {
+  const parameters: Record<string, unknown> = {};
+  const conflicts: ParameterConflict[] = [];
+  for (const [parameter, offered] of Object.entries(server)) {
+    if (!Object.hasOwn(client, parameter)) {
+      parameters[parameter] = offered;
+      continue;
+    }
+    const wanted = client[parameter];
+    const met = meet(wanted, offered);
+    parameters[parameter] = "value" in met ? met.value : offered;
+    if ("conflict" in met) conflicts.push({ parameter, client: wanted, server: offered, message: met.conflict });
+  }
+  const ignored = Object.keys(client).filter((parameter) => !Object.hasOwn(server, parameter));
+  return { parameters, conflicts, ignored };
+}
+
+function meet(client: unknown, server: unknown): { value: unknown } | { conflict: string } {
+  if (typeof client === "number" && typeof server === "number") return { value: Math.min(client, server) };
+  if (typeof client === "boolean" && typeof server === "boolean") return { value: client && server };
+  if (Array.isArray(client) && Array.isArray(server)) {
+    const common = server.filter((item) => client.includes(item));
+    return common.length > 0 ? { value: common } : { conflict: "the two lists have nothing in common" };
+  }
+  if (kindOf(client) !== kindOf(server)) return { conflict: `is ${kindOf(client)} here and ${kindOf(server)} there` };
+  return client === server ? { value: server } : { conflict: "the two values differ" };
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
+/** A capability as one side has it: every version it speaks, with that version's parameters. */
+export interface Offer {
+  name: string;
+  description: string;
+  /** Oldest first. */
+  versions: readonly { version: string; parameters?: Record<string, unknown> }[];
+}
+
+/** A capability that both sides have, with all that follows from it settled. */
+export interface Agreed {
+  name: string;
+  version: string;
+  parameters?: Record<string, unknown>;
+  conflicts?: ParameterConflict[];
+  /** Parameters that the client named and the server does not know. */
+  ignored_parameters?: string[];
+}
+
+export interface Declined {
+  name: string;
+  reason: "unknown" | "version" | "undeclared";
+  message: string;
+}
+
+export interface Negotiated {
+  capabilities: Agreed[];
+  declined: Declined[];
+}
+
+/** What the two sides have in common. Names in order of the client's list, so that the answer is the same each time. */
+export function negotiate(
+  request: Pick<NegotiationRequest, "supported_capabilities" | "capability_details">,
+  offers: readonly Offer[],
+): Negotiated {
+  const details = Map.groupBy(Object.values(request.capability_details ?? {}), ({ name }) => name);
+  const known = new Map(offers.map((offer) => [offer.name, offer]));
+  const capabilities: Agreed[] = [];
+  const declined: Declined[] = [];
+  for (const name of request.supported_capabilities) {
+    const offer = known.get(name);
+    if (offer === undefined) {
+      declined.push({ name, reason: "unknown", message: "The server does not know it; it is recorded and not used" });
+      continue;
+    }
+    const agreed = agree(offer, details.get(name) ?? []);
+    if (agreed !== undefined) capabilities.push(agreed);
+    else declined.push({ name, reason: "version", message: versionsApart(offer, details.get(name) ?? []) });
+  }
+  const declared = new Set(request.supported_capabilities);
+  for (const name of details.keys()) {
+    if (declared.has(name)) continue;
+    declined.push({ name, reason: "undeclared", message: "It has details but is not in supported_capabilities" });
+  }
+  return { capabilities, declined };
+}
+
+/** The highest version that both sides have. A client that gives no version takes any. */
+function agree(offer: Offer, wanted: readonly CapabilityDetail[]): Agreed | undefined {
+  const descending = [...offer.versions].sort((a, b) => compareBuild(b.version, a.version));
+  for (const { version, parameters = {} } of descending) {
+    const detail = wanted.find((other) => equal(other.version, version));
+    if (wanted.length > 0 && detail === undefined) continue;
+    const settled = settleParameters(detail?.parameters ?? {}, parameters);
+    return {
+      name: offer.name,
+      version,
+      ...(Object.keys(settled.parameters).length > 0 ? { parameters: settled.parameters } : {}),
+      ...(settled.conflicts.length > 0 ? { conflicts: settled.conflicts } : {}),
+      ...(settled.ignored.length > 0 ? { ignored_parameters: settled.ignored } : {}),
+    };
+  }
+  return undefined;
+}
+
+function versionsApart(offer: Offer, wanted: readonly CapabilityDetail[]): string {
+  const here = offer.versions.map(({ version }) => version).join(", ");
+  return `No common version: the client has ${wanted.map(({ version }) => version).join(", ")}, the server ${here}`;
+}
+
+/**
+ * The capabilities a client counts as having: all it declared but those whose version the server cannot speak. Unknown
+ * ones count, because a deployment may require a capability of its own.
+ */
+export function heldCapabilities(declared: readonly string[], { declined }: Negotiated): string[] {
+  const apart = new Set(declined.flatMap(({ name, reason }) => (reason === "version" ? [name] : [])));
+  return declared.filter((name) => !apart.has(name));
+}

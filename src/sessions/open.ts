@@ -1,0 +1,136 @@
+import type { Principal } from "../auth/principal.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
+import { pointer } from "../kernel/issue.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import { schemaViolations } from "../kernel/zod-issues.ts";
+import type { Services } from "../services.ts";
+import { contextCapability } from "./context/capability.ts";
+import { agreed, type ChosenSubset, resumeWindowMs, type Session, type SessionRecord } from "./contract.ts";
+import type { CustomCapability } from "./extension.ts";
+import { heldCapabilities, type Negotiated, negotiate } from "./negotiate.ts";
+import { clientOffers } from "./offers.ts";
+import { endStreams, ownerOf } from "./owner.ts";
+import { newResumeSecret, resumeToken } from "./resume-token.ts";
+import { NegotiationConditions, type NegotiationRequest } from "./schema.ts";
+
+/** Every custom capability there is. */
+export const customCapabilities: readonly CustomCapability[] = [contextCapability];
+
+const conditionsName = "dev.rollcall/negotiation";
+
+/** A session under a new id, with what only its client is told. */
+export interface OpenedSession {
+  session: Session & { id: string };
+  resumeToken?: string;
+  /** What custom capabilities answered, where it was negotiated just now. */
+  extensions?: Record<string, unknown>;
+}
+
+/** Settles what a client asked for and opens its session. Everything is judged before anything is made. */
+export async function openSession(
+  services: Services,
+  principal: Principal,
+  request: NegotiationRequest,
+): Promise<Result<OpenedSession, Failure>> {
+  const negotiated = negotiate(request, [...clientOffers, ...customCapabilities]);
+  const objection = conditionsObjection(services, request, negotiated) ?? extensionsObjection(request, negotiated);
+  if (objection !== undefined) return err(objection);
+
+  const extensions: Record<string, unknown> = {};
+  let subset: ChosenSubset | undefined;
+  for (const custom of customCapabilities) {
+    const agreement = agreed({ negotiated }, custom.name);
+    const wish = request.extensions?.[custom.name];
+    if (agreement === undefined || wish === undefined) continue;
+    const answered = await custom.answer(custom.wish.parse(wish), { services, principal, agreed: agreement });
+    if (!answered.ok) return answered;
+    extensions[custom.name] = answered.value.answer;
+    subset ??= answered.value.subset;
+  }
+  const record: SessionRecord = {
+    owner: ownerOf(principal),
+    clientName: request.client_name,
+    clientVersion: request.client_version,
+    clientCapabilities: request.supported_capabilities,
+    held: heldCapabilities(request.supported_capabilities, negotiated),
+    negotiated,
+    authContext: authContextOf(principal),
+    createdAt: services.now(),
+    ...(subset === undefined ? {} : { subset }),
+  };
+  return ok({ ...(await store(services, record)), extensions });
+}
+
+/** Takes up a session again under a new id, once. What the caller may read now is what its token says now. */
+export async function resumeSession(
+  services: Services,
+  principal: Principal,
+  { sessionId, hash }: { sessionId: string; hash: string },
+): Promise<OpenedSession | undefined> {
+  const record = await services.sessions.surrender(sessionId, ownerOf(principal), hash);
+  if (record === undefined) return undefined;
+  await endStreams(services, principal, { ...record, id: sessionId });
+  return store(services, { ...record, authContext: authContextOf(principal) });
+}
+
+async function store(services: Services, record: SessionRecord): Promise<OpenedSession> {
+  const resumable = agreed(record, "session_resume");
+  if (resumable === undefined) return { session: await services.sessions.open(record) };
+  const { secret, hash } = await newResumeSecret();
+  const windowMs = Number(resumable.parameters?.window_seconds ?? resumeWindowMs / 1_000) * 1_000;
+  const resume = { hash, windowMs: Math.min(resumeWindowMs, Math.max(0, windowMs)) };
+  const session = await services.sessions.open({ ...record, resume });
+  return { session, resumeToken: resumeToken(session.id, secret) };
+}
+
+function authContextOf({ anonymous, subject, tenants, scopes }: Principal): SessionRecord["authContext"] {
+  return anonymous ? null : { subject, tenants: [...tenants], scopes: [...scopes] };
+}
+
+/** What one side cannot do without and the other does not have. */
+function conditionsObjection(
+  { config }: Services,
+  { supported_capabilities, extensions }: NegotiationRequest,
+  negotiated: Negotiated,
+): Failure | undefined {
+  const held = heldCapabilities(supported_capabilities, negotiated);
+  const lacking = config.requiredCapabilities.find((name) => !held.includes(name));
+  if (lacking !== undefined) return lacksCapability(lacking);
+  const conditions = extensions?.[conditionsName];
+  if (conditions === undefined) return undefined;
+  const issues = schemaViolations(NegotiationConditions, conditions, pointer("/extensions", conditionsName));
+  if (issues[0] !== undefined) return invalid(issues);
+  const { required = [] } = NegotiationConditions.parse(conditions);
+  const missing = required.find((name) => agreed({ negotiated }, name) === undefined);
+  if (missing === undefined) return undefined;
+  const reason = negotiated.declined.find(({ name }) => name === missing)?.message ?? "It was not declared";
+  return failure("ErrorCapabilityDeclined", `Server does not support required capability: ${missing}. ${reason}`);
+}
+
+export function lacksCapability(name: string): Failure {
+  return failure("ErrorCapabilityRequired", `Client does not support required capability: ${name}`, {
+    capability: name,
+  });
+}
+
+/** Wishes that fit no schema, or for a capability that was not agreed on. Unknown extensions are recorded nowhere. */
+function extensionsObjection({ extensions }: NegotiationRequest, negotiated: Negotiated): Failure | undefined {
+  for (const custom of customCapabilities) {
+    const wish = extensions?.[custom.name];
+    if (wish === undefined) continue;
+    const path = pointer("/extensions", custom.name);
+    if (agreed({ negotiated }, custom.name) === undefined) {
+      const message = `needs ${JSON.stringify(custom.name)} in supported_capabilities, at a version the server has`;
+      return invalid([{ path, rule: "undeclared", message }]);
+    }
+    const issues = schemaViolations(custom.wish, wish, path);
+    if (issues.length > 0) return invalid(issues);
+  }
+  return undefined;
+}
+
+function invalid(issues: { path: string; rule: string; message: string }[]): Failure {
+  const [first] = issues;
+  const { message } = failure("ErrorNegotiationInvalid");
+  return failure("ErrorNegotiationInvalid", `${message}: ${first?.path} ${first?.message}`, { issues });
+}

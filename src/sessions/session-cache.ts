@@ -1,0 +1,71 @@
+import { BoundedCache } from "../kernel/bounded-cache.ts";
+import type { Operations } from "../kernel/platform/usage.ts";
+import type { SessionStub } from "../objects/stubs.ts";
+import { type Session, type SessionOwner, type SessionRecord, sameOwner } from "./contract.ts";
+
+interface Dependencies {
+  create: () => { id: string; session: SessionStub };
+  find: (id: string) => SessionStub | undefined;
+  now: () => number;
+  operations: Operations;
+}
+
+const memoEntries = 10_000;
+
+/**
+ * Sessions as one isolate sees them. A check asks the session's object at most once in five seconds, which is how long
+ * a session that was ended elsewhere may still be taken for alive here.
+ */
+export class Sessions {
+  readonly #dependencies: Dependencies;
+  readonly #memo = new BoundedCache<{ session: Session; until: number }>(memoEntries);
+  /** Ended here: an answer that was on its way meanwhile must not bring one back. Ids are never used again. */
+  readonly #ended = new BoundedCache<true>(memoEntries);
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async open(record: SessionRecord): Promise<Session & { id: string }> {
+    const { id, session } = this.#dependencies.create();
+    const { lastActivity } = await session.open(record);
+    return { ...record, id, lastActivity };
+  }
+
+  /** The session with an id, if it lives and belongs to the owner. */
+  async check(id: string, owner: SessionOwner): Promise<(Session & { id: string }) | undefined> {
+    const { find, now, operations } = this.#dependencies;
+    if (this.#ended.get(id)) return undefined;
+    const known = this.#memo.get(id);
+    if (known !== undefined && known.until > now() && sameOwner(known.session.owner, owner)) {
+      operations.memory += 1;
+      return { ...known.session, id };
+    }
+    const stub = find(id);
+    if (stub === undefined) return undefined;
+    const askedAt = now();
+    const checked = await stub.use(owner);
+    if (checked === undefined || this.#ended.get(id)) return undefined;
+    const session = { ...checked.record, id, lastActivity: checked.lastActivity };
+    // Counted from before the question, so the time it took is not added to how long the answer is trusted.
+    this.#memo.set(id, { session, until: askedAt + checked.reusableMs });
+    return session;
+  }
+
+  async end(id: string, owner: SessionOwner): Promise<boolean> {
+    const stub = this.#dependencies.find(id);
+    if (stub === undefined) return false;
+    const ended = await stub.end(owner);
+    if (ended) this.#ended.set(id, true);
+    return ended;
+  }
+
+  /** The state of a session whose resume token is shown, which ends it. */
+  async surrender(id: string, owner: SessionOwner, resumeHash: string): Promise<SessionRecord | undefined> {
+    const stub = this.#dependencies.find(id);
+    if (stub === undefined) return undefined;
+    const record = await stub.surrender(owner, resumeHash);
+    if (record !== undefined) this.#ended.set(id, true);
+    return record;
+  }
+}

@@ -1,0 +1,90 @@
+import { holds } from "../auth/principal.ts";
+import { topicsOf } from "../changes/contract.ts";
+import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
+import { sendEvents, streamLifetimeMs } from "../http/event-stream.ts";
+import { parameters, takeTurn } from "../http/request.ts";
+import { send } from "../http/respond.ts";
+import { parsePositions, positionsText } from "../kernel/sse.ts";
+import type { Services } from "../services.ts";
+import { agreed, type ChosenSubset, type Session } from "./contract.ts";
+import { callerOf, negotiatedCaller, sessionDocument } from "./middleware.ts";
+import { mostStreams } from "./offers.ts";
+import { endStreams, ownerOf, streamsOf } from "./owner.ts";
+
+/** A session once it is open: shown, ended, and what changed for the capabilities it chose. */
+export function sessionRoutes(app: App, services: Services): void {
+  const json = (c: RequestContext, body: unknown) =>
+    send(c, services, JSON.stringify(body), "application/json; charset=utf-8", {
+      headers: { "Cache-Control": "no-store" },
+    });
+
+  app.get("/mcp/session", (c) => {
+    parameters(c, []);
+    return json(c, sessionDocument(callerOf(c).session));
+  });
+
+  app.delete("/mcp/session", async (c) => {
+    parameters(c, []);
+    const { principal, session } = negotiatedCaller(c);
+    // It may have been ended, or gone on under another id, since the middleware looked.
+    if (!(await services.sessions.end(session.id, ownerOf(principal)))) throw bad("ErrorSessionInvalid");
+    await endStreams(services, principal, session);
+    return json(c, { ended: session.id });
+  });
+
+  app.get("/mcp/session/changes", async (c) => {
+    const { since } = parameters(c, ["since"]);
+    const { principal, session } = negotiatedCaller(c);
+    const after = positionsOf("since", since);
+    const topics = topicsOf(subsetOf(session), (tenant) => holds(principal, tenant), after);
+    const answers = await Promise.all(topics.map((topic) => services.tenant(topic.tenant).changesOf(topic)));
+    const seen = topics.map(({ tenant }, index) => [tenant, answers[index]?.upTo ?? 0] as const);
+    return json(c, {
+      changes: answers.flatMap(({ changes }) => changes),
+      // To ask from next time; the stream takes it as Last-Event-ID.
+      position: positionsText(new Map(seen)),
+      more: answers.some(({ upTo, generation }) => upTo < generation),
+      complete: answers.every(({ complete }) => complete),
+    });
+  });
+
+  app.get("/mcp/subscription/stream", async (c) => {
+    // A HEAD comes here too, and would open a stream that no one reads.
+    if (c.req.method !== "GET") throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET" });
+    parameters(c, []);
+    const { principal, session } = negotiatedCaller(c);
+    const after = positionsOf("Last-Event-ID", c.req.header("Last-Event-ID"));
+    const topics = topicsOf(subsetOf(session), (tenant) => holds(principal, tenant), after);
+    const limits = agreed(session, "notifications")?.parameters ?? {};
+    const follows = { kind: "subset" as const, topics };
+    const options = { session: session.id, follows, lifetimeMs: streamLifetimeMs(principal, services.now()) };
+    const most = Math.max(0, Number(limits.max_streams ?? mostStreams));
+    // Without a token they are limited by session, and anyone can have many of those: so opening them is limited too.
+    if (principal.anonymous) takeTurn(services, services.negotiations, principal.subject);
+    const stream = unwrap(await streamsOf(services, principal, session.id).open(options, most));
+    return sendEvents(c, services, stream);
+  });
+
+  const allowed = {
+    "/mcp/session": "GET, HEAD, DELETE",
+    "/mcp/session/changes": "GET, HEAD",
+    "/mcp/subscription/stream": "GET",
+  };
+  for (const [path, allow] of Object.entries(allowed)) {
+    app.all(path, () => {
+      throw bad("ErrorMethodNotAllowed", undefined, { allow });
+    });
+  }
+}
+
+function subsetOf({ subset }: Session): ChosenSubset {
+  if (subset === undefined || subset.items.length === 0) throw bad("ErrorNoSubset");
+  return subset;
+}
+
+function positionsOf(name: string, text: string | undefined): Record<string, number> {
+  if (text === undefined || text === "") return {};
+  const positions = parsePositions(text);
+  if (positions === undefined) throw bad("ErrorBadRequest", `${name} is not a position that was given out`);
+  return positions;
+}

@@ -1,0 +1,346 @@
+import type { Bounds } from "../kernel/bounds.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import { type PreparedManifest, prepareManifest, withoutTakenIds } from "../manifest/prepare.ts";
+import type { StoredManifest } from "../manifest/stored.ts";
+import { loadTokenizer } from "../manifest/tokens.ts";
+import { owe } from "../objects/tenant/outbox.ts";
+import { manifestFields } from "../official/server-json.ts";
+import { presentDocument } from "../official/sql/tenant-versions.ts";
+import type { Head } from "../registry/contract.ts";
+import { appendChanges, generationOf, recordChanges, tenantOf } from "../registry/sql/change-log.ts";
+import { currentTokens } from "../registry/sql/items.ts";
+import { publish } from "../registry/sql/publish.ts";
+import { storedManifest } from "../registry/sql/revisions.ts";
+import { findLive, touch } from "../registry/sql/servers.ts";
+import {
+  noteFinding,
+  type ReadableSource,
+  type SourceFinding,
+  type SourceRow,
+  sourceRows,
+} from "../registry/sql/source-rows.ts";
+import type { RememberedEra, SourceFailure, SourceReading } from "./contract.ts";
+import { introspectSource } from "./introspect.ts";
+import { lastReading, withLast } from "./last-reading.ts";
+import { nextRefreshMs, probeState } from "./schedule.ts";
+import { type ReadSource, sourceManifest } from "./source-manifest.ts";
+
+/** What became of one look at a server's sources. */
+export interface Refreshed {
+  outcome: "applied" | "unchanged" | "failed";
+  generation: number;
+  digest?: string;
+  head: Head;
+  /** Why each source that could not be read could not. */
+  failures: { id: string; reason: string; message: string }[];
+  warnings: string[];
+}
+
+export interface RefresherOptions {
+  sql: SqlStorage;
+  bounds: Bounds;
+  /** Guarded: it goes to addresses that publishers wrote. */
+  fetch: (input: string | URL, init?: RequestInit) => Promise<Response>;
+  /** Headers with which a source lets the registry in; none where it needs none. */
+  credentials: (source: ReadableSource) => Record<string, string>;
+  /** Whether an address may not be asked at all. */
+  isRefused: (url: string) => boolean;
+  write: <T extends { generation: number }>(
+    server: string,
+    work: (at: string) => Result<T, Failure>,
+  ) => Promise<Result<T & { head: Head }, Failure>>;
+}
+
+/** How a look at a server's sources ended without anything to put down. */
+export type NoLook = "no-sources" | "superseded";
+
+type Read = { source: ReadableSource; row: SourceRow; read: Result<SourceReading, SourceFailure> };
+
+/** How many sources are read at once, of all servers together; each takes a few connections, and a Worker has six. */
+const atOnce = 4;
+const tries = 3;
+
+/**
+ * Reads the sources of servers and publishes what they offer. Outside the transactions of the tenant: while a source is
+ * being read, others write. What was read is put down only if the settings are still those it was read for.
+ */
+export class Refresher {
+  readonly #options: RefresherOptions;
+  readonly #turns = new Turns(atOnce);
+  readonly #running = new Map<string, Promise<Refreshed | NoLook>>();
+  readonly #next = new Map<string, Promise<Refreshed | NoLook>>();
+
+  constructor(options: RefresherOptions) {
+    this.#options = options;
+  }
+
+  /** All that are due. Never throws: a source that cannot be read has its next try in the outbox. */
+  async runDue(now: number): Promise<void> {
+    const due = this.#options.sql
+      .exec<{ subject: string }>(
+        "SELECT subject FROM outbox WHERE task = 'refresh' AND due_at <= ? ORDER BY due_at LIMIT 100",
+        now,
+      )
+      .toArray();
+    // Put off first: an alarm that rings meanwhile must not find them due again.
+    for (const { subject } of due) this.#putOff(subject);
+    const look = ({ subject }: { subject: string }) =>
+      this.join(subject).catch((cause) => {
+        console.error(JSON.stringify({ event: "refresh", server: subject, cause: String(cause) }));
+      });
+    await Promise.all(due.map(look));
+  }
+
+  /** A look that is under way, or one that starts now: enough for whoever only wants to know what there is. */
+  join(server: string): Promise<Refreshed | NoLook> {
+    return this.#running.get(server) ?? this.#start(server);
+  }
+
+  /**
+   * A look that starts now or later, for whoever knows of a change: one that is under way may have read before it. All
+   * who ask meanwhile share the one that comes after.
+   */
+  refresh(server: string): Promise<Refreshed | NoLook> {
+    const running = this.#running.get(server);
+    if (running === undefined) return this.#start(server);
+    const known = this.#next.get(server);
+    if (known !== undefined) return known;
+    const next = running
+      .catch(() => {})
+      .then(() => {
+        this.#next.delete(server);
+        return this.join(server);
+      });
+    this.#next.set(server, next);
+    return next;
+  }
+
+  #start(server: string): Promise<Refreshed | NoLook> {
+    const started = this.#look(server).finally(() => this.#running.delete(server));
+    this.#running.set(server, started);
+    return started;
+  }
+
+  async #look(server: string, attempt = 1): Promise<Refreshed | NoLook> {
+    const { sql } = this.#options;
+    const rows = findLive(sql, server) === undefined ? [] : sourceRows(sql, server);
+    if (rows.length === 0) {
+      sql.exec("DELETE FROM outbox WHERE task = 'refresh' AND subject = ?", server);
+      return "no-sources";
+    }
+    // Before anything is asked: whatever happens below, it is tried again.
+    this.#putOff(server);
+    const reads = await Promise.all(rows.map((row) => this.#turns.take(() => this.#read(row))));
+    const put = await this.#putDown(server, reads);
+    if (put !== "superseded" || attempt === tries) return put;
+    return this.#look(server, attempt + 1);
+  }
+
+  async #read(row: SourceRow): Promise<Read> {
+    const { fetch, credentials, isRefused } = this.#options;
+    const source = JSON.parse(row.config) as ReadableSource;
+    // Judged as it was written, before anything makes it look better.
+    if (isRefused(source.url)) {
+      return { source, row, read: err({ reason: "refused", message: "Its address is not one that may be asked" }) };
+    }
+    const remembered = row.remembered === null ? undefined : (JSON.parse(row.remembered) as RememberedEra);
+    const request = { ...source, headers: credentials(source), ...(remembered ? { remembered } : {}) };
+    return { source, row, read: await introspectSource(request, { fetch, now: Date.now }) };
+  }
+
+  #putOff(server: string): void {
+    owe(this.#options.sql, "refresh", server, Date.now() + nextRefreshMs({ ok: false, failures: 2 }, Math.random()));
+  }
+
+  async #putDown(server: string, reads: Read[]): Promise<Refreshed | "superseded"> {
+    const prepared = reads.some(({ read }) => read.ok) ? await this.#prepare(server, reads) : undefined;
+    if (prepared === undefined) return this.#write(server, reads);
+    if (!prepared.ok) return this.#write(server, unpublishable(reads, prepared.error));
+    let { manifest } = prepared.value;
+    for (let attempt = 1; ; attempt += 1) {
+      const { rejected, ...accepted } = manifest;
+      const warnings = [...prepared.value.warnings, ...rejected.map(rejectionText)];
+      const written = await this.#writeManifest(server, reads, accepted, warnings);
+      if (written.ok) return written.value;
+      const { code, details } = written.error;
+      if (code === "ErrorMCPServerNotFound") return "superseded";
+      if (code !== "ErrorCapabilityCollision" || attempt === tries) {
+        return this.#write(server, unpublishable(reads, written.error));
+      }
+      manifest = await withoutTakenIds(manifest, details?.collisions ?? []);
+    }
+  }
+
+  /** Only what asking found: nothing could be read, or nothing that can be published. */
+  async #write(server: string, reads: Read[]): Promise<Refreshed | "superseded"> {
+    const written = await this.#writeManifest(server, reads, undefined, []);
+    return written.ok ? written.value : "superseded";
+  }
+
+  async #writeManifest(
+    server: string,
+    reads: Read[],
+    manifest: Omit<PreparedManifest, "rejected"> | undefined,
+    warnings: string[],
+  ): Promise<Result<Refreshed, Failure>> {
+    const written = await this.#options.write(server, (at) => this.#record(server, reads, manifest, warnings, at));
+    return written.ok ? ok({ ...written.value, failures: failuresOf(reads), warnings }) : written;
+  }
+
+  /** In one transaction: what the sources offer, and what asking each of them found. */
+  #record(
+    server: string,
+    reads: Read[],
+    manifest: Omit<PreparedManifest, "rejected"> | undefined,
+    warnings: string[],
+    at: string,
+  ): Result<Omit<Refreshed, "head" | "failures" | "warnings">, Failure> {
+    const { sql, bounds } = this.#options;
+    const configs = JSON.stringify(sourceRows(sql, server).map(({ config }) => config));
+    const isSame = configs === JSON.stringify(reads.map(({ row }) => row.config));
+    // Taken away or pointed elsewhere while it was read: what was read is not what is asked for any more.
+    if (findLive(sql, server) === undefined || !isSame) return err(failure("ErrorMCPServerNotFound"));
+    const before = generationOf(sql);
+    let outcome: Refreshed["outcome"] = "failed";
+    if (manifest !== undefined) {
+      const request = { name: server, subject: "introspection", at, manifest, fillsIn: true as const };
+      const published = publish(sql, tenantOf(sql), request, bounds);
+      if (!published.ok) return published;
+      outcome = published.value.outcome === "unchanged" ? "unchanged" : "applied";
+    }
+    const moved = reads.filter(({ row, read }, index) =>
+      noteFinding(sql, row, findingOf(row.id, read, index === 0 ? warnings : []), at),
+    );
+    if (moved.length > 0) this.#logStatus(server, moved, at, before);
+    owe(sql, "refresh", server, Date.now() + untilNext(reads));
+    const row = findLive(sql, server);
+    const digest = row?.digest ?? undefined;
+    return ok({ outcome, generation: row?.generation ?? before, ...(digest === undefined ? {} : { digest }) });
+  }
+
+  /** A source that is found otherwise than before is a change of its server, with what was published where it was. */
+  #logStatus(server: string, moved: Read[], at: string, before: number): void {
+    const { sql, bounds } = this.#options;
+    const reasons = moved.map(({ row, read }) => {
+      const found = read.ok ? "live" : `${probeState(read.error.reason)} (${read.error.reason})`;
+      return { path: `/sources/${row.id}`, classification: "cosmetic" as const, message: `source is ${found}` };
+    });
+    const change = { kind: "server" as const, key: server, classification: "cosmetic" as const, reasons };
+    const present = generationOf(sql);
+    if (present > before) appendChanges(sql, server, at, [change], present);
+    const generation = present > before ? present : recordChanges(sql, server, at, [change], bounds.changes).generation;
+    touch(sql, server, generation, at);
+  }
+
+  async #prepare(
+    server: string,
+    reads: Read[],
+  ): Promise<Result<{ manifest: PreparedManifest; warnings: string[] }, Failure>> {
+    const { sql, bounds } = this.#options;
+    // All that is published, which is a lot to read: not needed while every source answers in full.
+    let stored: StoredManifest | undefined;
+    const last = () => {
+      stored ??= storedManifest(sql, server);
+      return stored;
+    };
+    const sources = reads.flatMap(({ source, read }, index): ReadSource[] => {
+      if (read.ok && read.value.incomplete.length === 0) return [{ ...source, reading: read.value }];
+      const manifest = last();
+      const before = manifest === undefined ? undefined : lastReading(manifest, source.url, index === 0);
+      if (!read.ok) return before === undefined ? [] : [{ ...source, reading: before }];
+      const reading = before === undefined ? read.value : withLast(read.value, read.value.incomplete, before);
+      return [{ ...source, reading }];
+    });
+    const { manifest, warnings } = sourceManifest(server, sources);
+    // What was published as server.json is not for its sources to say.
+    const document = presentDocument(sql, server);
+    const whole = document === undefined ? manifest : { ...manifest, ...manifestFields(document) };
+    const prepared = await prepareManifest(whole, {
+      server,
+      partial: true,
+      bounds,
+      documentIssues: [],
+      knownTokens: async () => currentTokens(sql, server),
+      countUnasked: 0,
+      loadTokenizer,
+      pause: () => scheduler.wait(0),
+    });
+    if (!prepared.ok) return prepared;
+    // Every reader of the server sees these: what a source says in its own words is for its owner alone.
+    const told = reads.flatMap(({ source, read }) =>
+      read.ok
+        ? [...new Set(read.value.warnings.map(({ list }) => `${source.id}: not all of its ${list} could be read`))]
+        : [],
+    );
+    return ok({ manifest: prepared.value, warnings: [...told, ...warnings] });
+  }
+}
+
+function findingOf(id: string, read: Result<SourceReading, SourceFailure>, warnings: string[]): SourceFinding {
+  const shown = warnings.slice(0, mostWarnings);
+  if (read.ok) {
+    const { remembered, warnings: odd } = read.value;
+    const message = odd
+      .map(({ list, message: text }) => `${list}: ${text}`)
+      .join("\n")
+      .slice(0, longestMessage);
+    return { id, state: "live", remembered, warnings: shown, ...(message === "" ? {} : { message }) };
+  }
+  const { reason, message } = read.error;
+  return { id, state: probeState(reason), error: reason, message, warnings: shown };
+}
+
+/** They are part of every head. */
+const mostWarnings = 20;
+const longestMessage = 2_000;
+
+/** What the sources offer cannot be published: for now they count as unreadable, with the reason. */
+function unpublishable(reads: Read[], { message }: Failure): Read[] {
+  const reason = `What it offers cannot be published: ${message}`.slice(0, longestMessage);
+  return reads.map((one) => (one.read.ok ? { ...one, read: err({ reason: "error", message: reason }) } : one));
+}
+
+function failuresOf(reads: Read[]): Refreshed["failures"] {
+  return reads.flatMap(({ source, read }) =>
+    read.ok ? [] : [{ id: source.id, reason: read.error.reason, message: read.error.message }],
+  );
+}
+
+/** The soonest that any of them wants, but never sooner for a dead one than its patience says. */
+function untilNext(reads: Read[]): number {
+  return Math.min(
+    ...reads.map(({ row, read }) =>
+      nextRefreshMs(
+        read.ok ? { ok: true, ttlMs: read.value.ttlMs } : { ok: false, failures: row.failures + 1 },
+        Math.random(),
+      ),
+    ),
+  );
+}
+
+function rejectionText({ name, issues }: { name?: string; issues: { message: string }[] }): string {
+  return `${name ?? "an item"} was left out: ${issues[0]?.message}`.slice(0, 300);
+}
+
+/** Some at once; the others wait for their turn. */
+class Turns {
+  readonly #waiting: (() => void)[] = [];
+  #free: number;
+
+  constructor(most: number) {
+    this.#free = most;
+  }
+
+  async take<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#free -= 1;
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free += 1;
+      else next();
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import type { ProbeState } from "../registry/contract.ts";
+import type { SourceFailureReason } from "./contract.ts";
+
+/** What a failure to read says about the server behind a source. */
+export function probeState(reason: SourceFailureReason): Exclude<ProbeState, "live" | "pending"> {
+  switch (reason) {
+    case "gated":
+      return "gated";
+    case "not-mcp":
+    case "unsupported-version":
+      return "not-mcp";
+    case "error":
+    case "unavailable":
+    case "refused":
+    case "timeout":
+    case "too-large":
+    case "unreachable":
+      return "unreachable";
+  }
+}
+
+/** What was read is fresh for this long; the next reading comes before it ends. */
+const freshMs = 300_000;
+/** However short a source says its answers live: it is not asked more often. */
+const leastMs = 60_000;
+const firstRetryMs = 30_000;
+const longestRetryMs = 3_600_000;
+
+/** When to read again, in milliseconds from now. Spread by chance, so that sources registered together drift apart. */
+export function nextRefreshMs(
+  reading: { ok: true; ttlMs: number | undefined } | { ok: false; failures: number },
+  random: number,
+): number {
+  if (reading.ok) {
+    const lifetime = Math.min(freshMs, Math.max(leastMs, reading.ttlMs ?? freshMs));
+    return Math.round(lifetime * (0.7 + 0.2 * random));
+  }
+  const patience = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.max(0, reading.failures - 1));
+  return Math.round(patience * (1 + 0.2 * random));
+}

@@ -1,0 +1,88 @@
+import { described, type ListName, listNames, publishedUrl } from "../formats/mcp/describe-item.ts";
+import { createWarnings, fittingText, withLineFeeds } from "../formats/text.ts";
+import { sections } from "../manifest/schema/manifest.ts";
+import { isObject } from "../manifest/validate.ts";
+import { type Offer, settleNames } from "./unique-names.ts";
+
+type Item = Record<string, unknown>;
+
+/** What was read from one MCP server. */
+export interface ReadSource {
+  /** Tells it from the other sources of the same server. */
+  id: string;
+  url: string;
+  reading: Readonly<Record<ListName, readonly Item[]>> & {
+    protocolVersion: string;
+    session: boolean;
+    serverInfo?: Item;
+    instructions?: string;
+  };
+}
+
+export interface SourceManifest {
+  manifest: Record<string, unknown>;
+  warnings: string[];
+}
+
+/** Room for all that a server says of itself, beside which the other fields of a manifest still fit. */
+const MAX_INFO = 65_536;
+
+/**
+ * What the sources of one server offer, as one manifest to publish. It depends on nothing but what was read, and not on
+ * the order in which a server lists its items: some go by a hash map, and each reading would be a change.
+ */
+export function sourceManifest(server: string, sources: readonly ReadSource[]): SourceManifest {
+  const warnings = createWarnings();
+  const manifest: Record<string, unknown> = {};
+  // In the order of the config: the first source speaks for the server.
+  const serverInfo = sources.map(({ reading }) => reading.serverInfo).find((info) => info !== undefined);
+  if (serverInfo !== undefined) manifest.serverInfo = fittingInfo(serverInfo);
+  const mcpVersion = sources[0]?.reading.protocolVersion;
+  if (mcpVersion !== undefined) manifest.mcpVersion = mcpVersion;
+  const instructions = sources.flatMap(({ reading }) => reading.instructions ?? []).join("\n\n");
+  const fitting = fittingText(instructions, MAX_INFO, "what the server tells its users", warnings);
+  if (fitting !== undefined) manifest.instructions = fitting;
+
+  for (const list of listNames) {
+    const offers = sources.flatMap((source) => offersOf(server, source, list));
+    const items = settleNames(list, offers, warnings);
+    const key = sections[list].key;
+    manifest[list] = items.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
+  }
+  return { manifest, warnings: warnings.all() };
+}
+
+function offersOf(server: string, { id, url, reading }: ReadSource, list: ListName): Offer[] {
+  const provenance = {
+    server,
+    serverUrl: publishedUrl(url),
+    protocol: reading.protocolVersion,
+    requiresSession: reading.session ? "true" : "false",
+  } as const;
+  return reading[list].map((item) => ({
+    source: id,
+    item: { ...described(withoutClaims(item), list, provenance), provider: "mcp" },
+  }));
+}
+
+/**
+ * An item without what is not its own to say: where it was found and how it is called is what was seen, not what it
+ * claims; its id and whether it is switched on are the registry's.
+ */
+function withoutClaims({ id: _id, enabled: _enabled, lastSynced: _lastSynced, ...item }: Item): Item {
+  const { metadata } = item;
+  if (!isObject(metadata)) return item;
+  const { discovery: _discovery, mcp, ...others } = metadata;
+  if (!isObject(mcp)) return { ...item, metadata: others };
+  const seen = ["server_url", "server_name", "tool_name", "prompt_name", "protocol_version", "requires_session"];
+  const hints = Object.fromEntries(Object.entries(mcp).filter(([key]) => !seen.includes(key)));
+  return { ...item, metadata: { ...others, mcp: hints } };
+}
+
+/** Icons can be of any size, and an oversized header would refuse the whole manifest. */
+function fittingInfo(info: Item): Item {
+  const plain = typeof info.description === "string" ? { ...info, description: withLineFeeds(info.description) } : info;
+  if (JSON.stringify(plain).length <= MAX_INFO) return plain;
+  const { name, version } = plain;
+  return { name, version };
+}

@@ -1,0 +1,83 @@
+import type { ListName } from "../formats/mcp/describe-item.ts";
+import type { Warnings } from "../formats/text.ts";
+import { sections } from "../manifest/schema/manifest.ts";
+import { isObject } from "../manifest/validate.ts";
+
+type Item = Record<string, unknown>;
+
+/** An item of one of a server's sources. */
+export interface Offer {
+  source: string;
+  item: Item;
+}
+
+/**
+ * Items of several sources under names that differ. A name that two sources give is taken from both: if the first kept
+ * it, the second could slip into its place the day the first drops it. A URI is an address and stays; the first has it.
+ */
+export function settleNames(list: ListName, offers: readonly Offer[], warnings: Warnings): Item[] {
+  const distinct = withoutRepeats(list, offers, warnings);
+  const named = list === "tools" || list === "prompts" ? qualified(list, distinct, warnings) : distinct;
+  return firstOfEach(list, named, warnings).map(({ item }) => item);
+}
+
+const keyOf = (list: ListName, { item }: Offer) => sections[list].key(item);
+
+function withoutRepeats(list: ListName, offers: readonly Offer[], warnings: Warnings): Offer[] {
+  const seen = new Set<string>();
+  return offers.filter((offer) => {
+    const name = JSON.stringify([offer.source, keyOf(list, offer)]);
+    if (seen.has(name)) warnings.add(`${offer.source} lists ${quoted(list, offer)} twice; the first is kept`);
+    return seen.size < seen.add(name).size;
+  });
+}
+
+function qualified(list: "tools" | "prompts", offers: Offer[], warnings: Warnings): Offer[] {
+  const names = offers.map((offer) => keyOf(list, offer));
+  // A name made here can meet one that was unique so far, which then needs one, too; each offer changes once at most.
+  for (let hasChanged = true; hasChanged; ) {
+    hasChanged = false;
+    const groups = Map.groupBy(offers.keys(), (index) => names[index]);
+    for (const [name, group] of groups) {
+      const bare = group.filter((index) => names[index] === keyOf(list, offers[index] as Offer));
+      if (group.length < 2 || bare.length === 0) continue;
+      for (const index of bare) names[index] = `${prefixOf((offers[index] as Offer).source)}.${name}`;
+      hasChanged = true;
+      const called = bare.map((index) => names[index]).join(" and ");
+      warnings.add(`${list}: ${JSON.stringify(name)} is offered more than once, so it is called ${called}`);
+    }
+  }
+  return offers.map((offer, index) => renamed(list, offer, names[index] as string));
+}
+
+function renamed(list: "tools" | "prompts", offer: Offer, name: string): Offer {
+  const { item } = offer;
+  if (item.name === name) return offer;
+  const { metadata } = item;
+  // A tool has its own name there already.
+  if (list === "tools" || !isObject(metadata) || !isObject(metadata.mcp)) return { ...offer, item: { ...item, name } };
+  return {
+    ...offer,
+    item: { ...item, name, metadata: { ...metadata, mcp: { ...metadata.mcp, prompt_name: item.name } } },
+  };
+}
+
+function firstOfEach(list: ListName, offers: Offer[], warnings: Warnings): Offer[] {
+  const holders = new Map<string, string>();
+  return offers.filter((offer) => {
+    const key = keyOf(list, offer);
+    const holder = holders.get(key);
+    if (holder === undefined) return holders.set(key, offer.source);
+    warnings.add(`${list}: ${quoted(list, offer)} of ${offer.source} is left out, because ${holder} has it`);
+    return false;
+  });
+}
+
+function quoted(list: ListName, offer: Offer): string {
+  return JSON.stringify(keyOf(list, offer).slice(0, 128));
+}
+
+/** As much of a source's id as can stand in a name. */
+function prefixOf(source: string): string {
+  return source.replace(/[^A-Za-z0-9_-]+/g, "_").slice(0, 48);
+}

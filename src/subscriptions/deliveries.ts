@@ -1,0 +1,189 @@
+import { type Failure, failure } from "../kernel/failure.ts";
+import type { ObjectStorage } from "../kernel/platform/counted-storage.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import { setNextAlarm } from "../objects/tenant/outbox.ts";
+import { createGuardedFetch } from "../outbound/guarded-fetch.ts";
+import { tenantOf } from "../registry/sql/change-log.ts";
+import { type DeliveryResult, deliver, outcomeOf } from "./deliver.ts";
+import { changeMessage, testMessage } from "./message.ts";
+import { LONGEST_RETRY_AFTER_MS, nextAttempt, readRetryAfter } from "./retry-schedule.ts";
+import type { ChangeFilters } from "./schema.ts";
+import { type Attempt, recentAttempts, recordAttempt } from "./sql/attempts.ts";
+import { type DueDelivery, dropDelivery, dueOf, putOff, strikeOff, subscriptionsDue } from "./sql/queue.ts";
+import { disable, findSubscription, type SubscriptionRow, secretsOf } from "./sql/subscriptions.ts";
+import { type AddressPolicyFor, requireSubscription } from "./subscriptions.ts";
+
+export interface DeliveriesOptions {
+  fetch: (request: Request) => Promise<Response>;
+  policyFor: AddressPolicyFor;
+  now: () => number;
+  random?: () => number;
+  /** How long a receiver may take to answer. */
+  deadlineMs?: number;
+}
+
+/** The platform lets an object wait for six answers at once. The others are for KV, and for one test. */
+const places = 4;
+/** Of those, for one receiver that answers well. One that failed last time gets a single one: it may be slow, too. */
+const placesOfOne = 2;
+
+const defaultDeadlineMs = 15_000;
+
+/**
+ * Brings messages to their receivers. Each attempt stands alone: nobody waits for it but its own message, and whoever
+ * was served longest ago comes next, so that a receiver that hangs holds back nobody else.
+ */
+export class Deliveries {
+  readonly #storage: ObjectStorage;
+  readonly #options: Required<DeliveriesOptions>;
+  /** Attempts that have not ended, by message. */
+  readonly #underway = new Map<string, string>();
+  readonly #servedAt = new Map<string, number>();
+  readonly #failing = new Set<string>();
+  #isTesting = false;
+  #turns = 0;
+
+  constructor(storage: ObjectStorage, options: DeliveriesOptions) {
+    this.#storage = storage;
+    this.#options = { random: Math.random, deadlineMs: defaultDeadlineMs, ...options };
+  }
+
+  /** Starts what is due and finds a place, and goes on until nothing is. No write waits for this. */
+  async drain(): Promise<void> {
+    const started: Promise<void>[] = [];
+    for (let due = this.#next(); due !== undefined; due = this.#next()) started.push(this.#run(due));
+    await Promise.all(started);
+  }
+
+  /** Sends one message that tells of nothing, once, whatever state the subscription is in. */
+  async test(id: string): Promise<Result<Attempt, Failure>> {
+    const { sql } = this.#storage;
+    const found = requireSubscription(sql, id);
+    if (!found.ok) return found;
+    if (this.#isTesting) {
+      return err(failure("ErrorTooManyRequests", "Another test is under way", { retryAfterSeconds: 15 }));
+    }
+    this.#isTesting = true;
+    try {
+      const at = this.#options.now();
+      const message = `msg_test_${crypto.randomUUID()}`;
+      const body = testMessage(tenantOf(sql), id, new Date(at).toISOString());
+      const result = await this.#send(found.value, message, body);
+      if (findSubscription(sql, id) === undefined) return err(failure("ErrorSubscriptionNotFound"));
+      recordAttempt(sql, id, { message, at, attempt: 1 }, result);
+      const attempt = recentAttempts(sql, id).find((recent) => recent.message === message);
+      return attempt === undefined ? err(failure("ErrorSubscriptionNotFound")) : ok(attempt);
+    } finally {
+      this.#isTesting = false;
+    }
+  }
+
+  /** A subscription is gone, and with it what was remembered of its receiver. */
+  forget(id: string): void {
+    this.#servedAt.delete(id);
+    this.#failing.delete(id);
+  }
+
+  /** What to attempt now, from whoever was served longest ago. */
+  #next(): DueDelivery | undefined {
+    if (this.#underway.size >= places) return undefined;
+    const { sql } = this.#storage;
+    const now = this.#options.now();
+    const turn = (id: string) => this.#servedAt.get(id) ?? 0;
+    for (const id of subscriptionsDue(sql, now).sort((a, b) => turn(a) - turn(b))) {
+      const own = [...this.#underway.values()].filter((other) => other === id).length;
+      if (own >= (this.#failing.has(id) ? 1 : placesOfOne)) continue;
+      const due = dueOf(sql, id, now, placesOfOne).find((delivery) => !this.#underway.has(messageId(delivery)));
+      if (due !== undefined) return due;
+    }
+    return undefined;
+  }
+
+  async #run(due: DueDelivery): Promise<void> {
+    const message = messageId(due);
+    this.#underway.set(message, due.subscription);
+    this.#servedAt.set(due.subscription, ++this.#turns);
+    let ended = false;
+    try {
+      await this.#attempt(due, message);
+      ended = true;
+    } catch (cause) {
+      console.error(JSON.stringify({ event: "delivery", message, cause: String(cause) }));
+    } finally {
+      this.#underway.delete(message);
+    }
+    await setNextAlarm(this.#storage, this.#options.now());
+    // What broke on our side is left to the alarm: here it would come round at once, and again.
+    if (ended) await this.drain();
+  }
+
+  async #attempt(due: DueDelivery, message: string): Promise<void> {
+    const { sql } = this.#storage;
+    const row = findSubscription(sql, due.subscription);
+    if (row === undefined) return strikeOff(sql, due.subscription, due.generation);
+    const filters = JSON.parse(row.filters) as ChangeFilters;
+    const body = changeMessage(sql, tenantOf(sql), { ...due, filters });
+    // The log has been cut off before it.
+    if (body === undefined) return dropDelivery(sql, due.subscription, due.generation);
+    const at = this.#options.now();
+    const result = await this.#send(row, message, body);
+    this.#storage.transactionSync(() => this.#settle(row, due, { message, at, attempt: due.attempt }, result));
+  }
+
+  /** What follows from an attempt. The subscription may have been changed or deleted while it was under way. */
+  #settle(
+    row: SubscriptionRow,
+    due: DueDelivery,
+    made: { message: string; at: number; attempt: number },
+    result: DeliveryResult,
+  ): void {
+    const { sql } = this.#storage;
+    const { now, random } = this.#options;
+    const outcome = outcomeOf(result);
+    const next = nextAttempt(outcome, due.attempt, now(), random());
+    if (next.kind === "delivered") {
+      this.#failing.delete(row.id);
+      strikeOff(sql, row.id, due.generation);
+    } else {
+      this.#failing.add(row.id);
+    }
+    const current = findSubscription(sql, row.id);
+    if (current === undefined) return;
+    const isCurrent = current.version === row.version;
+    if (next.kind === "retry" && isCurrent) {
+      putOff(sql, due, next);
+      this.#keepSilence(row.id, result);
+    }
+    if (next.kind === "disable" && isCurrent) {
+      disable(sql, row.id, next.reason, new Date(now()).toISOString());
+      console.log(JSON.stringify({ event: "subscription-disabled", subscription: row.id, reason: next.reason }));
+    }
+    recordAttempt(sql, row.id, made, result, next.kind === "retry" && isCurrent ? next.at : undefined);
+  }
+
+  /** A receiver that asks for time means all of its messages, not the one that happened to ask. */
+  #keepSilence(id: string, result: DeliveryResult): void {
+    if (!("status" in result) || (result.status !== 429 && result.status !== 503)) return;
+    const until = readRetryAfter(result.retryAfter, this.#options.now(), LONGEST_RETRY_AFTER_MS);
+    if (until !== undefined) {
+      this.#storage.sql.exec("UPDATE subscription SET not_before = ? WHERE id = ?", until, id);
+    }
+  }
+
+  async #send(row: SubscriptionRow, message: string, body: Uint8Array): Promise<DeliveryResult> {
+    const { fetch, policyFor, now, deadlineMs } = this.#options;
+    return deliver(
+      { id: message, url: row.url, body },
+      {
+        fetch: createGuardedFetch({ policy: policyFor(row.own_host), fetch }),
+        secrets: secretsOf(row, now()).map(({ text }) => text),
+        now: now(),
+        deadlineMs,
+      },
+    );
+  }
+}
+
+function messageId({ generation, subscription }: DueDelivery): string {
+  return `msg_${generation}_${subscription}`;
+}

@@ -1,0 +1,56 @@
+import { type ChangeRow, changeOf } from "../registry/sql/change-log.ts";
+import { type ChangeFilters, isWanted } from "./schema.ts";
+
+/** Standard Webhooks asks for less than 20 kB; the envelope with the longest tenant takes a few hundred bytes. */
+const mostBytes = 20_000;
+const envelopeBytes = 500;
+
+/**
+ * The body of the message about one generation: as many of its entries as fit, and from where to read the rest. It is
+ * made from the log at each attempt, and entries never change, so that thousands of waiting messages take no room.
+ * Undefined where the log has nothing (any more) that was asked for.
+ */
+export function changeMessage(
+  sql: SqlStorage,
+  tenant: string,
+  { server, generation, filters }: { server: string; generation: number; filters: ChangeFilters },
+): Uint8Array | undefined {
+  const rows = sql.exec<ChangeRow>(
+    "SELECT * FROM change WHERE server = ? AND generation = ? ORDER BY sequence",
+    server,
+    generation,
+  );
+  const changes: unknown[] = [];
+  let room = mostBytes - envelopeBytes;
+  let timestamp: string | undefined;
+  let since: number | undefined;
+  let more = false;
+  for (const row of rows) {
+    const change = changeOf(row);
+    if (!isWanted(filters, change)) continue;
+    timestamp ??= change.at;
+    room -= sizeOf(change) + 1;
+    more = room < 0;
+    if (more && changes.length === 0) {
+      // Only its reasons can be that long; they are read with the rest.
+      changes.push({ ...change, reasons: [] });
+      since = change.sequence - 1;
+    }
+    if (more) break;
+    changes.push(change);
+    since = change.sequence;
+  }
+  if (timestamp === undefined) return undefined;
+  const data = { tenant, generation, changes, ...(more ? { more, since } : {}) };
+  return new TextEncoder().encode(JSON.stringify({ type: "capabilities.changed", timestamp, data }));
+}
+
+/** A message that tells of nothing, to see whether it arrives. */
+export function testMessage(tenant: string, subscription: string, at: string): Uint8Array {
+  const data = { tenant, subscription };
+  return new TextEncoder().encode(JSON.stringify({ type: "subscription.test", timestamp: at, data }));
+}
+
+function sizeOf(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value)).byteLength;
+}

@@ -1,0 +1,163 @@
+import type { Change } from "../../registry/change-chain.ts";
+import { generationOf } from "../../registry/sql/change-log.ts";
+import { type ChangeFilters, isWanted } from "../schema.ts";
+
+/**
+ * Messages that wait to be delivered, one a subscription and generation. A row is written in the transaction that makes
+ * the change and leaves when its receiver has taken it.
+ */
+
+/** Of one subscription. */
+export const mostPending = 1_000;
+
+/** While something is due or under way: rings after every attempt must have ended, in case the process died meanwhile. */
+const safetyNetMs = 20_000;
+
+export interface DueDelivery {
+  subscription: string;
+  generation: number;
+  server: string;
+  /** The one to come, from 1. */
+  attempt: number;
+}
+
+/**
+ * Puts down a message for everyone who asked for what the write at hand changed, inside its transaction. A write that
+ * changed nothing adds no generation; the marker tells.
+ */
+export function oweDeliveries(sql: SqlStorage, server: string, now: number): void {
+  const active = sql
+    .exec<{ id: string; filters: string }>("SELECT id, filters FROM subscription WHERE state = 'active'")
+    .toArray();
+  if (active.length === 0) return;
+  const generation = generationOf(sql);
+  if (!moveMarker(sql, generation)) return;
+  const kinds = kindsOfChange(sql, server, generation);
+  for (const { id, filters } of active) {
+    const wanted = JSON.parse(filters) as ChangeFilters;
+    if (!kinds.some((change) => isWanted(wanted, { ...change, server }))) continue;
+    sql.exec(
+      `INSERT INTO delivery (subscription, generation, server, attempt, due_at) VALUES (?, ?, ?, 1, ?)
+       ON CONFLICT DO NOTHING`,
+      id,
+      generation,
+      server,
+      now,
+    );
+    dropOldest(sql, id);
+  }
+}
+
+/** Thousands of entries of one generation have a few kinds of change between them. */
+function kindsOfChange(sql: SqlStorage, server: string, generation: number): Pick<Change, "kind" | "classification">[] {
+  return sql
+    .exec<{ kind: Change["kind"]; classification: Change["classification"] }>(
+      "SELECT DISTINCT kind, classification FROM change WHERE server = ? AND generation = ?",
+      server,
+      generation,
+    )
+    .toArray();
+}
+
+/** What has happened so far is nothing to tell of. Called when a subscription starts. */
+export function skipThePast(sql: SqlStorage): void {
+  moveMarker(sql, generationOf(sql));
+}
+
+/** Up to which generation subscribers have been written down. True where that is news. */
+function moveMarker(sql: SqlStorage, generation: number): boolean {
+  const moved = sql.exec(
+    `INSERT INTO meta (key, value) VALUES ('delivered', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1 WHERE value < ?1
+     RETURNING 1`,
+    generation,
+  );
+  return moved.toArray().length > 0;
+}
+
+function dropOldest(sql: SqlStorage, subscription: string): void {
+  const surplus = sql
+    .exec<{ generation: number }>(
+      "SELECT generation FROM delivery WHERE subscription = ? ORDER BY generation DESC LIMIT -1 OFFSET ?",
+      subscription,
+      mostPending,
+    )
+    .toArray();
+  for (const { generation } of surplus) dropDelivery(sql, subscription, generation);
+}
+
+/** Gives a message up, and lets the subscription show it. */
+export function dropDelivery(sql: SqlStorage, subscription: string, generation: number): void {
+  strikeOff(sql, subscription, generation);
+  sql.exec("UPDATE subscription SET dropped = dropped + 1 WHERE id = ?", subscription);
+}
+
+export function strikeOff(sql: SqlStorage, subscription: string, generation: number): void {
+  sql.exec("DELETE FROM delivery WHERE subscription = ? AND generation = ?", subscription, generation);
+}
+
+export function putOff(sql: SqlStorage, due: DueDelivery, next: { at: number; attempt: number }): void {
+  sql.exec(
+    "UPDATE delivery SET attempt = ?, due_at = ? WHERE subscription = ? AND generation = ?",
+    next.attempt,
+    next.at,
+    due.subscription,
+    due.generation,
+  );
+}
+
+/** All that waits starts over: the address was mended. */
+export function startOver(sql: SqlStorage, subscription: string, now: number): void {
+  sql.exec("UPDATE delivery SET attempt = 1, due_at = ? WHERE subscription = ?", now, subscription);
+}
+
+/** Takes out what waits and is no longer asked for. */
+export function forgetUnwanted(sql: SqlStorage, subscription: string, filters: ChangeFilters): void {
+  const waiting = sql
+    .exec<{ server: string; generation: number }>(
+      "SELECT server, generation FROM delivery WHERE subscription = ?",
+      subscription,
+    )
+    .toArray();
+  for (const { server, generation } of waiting) {
+    const kinds = kindsOfChange(sql, server, generation);
+    if (!kinds.some((change) => isWanted(filters, { ...change, server }))) strikeOff(sql, subscription, generation);
+  }
+}
+
+/** Those with something to send now. */
+export function subscriptionsDue(sql: SqlStorage, now: number): string[] {
+  return sql
+    .exec<{ id: string }>(
+      `SELECT id FROM subscription WHERE state = 'active' AND not_before <= ?1
+       AND EXISTS (SELECT 1 FROM delivery WHERE subscription = id AND due_at <= ?1)`,
+      now,
+    )
+    .toArray()
+    .map(({ id }) => id);
+}
+
+export function dueOf(sql: SqlStorage, subscription: string, now: number, limit: number): DueDelivery[] {
+  return sql
+    .exec<DueDelivery & Record<string, SqlStorageValue>>(
+      `SELECT subscription, generation, server, attempt FROM delivery WHERE subscription = ? AND due_at <= ?
+       ORDER BY due_at LIMIT ?`,
+      subscription,
+      now,
+      limit,
+    )
+    .toArray();
+}
+
+/** When to look again. What is due already is being seen to, or waits for a free place: the end of an attempt tells. */
+export function nextDelivery(sql: SqlStorage, now: number): number | undefined {
+  const { at } = sql
+    .exec<{ at: number | null }>(
+      `SELECT min(iif(at <= ?1, ?1 + ?2, at)) AS at FROM (
+         SELECT max(not_before, (SELECT min(due_at) FROM delivery WHERE subscription = id)) AS at
+         FROM subscription WHERE state = 'active')`,
+      now,
+      safetyNetMs,
+    )
+    .one();
+  return at ?? undefined;
+}

@@ -1,0 +1,89 @@
+import type { ChangeFilters } from "../schema.ts";
+
+/** Why a subscription gets no messages: its owner stopped it, or the schedule of deliveries did. */
+export type DisabledReason = "paused" | "gone" | "refused" | "dead";
+
+/** A secret that signs; the newest has no end. Milliseconds. */
+export interface Secret {
+  text: string;
+  until?: number;
+}
+
+export interface SubscriptionRow extends Record<string, SqlStorageValue> {
+  id: string;
+  url: string;
+  /** The registry's own host, as whoever chose the address reached it. */
+  own_host: string;
+  filters: string;
+  description: string | null;
+  secrets: string;
+  state: "active" | "disabled";
+  reason: DisabledReason | null;
+  since: string;
+  /** Goes up when the address or the state changes, so that a late outcome of an earlier one has no effect. */
+  version: number;
+  /** The receiver asked for silence until then. */
+  not_before: number;
+  dropped: number;
+  created_at: string;
+  created_by: string;
+}
+
+/** A subscription as its tenant sees it. */
+export interface Subscription {
+  id: string;
+  url: string;
+  filters: ChangeFilters;
+  description?: string;
+  state: "active" | "disabled";
+  reason?: DisabledReason;
+  /** Since when it is in that state. */
+  since: string;
+  /** Messages that wait. */
+  pending: number;
+  /** Messages that were given up: too many waited, or the log no longer reached back to what they were about. */
+  dropped: number;
+  createdAt: string;
+  createdBy: string;
+}
+
+export function findSubscription(sql: SqlStorage, id: string): SubscriptionRow | undefined {
+  return sql.exec<SubscriptionRow>("SELECT * FROM subscription WHERE id = ?", id).toArray()[0];
+}
+
+/** Without its secrets, which are shown once, when they are made. */
+export function subscriptionOf(sql: SqlStorage, row: SubscriptionRow): Subscription {
+  const { pending } = sql
+    .exec<{ pending: number }>("SELECT count(*) AS pending FROM delivery WHERE subscription = ?", row.id)
+    .one();
+  return {
+    id: row.id,
+    url: row.url,
+    filters: JSON.parse(row.filters) as ChangeFilters,
+    ...(row.description === null ? {} : { description: row.description }),
+    state: row.state,
+    ...(row.reason === null ? {} : { reason: row.reason }),
+    since: row.since,
+    pending,
+    dropped: row.dropped,
+    createdAt: row.created_at,
+    createdBy: row.created_by,
+  };
+}
+
+/** Those that sign at a time, the newest first. */
+export function secretsOf(row: Pick<SubscriptionRow, "secrets">, now: number): Secret[] {
+  const secrets = JSON.parse(row.secrets) as Secret[];
+  return secrets.filter(({ until }) => until === undefined || until > now);
+}
+
+/** Stops a subscription, unless it is stopped. */
+export function disable(sql: SqlStorage, id: string, reason: DisabledReason, at: string): void {
+  sql.exec(
+    `UPDATE subscription SET state = 'disabled', reason = ?, since = ?, version = version + 1
+     WHERE id = ? AND state = 'active'`,
+    reason,
+    at,
+    id,
+  );
+}

@@ -1,4 +1,0 @@
-import manifest from "../package.json" with { type: "json" };
-
-export const service = "rollcall";
-export const version: string = manifest.version;
