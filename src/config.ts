@@ -1,7 +1,15 @@
-import { type Advertised, indexVariants, nothingAdvertised } from "./capability-index/advertise.ts";
 import { type Bounds, defaultBounds } from "./kernel/bounds.ts";
 import { loopbackNames } from "./kernel/names.ts";
 import type { Limit } from "./kernel/rate-limit.ts";
+
+export const indexVariants = ["summary", "full", "stats"] as const;
+
+export type IndexVariant = (typeof indexVariants)[number];
+
+/** Which variants of an index anyone may read. */
+export type Advertised = Readonly<Record<IndexVariant, boolean>>;
+
+export const nothingAdvertised: Advertised = { summary: false, full: false, stats: false };
 
 /** Where token keys come from. Without any, authenticated routes answer 503. */
 export type TokenKeys = { kind: "secret"; secret: Uint8Array } | { kind: "jwks"; url: string };

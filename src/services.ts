@@ -14,16 +14,8 @@ import { countedKv } from "./kernel/platform/counted-bindings.ts";
 import { createOperations, type Operations, objectOperations, sumOfOperations } from "./kernel/platform/usage.ts";
 import { TokenBuckets } from "./kernel/rate-limit.ts";
 import { JudgedItems } from "./manifest/item-cache.ts";
-import {
-  type Directory,
-  directoryOf,
-  newSession,
-  type StreamStub,
-  sessionOf,
-  streamOf,
-  type Tenant,
-  tenantOf,
-} from "./objects/stubs.ts";
+import type { Directory, Tenant } from "./objects/contract.ts";
+import { directoryOf, newSession, type StreamStub, sessionOf, streamOf, tenantOf } from "./objects/stubs.ts";
 import { isLoopback } from "./outbound/address.ts";
 import { createGuardedFetch } from "./outbound/guarded-fetch.ts";
 import { toStandardFetch } from "./outbound/standard-fetch.ts";

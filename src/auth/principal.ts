@@ -1,5 +1,4 @@
 import { type Failure, failure } from "../kernel/failure.ts";
-import type { Head } from "../registry/contract.ts";
 
 export type Scope = "registry:read" | "registry:publish";
 
@@ -13,17 +12,6 @@ export function tenantObjection(principal: Principal, tenant: string, scope: Sco
 export function scopeObjection(principal: Principal, scope: Scope): Failure | undefined {
   if (principal.scopes.includes(scope)) return undefined;
   return failure("ErrorInsufficientScope", `This needs the scope ${scope}`, { scope });
-}
-
-/**
- * Why a principal may not read a server; undefined when it may. To someone outside the tenant, a private server and no
- * server look the same.
- */
-export function readObjection(principal: Principal, tenant: string, head: Head | undefined): Failure | undefined {
-  const gone = head === undefined || head.deleted === true;
-  if (holds(principal, tenant)) return gone ? failure("ErrorMCPServerNotFound") : undefined;
-  if (!gone && head.visibility === "public") return undefined;
-  return failure(principal.anonymous ? "ErrorUnauthorized" : "ErrorTenantPermissionError");
 }
 
 /** Whether a principal acts for a tenant; anyone else is an outsider there. */

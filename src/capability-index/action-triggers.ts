@@ -1,4 +1,4 @@
-import { isObject } from "../manifest/validate.ts";
+import { isObject } from "../kernel/json.ts";
 import { verbOfName } from "./verbs.ts";
 
 /** An element as triggers see it. */

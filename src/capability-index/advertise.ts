@@ -1,17 +1,11 @@
 import type { Principal } from "../auth/principal.ts";
+import { type Advertised, nothingAdvertised } from "../config.ts";
 import type { Failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { generationObjection, insiderObjection } from "../registry/access.ts";
+import type { Advertise } from "../registry/schema.ts";
 import type { Services } from "../services.ts";
-import type { Advertise, AdvertiseSettings } from "./schema.ts";
-
-export const indexVariants = ["summary", "full", "stats"] as const;
-export type IndexVariant = (typeof indexVariants)[number];
-
-/** Which variants of an index anyone may read. */
-export type Advertised = Readonly<Record<IndexVariant, boolean>>;
-
-export const nothingAdvertised: Advertised = { summary: false, full: false, stats: false };
+import type { AdvertiseSettings } from "./schema.ts";
 
 /** Nothing until it is switched on; then the figures, and the rest only by name: a client may inject all it finds. */
 export function advertisedBy(settings: Advertise | undefined): Advertised {

@@ -1,5 +1,5 @@
+import { isObject } from "../kernel/json.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
-import { isObject } from "../manifest/validate.ts";
 import { snakeCase, text } from "../registry/views/fields.ts";
 import { declaredVerbs } from "./action-triggers.ts";
 import { flow, flowList, keyLine, scalar, valueText } from "./print-yaml.ts";

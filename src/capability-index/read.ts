@@ -1,15 +1,16 @@
 import { holds, type Principal } from "../auth/principal.ts";
+import { type Advertised, type IndexVariant, indexVariants } from "../config.ts";
+import type { Freshness } from "../http/request.ts";
 import { matchesEtag } from "../kernel/etag.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
 import { generationObjection, guardTenant, insiderObjection } from "../registry/access.ts";
-import type { Freshness } from "../registry/cache/heads.ts";
 import { asCached } from "../registry/read.ts";
 import type { Services } from "../services.ts";
-import { type Advertised, advertisedBy, type IndexVariant, indexVariants } from "./advertise.ts";
+import { advertisedBy } from "./advertise.ts";
+import type { IndexState } from "./contract.ts";
 import { moved, renderIndex } from "./render.ts";
-import type { IndexState } from "./sql/rows.ts";
 import { type IndexOwner, type IndexText, indexTextVersion, indexUri, statsText } from "./text.ts";
 import { sizeOfText } from "./token-estimate.ts";
 

@@ -4,8 +4,8 @@ import { type SectionName, sectionForKind } from "../manifest/schema/manifest.ts
 import { type CountTokens, loadTokenizer } from "../manifest/tokens.ts";
 import type { Services } from "../services.ts";
 import { actionTriggers } from "./action-triggers.ts";
+import type { IndexPage, IndexRange, IndexRow, IndexServer } from "./contract.ts";
 import { elementBlock, labelOf, triggersOf } from "./elements.ts";
-import type { IndexPage, IndexRange, IndexRow, IndexServer } from "./sql/rows.ts";
 import {
   elementsBlocks,
   type IndexOwner,

@@ -1,25 +1,7 @@
 import { z } from "zod";
 import { Digest, ServerName } from "../kernel/names.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
-
-const variants = { summary: z.boolean().optional(), full: z.boolean().optional(), stats: z.boolean().optional() };
-
-const switches = {
-  advertiseResources: z.boolean().describe("The master switch; off where absent.").optional(),
-  advertise_resources: z.boolean().describe("Another spelling of advertiseResources.").optional(),
-};
-
-const saysOnce = (settings: { advertiseResources?: boolean | undefined; advertise_resources?: boolean | undefined }) =>
-  settings.advertiseResources === undefined ||
-  settings.advertise_resources === undefined ||
-  settings.advertiseResources === settings.advertise_resources;
-const twice = { message: "contradicts advertiseResources", path: ["advertise_resources"] };
-
-/** Which variants of a server's index anyone may read. */
-export const Advertise = z
-  .looseObject({ ...switches, variants: z.looseObject(variants).optional() })
-  .refine(saysOnce, twice);
-export type Advertise = z.infer<typeof Advertise>;
+import { saysOnce, switches, twice, variants } from "../registry/schema.ts";
 
 /** The same for the index of a whole tenant. */
 export const AdvertiseSettings = z

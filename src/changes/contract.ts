@@ -1,5 +1,6 @@
+import type { StreamEvent } from "../kernel/sse.ts";
 import type { Change } from "../registry/change-chain.ts";
-import type { ChosenItem, ChosenSubset } from "../sessions/contract.ts";
+import type { ChosenItem } from "../sessions/contract.ts";
 
 /** A part of one tenant whose changes somebody follows. */
 export interface Topic {
@@ -25,22 +26,24 @@ export interface TopicChange extends Change {
   id?: string;
 }
 
-/** The topics of a subset, one a tenant. `after` moves them on: generations up to which a reader has seen everything. */
-export function topicsOf(
-  subset: ChosenSubset,
-  holds: (tenant: string) => boolean,
-  after: Readonly<Record<string, number>> = {},
-): Topic[] {
-  const items = Map.groupBy(subset.items, ({ tenant, server }) => `${tenant}/${server}`);
-  return [...Map.groupBy(subset.servers, ({ tenant }) => tenant)].map(([tenant, servers]) => ({
-    tenant,
-    onlyPublic: !holds(tenant),
-    servers: servers.map(({ server, since, wasPublic }) => ({
-      server,
-      since,
-      after: Object.hasOwn(after, tenant) ? (after[tenant] ?? 0) : 0,
-      wasPublic,
-      items: (items.get(`${tenant}/${server}`) ?? []).map(({ kind, key, id }) => ({ kind, key, id })),
-    })),
-  }));
+export interface TopicChanges {
+  changes: TopicChange[];
+  /** The generation up to which this is everything; below the tenant's own where one answer does not hold it all. */
+  upTo: number;
+  generation: number;
+  /** False where the log no longer reaches back as far as was asked. */
+  complete: boolean;
+}
+
+/** What a stream tells of: tenants, each read on from where it was left, page by page. */
+export interface Followed {
+  readonly tenants: readonly string[];
+  /** How far the reader has come: the id that it comes back with. */
+  readonly position: string;
+  /** The next events of one tenant, oldest first, and whether there are others after them already. */
+  next(tenant: string): Promise<{ events: StreamEvent[]; more: boolean }>;
+  /** Looks once before the stream opens, where that is not told but compared with later. */
+  begin?(): Promise<void>;
+  /** First and last words of a stream whose readers cannot come back to a position. */
+  readonly frame?: { opening: string; closing: string };
 }

@@ -1,4 +1,5 @@
-import type { Followed, FollowedTenant } from "../objects/stream-object.ts";
+import type { FollowedTenant } from "../objects/stream-object.ts";
+import type { Followed } from "./contract.ts";
 
 /** Entries fetched at once: what the object holds of a log for a reader who is far behind. */
 const pageLength = 200;

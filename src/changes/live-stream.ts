@@ -1,5 +1,5 @@
 import { eventText, heartbeatText, retryText } from "../kernel/sse.ts";
-import type { Followed } from "../objects/stream-object.ts";
+import type { Followed } from "./contract.ts";
 
 /** Also how a client that left is noticed: the runtime finds out by writing, and takes a write or two to tell. */
 const heartbeatMs = 700;

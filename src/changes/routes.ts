@@ -5,9 +5,9 @@ import { admit, freshnessOf, parameters, tenantName, wholeNumber } from "../http
 import { succeed } from "../http/respond.ts";
 import { insiderObjection } from "../registry/access.ts";
 import type { Services } from "../services.ts";
-import { mostStreams } from "../sessions/offers.ts";
 import { streamsOfSubject } from "../sessions/owner.ts";
 import { readChanges } from "./read.ts";
+import { mostStreams } from "./streams.ts";
 
 const path = "/api/changes/:tenant";
 

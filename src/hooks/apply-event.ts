@@ -8,22 +8,8 @@ import { findLive, findRow } from "../registry/sql/servers.ts";
 import { replaceConfig } from "../registry/sql/settings.ts";
 import { readableSources } from "../registry/sql/source-rows.ts";
 import { findWithdrawn, setWithdrawnStatus, withdrawServer } from "../registry/sql/withdraw.ts";
-import type { EventOutcome } from "./sql/deliveries.ts";
+import type { AppliedEvent, PublisherEvent } from "./contract.ts";
 import type { HookRow } from "./sql/hooks.ts";
-
-/** An event that was verified and read. */
-export type PublisherEvent = { message: string; sequence: number } & (
-  | { type: "manifest.published"; manifest: Omit<PreparedManifest, "rejected"> }
-  | { type: "manifest.changed" }
-  | { type: "server.removed" }
-  | { type: "server.status"; status: ServerStatus }
-);
-
-export interface AppliedEvent {
-  outcome: Exclude<EventOutcome, "duplicate" | "refused">;
-  generation: number;
-  digest?: string;
-}
 
 interface Arrival {
   hook: HookRow;

@@ -3,8 +3,18 @@ import { err, ok, type Result } from "../kernel/result.ts";
 import type { Head } from "../registry/contract.ts";
 import type { Retention } from "../registry/sql/publish.ts";
 import { currentHead, findRow } from "../registry/sql/servers.ts";
-import { type AppliedEvent, applyEvent, type PublisherEvent } from "./apply-event.ts";
-import { findDelivery, type HookDelivery, listDeliveries, noteDelivery } from "./sql/deliveries.ts";
+import { applyEvent } from "./apply-event.ts";
+import type {
+  AppliedEvent,
+  Hook,
+  HookDelivery,
+  HookGate,
+  HookKey,
+  NewHook,
+  PublisherEvent,
+  ReceivedEvent,
+} from "./contract.ts";
+import { findDelivery, listDeliveries, noteDelivery } from "./sql/deliveries.ts";
 import {
   changeHook,
   countHooks,
@@ -12,14 +22,10 @@ import {
   findHook,
   gateOf,
   goodKeys,
-  type Hook,
-  type HookGate,
-  type HookKey,
   type HookRow,
   hookOf,
   insertHook,
   listHooks,
-  type NewHook,
   rotateKeys,
 } from "./sql/hooks.ts";
 
@@ -39,12 +45,6 @@ export interface HookDeskOptions {
   /** Reads the server's sources as soon as possible. */
   refreshSoon: (server: string) => void;
 }
-
-/** An event's outcome, with the head that readers are shown from now on. */
-export type ReceivedEvent = Omit<AppliedEvent, "outcome"> & {
-  outcome: AppliedEvent["outcome"] | "duplicate";
-  head?: Head;
-};
 
 /** The hooks of a tenant: what owners do with them, and what comes in through them. */
 export class HookDesk {

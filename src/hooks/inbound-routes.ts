@@ -15,10 +15,8 @@ import type { Services } from "../services.ts";
 import { verifyGithub } from "../webhooks/github.ts";
 import { importVerifyingKey } from "../webhooks/keys.ts";
 import { verifyWebhook } from "../webhooks/verify.ts";
-import type { PublisherEvent } from "./apply-event.ts";
-import type { ReceivedEvent } from "./hooks.ts";
+import type { HookGate, PublisherEvent, ReceivedEvent } from "./contract.ts";
 import { HookEvent } from "./schema.ts";
-import type { HookGate } from "./sql/hooks.ts";
 
 const path = "/hooks/:tenant/:id";
 

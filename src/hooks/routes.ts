@@ -5,8 +5,8 @@ import { admit, parameters, tenantName } from "../http/request.ts";
 import { publicOrigin, succeed } from "../http/respond.ts";
 import type { Services } from "../services.ts";
 import { generateSecret, importVerifyingKey } from "../webhooks/keys.ts";
+import type { HookKey } from "./contract.ts";
 import { HookChange, HookEventType, HookRequest, KeyRotation } from "./schema.ts";
-import type { HookKey } from "./sql/hooks.ts";
 
 const collection = "/api/hooks";
 const item = "/api/hooks/:tenant/:id";

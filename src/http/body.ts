@@ -1,9 +1,9 @@
 import type { z } from "zod";
+import { characterIssues } from "../kernel/characters.ts";
 import { type FailureCode, failure } from "../kernel/failure.ts";
 import { parseStrictJson, type StrictJson } from "../kernel/strict-json.ts";
 import { parseYaml } from "../kernel/yaml.ts";
 import { schemaViolations } from "../kernel/zod-issues.ts";
-import { characterIssues } from "../manifest/scan.ts";
 import { bad, type RequestContext, RequestFailed } from "./context.ts";
 
 export interface DocumentLimits {

@@ -1,7 +1,6 @@
 import { type Principal, type Scope, scopeObjection } from "../auth/principal.ts";
-import { ServerName, serverPattern, TenantName, tenantPattern } from "../kernel/names.ts";
+import { ServerName, type ServerRef, serverPattern, TenantName, tenantPattern } from "../kernel/names.ts";
 import type { TokenBuckets } from "../kernel/rate-limit.ts";
-import type { Freshness, ServerRef } from "../registry/cache/heads.ts";
 import type { Services } from "../services.ts";
 import { bad, type RequestContext, refuse, unwrap } from "./context.ts";
 
@@ -119,4 +118,12 @@ export function flag(name: string, value: string | undefined): boolean {
   if (value === undefined || value === "false") return false;
   if (value === "true" || value === "") return true;
   throw bad("ErrorBadRequest", `${name} must be true or false`);
+}
+
+/** How new an answer must be. */
+export interface Freshness {
+  /** Ask the object, whatever the caches hold. */
+  strong: boolean;
+  /** At least this generation of the tenant. */
+  minGeneration: number;
 }

@@ -1,3 +1,5 @@
+import { type Issue, pointer } from "./issue.ts";
+
 /**
  * Which characters text may hold. What a person cannot see but a model reads is refused: that is where instructions are
  * smuggled. Writing systems and emoji that need a few invisible characters keep them, where they need them.
@@ -97,4 +99,59 @@ function characterBefore(text: string, index: number): string {
   if (index === 0) return "";
   const pair = index > 1 ? characterAt(text, index - 2) : "";
   return pair.length === 2 ? pair : text.charAt(index - 1);
+}
+
+const MAX_ISSUES = 100;
+
+/** Characters that no string or key may hold, at any depth. */
+export function characterIssues(value: unknown, path: string): Issue[] {
+  const issues: Issue[] = [];
+  for (const { text, isKey, node } of texts(value)) {
+    const found = characterIssue(text);
+    if (found === undefined) continue;
+    const where = isKey ? "the key" : "the text";
+    const message = `${found.name} at position ${found.index} of ${where} is invisible or reserved; remove it`;
+    issues.push({ path: pathOf(node, path), rule: "invisible-character", message });
+    if (issues.length === MAX_ISSUES) break;
+  }
+  return issues;
+}
+
+/** A value with the way back to the root, so that a path costs nothing until something is found there. */
+interface Node {
+  value: unknown;
+  parent: Node | undefined;
+  segment: string | number;
+}
+
+/** Every string and every key of a JSON value, in document order. A key belongs to the node of its value. */
+export function* texts(root: unknown): Generator<{ text: string; isKey: boolean; node: Node }> {
+  const todo: Node[] = [{ value: root, parent: undefined, segment: 0 }];
+  for (let node = todo.pop(); node !== undefined; node = todo.pop()) {
+    const { value, segment } = node;
+    if (typeof segment === "string") yield { text: segment, isKey: true, node };
+    if (typeof value === "string") yield { text: value, isKey: false, node };
+    else if (Array.isArray(value)) {
+      for (let index = value.length - 1; index >= 0; index -= 1) {
+        todo.push({ value: value[index], parent: node, segment: index });
+      }
+    } else if (isRecord(value)) {
+      for (const key of Object.keys(value).reverse()) todo.push({ value: value[key], parent: node, segment: key });
+    }
+  }
+}
+
+export function pathOf(node: Node, root: string): string {
+  const segments: (string | number)[] = [];
+  for (let at = node; at.parent !== undefined; at = at.parent) segments.push(at.segment);
+  return segments
+    .reverse()
+    .reduce<string>(
+      (path, segment) => pointer(path, typeof segment === "string" ? pathSegment(segment) : segment),
+      root,
+    );
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -42,3 +42,8 @@ export const Digest = z
   .string()
   .regex(digestPattern, "must be sha256- followed by 64 hex digits")
   .describe("SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits.");
+
+export interface ServerRef {
+  tenant: string;
+  name: string;
+}

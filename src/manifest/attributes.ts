@@ -1,4 +1,4 @@
-import { isObject } from "./validate.ts";
+import { isObject } from "../kernel/json.ts";
 
 /** What servers are told apart by, beyond their kinds of items: worked out from what each item declares. */
 export const itemDimensions = ["provider", "category", "permission", "effect", "capability_type"] as const;

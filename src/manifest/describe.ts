@@ -1,9 +1,9 @@
 import { canonicalJson, digestOfText } from "../kernel/digest.ts";
-import type { Flag } from "../kernel/issue.ts";
+import { isObject } from "../kernel/json.ts";
 import { type Attribute, attributesOf } from "./attributes.ts";
+import type { Flag } from "./flag.ts";
 import { mentionedNames, scanCapability, schemaFlags } from "./scan.ts";
 import { type SectionName, sections } from "./schema/manifest.ts";
-import { isObject } from "./validate.ts";
 
 /** What follows from an item's own text and nothing else: whoever publishes it, wherever. */
 export interface DescribedItem {

@@ -1,5 +1,10 @@
-import type { ChangeCounts, NewChange } from "../registry/change-chain.ts";
-import { classifyCapability, classifyHeader, createBudget } from "./classify/classify.ts";
+import {
+  type Classification,
+  classifyCapability,
+  classifyHeader,
+  createBudget,
+  type Reason,
+} from "./classify/classify.ts";
 import type { CapabilityKind } from "./schema/capability.ts";
 import type { StoredManifest } from "./stored.ts";
 
@@ -67,3 +72,29 @@ export function countChanges(changes: readonly Pick<NewChange, "classification">
   }
   return counts;
 }
+
+/** One item of a server. */
+export interface Slot {
+  kind: CapabilityKind;
+  key: string;
+}
+
+/** The items that changes are about, each once. */
+export function slotsOf(changes: readonly { kind: CapabilityKind | "server"; key: string }[]): Slot[] {
+  const slots = new Map<string, Slot>();
+  for (const { kind, key } of changes) if (kind !== "server") slots.set(slotOf({ kind, key }), { kind, key });
+  return [...slots.values()];
+}
+
+/** What a write hands to the log. `server` is the kind of a change to the server's own settings or header. */
+export interface NewChange {
+  kind: CapabilityKind | "server";
+  key: string;
+  classification: Classification;
+  from?: string;
+  to?: string;
+  reasons: Reason[];
+}
+
+/** How many changes of each class one write made. A removal counts as removed and as breaking. */
+export type ChangeCounts = Record<Classification, number>;

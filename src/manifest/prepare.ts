@@ -1,9 +1,11 @@
 import { clippedSegment } from "../kernel/characters.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { type Failure, failure, type IdCollision } from "../kernel/failure.ts";
-import { type CapabilityFlag, type Issue, pointer } from "../kernel/issue.ts";
+import { type Issue, pointer } from "../kernel/issue.ts";
+import { isObject } from "../kernel/json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { boundedFlags, type DescribedItem, describeItem, flagsPerItem } from "./describe.ts";
+import type { CapabilityFlag } from "./flag.ts";
 import { memoSize } from "./item-cache.ts";
 import { scanCapability, twinFlags } from "./scan.ts";
 import { sectionForKind, sections } from "./schema/manifest.ts";
@@ -11,7 +13,6 @@ import { canonicalManifest, type StoredCapability } from "./stored.ts";
 import { type CountOptions, tokenCounter } from "./tokens.ts";
 import {
   type Candidate,
-  isObject,
   type JudgeOptions,
   judgeFields,
   judgeItems,

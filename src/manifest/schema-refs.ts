@@ -1,5 +1,6 @@
 import { pathSegment } from "../kernel/characters.ts";
-import { type Flag, type Issue, pointer } from "../kernel/issue.ts";
+import { type Issue, pointer } from "../kernel/issue.ts";
+import type { Flag } from "./flag.ts";
 
 type Schema = Record<string, unknown>;
 

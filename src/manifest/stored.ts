@@ -1,5 +1,5 @@
 import { canonicalJson } from "../kernel/digest.ts";
-import type { Flag } from "../kernel/issue.ts";
+import type { Flag } from "./flag.ts";
 import type { CapabilityKind } from "./schema/capability.ts";
 import { sectionForKind } from "./schema/manifest.ts";
 

@@ -1,10 +1,12 @@
 import type { Bounds } from "../kernel/bounds.ts";
+import { characterIssues } from "../kernel/characters.ts";
 import { canonicalJson } from "../kernel/digest.ts";
 import { type Issue, pointer } from "../kernel/issue.ts";
+import { isObject } from "../kernel/json.ts";
 import { schemaViolations } from "../kernel/zod-issues.ts";
 import type { DescribedItem } from "./describe.ts";
 import { type ItemMemo, memoKey } from "./item-cache.ts";
-import { characterIssues, schemaIssues } from "./scan.ts";
+import { schemaIssues } from "./scan.ts";
 import type { CapabilityKind } from "./schema/capability.ts";
 import { answerKeys, ManifestHeader, type SectionName, sectionNames, sections } from "./schema/manifest.ts";
 
@@ -199,10 +201,6 @@ function isSection(key: string): key is SectionName {
 /** Whether it is, as canonical JSON. That is no longer than any other JSON of it, and a character is at most 3 bytes. */
 function isLarger(value: unknown, bytes: number): boolean {
   return 3 * JSON.stringify(value).length > bytes && byteLength(canonicalJson(value)) > bytes;
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function byteLength(text: string): number {

@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import { countedValues } from "../kernel/platform/counted-storage.ts";
 import {
   activityGrainMs,
+  type CheckedSession,
   forgottenAt,
   isExpired,
   memoMs,
@@ -10,13 +11,6 @@ import {
   sameOwner,
   sessionIdleMs,
 } from "../sessions/contract.ts";
-
-/** What a check answers: the session, and for how long the answer may be reused without asking again. */
-export interface CheckedSession {
-  record: SessionRecord;
-  lastActivity: number;
-  reusableMs: number;
-}
 
 /**
  * One session. Its own clock decides what is expired, so no caller's can revive or end it. Nothing is written until it

@@ -1,27 +1,14 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Topic } from "../changes/contract.ts";
+import type { Followed, Topic } from "../changes/contract.ts";
 import { FollowedLog } from "../changes/follow-log.ts";
 import { OpenStream } from "../changes/live-stream.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { objectOperations } from "../kernel/platform/usage.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import type { StreamEvent } from "../kernel/sse.ts";
 import { FollowedResources, type ResourceInterest } from "../mcp/resources/follow-resources.ts";
 import { FollowedSubset } from "../sessions/follow-chosen.ts";
-import { type Tenant, tenantOf } from "./stubs.ts";
-
-/** What a stream tells of: tenants, each read on from where it was left, page by page. */
-export interface Followed {
-  readonly tenants: readonly string[];
-  /** How far the reader has come: the id that it comes back with. */
-  readonly position: string;
-  /** The next events of one tenant, oldest first, and whether there are others after them already. */
-  next(tenant: string): Promise<{ events: StreamEvent[]; more: boolean }>;
-  /** Looks once before the stream opens, where that is not told but compared with later. */
-  begin?(): Promise<void>;
-  /** First and last words of a stream whose readers cannot come back to a position. */
-  readonly frame?: { opening: string; closing: string };
-}
+import type { Tenant } from "./contract.ts";
+import { tenantOf } from "./stubs.ts";
 
 /** The same as a caller names it. */
 export type Interest =

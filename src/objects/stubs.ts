@@ -1,25 +1,8 @@
 import { countedStub } from "../kernel/platform/counted-bindings.ts";
 import type { Operations } from "../kernel/platform/usage.ts";
-import type { DirectoryObject } from "./directory/directory-object.ts";
+import type { Directory, Tenant } from "./contract.ts";
 import type { SessionObject } from "./session-object.ts";
 import type { StreamObject } from "./stream-object.ts";
-import type { TenantObject } from "./tenant/tenant-object.ts";
-
-/** The verbs of the directory, as its callers see them. */
-export type Directory = Pick<
-  DirectoryObject,
-  | "cards"
-  | "catalog"
-  | "claimRemotes"
-  | "find"
-  | "knows"
-  | "list"
-  | "listVersions"
-  | "releaseClaims"
-  | "update"
-  | "versionNamed"
-  | "versionsOf"
->;
 
 /** There is one directory for the whole deployment. */
 export function directoryOf(env: Pick<Env, "DIRECTORY">, operations: Operations): Directory {
@@ -65,58 +48,6 @@ export function streamOf(env: Pick<Env, "STREAMS">, subject: string, operations:
 export function watcherOf(env: Pick<Env, "STREAMS">, id: string, operations: Operations): StreamStub {
   return countedStub(env.STREAMS.get(env.STREAMS.idFromString(id)), operations) as unknown as StreamStub;
 }
-
-/** The verbs of a tenant, as its callers see them: plain data in and out, results instead of exceptions. */
-export type Tenant = Pick<
-  TenantObject,
-  | "publish"
-  | "createServer"
-  | "replaceConfig"
-  | "deleteServer"
-  | "switchItems"
-  | "publishVersion"
-  | "changeStatus"
-  | "versions"
-  | "head"
-  | "server"
-  | "servers"
-  | "body"
-  | "revisions"
-  | "revision"
-  | "capability"
-  | "find"
-  | "cards"
-  | "indexState"
-  | "indexServers"
-  | "indexItems"
-  | "declared"
-  | "advertise"
-  | "advertisedServers"
-  | "setAdvertise"
-  | "changes"
-  | "changesOf"
-  | "compare"
-  | "watch"
-  | "unwatch"
-  | "registerHook"
-  | "hooks"
-  | "hook"
-  | "changeHook"
-  | "rotateHook"
-  | "removeHook"
-  | "hookGate"
-  | "receiveEvent"
-  | "refuseEvent"
-  | "refresh"
-  | "sources"
-  | "createSubscription"
-  | "subscriptions"
-  | "subscription"
-  | "changeSubscription"
-  | "rotateSubscription"
-  | "testSubscription"
-  | "removeSubscription"
->;
 
 /** The object of a tenant. Asking an unknown tenant wakes an object that stores nothing. */
 export function tenantOf(env: Pick<Env, "TENANTS">, name: string, operations: Operations): Tenant {

@@ -1,4 +1,4 @@
-import type { VersionStatus } from "./schema.ts";
+import type { ServerJson, VersionStatus } from "./schema.ts";
 
 /** One version of a server as the official registry's API shows it, wherever it is kept. */
 export interface ServerVersion {
@@ -45,4 +45,14 @@ export function versionOf(row: VersionRow): ServerVersion {
     sequence: row.sequence,
     generation: row.generation,
   };
+}
+
+export interface VersionRequest {
+  name: string;
+  document: ServerJson;
+}
+
+export interface VersionOutcome {
+  generation: number;
+  versions: ServerVersion[];
 }

@@ -1,14 +1,13 @@
+import { characterIssues } from "../kernel/characters.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { Issue } from "../kernel/issue.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { schemaViolations } from "../kernel/zod-issues.ts";
-import { characterIssues } from "../manifest/scan.ts";
-import type { Writer, Written } from "../objects/tenant/tenant-object.ts";
+import type { Writer, Written } from "../registry/contract.ts";
 import type { Services } from "../services.ts";
-import type { ServerVersion } from "./contract.ts";
+import type { ServerVersion, VersionOutcome } from "./contract.ts";
 import { ServerJson, type StatusUpdate } from "./schema.ts";
 import { claimedUrls, keptDocument, nameObjection, placeOf } from "./server-json.ts";
-import type { VersionOutcome } from "./sql/publish-version.ts";
 
 /** Publishing and judging a server.json, and the life of its versions afterwards. */
 

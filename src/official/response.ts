@@ -1,4 +1,4 @@
-import type { DirectoryEntry } from "../registry/summary.ts";
+import type { DirectoryEntry } from "../registry/contract.ts";
 import type { ServerVersion } from "./contract.ts";
 
 /** A version as the official registry's API answers it. The first key of `_meta` takes no members but these. */

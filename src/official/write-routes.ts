@@ -3,7 +3,7 @@ import { readDocument, validated } from "../http/body.ts";
 import { type App, bad, type RequestContext, RequestFailed, refuse, unwrap } from "../http/context.ts";
 import { admit, parameters } from "../http/request.ts";
 import { publicOrigin } from "../http/respond.ts";
-import type { Writer } from "../objects/tenant/tenant-object.ts";
+import type { Writer } from "../registry/contract.ts";
 import { refreshNow } from "../registry/read.ts";
 import type { Services } from "../services.ts";
 import { changeVersions, invalidServerJson, publishServerJson, serverJsonIssues } from "./publish.ts";

@@ -81,3 +81,5 @@ function judgeName(name: string): { ok: false; error: AddressFault } | undefined
     pointingInside.some((domain) => name === domain || name.endsWith(`.${domain}`));
   return isInside ? err("inside-name") : undefined;
 }
+
+export type AddressPolicyFor = (ownHost: string) => AddressPolicy;

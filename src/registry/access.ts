@@ -1,9 +1,20 @@
-import { holds, type Principal, readObjection } from "../auth/principal.ts";
+import { holds, type Principal } from "../auth/principal.ts";
 import { type Failure, type FailureCode, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { Services } from "../services.ts";
 import type { Resolved } from "./cache/heads.ts";
 import type { Head } from "./contract.ts";
+
+/**
+ * Why a principal may not read a server; undefined when it may. To someone outside the tenant, a private server and no
+ * server look the same.
+ */
+export function readObjection(principal: Principal, tenant: string, head: Head | undefined): Failure | undefined {
+  const gone = head === undefined || head.deleted === true;
+  if (holds(principal, tenant)) return gone ? failure("ErrorMCPServerNotFound") : undefined;
+  if (!gone && head.visibility === "public") return undefined;
+  return failure(principal.anonymous ? "ErrorUnauthorized" : "ErrorTenantPermissionError");
+}
 
 /** How long an isolate remembers that a tenant exists, or does not. */
 const knownMs = 60_000;

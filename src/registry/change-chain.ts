@@ -53,21 +53,6 @@ function hashOf(entry: Omit<ChainedChange, "hash">): string | undefined {
   }
 }
 
-export type { Classification };
-
-/** How many changes of each class one write made. A removal counts as removed and as breaking. */
-export type ChangeCounts = Record<Classification, number>;
-
-/** What a write hands to the log. `server` is the kind of a change to the server's own settings or header. */
-export interface NewChange {
-  kind: CapabilityKind | "server";
-  key: string;
-  classification: Classification;
-  from?: string;
-  to?: string;
-  reasons: Reason[];
-}
-
 /** One entry of a tenant's ordered log. */
 export interface Change {
   sequence: number;

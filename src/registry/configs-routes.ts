@@ -5,14 +5,12 @@ import { readPageRequest } from "../http/page.ts";
 import { admit, freshnessOf, parameters, serverName, serverRef, tenantName } from "../http/request.ts";
 import { notModified, succeed } from "../http/respond.ts";
 import { etagOf, matchesEtag } from "../kernel/etag.ts";
-import type { Writer } from "../objects/tenant/tenant-object.ts";
 import type { Services } from "../services.ts";
 import { generationObjection, insiderObjection } from "./access.ts";
+import type { ServerEntry, SourceDetail, Writer } from "./contract.ts";
 import { refreshNow } from "./read.ts";
 import { ServerConfig } from "./schema.ts";
 import { listServers, readServer, soleTenant, summaryOf } from "./servers.ts";
-import type { ServerEntry } from "./sql/servers.ts";
-import type { SourceDetail } from "./sql/source-rows.ts";
 import { asWriter, effectiveBy, writerTo, written } from "./write.ts";
 
 const listPath = "/api/mcp/configs";

@@ -1,6 +1,12 @@
-import type { CapabilityFlag } from "../kernel/issue.ts";
+import type { Precondition } from "../kernel/etag.ts";
+import type { Failure } from "../kernel/failure.ts";
+import type { Result } from "../kernel/result.ts";
+import type { AttributeCounts } from "../manifest/attributes.ts";
+import type { ChangeCounts } from "../manifest/diff.ts";
+import type { CapabilityFlag } from "../manifest/flag.ts";
+import type { PreparedManifest } from "../manifest/prepare.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
-import type { ServerStatus, Visibility } from "./schema.ts";
+import type { ServerConfig, ServerStatus, Visibility } from "./schema.ts";
 
 /** What asking a source last found: not asked yet, readable, wanting a credential, something else, or nothing. */
 export type ProbeState = "pending" | "live" | "gated" | "not-mcp" | "unreachable";
@@ -48,4 +54,136 @@ export interface Head {
  */
 export function notOlder(a: Pick<Head, "generation" | "asOf">, b: Pick<Head, "generation" | "asOf">): boolean {
   return a.generation > b.generation || (a.generation === b.generation && a.asOf >= b.asOf);
+}
+
+/** Who writes, and what they require of the server they change. */
+export interface Writer {
+  tenant: string;
+  subject: string;
+  precondition?: Precondition;
+}
+
+/** A write's outcome with the head it left behind. */
+export type Written<T> = Result<T & { head: Head }, Failure>;
+
+/** An answer with the tenant's generation at which it was true. */
+export type AsOf<T> = T & { generation: number };
+
+/** How an upstream speaks. The last two share the `initialize` handshake of the revisions up to 2025-11-25. */
+export type Era = "2026-07-28" | "2025-streamable" | "sse";
+
+/** What one reading found out about how to speak, kept for the next, so that it costs no detection. */
+export interface RememberedEra {
+  era: Era;
+  /** When it was found out, in milliseconds. */
+  at: number;
+  /**
+   * What `server/discover` answered, usable as long as its own `ttlMs` says. It was given to one credential: forget it
+   * when the source's address or credential changes.
+   */
+  discover?: Record<string, unknown>;
+}
+
+/** What became of one look at a server's sources. */
+export interface Refreshed {
+  outcome: "applied" | "unchanged" | "failed";
+  generation: number;
+  digest?: string;
+  head: Head;
+  /** Why each source that could not be read could not. */
+  failures: { id: string; reason: string; message: string }[];
+  warnings: string[];
+}
+
+/** How a look at a server's sources ended without anything to put down. */
+export type NoLook = "no-sources" | "superseded";
+
+export interface PublishRequest {
+  name: string;
+  subject: string;
+  at: string;
+  manifest: Omit<PreparedManifest, "rejected">;
+  precondition?: Precondition;
+  /** Says what a server can do of which only its version was known: nobody has reviewed anything yet. */
+  fillsIn?: true;
+}
+
+export interface PublishOutcome {
+  outcome: "created" | "changed" | "unchanged";
+  generation: number;
+  changes: ChangeCounts;
+  flags: CapabilityFlag[];
+  /** An item was switched off: answers say by when it is gone everywhere. */
+  narrowed: boolean;
+}
+
+/** One entry of a server's history. */
+export interface Revision {
+  number: number;
+  digest: string;
+  generation: number;
+  publishedAt: string;
+  publishedBy: string;
+  changes: ChangeCounts;
+}
+
+/** A server's settings as an answer shows them. */
+export interface ServerEntry {
+  config: ServerConfig;
+  head: Head;
+  summary: ServerSummary;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface SettingsOutcome {
+  generation: number;
+  changed: boolean;
+  /** Readers lose something: answers say by when it is gone everywhere. */
+  narrowed: boolean;
+}
+
+/** A source as its owner sees it. Never with a credential: only the name of one. */
+export interface SourceDetail extends SourceStatus {
+  url: string;
+  message?: string;
+  era?: string;
+  failures: number;
+}
+
+export interface Switch {
+  kind: CapabilityKind;
+  key: string;
+  enabled: boolean;
+}
+
+/** What lists show of a server without reading its manifest. */
+export interface ServerSummary {
+  title?: string;
+  description?: string;
+  version?: string;
+  counts?: Partial<Record<CapabilityKind, number>>;
+  tokens?: number;
+  /** Of the items that are switched on. */
+  attributes?: AttributeCounts;
+}
+
+/** One row of a list. */
+export interface DirectoryEntry extends Omit<ServerSummary, "attributes"> {
+  tenant: string;
+  name: string;
+  visibility: "tenant" | "public";
+  status: "active" | "deprecated";
+  generation: number;
+  updatedAt: string;
+  digest?: string;
+}
+
+/** Which rows a caller may see, and after which one the page starts. */
+export interface DirectoryQuery {
+  tenants: readonly string[] | "all";
+  /** For who may not see the rest of those tenants. */
+  onlyPublic: boolean;
+  after: { tenant: string; name: string };
+  limit: number;
 }

@@ -1,13 +1,11 @@
 import type { Failure } from "../kernel/failure.ts";
+import type { ServerRef } from "../kernel/names.ts";
 import { ok, type Result } from "../kernel/result.ts";
 import type { StrictJson } from "../kernel/strict-json.ts";
 import { type PreparedManifest, prepareManifest, type Rejection, withoutTakenIds } from "../manifest/prepare.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
-import type { Writer } from "../objects/tenant/tenant-object.ts";
 import type { Services } from "../services.ts";
-import type { ServerRef } from "./cache/heads.ts";
-import type { Head } from "./contract.ts";
-import type { PublishOutcome } from "./sql/publish.ts";
+import type { Head, PublishOutcome, Writer } from "./contract.ts";
 
 export interface Published extends PublishOutcome {
   digest: string;

@@ -1,16 +1,16 @@
 import { holds, type Principal } from "../auth/principal.ts";
 import { type RequestContext, unwrap } from "../http/context.ts";
-import { admit, freshnessOf, serverRef } from "../http/request.ts";
+import { admit, type Freshness, freshnessOf, serverRef } from "../http/request.ts";
 import { etagOf } from "../kernel/etag.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
+import type { ServerRef } from "../kernel/names.ts";
 import { farther, type Source } from "../kernel/platform/usage.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
 import type { Services } from "../services.ts";
-import type { NoLook, Refreshed } from "../sources/refresher.ts";
 import { guardTenant, readableHead } from "./access.ts";
-import type { Freshness, Resolved, ServerRef } from "./cache/heads.ts";
-import type { Head } from "./contract.ts";
+import type { Resolved } from "./cache/heads.ts";
+import type { Head, NoLook, Refreshed } from "./contract.ts";
 import { namedView, viewNames } from "./views/named.ts";
 import type { View } from "./views/view.ts";
 

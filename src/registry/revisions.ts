@@ -1,15 +1,12 @@
 import type { Principal } from "../auth/principal.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
-import { Digest } from "../kernel/names.ts";
+import { Digest, type ServerRef } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import { countChanges, diffManifests } from "../manifest/diff.ts";
+import { type ChangeCounts, countChanges, diffManifests, type NewChange } from "../manifest/diff.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
 import type { Services } from "../services.ts";
 import { insiderObjection, readableHead } from "./access.ts";
-import type { ServerRef } from "./cache/heads.ts";
-import type { ChangeCounts, NewChange } from "./change-chain.ts";
-import type { Head } from "./contract.ts";
-import type { Revision } from "./sql/revisions.ts";
+import type { Head, Revision } from "./contract.ts";
 
 export interface RetainedRevision {
   head: Head;

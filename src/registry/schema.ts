@@ -1,8 +1,35 @@
 import { z } from "zod";
-import { Advertise } from "../capability-index/schema.ts";
 import { ServerName, TenantName } from "../kernel/names.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { Description, JsonObject, Title } from "../manifest/schema/parts.ts";
+
+export const variants = {
+  summary: z.boolean().optional(),
+  full: z.boolean().optional(),
+  stats: z.boolean().optional(),
+};
+
+export const switches = {
+  advertiseResources: z.boolean().describe("The master switch; off where absent.").optional(),
+  advertise_resources: z.boolean().describe("Another spelling of advertiseResources.").optional(),
+};
+
+export const saysOnce = (settings: {
+  advertiseResources?: boolean | undefined;
+  advertise_resources?: boolean | undefined;
+}) =>
+  settings.advertiseResources === undefined ||
+  settings.advertise_resources === undefined ||
+  settings.advertiseResources === settings.advertise_resources;
+
+export const twice = { message: "contradicts advertiseResources", path: ["advertise_resources"] };
+
+/** Which variants of a server's index anyone may read. */
+export const Advertise = z
+  .looseObject({ ...switches, variants: z.looseObject(variants).optional() })
+  .refine(saysOnce, twice);
+
+export type Advertise = z.infer<typeof Advertise>;
 
 export const ServerStatus = z.enum(["active", "deprecated"]);
 export type ServerStatus = z.infer<typeof ServerStatus>;

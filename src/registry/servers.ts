@@ -1,12 +1,12 @@
 import { holds, type Principal } from "../auth/principal.ts";
 import { type Page, type PageRequest, paged, type ReadPage } from "../http/page.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
+import type { ServerRef } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { Services } from "../services.ts";
 import { guardTenant, readableHead } from "./access.ts";
-import type { ServerRef } from "./cache/heads.ts";
-import type { ServerEntry } from "./sql/servers.ts";
-import { type DirectoryEntry, directoryEntry } from "./summary.ts";
+import type { DirectoryEntry, ServerEntry } from "./contract.ts";
+import { directoryEntry } from "./summary.ts";
 
 /** What lists and outsiders see of a server. */
 export function summaryOf({ config, summary, head, updatedAt }: ServerEntry): DirectoryEntry {

@@ -1,18 +1,7 @@
-import { type Attribute, type AttributeCounts, countAttributes } from "../manifest/attributes.ts";
+import { type Attribute, countAttributes } from "../manifest/attributes.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
-import type { ProbeState } from "./contract.ts";
+import type { DirectoryEntry, ProbeState, ServerSummary } from "./contract.ts";
 import type { ServerConfig } from "./schema.ts";
-
-/** What lists show of a server without reading its manifest. */
-export interface ServerSummary {
-  title?: string;
-  description?: string;
-  version?: string;
-  counts?: Partial<Record<CapabilityKind, number>>;
-  tokens?: number;
-  /** Of the items that are switched on. */
-  attributes?: AttributeCounts;
-}
 
 interface SummarisedItem {
   kind: CapabilityKind;
@@ -35,17 +24,6 @@ export function summarise<Item extends SummarisedItem>(
   }
   const shown = capabilities.filter((capability) => !isOff(capability));
   return { ...wordsOf(header), counts, tokens, attributes: countAttributes(shown.map(({ attributes }) => attributes)) };
-}
-
-/** One row of a list. */
-export interface DirectoryEntry extends Omit<ServerSummary, "attributes"> {
-  tenant: string;
-  name: string;
-  visibility: "tenant" | "public";
-  status: "active" | "deprecated";
-  generation: number;
-  updatedAt: string;
-  digest?: string;
 }
 
 /** What asking a server's sources last found; unknown where it has none. */

@@ -3,9 +3,8 @@ import { type RequestContext, refuse } from "../http/context.ts";
 import { admit } from "../http/request.ts";
 import type { AnswerMeta } from "../http/respond.ts";
 import { etagOf, preconditionOf } from "../kernel/etag.ts";
-import type { Writer } from "../objects/tenant/tenant-object.ts";
 import type { Services } from "../services.ts";
-import type { Head } from "./contract.ts";
+import type { Head, Writer } from "./contract.ts";
 import { capabilitiesView } from "./views/capabilities.ts";
 
 /** The longest any data centre may show what was true before a write. docs/freshness.md says how it adds up. */

@@ -1,4 +1,4 @@
-import { isObject } from "../manifest/validate.ts";
+import { isObject } from "../kernel/json.ts";
 import type { CapabilityCard } from "./contract.ts";
 
 /** Enough to choose by; whoever wants the rest reads the item. */

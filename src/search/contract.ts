@@ -1,4 +1,5 @@
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
+import type { Explanation } from "./rank.ts";
 
 /** A current capability as a search or a negotiation sees it: enough to choose by, without its schema. */
 export interface CapabilityCard {
@@ -26,3 +27,15 @@ export interface CardQuery {
   servers?: readonly string[];
   limit: number;
 }
+
+/** A card with how well it serves what was asked, and why; nothing was asked where it has no explanation. */
+export type RankedCard = CapabilityCard & { score: number; explanation?: Explanation };
+
+/** Whose public items to look at; everyone's where neither is given. */
+export interface Whose {
+  tenants?: readonly string[];
+  exceptTenants?: readonly string[];
+}
+
+/** A card with the generation of its tenant as of which it is true. */
+export type PublicCard<T extends CapabilityCard = CapabilityCard> = T & { generation: number };

@@ -1,4 +1,4 @@
-import { isObject } from "../manifest/validate.ts";
+import { isObject } from "../kernel/json.ts";
 import { type Bag, packBag } from "./term-weights.ts";
 import { mostCharacters, termsOf } from "./terms.ts";
 

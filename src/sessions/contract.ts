@@ -1,3 +1,4 @@
+import type { Classification, Reason } from "../manifest/classify/classify.ts";
 import type { CapabilityCard } from "../search/contract.ts";
 import type { Agreed, Negotiated } from "./negotiate.ts";
 
@@ -82,4 +83,18 @@ export function anonymousSession(owner: SessionOwner, now: number): Session {
 
 export function agreed({ negotiated }: Pick<SessionRecord, "negotiated">, name: string): Agreed | undefined {
   return negotiated.capabilities.find((capability) => capability.name === name);
+}
+
+/** How the present version of a capability differs from the one that was pinned. */
+export interface PinVerdict {
+  classification: Classification;
+  breaking: boolean;
+  reasons: Reason[];
+}
+
+/** What a check answers: the session, and for how long the answer may be reused without asking again. */
+export interface CheckedSession {
+  record: SessionRecord;
+  lastActivity: number;
+  reusableMs: number;
 }

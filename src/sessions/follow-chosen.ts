@@ -1,6 +1,7 @@
-import type { Topic } from "../changes/contract.ts";
+import type { Followed, Topic } from "../changes/contract.ts";
 import { positionsText, type StreamEvent } from "../kernel/sse.ts";
-import type { Followed, FollowedTenant } from "../objects/stream-object.ts";
+import type { FollowedTenant } from "../objects/stream-object.ts";
+import type { ChosenSubset } from "./contract.ts";
 
 /** The items that a session chose. An id says of every tenant up to which generation it was seen. */
 export class FollowedSubset implements Followed {
@@ -45,4 +46,24 @@ export class FollowedSubset implements Followed {
 /** A tenant is seen as far as the server that was seen least. */
 function seenBy(servers: Topic["servers"]): number {
   return Math.min(...servers.map(({ since, after }) => Math.max(since, after)));
+}
+
+/** The topics of a subset, one a tenant. `after` moves them on: generations up to which a reader has seen everything. */
+export function topicsOf(
+  subset: ChosenSubset,
+  holds: (tenant: string) => boolean,
+  after: Readonly<Record<string, number>> = {},
+): Topic[] {
+  const items = Map.groupBy(subset.items, ({ tenant, server }) => `${tenant}/${server}`);
+  return [...Map.groupBy(subset.servers, ({ tenant }) => tenant)].map(([tenant, servers]) => ({
+    tenant,
+    onlyPublic: !holds(tenant),
+    servers: servers.map(({ server, since, wasPublic }) => ({
+      server,
+      since,
+      after: Object.hasOwn(after, tenant) ? (after[tenant] ?? 0) : 0,
+      wasPublic,
+      items: (items.get(`${tenant}/${server}`) ?? []).map(({ kind, key, id }) => ({ kind, key, id })),
+    })),
+  }));
 }

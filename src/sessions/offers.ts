@@ -1,11 +1,11 @@
 import type { Principal } from "../auth/principal.ts";
+import { mostStreams } from "../changes/streams.ts";
 import { resumeWindowMs } from "./contract.ts";
 import type { Offer } from "./negotiate.ts";
 import type { CapabilityDetail } from "./schema.ts";
 
 /** What the parameters of an agreement mean to the handlers that keep it. */
 export const mostBatched = 20;
-export const mostStreams = 4;
 
 const version = "1.0.0";
 

@@ -1,5 +1,5 @@
 import { holds } from "../auth/principal.ts";
-import { topicsOf } from "../changes/contract.ts";
+import { mostStreams } from "../changes/streams.ts";
 import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
 import { sendEvents, streamLifetimeMs } from "../http/event-stream.ts";
 import { parameters, takeTurn } from "../http/request.ts";
@@ -7,8 +7,8 @@ import { send } from "../http/respond.ts";
 import { parsePositions, positionsText } from "../kernel/sse.ts";
 import type { Services } from "../services.ts";
 import { agreed, type ChosenSubset, type Session } from "./contract.ts";
+import { topicsOf } from "./follow-chosen.ts";
 import { callerOf, negotiatedCaller, sessionDocument } from "./middleware.ts";
-import { mostStreams } from "./offers.ts";
 import { endStreams, ownerOf, streamsOf } from "./owner.ts";
 
 /** A session once it is open: shown, ended, and what changed for the capabilities it chose. */

@@ -1,25 +1,11 @@
 import type { FetchFailureKind } from "../outbound/fetch-failure.ts";
+import type { Era, RememberedEra } from "../registry/contract.ts";
 
 /** What reading an MCP server takes and gives. All of it is plain data, so that it can be stored and sent. */
 
 /** The lists that a server offers, in the order they are shown. */
 export const listNames = ["tools", "prompts", "resources", "resourceTemplates"] as const;
 export type ListName = (typeof listNames)[number];
-
-/** How an upstream speaks. The last two share the `initialize` handshake of the revisions up to 2025-11-25. */
-export type Era = "2026-07-28" | "2025-streamable" | "sse";
-
-/** What one reading found out about how to speak, kept for the next, so that it costs no detection. */
-export interface RememberedEra {
-  era: Era;
-  /** When it was found out, in milliseconds. */
-  at: number;
-  /**
-   * What `server/discover` answered, usable as long as its own `ttlMs` says. It was given to one credential: forget it
-   * when the source's address or credential changes.
-   */
-  discover?: Record<string, unknown>;
-}
 
 export interface SourceRequest {
   id: string;

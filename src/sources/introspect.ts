@@ -1,9 +1,8 @@
 import { err, ok, type Result } from "../kernel/result.ts";
+import type { Era, RememberedEra } from "../registry/contract.ts";
 import {
   defaultSourceBounds,
-  type Era,
   listNames,
-  type RememberedEra,
   type SourceBounds,
   type SourceFailure,
   type SourceReading,

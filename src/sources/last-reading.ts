@@ -1,7 +1,7 @@
 import { type ListName, listNames, publishedUrl } from "../formats/mcp/describe-item.ts";
+import { isObject } from "../kernel/json.ts";
 import { sectionForKind } from "../manifest/schema/manifest.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
-import { isObject } from "../manifest/validate.ts";
 import type { ReadSource } from "./source-manifest.ts";
 
 type Item = Record<string, unknown>;

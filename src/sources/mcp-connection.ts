@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { service, version } from "../kernel/version.ts";
-import type { DeclaredItem, Era, ListName, SourceFailure, SourceRequest } from "./contract.ts";
+import type { Era } from "../registry/contract.ts";
+import type { DeclaredItem, ListName, SourceFailure, SourceRequest } from "./contract.ts";
 import { createSafeLine, failureOf, rpcErrorOf, type SafeLine } from "./mcp-failure.ts";
 import type * as Sdk from "./mcp-sdk.ts";
 import type { Traffic } from "./mcp-traffic.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../manifest/validate.ts";
+import { isObject } from "../kernel/json.ts";
 import { FetchError, type FetchFailureKind } from "../outbound/fetch-failure.ts";
 import type { SourceFailure, SourceFailureReason } from "./contract.ts";
 import type * as Sdk from "./mcp-sdk.ts";

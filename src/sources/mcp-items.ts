@@ -1,5 +1,6 @@
-import { isObject } from "../manifest/validate.ts";
-import type { DeclaredItem, Era, ListName } from "./contract.ts";
+import { isObject } from "../kernel/json.ts";
+import type { Era } from "../registry/contract.ts";
+import type { DeclaredItem, ListName } from "./contract.ts";
 
 /**
  * Revision 2026-07-28 lets a tool ask that an argument be repeated in an HTTP header (`x-mcp-header` in its input

@@ -1,5 +1,6 @@
-import { isObject } from "../manifest/validate.ts";
-import type { DeclaredItem, Era, SourceRequest } from "./contract.ts";
+import { isObject } from "../kernel/json.ts";
+import type { Era } from "../registry/contract.ts";
+import type { DeclaredItem, SourceRequest } from "./contract.ts";
 import type * as Sdk from "./mcp-sdk.ts";
 import type { Traffic } from "./mcp-traffic.ts";
 

@@ -4,12 +4,12 @@ import { err, ok, type Result } from "../kernel/result.ts";
 import { type PreparedManifest, prepareManifest, withoutTakenIds } from "../manifest/prepare.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
-import { owe } from "../objects/tenant/outbox.ts";
 import { manifestFields } from "../official/server-json.ts";
 import { presentDocument } from "../official/sql/tenant-versions.ts";
-import type { Head } from "../registry/contract.ts";
+import type { Head, NoLook, Refreshed, RememberedEra } from "../registry/contract.ts";
 import { appendChanges, generationOf, recordChanges, tenantOf } from "../registry/sql/change-log.ts";
 import { currentTokens } from "../registry/sql/items.ts";
+import { owe } from "../registry/sql/outbox-table.ts";
 import { publish } from "../registry/sql/publish.ts";
 import { storedManifest } from "../registry/sql/revisions.ts";
 import { findLive, touch } from "../registry/sql/servers.ts";
@@ -20,22 +20,11 @@ import {
   type SourceRow,
   sourceRows,
 } from "../registry/sql/source-rows.ts";
-import type { RememberedEra, SourceFailure, SourceReading } from "./contract.ts";
+import type { SourceFailure, SourceReading } from "./contract.ts";
 import { introspectSource } from "./introspect.ts";
 import { lastReading, withLast } from "./last-reading.ts";
 import { nextRefreshMs, probeState } from "./schedule.ts";
 import { type ReadSource, sourceManifest } from "./source-manifest.ts";
-
-/** What became of one look at a server's sources. */
-export interface Refreshed {
-  outcome: "applied" | "unchanged" | "failed";
-  generation: number;
-  digest?: string;
-  head: Head;
-  /** Why each source that could not be read could not. */
-  failures: { id: string; reason: string; message: string }[];
-  warnings: string[];
-}
 
 export interface RefresherOptions {
   sql: SqlStorage;
@@ -51,9 +40,6 @@ export interface RefresherOptions {
     work: (at: string) => Result<T, Failure>,
   ) => Promise<Result<T & { head: Head }, Failure>>;
 }
-
-/** How a look at a server's sources ended without anything to put down. */
-export type NoLook = "no-sources" | "superseded";
 
 type Read = { source: ReadableSource; row: SourceRow; read: Result<SourceReading, SourceFailure> };
 

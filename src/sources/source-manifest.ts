@@ -1,7 +1,7 @@
 import { described, type ListName, listNames, publishedUrl } from "../formats/mcp/describe-item.ts";
 import { createWarnings, fittingText, withLineFeeds } from "../formats/text.ts";
+import { isObject } from "../kernel/json.ts";
 import { sections } from "../manifest/schema/manifest.ts";
-import { isObject } from "../manifest/validate.ts";
 import { type Offer, settleNames } from "./unique-names.ts";
 
 type Item = Record<string, unknown>;

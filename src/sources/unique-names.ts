@@ -1,7 +1,7 @@
 import type { ListName } from "../formats/mcp/describe-item.ts";
 import type { Warnings } from "../formats/text.ts";
+import { isObject } from "../kernel/json.ts";
 import { sections } from "../manifest/schema/manifest.ts";
-import { isObject } from "../manifest/validate.ts";
 
 type Item = Record<string, unknown>;
 

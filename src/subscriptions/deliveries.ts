@@ -2,16 +2,23 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import type { ObjectStorage } from "../kernel/platform/counted-storage.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { setNextAlarm } from "../objects/tenant/outbox.ts";
+import type { AddressPolicyFor } from "../outbound/address.ts";
 import { createGuardedFetch } from "../outbound/guarded-fetch.ts";
 import { tenantOf } from "../registry/sql/change-log.ts";
+import type { Attempt } from "./contract.ts";
 import { type DeliveryResult, deliver, outcomeOf } from "./deliver.ts";
 import { changeMessage, testMessage } from "./message.ts";
 import { LONGEST_RETRY_AFTER_MS, nextAttempt, readRetryAfter } from "./retry-schedule.ts";
 import type { ChangeFilters } from "./schema.ts";
-import { type Attempt, recentAttempts, recordAttempt } from "./sql/attempts.ts";
+import { recentAttempts, recordAttempt } from "./sql/attempts.ts";
 import { type DueDelivery, dropDelivery, dueOf, putOff, strikeOff, subscriptionsDue } from "./sql/queue.ts";
-import { disable, findSubscription, type SubscriptionRow, secretsOf } from "./sql/subscriptions.ts";
-import { type AddressPolicyFor, requireSubscription } from "./subscriptions.ts";
+import {
+  disable,
+  findSubscription,
+  requireSubscription,
+  type SubscriptionRow,
+  secretsOf,
+} from "./sql/subscriptions.ts";
 
 export interface DeliveriesOptions {
   fetch: (request: Request) => Promise<Response>;

@@ -3,19 +3,19 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import type { ObjectStorage } from "../kernel/platform/counted-storage.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { setNextAlarm } from "../objects/tenant/outbox.ts";
-import type { AsOf, Writer } from "../objects/tenant/tenant-object.ts";
-import { type AddressPolicy, judgeAddress } from "../outbound/address.ts";
+import { type AddressPolicyFor, judgeAddress } from "../outbound/address.ts";
+import type { AsOf, Writer } from "../registry/contract.ts";
 import { generationOf } from "../registry/sql/change-log.ts";
 import { generateSecret } from "../webhooks/keys.ts";
+import type { Attempt, Subscription } from "./contract.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { ChangeFilters, SubscriptionChange } from "./schema.ts";
-import { type Attempt, recentAttempts } from "./sql/attempts.ts";
+import { recentAttempts } from "./sql/attempts.ts";
 import { forgetUnwanted, skipThePast, startOver } from "./sql/queue.ts";
 import {
   disable,
-  findSubscription,
+  requireSubscription,
   type Secret,
-  type Subscription,
   type SubscriptionRow,
   secretsOf,
   subscriptionOf,
@@ -39,8 +39,6 @@ export interface SubscriptionRequest extends Chosen {
   filters: ChangeFilters;
   description?: string;
 }
-
-export type AddressPolicyFor = (ownHost: string) => AddressPolicy;
 
 /** What messages may reach: never the registry itself, by its public name or the one it was reached under. */
 export function addressPolicyFor({
@@ -169,11 +167,6 @@ export function deleteSubscription(sql: SqlStorage, id: string): Result<{ id: st
   sql.exec("DELETE FROM delivery WHERE subscription = ?", id);
   sql.exec("DELETE FROM delivery_attempt WHERE subscription = ?", id);
   return ok({ id });
-}
-
-export function requireSubscription(sql: SqlStorage, id: string): Result<SubscriptionRow, Failure> {
-  const row = findSubscription(sql, id);
-  return row === undefined ? err(failure("ErrorSubscriptionNotFound")) : ok(row);
 }
 
 function read(sql: SqlStorage, id: string): Result<Subscription, Failure> {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RememberedEra, SourceBounds, SourceRequest } from "../../src/sources/contract.ts";
+import type { RememberedEra } from "../../src/registry/contract.ts";
+import type { SourceBounds, SourceRequest } from "../../src/sources/contract.ts";
 import { type Introspecting, type Peer, startIntrospecting, startPeer } from "./peers/introspecting.ts";
 import { stopAll } from "./process.ts";
 

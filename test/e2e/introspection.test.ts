@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { digestOf } from "../../src/kernel/digest.ts";
-import type { Era } from "../../src/sources/contract.ts";
+import type { Era } from "../../src/registry/contract.ts";
 import { sourceManifest } from "../../src/sources/source-manifest.ts";
 import { expectPublishable } from "../unit/importing.ts";
 import { declared, instructions, serverInfo } from "./peers/declared.ts";

@@ -5,7 +5,7 @@ import { actionTriggers, declaredVerbs, type TriggerElement } from "../../src/ca
 import { advertisedBy } from "../../src/capability-index/advertise.ts";
 import { elementBlock, labelOf, summaryLine } from "../../src/capability-index/elements.ts";
 import { flow, flowList, keyLine, scalar, valueText } from "../../src/capability-index/print-yaml.ts";
-import { Advertise, AdvertiseSettings } from "../../src/capability-index/schema.ts";
+import { AdvertiseSettings } from "../../src/capability-index/schema.ts";
 import {
   elementsBlocks,
   indexUri,
@@ -21,6 +21,7 @@ import { canonicalVerb, verbOfName } from "../../src/capability-index/verbs.ts";
 import type { CapabilityKind } from "../../src/manifest/schema/capability.ts";
 import type { SectionName } from "../../src/manifest/schema/manifest.ts";
 import { type CountTokens, loadTokenizer } from "../../src/manifest/tokens.ts";
+import { Advertise } from "../../src/registry/schema.ts";
 
 let count: CountTokens;
 beforeAll(async () => {

@@ -2,15 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { characterIssues } from "../../src/kernel/characters.ts";
 import type { Issue } from "../../src/kernel/issue.ts";
-import {
-  characterIssues,
-  mentionedNames,
-  scanCapability,
-  schemaFlags,
-  schemaIssues,
-  twinFlags,
-} from "../../src/manifest/scan.ts";
+import { mentionedNames, scanCapability, schemaFlags, schemaIssues, twinFlags } from "../../src/manifest/scan.ts";
 import { describeFixture, readJson } from "./fixtures.ts";
 
 type Tool = { name: string; inputSchema: unknown };

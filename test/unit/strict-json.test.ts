@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { characterIssues } from "../../src/kernel/characters.ts";
 import { type JsonFault, parseStrictJson, type StrictJson } from "../../src/kernel/strict-json.ts";
-import { characterIssues } from "../../src/manifest/scan.ts";
 import { describeFixture, readJson } from "./fixtures.ts";
 
 const limits = { maxDepth: 64 };

@@ -1,9 +1,9 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { NewChange } from "../../src/manifest/diff.ts";
 import { setNextAlarm } from "../../src/objects/tenant/outbox.ts";
 import type { AddressPolicy } from "../../src/outbound/address.ts";
-import type { NewChange } from "../../src/registry/change-chain.ts";
 import { recordChanges } from "../../src/registry/sql/change-log.ts";
 import { Deliveries } from "../../src/subscriptions/deliveries.ts";
 import type { ChangeFilters, SubscriptionChange } from "../../src/subscriptions/schema.ts";

@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createOperations } from "../../src/kernel/platform/usage.ts";
-import type { DirectoryChange } from "../../src/objects/directory/directory-object.ts";
+import type { DirectoryChange } from "../../src/objects/directory/contract.ts";
 import { directoryOf } from "../../src/objects/stubs.ts";
 import { DirectoryFeed } from "../../src/objects/tenant/directory-feed.ts";
 import type { CapabilityCard } from "../../src/search/contract.ts";

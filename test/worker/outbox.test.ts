@@ -1,8 +1,9 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { Outbox, owe, type Projections } from "../../src/objects/tenant/outbox.ts";
+import { Outbox, type Projections } from "../../src/objects/tenant/outbox.ts";
 import type { Head } from "../../src/registry/contract.ts";
+import { owe } from "../../src/registry/sql/outbox-table.ts";
 import { capabilities, drained, Registry, token, tools } from "./registry.ts";
 
 const registry = new Registry();

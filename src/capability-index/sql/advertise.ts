@@ -2,13 +2,8 @@ import type { Precondition } from "../../kernel/etag.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { generationOf, recordChanges } from "../../registry/sql/change-log.ts";
+import type { TenantAdvertise } from "../contract.ts";
 import type { AdvertiseSettings } from "../schema.ts";
-
-/** Which variants of the tenant's own index are advertised, and the generation at which that was said. */
-export interface TenantAdvertise {
-  settings: AdvertiseSettings;
-  since: number;
-}
 
 /** Undefined until something was said. */
 export function advertiseOf(sql: SqlStorage): TenantAdvertise | undefined {

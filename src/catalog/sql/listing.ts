@@ -1,5 +1,6 @@
 import type { ObjectStorage } from "../../kernel/platform/counted-storage.ts";
-import type { CatalogEntry, DirectoryEntry } from "../../registry/summary.ts";
+import type { DirectoryEntry } from "../../registry/contract.ts";
+import type { CatalogEntry } from "../../registry/summary.ts";
 import type { CatalogDimension } from "../contract.ts";
 
 /** An entry as it may be stored: those of an earlier version lack what the catalogue is filtered by. */

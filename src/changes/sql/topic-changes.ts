@@ -1,15 +1,6 @@
 import { type ChangeRow, changeOf, generationOf } from "../../registry/sql/change-log.ts";
 import { findLive } from "../../registry/sql/servers.ts";
-import type { Topic, TopicChange } from "../contract.ts";
-
-export interface TopicChanges {
-  changes: TopicChange[];
-  /** The generation up to which this is everything; below the tenant's own where one answer does not hold it all. */
-  upTo: number;
-  generation: number;
-  /** False where the log no longer reaches back as far as was asked. */
-  complete: boolean;
-}
+import type { Topic, TopicChange, TopicChanges } from "../contract.ts";
 
 /**
  * Of one server in one answer, or as many as one generation can bring (an item changes and is switched, and so may the

@@ -8,8 +8,8 @@ import {
   printSchema,
 } from "graphql";
 import { digestOfText } from "../../kernel/digest.ts";
+import { isObject } from "../../kernel/json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
-import { isObject } from "../../manifest/validate.ts";
 import { createDrafts } from "../definitions.ts";
 import type { Imported, ImportFault } from "../imported.ts";
 import {

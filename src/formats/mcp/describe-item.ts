@@ -1,4 +1,4 @@
-import { isObject } from "../../manifest/validate.ts";
+import { isObject } from "../../kernel/json.ts";
 import { plainObject, publicUrl, withLineFeeds } from "../text.ts";
 
 /** What a list says a capability is, by section. */

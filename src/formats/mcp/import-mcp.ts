@@ -1,7 +1,7 @@
+import { isObject } from "../../kernel/json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import { sections } from "../../manifest/schema/manifest.ts";
-import { isObject } from "../../manifest/validate.ts";
 import type { Imported, ImportFault } from "../imported.ts";
 import { createWarnings, fault } from "../text.ts";
 import { described, listNames, type Provenance } from "./describe-item.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../../manifest/validate.ts";
+import { isObject } from "../../kernel/json.ts";
 import { child, type Place, type Source } from "./document.ts";
 
 /** Where the paths begin, without a slash at the end; relative where the document does not say more. */

@@ -1,6 +1,6 @@
 import { pathSegment } from "../../kernel/characters.ts";
 import { pointer } from "../../kernel/issue.ts";
-import { isObject } from "../../manifest/validate.ts";
+import { isObject } from "../../kernel/json.ts";
 import type { ImportFault } from "../imported.ts";
 import { createWarnings, fault, publicUrl, type Warnings } from "../text.ts";
 

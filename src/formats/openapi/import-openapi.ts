@@ -1,5 +1,5 @@
+import { isObject } from "../../kernel/json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
-import { isObject } from "../../manifest/validate.ts";
 import { createDrafts } from "../definitions.ts";
 import type { Imported, ImportFault } from "../imported.ts";
 import { createItemNames, fault, fittingText } from "../text.ts";

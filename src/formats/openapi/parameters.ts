@@ -1,4 +1,4 @@
-import { isObject } from "../../manifest/validate.ts";
+import { isObject } from "../../kernel/json.ts";
 import type { Converted } from "../definitions.ts";
 import { plainCopy, withLineFeeds } from "../text.ts";
 import { child, fail, follow, items, members, type Place, type Source } from "./document.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../../manifest/validate.ts";
+import { isObject } from "../../kernel/json.ts";
 import { child, fail, follow, members, type Place, type Source } from "./document.ts";
 
 export interface OperationPlace {

@@ -1,4 +1,4 @@
-import { isObject } from "../../manifest/validate.ts";
+import { isObject } from "../../kernel/json.ts";
 import type { Converted } from "../definitions.ts";
 import { child, follow, members, type Place, type Source } from "./document.ts";
 import type { Parameter } from "./parameters.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../../manifest/validate.ts";
+import { isObject } from "../../kernel/json.ts";
 import type { Converted, Definition, Schema } from "../definitions.ts";
 import { plainCopy, plainObject, withLineFeeds } from "../text.ts";
 import { child, fail, type Place, pathOf, type Source, targetOf } from "./document.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../../manifest/validate.ts";
+import { isObject } from "../../kernel/json.ts";
 import { child, follow, items, members, type Place, pathOf, type Source } from "./document.ts";
 
 /** How a caller proves who it is. */

@@ -1,10 +1,11 @@
+import { isObject } from "../../kernel/json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { type Form, type ListForm, type OffsetFault, quoted } from "./form.ts";
 import { endpointIn, migrate } from "./migrate.ts";
 import { readForms } from "./read-forms.ts";
 import { type JsonSchema, toJsonSchema } from "./schema.ts";
 import { unescapeLoosely } from "./string.ts";
-import { isObject, type Source, sourceOf, textOf, toField, toJson } from "./values.ts";
+import { type Source, sourceOf, textOf, toField, toJson } from "./values.ts";
 
 export interface Argument {
   name: string;

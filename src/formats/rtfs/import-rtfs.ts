@@ -1,10 +1,10 @@
+import { isObject } from "../../kernel/json.ts";
 import { CapabilityId, ItemName } from "../../kernel/names.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { Imported } from "../imported.ts";
 import { type RtfsCapability, type RtfsFault, readRtfs, toolName } from "./capability.ts";
 import { quoted } from "./form.ts";
-import { isObject } from "./values.ts";
 
 type Kind = Extract<CapabilityKind, "tool" | "operation">;
 

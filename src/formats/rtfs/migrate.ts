@@ -1,7 +1,7 @@
 import { pointer } from "../../kernel/issue.ts";
+import { isObject } from "../../kernel/json.ts";
 import { ProviderMetadata } from "../../manifest/schema/parts.ts";
 import { quoted } from "./form.ts";
-import { isObject } from "./values.ts";
 
 export interface Flattened {
   flat: Record<string, string | number | boolean>;

@@ -1,9 +1,9 @@
 import { pointer } from "../../kernel/issue.ts";
+import { isObject } from "../../kernel/json.ts";
 import { type RtfsCapability, spellings } from "./capability.ts";
 import { migrate } from "./migrate.ts";
 import { maxDepth, readForms } from "./read-forms.ts";
 import { printName, printString } from "./string.ts";
-import { isObject } from "./values.ts";
 
 /** Where a value is printed, and where to say what could not be. */
 export interface Place {

@@ -78,7 +78,3 @@ export function collect<T>(
   }
   return Object.fromEntries(values);
 }
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

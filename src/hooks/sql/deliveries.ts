@@ -1,18 +1,4 @@
-/** What became of an event. */
-export type EventOutcome = "applied" | "unchanged" | "queued" | "duplicate" | "stale" | "refused";
-
-/** One message that arrived through a hook. */
-export interface HookDelivery {
-  message: string;
-  at: string;
-  type: string;
-  sequence?: number;
-  outcome: EventOutcome;
-  generation?: number;
-  digest?: string;
-  /** Why it was refused. */
-  reason?: string;
-}
+import type { EventOutcome, HookDelivery } from "../contract.ts";
 
 interface DeliveryRow extends Record<string, SqlStorageValue> {
   message: string;

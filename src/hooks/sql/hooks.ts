@@ -1,37 +1,5 @@
+import type { Hook, HookFormat, HookGate, HookKey, NewHook } from "../contract.ts";
 import type { HookEventType } from "../schema.ts";
-
-/** A secret or public key, and until when it is good. */
-export interface HookKey {
-  id: string;
-  text: string;
-  until?: number;
-}
-
-export type HookFormat = "standard" | "github";
-
-/** An inbound webhook as its owner sees it. */
-export interface Hook {
-  id: string;
-  server: string;
-  events: HookEventType[];
-  format: HookFormat;
-  signature: "secret" | "publicKey";
-  enabled: boolean;
-  description?: string;
-  createdAt: string;
-  createdBy: string;
-  /** How many secrets or keys are good now, and until when the older ones are. */
-  keys: { id: string; until?: string }[];
-}
-
-/** What is needed to judge a message before it is taken. */
-export interface HookGate {
-  server: string;
-  events: HookEventType[];
-  format: HookFormat;
-  enabled: boolean;
-  keys: HookKey[];
-}
 
 export interface HookRow extends Record<string, SqlStorageValue> {
   id: string;
@@ -46,16 +14,6 @@ export interface HookRow extends Record<string, SqlStorageValue> {
   created_by: string;
   manifest_sequence: number;
   status_sequence: number;
-}
-
-export interface NewHook {
-  id: string;
-  server: string;
-  events: readonly HookEventType[];
-  format: HookFormat;
-  signature: "secret" | "publicKey";
-  key: HookKey;
-  description?: string | undefined;
 }
 
 export function insertHook(sql: SqlStorage, hook: NewHook, at: string, subject: string): void {

@@ -1,3 +1,4 @@
+import { isObject, type JsonObject, own } from "../../kernel/json.ts";
 import {
   breaking,
   cosmetic,
@@ -14,7 +15,7 @@ import {
 } from "./field-rules.ts";
 import { fromTo } from "./keywords.ts";
 import { createLedger, type Reason, type Verdict } from "./reasons.ts";
-import { createValues, isObject, type JsonObject, own } from "./value-ids.ts";
+import { createValues } from "./value-ids.ts";
 import type { Budget } from "./walk.ts";
 
 export type { Budget, Reason, Verdict };

@@ -1,4 +1,5 @@
 import { pointer } from "../../kernel/issue.ts";
+import { type JsonObject, own } from "../../kernel/json.ts";
 import {
   compareBranches,
   compareMembers,
@@ -16,7 +17,7 @@ import {
   typeShift,
 } from "./keywords.ts";
 import { createReferences, type Target } from "./local-refs.ts";
-import { type JsonObject, memberNames, own, referenceKeywords } from "./value-ids.ts";
+import { memberNames, referenceKeywords } from "./value-ids.ts";
 import { compareLater, type Pair, report, type SchemaComparison, type Walk } from "./walk.ts";
 
 /**

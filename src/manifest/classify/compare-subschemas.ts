@@ -1,5 +1,5 @@
 import { pointer } from "../../kernel/issue.ts";
-import { isObject, type JsonObject, own } from "./value-ids.ts";
+import { isObject, type JsonObject, own } from "../../kernel/json.ts";
 import { compareLater, report, type Walk } from "./walk.ts";
 
 /** `properties` and `required`, which only mean something together. */

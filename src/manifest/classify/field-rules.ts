@@ -1,8 +1,9 @@
 import { pointer } from "../../kernel/issue.ts";
+import { isObject, type JsonObject, own } from "../../kernel/json.ts";
 import { compareSchemas } from "./compare-schema.ts";
 import { fromTo } from "./keywords.ts";
 import type { Ledger } from "./reasons.ts";
-import { isObject, type JsonObject, memberNames, own, type Values } from "./value-ids.ts";
+import { memberNames, type Values } from "./value-ids.ts";
 import type { Budget, Side } from "./walk.ts";
 
 /** One field that differs. An absent value is undefined. */

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, own, type Values } from "./value-ids.ts";
+import { isObject, type JsonObject, own } from "../../kernel/json.ts";
+import type { Values } from "./value-ids.ts";
 
 /** What a keyword's change did to the set of values its schema accepts. */
 export type Shift = "same" | "narrowed" | "widened" | "changed";

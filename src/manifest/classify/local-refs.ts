@@ -1,5 +1,5 @@
 import { pointer } from "../../kernel/issue.ts";
-import { isObject, type JsonObject, own } from "./value-ids.ts";
+import { isObject, type JsonObject, own } from "../../kernel/json.ts";
 
 export interface Target {
   target: unknown;

@@ -1,13 +1,4 @@
-export type JsonObject = Record<string, unknown>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** A member of the object itself: `constructor` and the like are names a publisher may use or leave out. */
-export function own(object: JsonObject, key: string): unknown {
-  return Object.hasOwn(object, key) ? object[key] : undefined;
-}
+import { type JsonObject, own } from "../../kernel/json.ts";
 
 /** The names either object has, each once; a member that is undefined counts as absent. */
 export function memberNames(before: JsonObject, after: JsonObject): string[] {

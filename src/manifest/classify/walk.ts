@@ -1,7 +1,8 @@
+import { isObject, type JsonObject } from "../../kernel/json.ts";
 import type { Shift } from "./keywords.ts";
 import type { References } from "./local-refs.ts";
 import type { Ledger } from "./reasons.ts";
-import { isObject, type JsonObject, type Values } from "./value-ids.ts";
+import type { Values } from "./value-ids.ts";
 
 /** Callers send what an input schema accepts and read what an output schema promises, so the same change reverses. */
 export type Side = "input" | "output";

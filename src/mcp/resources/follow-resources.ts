@@ -1,5 +1,6 @@
+import type { Followed } from "../../changes/contract.ts";
 import type { StreamEvent } from "../../kernel/sse.ts";
-import type { Followed, FollowedTenant } from "../../objects/stream-object.ts";
+import type { FollowedTenant } from "../../objects/stream-object.ts";
 import type { Head } from "../../registry/contract.ts";
 
 /** MCP resources that somebody listens to: whatever differs from how it was when they began is told. */

@@ -1,7 +1,8 @@
 import { type Principal, scopeObjection } from "../../auth/principal.ts";
-import { type Advertised, advertisedBy, type IndexVariant, indexVariants } from "../../capability-index/advertise.ts";
+import { advertisedBy } from "../../capability-index/advertise.ts";
 import { type IndexRef, isVariant, mimeTypeOf, readIndex, unknownIndex } from "../../capability-index/read.ts";
 import { type IndexOwner, indexUri, suitedFor } from "../../capability-index/text.ts";
+import { type Advertised, type IndexVariant, indexVariants } from "../../config.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { ServerName, TenantName } from "../../kernel/names.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";

@@ -1,5 +1,4 @@
 import { actionTriggers } from "../../capability-index/action-triggers.ts";
-import type { IndexVariant } from "../../capability-index/advertise.ts";
 import { elementBlock, type IndexElement, labelOf } from "../../capability-index/elements.ts";
 import { countedBody, type IndexBlock } from "../../capability-index/render.ts";
 import {
@@ -12,6 +11,7 @@ import {
   withComments,
 } from "../../capability-index/text.ts";
 import { sizeOfText } from "../../capability-index/token-estimate.ts";
+import type { IndexVariant } from "../../config.ts";
 import { service, version } from "../../kernel/version.ts";
 import { type SectionName, sectionForKind } from "../../manifest/schema/manifest.ts";
 import { loadTokenizer } from "../../manifest/tokens.ts";

@@ -1,7 +1,7 @@
 import { type Principal, scopeObjection } from "../../auth/principal.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
+import type { ServerRef } from "../../kernel/names.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
-import type { ServerRef } from "../../registry/cache/heads.ts";
 import { findView, readView } from "../../registry/read.ts";
 import type { Services } from "../../services.ts";
 import { isIndexUri, listIndexResources, readIndexResource } from "./index-resources.ts";

@@ -1,7 +1,6 @@
 import { type Failure, failure } from "../../kernel/failure.ts";
-import { ServerName, TenantName } from "../../kernel/names.ts";
+import { ServerName, type ServerRef, TenantName } from "../../kernel/names.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
-import type { ServerRef } from "../../registry/cache/heads.ts";
 
 /** What a URI names: a view of a server, or without one of the registry itself. */
 export interface ResourceRef {

@@ -1,5 +1,5 @@
 import { holds, type Principal } from "../../auth/principal.ts";
-import { indexVariants } from "../../capability-index/advertise.ts";
+import { indexVariants } from "../../config.ts";
 import { TenantName } from "../../kernel/names.ts";
 import { summaryOf } from "../../registry/servers.ts";
 import { viewNames } from "../../registry/views/named.ts";

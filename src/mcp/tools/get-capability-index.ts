@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { indexVariants } from "../../capability-index/advertise.ts";
 import { readIndex } from "../../capability-index/read.ts";
+import { indexVariants } from "../../config.ts";
 import { ServerName } from "../../kernel/names.ts";
 import { ok } from "../../kernel/result.ts";
 import { reading, tenant } from "./fields.ts";

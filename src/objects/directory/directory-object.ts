@@ -18,13 +18,13 @@ import {
   versionsOf,
 } from "../../official/sql/directory-versions.ts";
 import { claimRemotes, releaseClaims, type TakenRemote } from "../../official/sql/remotes.ts";
-import type { CatalogEntry, DirectoryEntry } from "../../registry/summary.ts";
-import type { CardQuery } from "../../search/contract.ts";
+import type { DirectoryEntry, DirectoryQuery } from "../../registry/contract.ts";
+import type { CardQuery, PublicCard, RankedCard, Whose } from "../../search/contract.ts";
 import { wordVectors } from "../../search/load-word-vectors.ts";
-import { applyItems, dropItems, type PublicItems } from "../../search/sql/directory-cards.ts";
-import { findPublicCards, type PublicCard, publicCards, type Whose } from "../../search/sql/directory-search.ts";
-import type { RankedCard } from "../../search/sql/find-cards.ts";
+import { applyItems, dropItems } from "../../search/sql/directory-cards.ts";
+import { findPublicCards, publicCards } from "../../search/sql/directory-search.ts";
 import { tenantOf } from "../stubs.ts";
+import type { DirectoryChange } from "./contract.ts";
 import { createTables } from "./tables.ts";
 
 /**
@@ -60,18 +60,6 @@ export interface DirectoryRemoval {
   endedAt?: string;
   /** Its published versions, where it was public. */
   versions?: PublicVersions;
-}
-
-/** A server as it is now, with those of its items that changed where it is public. */
-export type DirectoryChange = (CatalogEntry & { items?: PublicItems; versions?: PublicVersions }) | DirectoryRemoval;
-
-/** Which rows a caller may see, and after which one the page starts. */
-export interface DirectoryQuery {
-  tenants: readonly string[] | "all";
-  /** For who may not see the rest of those tenants. */
-  onlyPublic: boolean;
-  after: { tenant: string; name: string };
-  limit: number;
 }
 
 /** Some at a time, and time for their updates to arrive before the next. */

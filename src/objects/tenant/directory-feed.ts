@@ -8,8 +8,8 @@ import { type CatalogEntry, directoryEntry, probeOf } from "../../registry/summa
 import type { ItemChange } from "../../search/sql/directory-cards.ts";
 import { type PendingItem, pendingItems, strikeOff } from "../../search/sql/pending-items.ts";
 import { indexedItem } from "../../search/sql/tenant-cards.ts";
-import type { DirectoryChange } from "../directory/directory-object.ts";
-import type { Directory } from "../stubs.ts";
+import type { Directory } from "../contract.ts";
+import type { DirectoryChange } from "../directory/contract.ts";
 
 /** Of one batch: the directory serves every tenant, and takes a batch in one go. */
 const batchItems = 200;

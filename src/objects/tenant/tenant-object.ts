@@ -1,84 +1,76 @@
 import { DurableObject } from "cloudflare:workers";
+import type {
+  AdvertisedServer,
+  IndexPage,
+  IndexRange,
+  IndexRow,
+  IndexServer,
+  IndexState,
+  TenantAdvertise,
+} from "../../capability-index/contract.ts";
 import type { AdvertiseSettings } from "../../capability-index/schema.ts";
-import { advertiseOf, setAdvertise, type TenantAdvertise } from "../../capability-index/sql/advertise.ts";
+import { advertiseOf, setAdvertise } from "../../capability-index/sql/advertise.ts";
 import {
-  type AdvertisedServer,
   advertisedServers,
   declaredItems,
-  type IndexPage,
-  type IndexRange,
-  type IndexRow,
-  type IndexServer,
-  type IndexState,
   indexItems,
   indexServers,
   indexState,
 } from "../../capability-index/sql/rows.ts";
-import type { Topic } from "../../changes/contract.ts";
-import { type TopicChanges, topicChanges } from "../../changes/sql/topic-changes.ts";
+import type { Topic, TopicChanges } from "../../changes/contract.ts";
+import { topicChanges } from "../../changes/sql/topic-changes.ts";
 import { addWatcher, dropWatcher } from "../../changes/sql/watchers.ts";
 import { readConfig } from "../../config.ts";
+import type { Hook, HookGate } from "../../hooks/contract.ts";
 import { HookDesk } from "../../hooks/hooks.ts";
-import type { Hook, HookGate } from "../../hooks/sql/hooks.ts";
-import type { Precondition } from "../../kernel/etag.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { countedStorage } from "../../kernel/platform/counted-storage.ts";
 import { TokenBuckets } from "../../kernel/rate-limit.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import type { StoredCapability } from "../../manifest/stored.ts";
-import type { ServerVersion } from "../../official/contract.ts";
+import type { ServerVersion, VersionOutcome, VersionRequest } from "../../official/contract.ts";
 import type { StatusUpdate } from "../../official/schema.ts";
 import { changeStatus } from "../../official/sql/change-status.ts";
-import {
-  publishVersion,
-  type VersionOutcome,
-  type VersionRequest,
-  type VersionWork,
-} from "../../official/sql/publish-version.ts";
+import { publishVersion, type VersionWork } from "../../official/sql/publish-version.ts";
 import { listVersions } from "../../official/sql/tenant-versions.ts";
 import type { ChainedChange, LogHead } from "../../registry/change-chain.ts";
-import type { Head } from "../../registry/contract.ts";
+import type {
+  AsOf,
+  Head,
+  NoLook,
+  PublishOutcome,
+  PublishRequest,
+  Refreshed,
+  Revision,
+  ServerEntry,
+  SettingsOutcome,
+  SourceDetail,
+  Switch,
+  Writer,
+  Written,
+} from "../../registry/contract.ts";
 import type { ServerConfig } from "../../registry/schema.ts";
 import { changesSince, generationOf, logHead, tenantOf } from "../../registry/sql/change-log.ts";
 import { findCapability } from "../../registry/sql/items.ts";
-import { type PublishOutcome, type PublishRequest, publish } from "../../registry/sql/publish.ts";
-import { bodyText, findRevision, listRevisions, type Revision } from "../../registry/sql/revisions.ts";
-import { currentHead, entryOf, findLive, listLive, type ServerEntry } from "../../registry/sql/servers.ts";
-import {
-  createServer,
-  deleteServer,
-  replaceConfig,
-  type SettingsOutcome,
-  switchItems,
-} from "../../registry/sql/settings.ts";
-import { detailOf, type SourceDetail, sourceRows } from "../../registry/sql/source-rows.ts";
-import type { Switch } from "../../registry/sql/switches.ts";
-import type { CapabilityCard, CardQuery } from "../../search/contract.ts";
+import { owe } from "../../registry/sql/outbox-table.ts";
+import { publish } from "../../registry/sql/publish.ts";
+import { bodyText, findRevision, listRevisions } from "../../registry/sql/revisions.ts";
+import { currentHead, entryOf, findLive, listLive } from "../../registry/sql/servers.ts";
+import { createServer, deleteServer, replaceConfig, switchItems } from "../../registry/sql/settings.ts";
+import { detailOf, sourceRows } from "../../registry/sql/source-rows.ts";
+import type { CapabilityCard, CardQuery, RankedCard } from "../../search/contract.ts";
 import { wordVectors } from "../../search/load-word-vectors.ts";
-import type { RankedCard } from "../../search/sql/find-cards.ts";
 import { findTenantCards, tenantCards } from "../../search/sql/tenant-search.ts";
-import { comparePins, type PinVerdict } from "../../sessions/sql/compare-pins.ts";
+import type { PinVerdict } from "../../sessions/contract.ts";
+import { comparePins } from "../../sessions/sql/compare-pins.ts";
 import { isRefusedSource, sourceFetch, sourceHeaders } from "../../sources/access.ts";
-import { type NoLook, type Refreshed, Refresher } from "../../sources/refresher.ts";
+import { Refresher } from "../../sources/refresher.ts";
+import type { Subscription } from "../../subscriptions/contract.ts";
 import { Deliveries } from "../../subscriptions/deliveries.ts";
-import type { Subscription } from "../../subscriptions/sql/subscriptions.ts";
 import { addressPolicyFor, SubscriptionDesk } from "../../subscriptions/subscriptions.ts";
 import { isEmpty, migrate } from "./migrations.ts";
-import { Outbox, owe } from "./outbox.ts";
+import { Outbox } from "./outbox.ts";
 import { createProjections } from "./projections.ts";
-
-/** Who writes, and what they require of the server they change. */
-export interface Writer {
-  tenant: string;
-  subject: string;
-  precondition?: Precondition;
-}
-
-/** A write's outcome with the head it left behind. */
-export type Written<T> = Result<T & { head: Head }, Failure>;
-
-/** An answer with the tenant's generation at which it was true. */
-export type AsOf<T> = T & { generation: number };
 
 /** How long a write waits for the directory before it answers without it. */
 const directoryPatienceMs = 500;

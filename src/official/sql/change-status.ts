@@ -3,9 +3,10 @@ import { err, ok, type Result } from "../../kernel/result.ts";
 import { generationOf } from "../../registry/sql/change-log.ts";
 import { findLive } from "../../registry/sql/servers.ts";
 import { withdrawServer } from "../../registry/sql/withdraw.ts";
+import type { VersionOutcome } from "../contract.ts";
 import type { ServerJson, StatusUpdate } from "../schema.ts";
 import { latestOf } from "../version-order.ts";
-import { note, privateObjection, speakFor, type VersionOutcome, type VersionWork } from "./publish-version.ts";
+import { note, privateObjection, speakFor, type VersionWork } from "./publish-version.ts";
 import { listVersions, setStatus, settleLatest } from "./tenant-versions.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { DirectoryEntry } from "../../registry/summary.ts";
+import type { DirectoryEntry } from "../../registry/contract.ts";
 import { type ServerVersion, type VersionRow, versionOf } from "../contract.ts";
 import { claimAsPublished, releaseClaims, releaseRemotes } from "./remotes.ts";
 

@@ -1,13 +1,13 @@
 import type { Bounds } from "../../kernel/bounds.ts";
 import { canonicalJson, digestOfTextNow } from "../../kernel/digest.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
+import { isObject } from "../../kernel/json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { attributesOf } from "../../manifest/attributes.ts";
+import type { NewChange } from "../../manifest/diff.ts";
 import type { PreparedManifest } from "../../manifest/prepare.ts";
 import { mentionedNames, scanCapability } from "../../manifest/scan.ts";
 import { canonicalManifest, type StoredCapability, type StoredManifest } from "../../manifest/stored.ts";
-import { isObject } from "../../manifest/validate.ts";
-import type { NewChange } from "../../registry/change-chain.ts";
 import { ServerConfig } from "../../registry/schema.ts";
 import { generationOf, recordChanges } from "../../registry/sql/change-log.ts";
 import { publish } from "../../registry/sql/publish.ts";
@@ -15,7 +15,7 @@ import { bodyText } from "../../registry/sql/revisions.ts";
 import { findRow, type ServerRow, touch } from "../../registry/sql/servers.ts";
 import { followSources } from "../../registry/sql/source-rows.ts";
 import { noteAllPending } from "../../search/sql/pending-items.ts";
-import type { ServerVersion } from "../contract.ts";
+import type { ServerVersion, VersionOutcome, VersionRequest } from "../contract.ts";
 import type { ServerJson } from "../schema.ts";
 import { isRemoteSource, manifestFields, remoteSources, spokenFor } from "../server-json.ts";
 import { latestOf } from "../version-order.ts";
@@ -28,11 +28,6 @@ import {
   versionsSize,
 } from "./tenant-versions.ts";
 
-export interface VersionRequest {
-  name: string;
-  document: ServerJson;
-}
-
 /** What every change of a server's versions works with. */
 export interface VersionWork {
   sql: SqlStorage;
@@ -42,11 +37,6 @@ export interface VersionWork {
   bounds: Bounds;
   /** Whether the registry may read a remote by itself. */
   mayAsk: (url: string) => boolean;
-}
-
-export interface VersionOutcome {
-  generation: number;
-  versions: ServerVersion[];
 }
 
 /**

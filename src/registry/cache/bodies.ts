@@ -1,8 +1,8 @@
+import type { ServerRef } from "../../kernel/names.ts";
 import { type Edge, missed } from "../../kernel/platform/cache-api.ts";
 import type { Source } from "../../kernel/platform/usage.ts";
 import type { StoredManifest } from "../../manifest/stored.ts";
 import type { TenantObject } from "../../objects/tenant/tenant-object.ts";
-import type { ServerRef } from "./heads.ts";
 import { bodyKey } from "./keys.ts";
 
 interface BodiesOptions {

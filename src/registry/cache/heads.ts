@@ -1,22 +1,11 @@
+import type { Freshness } from "../../http/request.ts";
 import { BoundedCache } from "../../kernel/bounded-cache.ts";
+import type { ServerRef } from "../../kernel/names.ts";
 import { type Edge, missed } from "../../kernel/platform/cache-api.ts";
 import type { Operations, Source } from "../../kernel/platform/usage.ts";
 import type { TenantObject } from "../../objects/tenant/tenant-object.ts";
 import { type Head, notOlder } from "../contract.ts";
 import { headKey } from "./keys.ts";
-
-export interface ServerRef {
-  tenant: string;
-  name: string;
-}
-
-/** How new an answer must be. */
-export interface Freshness {
-  /** Ask the object, whatever the caches hold. */
-  strong: boolean;
-  /** At least this generation of the tenant. */
-  minGeneration: number;
-}
 
 /** What is known of a server: its head, or that there is none as of a generation of the tenant. */
 export interface Resolved {

@@ -1,11 +1,11 @@
 import { type Failure, failure } from "../../kernel/failure.ts";
+import type { ServerRef } from "../../kernel/names.ts";
 import { err, type Result } from "../../kernel/result.ts";
 import type { Generator } from "../../manifest/schema/capability.ts";
 import { sectionForKind } from "../../manifest/schema/manifest.ts";
 import type { StoredManifest } from "../../manifest/stored.ts";
-import type { Writer } from "../../objects/tenant/tenant-object.ts";
 import type { Services } from "../../services.ts";
-import type { ServerRef } from "../cache/heads.ts";
+import type { Writer } from "../contract.ts";
 import { type Published, publishDocument } from "../publish.ts";
 
 /** Others may publish meanwhile; each try starts from what is there then. */

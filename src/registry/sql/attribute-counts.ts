@@ -1,8 +1,8 @@
 import { type AttributeCounts, adjustAttributes, attributesOf, countAttributes } from "../../manifest/attributes.ts";
+import type { NewChange } from "../../manifest/diff.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
-import { owe } from "../../objects/tenant/outbox.ts";
-import type { NewChange } from "../change-chain.ts";
-import type { ServerSummary } from "../summary.ts";
+import type { ServerSummary } from "../contract.ts";
+import { owe } from "./outbox-table.ts";
 import { findLive, type ServerRow } from "./servers.ts";
 
 /** What a server's summary says it is found by, kept right between publishes: only items that are switched on count. */

@@ -1,15 +1,6 @@
-import type { Reason } from "../../manifest/classify/classify.ts";
-import { countChanges } from "../../manifest/diff.ts";
-import {
-  type ChainedChange,
-  type Change,
-  type ChangeCounts,
-  type Classification,
-  chained,
-  genesisOf,
-  type LogHead,
-  type NewChange,
-} from "../change-chain.ts";
+import type { Classification, Reason } from "../../manifest/classify/classify.ts";
+import { type ChangeCounts, countChanges, type NewChange } from "../../manifest/diff.ts";
+import { type ChainedChange, type Change, chained, genesisOf, type LogHead } from "../change-chain.ts";
 
 /** The tenant's counter: every accepted change adds one. */
 export function generationOf(sql: SqlStorage): number {

@@ -1,6 +1,6 @@
 import type { IdCollision } from "../../kernel/failure.ts";
-import type { CapabilityFlag, Flag } from "../../kernel/issue.ts";
 import { slotOf } from "../../manifest/diff.ts";
+import type { CapabilityFlag, Flag } from "../../manifest/flag.ts";
 import type { PreparedCapability } from "../../manifest/prepare.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { StoredCapability } from "../../manifest/stored.ts";

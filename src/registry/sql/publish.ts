@@ -1,23 +1,23 @@
-import { meetsPrecondition, type Precondition } from "../../kernel/etag.ts";
+import { meetsPrecondition } from "../../kernel/etag.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
-import type { CapabilityFlag } from "../../kernel/issue.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { classifyHeader } from "../../manifest/classify/classify.ts";
-import { itemChanges, slotOf } from "../../manifest/diff.ts";
+import { type ChangeCounts, itemChanges, type NewChange, slotOf, slotsOf } from "../../manifest/diff.ts";
+import type { CapabilityFlag } from "../../manifest/flag.ts";
 import type { PreparedCapability, PreparedManifest } from "../../manifest/prepare.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
-import { owe } from "../../objects/tenant/outbox.ts";
-import { isRetitled, refreshCards, refreshServer, slotsOf } from "../../search/sql/tenant-cards.ts";
-import type { ChangeCounts, NewChange } from "../change-chain.ts";
+import { refreshCards, refreshServer } from "../../search/sql/tenant-cards.ts";
+import type { PublishOutcome, PublishRequest, Switch } from "../contract.ts";
 import { ServerConfig } from "../schema.ts";
 import { summarise } from "../summary.ts";
 import { recountSwitched } from "./attribute-counts.ts";
 import { recordChanges } from "./change-log.ts";
 import { closeCapability, idCollisions, insertCapability, neighbourFlags, readCapability } from "./items.ts";
+import { owe } from "./outbox-table.ts";
 import { insertRevision, type Layout, pruneRevisions, revisionAt } from "./revisions.ts";
-import { findRow, moveServer, type ServerRow, tagOf, touch } from "./servers.ts";
+import { findRow, isRetitled, moveServer, type ServerRow, tagOf, touch } from "./servers.ts";
 import { sourceRows } from "./source-rows.ts";
-import { applySwitches, type Switch, switchedOff, switchedOffTooMuch } from "./switches.ts";
+import { applySwitches, switchedOff, switchedOffTooMuch } from "./switches.ts";
 
 /** What a publish changes. */
 export interface Difference {
@@ -66,25 +66,6 @@ export function unannouncedChange(
   if (typeof after.version === "string") return `the content changed while its version stayed ${after.version}`;
   const changed = changes.find(({ from, to, classification }) => from && to && classification !== "cosmetic");
   return changed && `${changed.kind} ${changed.key} changed, and the manifest has no version to say so`;
-}
-
-export interface PublishRequest {
-  name: string;
-  subject: string;
-  at: string;
-  manifest: Omit<PreparedManifest, "rejected">;
-  precondition?: Precondition;
-  /** Says what a server can do of which only its version was known: nobody has reviewed anything yet. */
-  fillsIn?: true;
-}
-
-export interface PublishOutcome {
-  outcome: "created" | "changed" | "unchanged";
-  generation: number;
-  changes: ChangeCounts;
-  flags: CapabilityFlag[];
-  /** An item was switched off: answers say by when it is gone everywhere. */
-  narrowed: boolean;
 }
 
 /** Of a server's flags, so that a head and an answer stay small whatever is published. */

@@ -1,20 +1,11 @@
+import type { ChangeCounts } from "../../manifest/diff.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { StoredManifest } from "../../manifest/stored.ts";
-import { disown, owe } from "../../objects/tenant/outbox.ts";
-import type { ChangeCounts } from "../change-chain.ts";
+import type { Revision } from "../contract.ts";
+import { disown, owe } from "./outbox-table.ts";
 
 /** Digests of a revision's items, in the publisher's order. */
 export type Layout = [kind: CapabilityKind, digest: string][];
-
-/** One entry of a server's history. */
-export interface Revision {
-  number: number;
-  digest: string;
-  generation: number;
-  publishedAt: string;
-  publishedBy: string;
-  changes: ChangeCounts;
-}
 
 interface NewRevision {
   server: string;

@@ -1,8 +1,7 @@
-import type { CapabilityFlag } from "../../kernel/issue.ts";
+import type { CapabilityFlag } from "../../manifest/flag.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
-import type { Head } from "../contract.ts";
+import type { Head, ServerEntry, ServerSummary } from "../contract.ts";
 import type { ServerConfig, Visibility } from "../schema.ts";
-import type { ServerSummary } from "../summary.ts";
 import { generationOf, tenantOf } from "./change-log.ts";
 import { sourceRows, statusOf } from "./source-rows.ts";
 
@@ -24,15 +23,6 @@ export interface ServerRow extends Record<string, SqlStorageValue> {
   deleted_at: string | null;
   /** 1: it is gone because its publisher said so, and keeps its settings. */
   withdrawn: number;
-}
-
-/** A server's settings as an answer shows them. */
-export interface ServerEntry {
-  config: ServerConfig;
-  head: Head;
-  summary: ServerSummary;
-  createdAt: string;
-  updatedAt: string;
 }
 
 /** The row of a server, tombstones included. */
@@ -165,4 +155,10 @@ export function moveServer(sql: SqlStorage, move: ServerMove): void {
 /** What a precondition is compared with. */
 export function tagOf({ digest, overlay }: ServerRow): Pick<Head, "digest" | "overlay"> {
   return digest === null ? { overlay } : { digest, overlay };
+}
+
+/** Whether a server shows another title than it did. */
+export function isRetitled(sql: SqlStorage, before: ServerRow): boolean {
+  const after = findLive(sql, before.name);
+  return after !== undefined && shownTitle(after) !== shownTitle(before);
 }

@@ -2,28 +2,22 @@ import { deleteHooksOf } from "../../hooks/sql/hooks.ts";
 import { meetsPrecondition, type Precondition } from "../../kernel/etag.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
-import { disown } from "../../objects/tenant/outbox.ts";
+import { type NewChange, slotsOf } from "../../manifest/diff.ts";
 import { deleteVersions, tellAllVersions } from "../../official/sql/tenant-versions.ts";
 import { forgetPending, noteAllPending } from "../../search/sql/pending-items.ts";
-import { dropServerCards, isRetitled, refreshCards, refreshServer, slotsOf } from "../../search/sql/tenant-cards.ts";
-import type { NewChange } from "../change-chain.ts";
+import { dropServerCards, refreshCards, refreshServer } from "../../search/sql/tenant-cards.ts";
+import type { SettingsOutcome, Switch } from "../contract.ts";
 import type { ServerConfig } from "../schema.ts";
 import { recountSwitched } from "./attribute-counts.ts";
 import { recordChanges, tenantOf } from "./change-log.ts";
+import { disown } from "./outbox-table.ts";
 import { dropBodyIfOrphan } from "./revisions.ts";
-import { findLive, type ServerRow, tagOf, touch } from "./servers.ts";
+import { findLive, isRetitled, type ServerRow, tagOf, touch } from "./servers.ts";
 import { dropSources, followSources } from "./source-rows.ts";
-import { applySwitches, type Switch, switchedOffTooMuch } from "./switches.ts";
+import { applySwitches, switchedOffTooMuch } from "./switches.ts";
 import { findWithdrawn } from "./withdraw.ts";
 
 /** Writes to a server that leave its manifest alone. Each runs inside one transaction of the tenant's object. */
-
-export interface SettingsOutcome {
-  generation: number;
-  changed: boolean;
-  /** Readers lose something: answers say by when it is gone everywhere. */
-  narrowed: boolean;
-}
 
 export function createServer(
   sql: SqlStorage,

@@ -1,7 +1,6 @@
-import { disown, owe } from "../../objects/tenant/outbox.ts";
-import type { RememberedEra } from "../../sources/contract.ts";
-import type { ProbeState, SourceStatus } from "../contract.ts";
+import type { ProbeState, RememberedEra, SourceDetail, SourceStatus } from "../contract.ts";
 import { type ServerConfig, type Source, sourceId } from "../schema.ts";
+import { disown, owe } from "./outbox-table.ts";
 
 /** A source that the registry can read by itself; one that speaks stdio is read where it runs, and published. */
 export interface ReadableSource {
@@ -100,14 +99,6 @@ export function statusOf({ id, state, since, last_synced, error }: SourceRow): S
 
 export function dropSources(sql: SqlStorage, server: string): void {
   sql.exec("DELETE FROM source WHERE server = ?", server);
-}
-
-/** A source as its owner sees it. Never with a credential: only the name of one. */
-export interface SourceDetail extends SourceStatus {
-  url: string;
-  message?: string;
-  era?: string;
-  failures: number;
 }
 
 export function detailOf(row: SourceRow): SourceDetail {

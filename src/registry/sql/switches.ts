@@ -1,13 +1,7 @@
 import { type Failure, failure } from "../../kernel/failure.ts";
-import { slotOf } from "../../manifest/diff.ts";
+import { type NewChange, slotOf } from "../../manifest/diff.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
-import type { NewChange } from "../change-chain.ts";
-
-export interface Switch {
-  kind: CapabilityKind;
-  key: string;
-  enabled: boolean;
-}
+import type { Switch } from "../contract.ts";
 
 /**
  * Turns items on or off and returns what really changed. A switched-off item stays off when it leaves the manifest and

@@ -1,6 +1,6 @@
+import type { NewChange } from "../../manifest/diff.ts";
 import { deleteVersions } from "../../official/sql/tenant-versions.ts";
 import { dropServerCards } from "../../search/sql/tenant-cards.ts";
-import type { NewChange } from "../change-chain.ts";
 import type { ServerConfig, ServerStatus } from "../schema.ts";
 import { recordChanges } from "./change-log.ts";
 import { findLive, findRow, type ServerRow, touch } from "./servers.ts";

@@ -1,4 +1,4 @@
-import type { CapabilityFlag } from "../../kernel/issue.ts";
+import type { CapabilityFlag } from "../../manifest/flag.ts";
 import { sectionForKind, sectionNames } from "../../manifest/schema/manifest.ts";
 import { defaultServerInfo } from "../../manifest/validate.ts";
 import type { Head } from "../contract.ts";

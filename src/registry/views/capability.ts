@@ -1,4 +1,4 @@
-import type { CapabilityFlag } from "../../kernel/issue.ts";
+import type { CapabilityFlag } from "../../manifest/flag.ts";
 import type { StoredCapability } from "../../manifest/stored.ts";
 import { declaredItem } from "./enabled.ts";
 

@@ -1,17 +1,8 @@
-import type { CapabilityCard, CardQuery } from "../contract.ts";
+import type { CapabilityCard, CardQuery, PublicCard, RankedCard, Whose } from "../contract.ts";
 import type { WordVectors } from "../word-vectors.ts";
 import { type CardCondition, listCards, oneOf } from "./card-table.ts";
-import { findCards, type RankedCard } from "./find-cards.ts";
+import { findCards } from "./find-cards.ts";
 import { termCounts } from "./term-counts.ts";
-
-/** Whose public items to look at; everyone's where neither is given. */
-export interface Whose {
-  tenants?: readonly string[];
-  exceptTenants?: readonly string[];
-}
-
-/** A card with the generation of its tenant as of which it is true. */
-export type PublicCard<T extends CapabilityCard = CapabilityCard> = T & { generation: number };
 
 export function findPublicCards(
   sql: SqlStorage,

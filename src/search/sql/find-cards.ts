@@ -1,13 +1,10 @@
-import type { CapabilityCard, CardQuery } from "../contract.ts";
+import type { CardQuery, RankedCard } from "../contract.ts";
 import { readQuestion } from "../query.ts";
 import { type Explanation, rank } from "../rank.ts";
 import { readBag } from "../term-weights.ts";
 import type { WordVectors } from "../word-vectors.ts";
 import { type Bounds, type CountTokens, candidates, lookedFor, statisticsOf, usualBounds } from "./candidates.ts";
 import { allOf, type CardCondition, type CardRow, cardOf, inOrder, oneOf } from "./card-table.ts";
-
-/** A card with how well it serves what was asked, and why; nothing was asked where it has no explanation. */
-export type RankedCard = CapabilityCard & { score: number; explanation?: Explanation };
 
 /** What a search is made with. */
 export interface Means {

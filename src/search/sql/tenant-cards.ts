@@ -1,8 +1,8 @@
-import { slotOf } from "../../manifest/diff.ts";
+import type { Slot } from "../../manifest/diff.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
-import { owe } from "../../objects/tenant/outbox.ts";
 import { tenantOf } from "../../registry/sql/change-log.ts";
-import { findLive, type ServerRow, shownTitle } from "../../registry/sql/servers.ts";
+import { owe } from "../../registry/sql/outbox-table.ts";
+import { findLive, shownTitle } from "../../registry/sql/servers.ts";
 import { cardWords } from "../card-words.ts";
 import type { CapabilityCard } from "../contract.ts";
 import { itemBag, type ServerWords } from "../item-terms.ts";
@@ -10,12 +10,6 @@ import { type CardRow, cardOf, dropCard, dropCards, putCard } from "./card-table
 import { forgetPending, notePending } from "./pending-items.ts";
 
 /** The tenant's index: a card for every item that is current and switched on. */
-
-/** One item of a server. */
-export interface Slot {
-  kind: CapabilityKind;
-  key: string;
-}
 
 /**
  * Brings the cards of these items in line with what is current and switched on, and owes the directory those of a public
@@ -43,19 +37,6 @@ export function refreshServer(sql: SqlStorage, server: string): void {
     tenantOf(sql),
   );
   refreshCards(sql, server, slots.toArray());
-}
-
-/** Whether a server shows another title than it did. */
-export function isRetitled(sql: SqlStorage, before: ServerRow): boolean {
-  const after = findLive(sql, before.name);
-  return after !== undefined && shownTitle(after) !== shownTitle(before);
-}
-
-/** The items that changes are about, each once. */
-export function slotsOf(changes: readonly { kind: CapabilityKind | "server"; key: string }[]): Slot[] {
-  const slots = new Map<string, Slot>();
-  for (const { kind, key } of changes) if (kind !== "server") slots.set(slotOf({ kind, key }), { kind, key });
-  return [...slots.values()];
 }
 
 /** The index anew from what is current, with the public part of it owed to the directory. */

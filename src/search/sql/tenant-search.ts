@@ -1,7 +1,7 @@
-import type { CapabilityCard, CardQuery } from "../contract.ts";
+import type { CapabilityCard, CardQuery, RankedCard } from "../contract.ts";
 import type { WordVectors } from "../word-vectors.ts";
 import { countTerms, listCards, oneOf } from "./card-table.ts";
-import { findCards, type RankedCard } from "./find-cards.ts";
+import { findCards } from "./find-cards.ts";
 
 export function findTenantCards(sql: SqlStorage, query: CardQuery, vectors: WordVectors | undefined): RankedCard[] {
   const cards = findCards(sql, query, [], { vectors, count: countTerms });

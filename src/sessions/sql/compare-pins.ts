@@ -1,18 +1,7 @@
-import {
-  type Classification,
-  classifyCapability,
-  createBudget,
-  type Reason,
-} from "../../manifest/classify/classify.ts";
+import { classifyCapability, createBudget } from "../../manifest/classify/classify.ts";
 import { findCapability } from "../../registry/sql/items.ts";
 import { findLive } from "../../registry/sql/servers.ts";
-
-/** How the present version of a capability differs from the one that was pinned. */
-export interface PinVerdict {
-  classification: Classification;
-  breaking: boolean;
-  reasons: Reason[];
-}
+import type { PinVerdict } from "../contract.ts";
 
 /** A reader waits, and with it the tenant. */
 const steps = 200_000;

@@ -1,16 +1,5 @@
+import type { Attempt } from "../contract.ts";
 import type { DeliveryResult } from "../deliver.ts";
-
-/** One attempt to deliver, as the subscription shows it: with the status that was answered, or why there was none. */
-export interface Attempt {
-  message: string;
-  at: string;
-  /** Which of the message's attempts it was, from 1. */
-  attempt: number;
-  status?: number;
-  failure?: string;
-  /** When the next one comes; absent where there is none. */
-  nextAt?: string;
-}
 
 /** Of one subscription. */
 const kept = 50;

@@ -1,7 +1,7 @@
+import { type Failure, failure } from "../../kernel/failure.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
+import type { DisabledReason, Subscription } from "../contract.ts";
 import type { ChangeFilters } from "../schema.ts";
-
-/** Why a subscription gets no messages: its owner stopped it, or the schedule of deliveries did. */
-export type DisabledReason = "paused" | "gone" | "refused" | "dead";
 
 /** A secret that signs; the newest has no end. Milliseconds. */
 export interface Secret {
@@ -27,24 +27,6 @@ export interface SubscriptionRow extends Record<string, SqlStorageValue> {
   dropped: number;
   created_at: string;
   created_by: string;
-}
-
-/** A subscription as its tenant sees it. */
-export interface Subscription {
-  id: string;
-  url: string;
-  filters: ChangeFilters;
-  description?: string;
-  state: "active" | "disabled";
-  reason?: DisabledReason;
-  /** Since when it is in that state. */
-  since: string;
-  /** Messages that wait. */
-  pending: number;
-  /** Messages that were given up: too many waited, or the log no longer reached back to what they were about. */
-  dropped: number;
-  createdAt: string;
-  createdBy: string;
 }
 
 export function findSubscription(sql: SqlStorage, id: string): SubscriptionRow | undefined {
@@ -86,4 +68,9 @@ export function disable(sql: SqlStorage, id: string, reason: DisabledReason, at:
     at,
     id,
   );
+}
+
+export function requireSubscription(sql: SqlStorage, id: string): Result<SubscriptionRow, Failure> {
+  const row = findSubscription(sql, id);
+  return row === undefined ? err(failure("ErrorSubscriptionNotFound")) : ok(row);
 }

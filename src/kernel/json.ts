@@ -1,0 +1,10 @@
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export type JsonObject = Record<string, unknown>;
+
+/** A member of the object itself: `constructor` and the like are names a publisher may use or leave out. */
+export function own(object: JsonObject, key: string): unknown {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
