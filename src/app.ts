@@ -10,10 +10,13 @@ import { admit, serverName, tenantName } from "./http/request.ts";
 import { corsHeaders, fail } from "./http/respond.ts";
 import { answerAgain } from "./http/response-cache.ts";
 import { failure } from "./kernel/failure.ts";
+import { ownIndexUris } from "./mcp/resources/index-resources.ts";
+import { ownResources } from "./mcp/resources/resources.ts";
 import { resourceRoutes } from "./mcp/resources/routes.ts";
 import { answerMessageAgain, mayRepeat } from "./mcp/server/response-cache.ts";
 import { type EndpointOptions, mcpRoutes, ownEndpoint } from "./mcp/server/routes.ts";
 import { toolsRoutes } from "./mcp/tools/routes.ts";
+import { ownTools } from "./mcp/tools/tools.ts";
 import { officialRoutes } from "./official/routes.ts";
 import { officialWriteRoutes } from "./official/write-routes.ts";
 import { capabilitiesRoutes, viewsRoutes } from "./registry/capabilities-routes.ts";
@@ -72,7 +75,10 @@ export function createApp(services: Services, endpoint: EndpointOptions = ownEnd
   hooksRoutes(app, services);
   inboundRoutes(app, services);
   mcpRoutes(app, services, endpoint);
-  negotiationRoutes(app, services);
+  negotiationRoutes(app, services, {
+    tools: ownTools.map(({ name }) => name),
+    resources: () => [...ownResources.map(({ uri }) => uri), ...ownIndexUris(services)],
+  });
   sessionRoutes(app, services);
   toolsRoutes(app, services);
   resourceRoutes(app, services);

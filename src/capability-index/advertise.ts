@@ -4,7 +4,7 @@ import type { Failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { generationObjection, insiderObjection } from "../registry/access.ts";
 import type { Advertise } from "../registry/schema.ts";
-import type { Services } from "../services.ts";
+import type { IndexDeps } from "./deps.ts";
 import type { AdvertiseSettings } from "./schema.ts";
 
 /** Nothing until it is switched on; then the figures, and the rest only by name: a client may inject all it finds. */
@@ -24,7 +24,7 @@ export interface ShownAdvertise {
 }
 
 export async function readAdvertise(
-  services: Services,
+  services: IndexDeps,
   principal: Principal,
   tenant: string,
   minGeneration = 0,

@@ -6,7 +6,7 @@ import { hasLongRun } from "../manifest/tokens.ts";
 import { generationObjection, guardTenant, insiderObjection } from "../registry/access.ts";
 import type { CardQuery } from "../search/contract.ts";
 import { cardsNamed, type Range, rangeOf, rankedCards, type SeenCard } from "../search/visible-cards.ts";
-import type { Services } from "../services.ts";
+import type { IndexDeps } from "./deps.ts";
 import { budgetBlock } from "./elements.ts";
 import { type DetailLevel, detailLevels, type Fitted, fitIndex, mostWeighed, type Showing, worthOf } from "./fit.ts";
 import { tokensOf } from "./render.ts";
@@ -49,7 +49,7 @@ const mostLeftOutShown = 20;
 
 /** The generation of a tenant in which the caller may see something; to anyone else it is as if it were not there. */
 export async function visibleTenant(
-  services: Services,
+  services: IndexDeps,
   principal: Principal,
   tenant: string,
   minGeneration = 0,
@@ -64,7 +64,7 @@ export async function visibleTenant(
 
 /** Of what the caller may see in a tenant, the index that is worth most for a task and costs no more than a budget. */
 export async function fitCapabilityIndex(
-  services: Services,
+  services: IndexDeps,
   principal: Principal,
   tenant: string,
   request: IndexBudgetRequest,
@@ -119,7 +119,7 @@ const unfoundDistance = 50;
 type Ranked = SeenCard & { rank: number };
 
 /** The best for the task; where those are few, the others far behind them: room that is left is theirs. */
-async function candidates(services: Services, range: Range, query: CardQuery): Promise<Ranked[]> {
+async function candidates(services: IndexDeps, range: Range, query: CardQuery): Promise<Ranked[]> {
   const found = (await rankedCards(services, range, query)).map((card, index) => ({ ...card, rank: index + 1 }));
   if (query.text === "" || found.length >= query.limit) return found;
   const ids = new Set(found.map(({ id }) => id));
@@ -136,7 +136,7 @@ function showings(weighed: Weighed): Showing[] {
 }
 
 /** What each item costs at each level. All that they declare is read at once. */
-async function weighing(services: Services, principal: Principal, tenant: string, cards: readonly SeenCard[]) {
+async function weighing(services: IndexDeps, principal: Principal, tenant: string, cards: readonly SeenCard[]) {
   const ids = cards.map(({ id }) => id);
   const onlyPublic = !holds(principal, tenant);
   const { items } = await services.tenant(tenant).declared(ids, { onlyPublic });

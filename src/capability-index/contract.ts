@@ -2,6 +2,8 @@ import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { Advertise } from "../registry/schema.ts";
 import type { AdvertiseSettings } from "./schema.ts";
 
+/** What a capability index is made of, read straight from the rows: a page at a time, each bounded in bytes. */
+
 /** Whose elements: of one server or all, and for outsiders only of public servers. */
 export interface IndexRange {
   server?: string | undefined;

@@ -1,17 +1,22 @@
-import { holds, type Principal } from "../auth/principal.ts";
-import { type Advertised, type IndexVariant, indexVariants } from "../config.ts";
+import type { Principal } from "../auth/principal.ts";
+import { holds } from "../auth/principal.ts";
+import type { Advertised, IndexVariant } from "../config.ts";
+import { indexVariants } from "../config.ts";
 import type { Freshness } from "../http/request.ts";
 import { matchesEtag } from "../kernel/etag.ts";
-import { type Failure, failure } from "../kernel/failure.ts";
-import { err, ok, type Result } from "../kernel/result.ts";
+import type { Failure } from "../kernel/failure.ts";
+import { failure } from "../kernel/failure.ts";
+import type { Result } from "../kernel/result.ts";
+import { err, ok } from "../kernel/result.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
 import { generationObjection, guardTenant, insiderObjection } from "../registry/access.ts";
 import { asCached } from "../registry/read.ts";
-import type { Services } from "../services.ts";
 import { advertisedBy } from "./advertise.ts";
 import type { IndexState } from "./contract.ts";
+import type { IndexDeps } from "./deps.ts";
 import { moved, renderIndex } from "./render.ts";
-import { type IndexOwner, type IndexText, indexTextVersion, indexUri, statsText } from "./text.ts";
+import type { IndexOwner, IndexText } from "./text.ts";
+import { indexTextVersion, indexUri, statsText } from "./text.ts";
 import { sizeOfText } from "./token-estimate.ts";
 
 /** A tenant's index, or one of its servers'. */
@@ -42,7 +47,7 @@ const tries = 5;
  * is remembered, and only for those who would get the very same: someone of the tenant, or anyone else.
  */
 export async function readIndex(
-  services: Services,
+  services: IndexDeps,
   principal: Principal,
   ref: IndexRef,
   variant: string,
@@ -91,7 +96,7 @@ interface TextQuestion {
 }
 
 async function textOf(
-  services: Services,
+  services: IndexDeps,
   ref: IndexRef,
   variant: IndexVariant,
   question: TextQuestion,
@@ -113,7 +118,7 @@ async function textOf(
 }
 
 async function statsOf(
-  services: Services,
+  services: IndexDeps,
   ref: IndexRef,
   question: TextQuestion,
 ): Promise<Result<IndexText, Failure> | typeof moved> {

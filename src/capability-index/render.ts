@@ -1,22 +1,17 @@
-import { type Failure, failure } from "../kernel/failure.ts";
-import { err, ok, type Result } from "../kernel/result.ts";
-import { type SectionName, sectionForKind } from "../manifest/schema/manifest.ts";
-import { type CountTokens, loadTokenizer } from "../manifest/tokens.ts";
-import type { Services } from "../services.ts";
+import type { Failure } from "../kernel/failure.ts";
+import { failure } from "../kernel/failure.ts";
+import type { Result } from "../kernel/result.ts";
+import { err, ok } from "../kernel/result.ts";
+import type { SectionName } from "../manifest/schema/manifest.ts";
+import { sectionForKind } from "../manifest/schema/manifest.ts";
+import type { CountTokens } from "../manifest/tokens.ts";
+import { loadTokenizer } from "../manifest/tokens.ts";
 import { actionTriggers } from "./action-triggers.ts";
 import type { IndexPage, IndexRange, IndexRow, IndexServer } from "./contract.ts";
+import type { IndexDeps } from "./deps.ts";
 import { elementBlock, labelOf, triggersOf } from "./elements.ts";
-import {
-  elementsBlocks,
-  type IndexOwner,
-  type IndexServerNote,
-  type IndexText,
-  indexTextVersion,
-  metadataBlock,
-  notesBlock,
-  triggersBlock,
-  withComments,
-} from "./text.ts";
+import type { IndexOwner, IndexServerNote, IndexText } from "./text.ts";
+import { elementsBlocks, indexTextVersion, metadataBlock, notesBlock, triggersBlock, withComments } from "./text.ts";
 import { addSizes, sizeOfText } from "./token-estimate.ts";
 
 /** Part of an index: whole lines, and what to remember their tokens by where others are made of the same. */
@@ -29,7 +24,7 @@ export interface IndexBlock {
 const sliceCharacters = 65_536;
 
 /** Blocks as one text. Their tokens add up; others get their turn while they are counted. */
-export async function countedBody(services: Services, blocks: readonly IndexBlock[]): Promise<IndexText> {
+export async function countedBody(services: IndexDeps, blocks: readonly IndexBlock[]): Promise<IndexText> {
   const count = await tokensOf(services);
   let tokens = 0;
   let size = sizeOfText("");
@@ -48,7 +43,7 @@ export async function countedBody(services: Services, blocks: readonly IndexBloc
 }
 
 /** Counts a block, or remembers what it came to. */
-export async function tokensOf(services: Services): Promise<(block: IndexBlock, onCount?: () => void) => number> {
+export async function tokensOf(services: IndexDeps): Promise<(block: IndexBlock, onCount?: () => void) => number> {
   const { counts } = services.indexes;
   const count: CountTokens = await loadTokenizer();
   return ({ text, key }, onCount) => {
@@ -73,7 +68,7 @@ type Gathered<T> = Result<T, Failure> | typeof moved;
 
 /** The text of a tenant's or a server's index, as long as everything in it is of one moment. */
 export async function renderIndex(
-  services: Services,
+  services: IndexDeps,
   owner: IndexOwner & { tenant: string },
   range: IndexRange,
   stamp: string,

@@ -4,16 +4,16 @@ import { admit, admitAnyone, freshnessOf, parameters, serverName, tenantName } f
 import { type AnswerMeta, notModified, send, succeed } from "../http/respond.ts";
 import { matchesEtag } from "../kernel/etag.ts";
 import { writerTo } from "../registry/write.ts";
-import type { Services } from "../services.ts";
 import { readAdvertise, shownAdvertise } from "./advertise.ts";
 import { fitCapabilityIndex, visibleTenant } from "./budget.ts";
+import type { IndexDeps } from "./deps.ts";
 import { readIndex } from "./read.ts";
 import { AdvertiseSettings, IndexBudgetRequest } from "./schema.ts";
 
 const path = "/api/index/:tenant";
 
 /** What there is, in the form that a model reads: whole, in short, or as much as fits a budget. */
-export function capabilityIndexRoutes(app: App, services: Services): void {
+export function capabilityIndexRoutes(app: App, services: IndexDeps): void {
   const { bounds } = services.config;
   const limits = { bytes: bounds.configBytes, depth: bounds.depth };
 
@@ -69,7 +69,7 @@ export function capabilityIndexRoutes(app: App, services: Services): void {
   }
 }
 
-async function show(c: RequestContext, services: Services, wanted: string, server?: string): Promise<Response> {
+async function show(c: RequestContext, services: IndexDeps, wanted: string, server?: string): Promise<Response> {
   const ref = {
     tenant: tenantName(c.req.param("tenant")),
     ...(server === undefined ? {} : { name: serverName(server) }),

@@ -5,8 +5,8 @@ import type { Failure } from "../kernel/failure.ts";
 import type { Source } from "../kernel/platform/usage.ts";
 import { ok, type Result } from "../kernel/result.ts";
 import type { CatalogEntry } from "../registry/summary.ts";
-import type { Services } from "../services.ts";
 import { type CatalogCaller, type CatalogQuestion, catalogDimensions } from "./contract.ts";
+import type { CatalogDeps } from "./deps.ts";
 import type { CatalogPage } from "./page-cache.ts";
 import type { CatalogField, CatalogQuery } from "./query.ts";
 
@@ -24,7 +24,7 @@ const version = "c1";
  * the directory has changed; `strong` asks it at once.
  */
 export async function readCatalog(
-  services: Services,
+  services: CatalogDeps,
   principal: Principal,
   { filter, facets, fields }: Omit<CatalogQuery, "limit" | "cursor">,
   page: PageRequest,

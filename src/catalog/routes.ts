@@ -4,7 +4,7 @@ import { admitAnyone, freshnessOf } from "../http/request.ts";
 import { notModified, send } from "../http/respond.ts";
 import { keepAnswer } from "../http/response-cache.ts";
 import { matchesEtag } from "../kernel/etag.ts";
-import type { Services } from "../services.ts";
+import type { CatalogDeps } from "./deps.ts";
 import { parseCatalogQuery } from "./query.ts";
 import { readCatalog } from "./read.ts";
 
@@ -13,7 +13,7 @@ const contentType = "application/json; charset=utf-8";
 const encoder = new TextEncoder();
 
 /** Servers across tenants: what is public, and what is the caller's own. */
-export function catalogRoutes(app: App, services: Services): void {
+export function catalogRoutes(app: App, services: CatalogDeps): void {
   app.get(path, async (c) => {
     const principal = await admitAnyone(c, services);
     const { limit, cursor, ...query } = unwrap(parseCatalogQuery(c.req.queries()));

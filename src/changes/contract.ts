@@ -1,6 +1,7 @@
+import type { Failure } from "../kernel/failure.ts";
+import type { Result } from "../kernel/result.ts";
 import type { StreamEvent } from "../kernel/sse.ts";
 import type { Change } from "../registry/change-chain.ts";
-import type { ChosenItem } from "../sessions/contract.ts";
 
 /** A part of one tenant whose changes somebody follows. */
 export interface Topic {
@@ -15,7 +16,7 @@ export interface Topic {
     after: number;
     /** It was read as a public server: then its loss may be told to those outside. */
     wasPublic: boolean;
-    items: Pick<ChosenItem, "kind" | "key" | "id">[];
+    items: { kind: Exclude<Change["kind"], "server">; key: string; id: string }[];
   }[];
 }
 
@@ -46,4 +47,22 @@ export interface Followed {
   begin?(): Promise<void>;
   /** First and last words of a stream whose readers cannot come back to a position. */
   readonly frame?: { opening: string; closing: string };
+}
+
+/** What a stream of changes follows. Other rooms have more kinds. */
+export type LogInterest = { kind: "log"; tenant: string; since: number };
+export type SubsetInterest = { kind: "subset"; topics: Topic[] };
+
+export interface StreamOptions<I> {
+  follows: I;
+  lifetimeMs: number;
+  /** The session it belongs to, which ends it. */
+  session?: string;
+}
+
+/** The streams of one caller. */
+export interface Streams<I> {
+  open(options: StreamOptions<I>, mostStreams: number): Promise<Result<ReadableStream<Uint8Array>, Failure>>;
+  endSession(session: string): Promise<void>;
+  count(): Promise<number>;
 }

@@ -1,5 +1,5 @@
-import type { FollowedTenant } from "../objects/stream-object.ts";
 import type { Followed } from "./contract.ts";
+import type { ChangesTenant } from "./deps.ts";
 
 /** Entries fetched at once: what the object holds of a log for a reader who is far behind. */
 const pageLength = 200;
@@ -7,10 +7,13 @@ const pageLength = 200;
 /** The whole log of one tenant. The id of an entry is its sequence number. */
 export class FollowedLog implements Followed {
   readonly tenants: readonly [string];
-  readonly #tenantOf: (name: string) => FollowedTenant;
+  readonly #tenantOf: (name: string) => Pick<ChangesTenant, "changes">;
   #since: number;
 
-  constructor({ tenant, since }: { tenant: string; since: number }, tenantOf: (name: string) => FollowedTenant) {
+  constructor(
+    { tenant, since }: { tenant: string; since: number },
+    tenantOf: (name: string) => Pick<ChangesTenant, "changes">,
+  ) {
     this.tenants = [tenant];
     this.#since = since;
     this.#tenantOf = tenantOf;

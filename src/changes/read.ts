@@ -3,7 +3,7 @@ import type { Failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { generationObjection, insiderObjection } from "../registry/access.ts";
 import { type ChainedChange, genesisOf, type LogHead } from "../registry/change-chain.ts";
-import type { Services } from "../services.ts";
+import type { ChangesDeps } from "./deps.ts";
 
 /** Entries of a tenant's log, oldest first, and from where to go on. */
 export interface ChangePage {
@@ -15,7 +15,7 @@ export interface ChangePage {
 }
 
 export async function readChanges(
-  services: Services,
+  services: ChangesDeps,
   principal: Principal,
   tenant: string,
   { since, limit }: { since: number; limit: number },

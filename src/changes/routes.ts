@@ -4,10 +4,9 @@ import { sendEvents, streamLifetimeMs, wantsEvents } from "../http/event-stream.
 import { admit, freshnessOf, parameters, tenantName, wholeNumber } from "../http/request.ts";
 import { succeed } from "../http/respond.ts";
 import { insiderObjection } from "../registry/access.ts";
-import type { Services } from "../services.ts";
-import { streamsOfSubject } from "../sessions/owner.ts";
+import type { ChangesDeps } from "./deps.ts";
 import { readChanges } from "./read.ts";
-import { mostStreams } from "./streams.ts";
+import { mostStreams, streamsOfSubject } from "./streams.ts";
 
 const path = "/api/changes/:tenant";
 
@@ -15,7 +14,7 @@ const path = "/api/changes/:tenant";
 const vary = { Vary: "Accept, Origin" };
 
 /** A tenant's ordered log of changes: page by page, or as it grows. */
-export function changesRoutes(app: App, services: Services): void {
+export function changesRoutes(app: App, services: ChangesDeps): void {
   app.get(path, async (c) => {
     const tenant = tenantName(c.req.param("tenant"));
     const principal = await admit(c, services, "registry:read");
@@ -29,7 +28,7 @@ export function changesRoutes(app: App, services: Services): void {
   });
 }
 
-async function list(c: RequestContext, services: Services, principal: Principal, tenant: string): Promise<Response> {
+async function list(c: RequestContext, services: ChangesDeps, principal: Principal, tenant: string): Promise<Response> {
   const query = parameters(c, ["since", "limit"]);
   const since = position("since", query.since) ?? 0;
   const limit = wholeNumber("limit", query.limit, { min: 1, max: 1_000, fallback: 100 });
@@ -38,7 +37,12 @@ async function list(c: RequestContext, services: Services, principal: Principal,
   return succeed(c, services, data, { generation: data.generation, source: "object", headers: vary });
 }
 
-async function follow(c: RequestContext, services: Services, principal: Principal, tenant: string): Promise<Response> {
+async function follow(
+  c: RequestContext,
+  services: ChangesDeps,
+  principal: Principal,
+  tenant: string,
+): Promise<Response> {
   const query = parameters(c, ["since"]);
   const asked = position("since", query.since);
   // An empty one is how a client says that it has seen none.

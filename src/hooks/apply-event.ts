@@ -3,7 +3,8 @@ import { err, ok, type Result } from "../kernel/result.ts";
 import type { PreparedManifest } from "../manifest/prepare.ts";
 import type { ServerConfig, ServerStatus } from "../registry/schema.ts";
 import { generationOf, tenantOf } from "../registry/sql/change-log.ts";
-import { publish, type Retention } from "../registry/sql/publish.ts";
+import type { WriteContext } from "../registry/sql/listener.ts";
+import { publish } from "../registry/sql/publish.ts";
 import { findLive, findRow } from "../registry/sql/servers.ts";
 import { replaceConfig } from "../registry/sql/settings.ts";
 import { readableSources } from "../registry/sql/source-rows.ts";
@@ -14,7 +15,7 @@ import type { HookRow } from "./sql/hooks.ts";
 interface Arrival {
   hook: HookRow;
   at: string;
-  keep: Retention;
+  write: WriteContext;
 }
 
 /**
@@ -57,9 +58,9 @@ function inSequence(
 function takeManifest(
   sql: SqlStorage,
   manifest: Omit<PreparedManifest, "rejected">,
-  { hook, at, keep }: Arrival,
+  { hook, at, write }: Arrival,
 ): Result<AppliedEvent, Failure> {
-  const published = publish(sql, tenantOf(sql), { name: hook.server, subject: `hook ${hook.id}`, at, manifest }, keep);
+  const published = publish(write, tenantOf(sql), { name: hook.server, subject: `hook ${hook.id}`, at, manifest });
   if (!published.ok) return published;
   return ok(present(sql, hook.server, published.value.outcome === "unchanged" ? "unchanged" : "applied"));
 }
@@ -73,7 +74,7 @@ function askSources(sql: SqlStorage, { hook }: Arrival): Result<AppliedEvent, Fa
   return ok(present(sql, hook.server, "queued"));
 }
 
-function setStatus(sql: SqlStorage, status: ServerStatus, { hook, at, keep }: Arrival): Result<AppliedEvent, Failure> {
+function setStatus(sql: SqlStorage, status: ServerStatus, { hook, at, write }: Arrival): Result<AppliedEvent, Failure> {
   const row = findLive(sql, hook.server);
   if (row === undefined) {
     const withdrawn = findWithdrawn(sql, hook.server);
@@ -83,13 +84,13 @@ function setStatus(sql: SqlStorage, status: ServerStatus, { hook, at, keep }: Ar
   const { status: before = "active", ...config } = JSON.parse(row.config) as ServerConfig;
   if (before === status) return ok(present(sql, hook.server, "unchanged"));
   const next = (status === "active" ? config : { ...config, status }) as ServerConfig;
-  const replaced = replaceConfig(sql, next, at, keep.changes);
+  const replaced = replaceConfig(write, next, at);
   return replaced.ok ? ok(present(sql, hook.server, "applied")) : replaced;
 }
 
-function withdraw(sql: SqlStorage, { hook, at, keep }: Arrival): Result<AppliedEvent, Failure> {
+function withdraw(sql: SqlStorage, { hook, at, write }: Arrival): Result<AppliedEvent, Failure> {
   if (findLive(sql, hook.server) === undefined) return ok(present(sql, hook.server, "unchanged"));
-  withdrawServer(sql, hook.server, at, keep.changes);
+  withdrawServer(write, hook.server, at);
   return ok(present(sql, hook.server, "applied"));
 }
 

@@ -1,7 +1,7 @@
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { Head } from "../registry/contract.ts";
-import type { Retention } from "../registry/sql/publish.ts";
+import type { WriteContext } from "../registry/sql/listener.ts";
 import { currentHead, findRow } from "../registry/sql/servers.ts";
 import { applyEvent } from "./apply-event.ts";
 import type {
@@ -36,7 +36,7 @@ export interface HookDeskOptions {
   sql: SqlStorage;
   /** False while nothing was ever written: then there are no tables either. */
   isReady: () => boolean;
-  keep: Retention;
+  context: WriteContext;
   /** One write of the tenant, with all that follows from it. */
   write: (
     hook: HookRow,
@@ -114,7 +114,7 @@ export class HookDesk {
 
   /** Takes an event that was verified with one of the hook's keys. One message has one effect, however often it comes. */
   async receive(id: string, keyId: string, event: PublisherEvent): Promise<Result<ReceivedEvent, Failure>> {
-    const { sql, keep, write, refreshSoon } = this.#options;
+    const { sql, context, write, refreshSoon } = this.#options;
     const row = this.#find(id);
     // Between the check of the signature and now, the hook or its key may have been taken back.
     if (!row.ok) return err(failure("ErrorWebhookUnverified"));
@@ -126,7 +126,7 @@ export class HookDesk {
 
     const { message, type, sequence } = event;
     const received = await write(hook, (at) => {
-      const applied = applyEvent(sql, event, { hook, at, keep });
+      const applied = applyEvent(sql, event, { hook, at, write: context });
       if (applied.ok) noteDelivery(sql, id, { message, type, sequence, ...applied.value }, Date.now());
       return applied;
     });

@@ -1,21 +1,24 @@
 import { readBytes } from "../http/body.ts";
-import { type App, bad, type RequestContext, RequestFailed } from "../http/context.ts";
+import type { App, RequestContext } from "../http/context.ts";
+import { bad, RequestFailed } from "../http/context.ts";
 import { parameters, takeTurn } from "../http/request.ts";
 import { send } from "../http/respond.ts";
 import { digestOfText } from "../kernel/digest.ts";
-import { type Failure, failure } from "../kernel/failure.ts";
+import type { Failure } from "../kernel/failure.ts";
+import { failure } from "../kernel/failure.ts";
 import { tenantPattern } from "../kernel/names.ts";
-import { err, ok, type Result } from "../kernel/result.ts";
+import type { Result } from "../kernel/result.ts";
+import { err, ok } from "../kernel/result.ts";
 import { parseStrictJson } from "../kernel/strict-json.ts";
 import { schemaViolations } from "../kernel/zod-issues.ts";
 import { knowsTenant } from "../registry/access.ts";
 import { prepareDocument } from "../registry/publish.ts";
 import { refreshNow } from "../registry/read.ts";
-import type { Services } from "../services.ts";
 import { verifyGithub } from "../webhooks/github.ts";
 import { importVerifyingKey } from "../webhooks/keys.ts";
 import { verifyWebhook } from "../webhooks/verify.ts";
 import type { HookGate, PublisherEvent, ReceivedEvent } from "./contract.ts";
+import type { HooksDeps } from "./deps.ts";
 import { HookEvent } from "./schema.ts";
 
 const path = "/hooks/:tenant/:id";
@@ -24,7 +27,7 @@ const path = "/hooks/:tenant/:id";
 const envelopeBytes = 64 * 1_024;
 
 /** Where publishers tell of changes. Whatever is wrong before the signature is proven has one answer. */
-export function inboundRoutes(app: App, services: Services): void {
+export function inboundRoutes(app: App, services: HooksDeps): void {
   app.post(path, async (c) => {
     const [tenant, id] = [c.req.param("tenant"), c.req.param("id")];
     c.set("subject", `hook ${id.slice(0, 64)}`);
@@ -70,7 +73,7 @@ const patienceMs = 5_000;
  */
 async function withRefresh(
   c: RequestContext,
-  services: Services,
+  services: HooksDeps,
   ref: { tenant: string; name: string },
   received: ReceivedEvent,
 ): Promise<ReceivedEvent> {
@@ -84,7 +87,7 @@ async function withRefresh(
 }
 
 /** Made-up paths wake no tenant: the directory knows whom there ever was. */
-async function findGate(services: Services, tenant: string, id: string): Promise<HookGate | undefined> {
+async function findGate(services: HooksDeps, tenant: string, id: string): Promise<HookGate | undefined> {
   if (!tenantPattern.test(tenant) || !/^[0-9a-f-]{36}$/.test(id)) return undefined;
   if (!(await knowsTenant(services, tenant))) return undefined;
   return services.tenant(tenant).hookGate(id);
@@ -120,7 +123,7 @@ interface Unread {
 
 /** Bytes → event, with its manifest prepared as for any other publish. */
 async function readEvent(
-  services: Services,
+  services: HooksDeps,
   ref: { tenant: string; name: string },
   hook: HookGate,
   message: string,

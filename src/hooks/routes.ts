@@ -1,18 +1,19 @@
 import { tenantObjection } from "../auth/principal.ts";
 import { readDocument, validated } from "../http/body.ts";
-import { type App, bad, type RequestContext, refuse, unwrap } from "../http/context.ts";
+import type { App, RequestContext } from "../http/context.ts";
+import { bad, refuse, unwrap } from "../http/context.ts";
 import { admit, parameters, tenantName } from "../http/request.ts";
 import { publicOrigin, succeed } from "../http/respond.ts";
-import type { Services } from "../services.ts";
 import { generateSecret, importVerifyingKey } from "../webhooks/keys.ts";
 import type { HookKey } from "./contract.ts";
+import type { HooksDeps } from "./deps.ts";
 import { HookChange, HookEventType, HookRequest, KeyRotation } from "./schema.ts";
 
 const collection = "/api/hooks";
 const item = "/api/hooks/:tenant/:id";
 
 /** Inbound webhooks: registered, looked at, rotated, switched off and deleted by those who may publish. */
-export function hooksRoutes(app: App, services: Services): void {
+export function hooksRoutes(app: App, services: HooksDeps): void {
   const object = (tenant: string) => services.tenant(tenant);
   const { configBytes: bytes, depth } = services.config.bounds;
   const body = (c: RequestContext) => readDocument(c, { bytes, depth });
@@ -93,7 +94,7 @@ export function hooksRoutes(app: App, services: Services): void {
 }
 
 /** A tenant that the caller may publish to. Permission comes before anything is looked up. */
-async function ownerOf(c: RequestContext, services: Services, tenant: string | undefined): Promise<string> {
+async function ownerOf(c: RequestContext, services: HooksDeps, tenant: string | undefined): Promise<string> {
   const principal = await admit(c, services, "registry:publish");
   const name = tenantName(tenant);
   refuse(tenantObjection(principal, name, "registry:publish"));

@@ -1,9 +1,7 @@
 import type { Context, Hono } from "hono";
-import type { Principal } from "../auth/principal.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { Source } from "../kernel/platform/usage.ts";
 import type { Result } from "../kernel/result.ts";
-import type { Session } from "../sessions/contract.ts";
 
 /** What one request carries besides its services. */
 export interface Variables {
@@ -12,8 +10,6 @@ export interface Variables {
   /** Where the answer came from, for headers and metrics. */
   source?: Source;
   subject?: string;
-  /** Who calls below /mcp/, and the session they call in. */
-  caller?: { principal: Principal; session: Session };
   /** What a JSON-RPC error of this request answers. */
   rpcId?: string | number;
   /** An error has its line in the log already. */

@@ -1,6 +1,6 @@
 import type { Principal } from "../auth/principal.ts";
-import type { Services } from "../services.ts";
 import type { RequestContext } from "./context.ts";
+import type { HttpDeps } from "./deps.ts";
 import { send } from "./respond.ts";
 
 /** A stream is ended after this and taken up again by its client, so that none outlives a deploy or a token for long. */
@@ -18,7 +18,7 @@ export function wantsEvents(c: RequestContext): boolean {
 
 export function sendEvents(
   c: RequestContext,
-  services: Services,
+  services: HttpDeps,
   stream: ReadableStream<Uint8Array> | null,
   headers: Record<string, string> = {},
 ): Response {

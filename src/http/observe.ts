@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
-import type { Services } from "../services.ts";
 import type { RequestContext, Variables } from "./context.ts";
+import type { HttpDeps } from "./deps.ts";
 import { offeredId } from "./request.ts";
 
 /** One structured line. The path is logged without its query, and no header ever is: either could hold a secret. */
@@ -23,7 +23,7 @@ export function log(c: RequestContext, event: string, fields: Record<string, unk
  * The one layer around every request: its id, its time, its count. Logs a line for errors, writes and slow requests;
  * a hot read logs nothing, because a line would cost more than the read.
  */
-export function observe(services: Services): MiddlewareHandler<{ Bindings: Env; Variables: Variables }> {
+export function observe(services: HttpDeps): MiddlewareHandler<{ Bindings: Env; Variables: Variables }> {
   return async (c, next) => {
     const startedAt = services.now();
     c.set("requestId", offeredId(c.req.header("X-Request-Id")) ?? crypto.randomUUID());

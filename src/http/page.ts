@@ -1,7 +1,7 @@
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import type { Services } from "../services.ts";
 import type { Position } from "./cursor.ts";
+import type { HttpDeps } from "./deps.ts";
 import { wholeNumber } from "./request.ts";
 
 /** The page that a query string asks for. */
@@ -36,7 +36,7 @@ export interface Page<T> {
 
 /** One page of a list in order of tenant and name. `scope` is everything a cursor must not be carried across. */
 export function paged<T extends { tenant: string; name: string }>(
-  services: Services,
+  services: HttpDeps,
   request: PageRequest,
   scope: unknown,
   read: ReadPage<T>,
@@ -51,7 +51,7 @@ export function placeOf({ tenant, name }: { tenant: string; name: string }): str
 
 /** The same in the order of another key. */
 export async function pagedBy<T>(
-  services: Services,
+  services: HttpDeps,
   { limit, cursor }: PageRequest,
   scope: unknown,
   read: ReadPage<T>,
@@ -66,7 +66,7 @@ export async function pagedBy<T>(
 
 /** Where a page starts; nowhere in particular for the first. */
 export async function pageStart(
-  { cursors }: Services,
+  { cursors }: HttpDeps,
   cursor: string | undefined,
   scope: unknown,
 ): Promise<Result<Position | undefined, Failure>> {
@@ -77,7 +77,7 @@ export async function pageStart(
 
 /** What was read as a page, with the cursor of the next. */
 export async function pageOf<T>(
-  { cursors }: Services,
+  { cursors }: HttpDeps,
   limit: number,
   scope: unknown,
   start: Position | undefined,

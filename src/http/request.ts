@@ -1,11 +1,11 @@
 import { type Principal, type Scope, scopeObjection } from "../auth/principal.ts";
 import { ServerName, type ServerRef, serverPattern, TenantName, tenantPattern } from "../kernel/names.ts";
 import type { TokenBuckets } from "../kernel/rate-limit.ts";
-import type { Services } from "../services.ts";
 import { bad, type RequestContext, refuse, unwrap } from "./context.ts";
+import type { HttpDeps } from "./deps.ts";
 
 /** Who is calling. Counts against their reads; writes are counted again, exactly, by the tenant's object. */
-export async function admit(c: RequestContext, services: Services, scope: Scope): Promise<Principal> {
+export async function admit(c: RequestContext, services: HttpDeps, scope: Scope): Promise<Principal> {
   const authorization = c.req.header("Authorization");
   const known = services.authenticator.peek(authorization);
   const principal = known ?? unwrap(await services.authenticator.authenticate(authorization));
@@ -13,7 +13,7 @@ export async function admit(c: RequestContext, services: Services, scope: Scope)
 }
 
 /** As `admit`, but without a token the caller is nobody in particular, who may read what is public. */
-export async function admitAnyone(c: RequestContext, services: Services): Promise<Principal> {
+export async function admitAnyone(c: RequestContext, services: HttpDeps): Promise<Principal> {
   if (c.req.header("Authorization") !== undefined) return admit(c, services, "registry:read");
   return permit(c, services, { ...nobody, subject: anonymousSubject(c.req.raw.headers) }, "registry:read");
 }
@@ -39,7 +39,7 @@ const nobody: Omit<Principal, "subject"> = {
 };
 
 /** What is left of admission once the caller is known: their rate and their scope. */
-export function permit(c: RequestContext, services: Services, principal: Principal, scope: Scope): Principal {
+export function permit(c: RequestContext, services: HttpDeps, principal: Principal, scope: Scope): Principal {
   c.set("subject", principal.subject);
   takeTurn(services, services.reads, principal.subject);
   refuse(scopeObjection(principal, scope));
@@ -47,7 +47,7 @@ export function permit(c: RequestContext, services: Services, principal: Princip
 }
 
 /** Counts a request against what one caller may do. */
-export function takeTurn(services: Services, buckets: TokenBuckets, caller: string): void {
+export function takeTurn(services: HttpDeps, buckets: TokenBuckets, caller: string): void {
   const allowed = buckets.take(caller, services.now());
   if (allowed.ok) return;
   throw bad("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });

@@ -1,8 +1,8 @@
 import type { Config } from "../config.ts";
 import { type Failure, statusOf } from "../kernel/failure.ts";
 import type { Source } from "../kernel/platform/usage.ts";
-import type { Services } from "../services.ts";
 import type { RequestContext } from "./context.ts";
+import type { HttpDeps } from "./deps.ts";
 import { isOfficial, problem, problemJson, rpcError } from "./errors.ts";
 
 /** What an answer says about itself besides its data. */
@@ -21,7 +21,7 @@ const json = "application/json; charset=utf-8";
 const exposed =
   "ETag, Link, X-MCP-Session-ID, Rollcall-Generation, Rollcall-Source, Server-Timing, Retry-After, X-Request-Id, WWW-Authenticate";
 
-export function succeed(c: RequestContext, services: Services, data: unknown, meta: AnswerMeta = {}): Response {
+export function succeed(c: RequestContext, services: HttpDeps, data: unknown, meta: AnswerMeta = {}): Response {
   const { message } = meta;
   const body = JSON.stringify({ success: true, ...(message === undefined ? {} : { message }), data });
   return send(c, services, body, json, meta);
@@ -30,7 +30,7 @@ export function succeed(c: RequestContext, services: Services, data: unknown, me
 /** Headers are built in one go: changing a response afterwards costs more than making it. */
 export function send(
   c: RequestContext,
-  services: Services,
+  services: HttpDeps,
   body: BodyInit | null,
   contentType: string,
   meta: AnswerMeta,
@@ -47,7 +47,7 @@ export function send(
 }
 
 /** 304: no body, and of the headers of the answer it stands for those that say whether and how it may be used again. */
-export function notModified(c: RequestContext, services: Services, meta: AnswerMeta): Response {
+export function notModified(c: RequestContext, services: HttpDeps, meta: AnswerMeta): Response {
   if (meta.source !== undefined) c.set("source", meta.source);
   const headers = {
     "X-Request-Id": c.get("requestId"),
@@ -59,7 +59,7 @@ export function notModified(c: RequestContext, services: Services, meta: AnswerM
 
 /** What an answer and the 304 that stands for it have in common. */
 export function validators(
-  { config }: Services,
+  { config }: HttpDeps,
   origin: string | undefined,
   { etag, generation, source }: AnswerMeta,
   milliseconds: number,
@@ -73,7 +73,7 @@ export function validators(
   };
 }
 
-export function fail(c: RequestContext, services: Services, failure: Failure): Response {
+export function fail(c: RequestContext, services: HttpDeps, failure: Failure): Response {
   const status = statusOf(failure.code);
   const { code, details } = failure;
   const headers: Record<string, string> = { "Cache-Control": "no-store" };
@@ -101,7 +101,7 @@ export function sessionError({ code, message, details }: Failure): unknown {
   return { error: message, code, ...(details === undefined ? {} : { details }) };
 }
 
-function challenge(c: RequestContext, services: Services, { code, details }: Failure): string {
+function challenge(c: RequestContext, services: HttpDeps, { code, details }: Failure): string {
   // No token would help here: what is missing is a session.
   if (["ErrorSessionMissing", "ErrorSessionInvalid", "ErrorResumeInvalid"].includes(code)) {
     return 'Session negotiate="/mcp/negotiate"';

@@ -1,7 +1,7 @@
 import { routePath } from "hono/route";
 import { matchesEtag } from "../kernel/etag.ts";
-import type { Services } from "../services.ts";
 import type { RequestContext } from "./context.ts";
+import type { HttpDeps } from "./deps.ts";
 import { anonymousSubject, offeredId } from "./request.ts";
 import { type AnswerMeta, validators } from "./respond.ts";
 import type { KeptAnswer } from "./response-store.ts";
@@ -14,7 +14,7 @@ const anonymousMs = 60_000;
  * request the long way. Awaits nothing and touches nothing but memory. What a request tells of itself is looked at once:
  * each look costs as much as everything else here.
  */
-export function answerAgain(services: Services, { url, headers }: Request): Response | undefined {
+export function answerAgain(services: HttpDeps, { url, headers }: Request): Response | undefined {
   const kept = findKept(services, headers, url);
   if (kept === undefined) return undefined;
   const { body, unchanged } = kept;
@@ -38,20 +38,20 @@ export function withId(response: Response, asked: Headers): Response {
 }
 
 /** What is kept for the caller under a question, unless they want more than was kept. */
-export function findKept(services: Services, headers: Headers, question: string): KeptAnswer | undefined {
+export function findKept(services: HttpDeps, headers: Headers, question: string): KeptAnswer | undefined {
   const kept = services.kept.find(keyOf(question, headers.get("Authorization")), services.now());
   return kept === undefined || isParticular(services, headers) ? undefined : kept;
 }
 
 /** Counts the request; whoever has no turn left is told so the long way. */
-export function takesTurn(services: Services, kept: KeptAnswer, headers: Headers, status: number): boolean {
+export function takesTurn(services: HttpDeps, kept: KeptAnswer, headers: Headers, status: number): boolean {
   const { ok } = services.reads.take(kept.subject ?? anonymousSubject(headers), services.now());
   if (ok) services.metrics.record(kept.route, status, 0, "memory");
   return ok;
 }
 
 /** Whether a request wants what is not in every answer: something newer, or leave for its page. */
-function isParticular({ config }: Services, headers: Headers): boolean {
+function isParticular({ config }: HttpDeps, headers: Headers): boolean {
   return (
     headers.has("Cache-Control") ||
     headers.has("Rollcall-Min-Generation") ||
@@ -68,7 +68,7 @@ interface Keeping {
 }
 
 /** Keeps what is being answered from memory, to be sent again as long as it holds. */
-export function keepAnswer(c: RequestContext, services: Services, keeping: Keeping): void {
+export function keepAnswer(c: RequestContext, services: HttpDeps, keeping: Keeping): void {
   const { question, body, contentType, meta, holds } = keeping;
   const { headers: given } = c.req.raw;
   // A HEAD comes here too, and is none of those that are answered again.

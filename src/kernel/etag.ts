@@ -1,14 +1,18 @@
-import type { Head } from "../registry/contract.ts";
+/** As much of a head as its tag is made of. */
+interface Tagged {
+  digest?: string;
+  overlay: number;
+}
 
 /**
  * A representation's tag: digest, overlay revision and the version of the view's code. Weak, because `lastSynced` may
  * move under it.
  */
-export function etagOf(head: Pick<Head, "digest" | "overlay">, view: string): string {
+export function etagOf(head: Tagged, view: string): string {
   return `W/"${opaqueTag(head)}.${view}"`;
 }
 
-function opaqueTag(head: Pick<Head, "digest" | "overlay">): string {
+function opaqueTag(head: Tagged): string {
   return `${head.digest ?? "none"}.${head.overlay}`;
 }
 
@@ -33,10 +37,7 @@ export function preconditionOf(ifMatch: string | undefined, ifNoneMatch: string 
  * Strong comparison would refuse our own weak tags, so a write compares what the tag stands for: the digest alone, or
  * digest and overlay revision whatever the view it was read from.
  */
-export function meetsPrecondition(
-  condition: Precondition,
-  head: Pick<Head, "digest" | "overlay"> | undefined,
-): boolean {
+export function meetsPrecondition(condition: Precondition, head: Tagged | undefined): boolean {
   switch (condition.kind) {
     case "absent":
       return head === undefined;

@@ -73,6 +73,8 @@ export function countChanges(changes: readonly Pick<NewChange, "classification">
   return counts;
 }
 
+/** The tenant's index: a card for every item that is current and switched on. */
+
 /** One item of a server. */
 export interface Slot {
   kind: CapabilityKind;

@@ -1,26 +1,14 @@
+import type { RegistryDirectory, RegistryTenant } from "../registry/contract.ts";
+import type { SearchDirectory, SearchTenant } from "../search/contract.ts";
 import type { DirectoryObject } from "./directory/directory-object.ts";
 import type { TenantObject } from "./tenant/tenant-object.ts";
 
 /** The verbs of a tenant, as its callers see them: plain data in and out, results instead of exceptions. */
 export type Tenant = Pick<
   TenantObject,
-  | "publish"
-  | "createServer"
-  | "replaceConfig"
-  | "deleteServer"
-  | "switchItems"
   | "publishVersion"
   | "changeStatus"
   | "versions"
-  | "head"
-  | "server"
-  | "servers"
-  | "body"
-  | "revisions"
-  | "revision"
-  | "capability"
-  | "find"
-  | "cards"
   | "indexState"
   | "indexServers"
   | "indexItems"
@@ -42,8 +30,6 @@ export type Tenant = Pick<
   | "hookGate"
   | "receiveEvent"
   | "refuseEvent"
-  | "refresh"
-  | "sources"
   | "createSubscription"
   | "subscriptions"
   | "subscription"
@@ -51,20 +37,14 @@ export type Tenant = Pick<
   | "rotateSubscription"
   | "testSubscription"
   | "removeSubscription"
->;
+> &
+  RegistryTenant &
+  SearchTenant;
 
 /** The verbs of the directory, as its callers see them. */
 export type Directory = Pick<
   DirectoryObject,
-  | "cards"
-  | "catalog"
-  | "claimRemotes"
-  | "find"
-  | "knows"
-  | "list"
-  | "listVersions"
-  | "releaseClaims"
-  | "update"
-  | "versionNamed"
-  | "versionsOf"
->;
+  "catalog" | "claimRemotes" | "listVersions" | "releaseClaims" | "update" | "versionNamed" | "versionsOf"
+> &
+  RegistryDirectory &
+  SearchDirectory;

@@ -8,6 +8,7 @@ import {
   memoMs,
   type SessionOwner,
   type SessionRecord,
+  type SessionStub,
   sameOwner,
   sessionIdleMs,
 } from "../sessions/contract.ts";
@@ -16,7 +17,7 @@ import {
  * One session. Its own clock decides what is expired, so no caller's can revive or end it. Nothing is written until it
  * is opened, and nothing is left once it is over: an unknown id wakes an object that stays empty.
  */
-export class SessionObject extends DurableObject<Env> {
+export class SessionObject extends DurableObject<Env> implements SessionStub {
   readonly #kv = countedValues(this.ctx.storage.kv);
 
   async open(record: SessionRecord): Promise<{ lastActivity: number }> {

@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Followed, Topic } from "../changes/contract.ts";
+import type { Followed, LogInterest, StreamOptions, Streams, SubsetInterest } from "../changes/contract.ts";
 import { FollowedLog } from "../changes/follow-log.ts";
 import { OpenStream } from "../changes/live-stream.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
@@ -11,18 +11,9 @@ import type { Tenant } from "./contract.ts";
 import { tenantOf } from "./stubs.ts";
 
 /** The same as a caller names it. */
-export type Interest =
-  | { kind: "subset"; topics: Topic[] }
-  | { kind: "log"; tenant: string; since: number }
-  | ResourceInterest;
+export type Interest = LogInterest | SubsetInterest | ResourceInterest;
 
-/** A tenant as far as it is followed. */
-export type FollowedTenant = Pick<
-  Tenant,
-  "changes" | "changesOf" | "head" | "indexState" | "advertise" | "advertisedServers"
->;
-
-export function follow(interest: Interest, tenantOf: (name: string) => FollowedTenant): Followed {
+export function follow(interest: Interest, tenantOf: (name: string) => Tenant): Followed {
   switch (interest.kind) {
     case "subset":
       return new FollowedSubset(interest.topics, tenantOf);
@@ -31,13 +22,6 @@ export function follow(interest: Interest, tenantOf: (name: string) => FollowedT
     case "resources":
       return new FollowedResources(interest, tenantOf);
   }
-}
-
-export interface StreamOptions {
-  follows: Interest;
-  lifetimeMs: number;
-  /** The session it belongs to, which ends it. */
-  session?: string;
 }
 
 /** A watch outlives the stream it is for by this much at most, should the news of its end be lost. */
@@ -50,7 +34,7 @@ const firstWriteMs = 2_000;
  * The live streams of one caller. Tenants tell it that something changed only while it watches them, and each stream
  * fetches what changed. Nothing is stored: when the last client leaves, the object can go.
  */
-export class StreamObject extends DurableObject<Env> {
+export class StreamObject extends DurableObject<Env> implements Streams<Interest> {
   /** Each with the session that it belongs to, if it does. */
   readonly #streams = new Map<OpenStream, string | undefined>();
   readonly #turns = new Map<string, Promise<void>>();
@@ -59,7 +43,7 @@ export class StreamObject extends DurableObject<Env> {
 
   /** An RPC method that returns the stream hears when the client leaves; a response from `fetch` would not. */
   async open(
-    { follows, lifetimeMs, session }: StreamOptions,
+    { follows, lifetimeMs, session }: StreamOptions<Interest>,
     mostStreams: number,
   ): Promise<Result<ReadableStream<Uint8Array>, Failure>> {
     const followed = follow(follows, (name) => tenantOf(this.env, name, objectOperations));

@@ -1,7 +1,7 @@
 import { countedStub } from "../kernel/platform/counted-bindings.ts";
 import type { Operations } from "../kernel/platform/usage.ts";
+import type { SessionStub } from "../sessions/contract.ts";
 import type { Directory, Tenant } from "./contract.ts";
-import type { SessionObject } from "./session-object.ts";
 import type { StreamObject } from "./stream-object.ts";
 
 /** There is one directory for the whole deployment. */
@@ -9,9 +9,6 @@ export function directoryOf(env: Pick<Env, "DIRECTORY">, operations: Operations)
   const stub = env.DIRECTORY.get(env.DIRECTORY.idFromName("directory"));
   return countedStub(stub, operations) as unknown as Directory;
 }
-
-/** The verbs of a session, as its callers see them. */
-export type SessionStub = Pick<SessionObject, "open" | "use" | "end" | "surrender">;
 
 /** A session that no one has the id of yet. */
 export function newSession(env: Pick<Env, "SESSIONS">, operations: Operations): { id: string; session: SessionStub } {

@@ -1,12 +1,15 @@
 import { characterIssues } from "../kernel/characters.ts";
-import { type Failure, failure } from "../kernel/failure.ts";
+import type { Failure } from "../kernel/failure.ts";
+import { failure } from "../kernel/failure.ts";
 import type { Issue } from "../kernel/issue.ts";
-import { err, ok, type Result } from "../kernel/result.ts";
+import type { Result } from "../kernel/result.ts";
+import { err, ok } from "../kernel/result.ts";
 import { schemaViolations } from "../kernel/zod-issues.ts";
 import type { Writer, Written } from "../registry/contract.ts";
-import type { Services } from "../services.ts";
 import type { ServerVersion, VersionOutcome } from "./contract.ts";
-import { ServerJson, type StatusUpdate } from "./schema.ts";
+import type { OfficialDeps } from "./deps.ts";
+import type { StatusUpdate } from "./schema.ts";
+import { ServerJson } from "./schema.ts";
 import { claimedUrls, keptDocument, nameObjection, placeOf } from "./server-json.ts";
 
 /** Publishing and judging a server.json, and the life of its versions afterwards. */
@@ -35,7 +38,7 @@ export function invalidServerJson(issues: readonly Issue[]): Failure {
 
 /** The document is valid, and the writer may write to its tenant. */
 export async function publishServerJson(
-  services: Services,
+  services: OfficialDeps,
   writer: Writer,
   submitted: ServerJson,
 ): Promise<Result<{ version: ServerVersion; generation: number }, Failure>> {
@@ -54,7 +57,7 @@ export async function publishServerJson(
 
 /** A version that comes back needs its remotes back, which another server may have taken since. */
 export async function changeVersions(
-  services: Services,
+  services: OfficialDeps,
   writer: Writer,
   server: string,
   /** Of one version, or of all where none is named. */
@@ -76,7 +79,7 @@ export async function changeVersions(
 
 /** Claims the addresses first, so that of two servers that want one at the same time only one goes on. */
 async function withRemotes(
-  services: Services,
+  services: OfficialDeps,
   server: string,
   urls: readonly string[],
   write: () => Promise<Written<VersionOutcome>>,

@@ -1,7 +1,7 @@
 import { type Page, type PageRequest, pagedBy } from "../http/page.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import type { Services } from "../services.ts";
+import type { OfficialDeps } from "./deps.ts";
 import type { ListedVersion, VersionQuery } from "./sql/directory-versions.ts";
 
 /** What a list of versions is narrowed to. Everyone sees the same: what is public. */
@@ -9,7 +9,7 @@ export type VersionFilter = Omit<VersionQuery, "after" | "limit">;
 
 /** A page of the versions of public servers: one question to the directory. */
 export function listOfficial(
-  services: Services,
+  services: OfficialDeps,
   filter: VersionFilter,
   page: PageRequest,
 ): Promise<Result<Page<ListedVersion>, Failure>> {
@@ -28,7 +28,7 @@ export function listOfficial(
 }
 
 export async function officialVersions(
-  services: Services,
+  services: OfficialDeps,
   name: string,
   includeDeleted: boolean,
 ): Promise<Result<ListedVersion[], Failure>> {
@@ -37,7 +37,7 @@ export async function officialVersions(
 }
 
 export async function officialVersion(
-  services: Services,
+  services: OfficialDeps,
   name: string,
   version: string,
   includeDeleted: boolean,

@@ -7,7 +7,7 @@ import { notModified, publicOrigin, send } from "../http/respond.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { matchesEtag } from "../kernel/etag.ts";
 import { version as ownVersion, service } from "../kernel/version.ts";
-import type { Services } from "../services.ts";
+import type { OfficialDeps } from "./deps.ts";
 import { serverJsonIssues } from "./publish.ts";
 import { listOfficial, officialVersion, officialVersions, parseTime, type VersionFilter } from "./read.ts";
 import { serverResponse } from "./response.ts";
@@ -23,7 +23,12 @@ interface Meta {
   headers?: Record<string, string>;
 }
 
-export async function answer(c: RequestContext, services: Services, body: unknown, more: Meta = {}): Promise<Response> {
+export async function answer(
+  c: RequestContext,
+  services: OfficialDeps,
+  body: unknown,
+  more: Meta = {},
+): Promise<Response> {
   const text = JSON.stringify(body);
   const etag = `W/"${(await digestOfText(text)).slice(7, 39)}"`;
   const meta = { source: "object" as const, etag, ...more };
@@ -33,7 +38,7 @@ export async function answer(c: RequestContext, services: Services, body: unknow
 }
 
 /** Reading the official registry's API: everyone sees what is public. */
-export function officialRoutes(app: App, services: Services): void {
+export function officialRoutes(app: App, services: OfficialDeps): void {
   for (const prefix of officialPrefixes) {
     app.get(`${prefix}/servers`, async (c) => {
       await admitAnyone(c, services);

@@ -5,7 +5,7 @@ import { admit, parameters } from "../http/request.ts";
 import { publicOrigin } from "../http/respond.ts";
 import type { Writer } from "../registry/contract.ts";
 import { refreshNow } from "../registry/read.ts";
-import type { Services } from "../services.ts";
+import type { OfficialDeps } from "./deps.ts";
 import { changeVersions, invalidServerJson, publishServerJson, serverJsonIssues } from "./publish.ts";
 import { serverResponse } from "./response.ts";
 import { answer, officialName, officialPrefixes } from "./routes.ts";
@@ -13,7 +13,7 @@ import { OfficialName, type ServerJson, StatusUpdate } from "./schema.ts";
 import { placeOf } from "./server-json.ts";
 
 /** Publishing to the official registry's API, for tokens that hold the tenant before the slash. */
-export function officialWriteRoutes(app: App, services: Services): void {
+export function officialWriteRoutes(app: App, services: OfficialDeps): void {
   const { bounds } = services.config;
 
   for (const prefix of officialPrefixes) {
@@ -74,7 +74,7 @@ export function officialWriteRoutes(app: App, services: Services): void {
   }
 }
 
-async function statusChange(c: RequestContext, services: Services, only: string | undefined) {
+async function statusChange(c: RequestContext, services: OfficialDeps, only: string | undefined) {
   const principal = await admit(c, services, "registry:publish");
   parameters(c, []);
   const name = officialName(c);
@@ -96,6 +96,6 @@ function writerOf(principal: Principal, name: string): Writer {
 }
 
 /** Its object reads the remotes at once; this waits out of the caller's sight, to show here what was found. */
-function readRemotes(c: RequestContext, services: Services, { name, remotes = [] }: ServerJson): void {
+function readRemotes(c: RequestContext, services: OfficialDeps, { name, remotes = [] }: ServerJson): void {
   if (remotes.length > 0) c.executionCtx.waitUntil(refreshNow(services, placeOf(name), { anew: false }));
 }

@@ -1,9 +1,9 @@
 import { holds, type Principal } from "../auth/principal.ts";
 import { type Failure, type FailureCode, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import type { Services } from "../services.ts";
 import type { Resolved } from "./cache/heads.ts";
 import type { Head } from "./contract.ts";
+import type { RegistryDeps } from "./deps.ts";
 
 /**
  * Why a principal may not read a server; undefined when it may. To someone outside the tenant, a private server and no
@@ -25,7 +25,7 @@ const unknownMs = 2_000;
  * them it looks like any tenant that is not theirs.
  */
 export async function guardTenant(
-  services: Services,
+  services: RegistryDeps,
   principal: Principal,
   tenant: string,
 ): Promise<Failure | undefined> {
@@ -34,7 +34,7 @@ export async function guardTenant(
 }
 
 /** Whether a tenant has, or ever had, a server. */
-export async function knowsTenant(services: Services, tenant: string): Promise<boolean> {
+export async function knowsTenant(services: RegistryDeps, tenant: string): Promise<boolean> {
   const now = services.now();
   let known = services.knownTenants.get(tenant);
   if (known === undefined || known.until <= now) {

@@ -5,9 +5,8 @@ import { type AnswerMeta, notModified, send, succeed } from "../http/respond.ts"
 import { keepAnswer } from "../http/response-cache.ts";
 import { etagOf, matchesEtag } from "../kernel/etag.ts";
 import { failure } from "../kernel/failure.ts";
-import { ownView } from "../mcp/resources/own-manifest.ts";
-import type { Services } from "../services.ts";
 import { readableHead } from "./access.ts";
+import type { RegistryDeps } from "./deps.ts";
 import { publishDocument } from "./publish.ts";
 import { asCached, findView, isUnread, resolveHead, showView } from "./read.ts";
 import { ItemSwitch } from "./schema.ts";
@@ -19,7 +18,7 @@ import { effectiveBy, writerTo, written } from "./write.ts";
  * One view of one server: authorise, resolve the head, compare tags, send bytes. What was answered from memory is kept
  * whole, and from then on need not come here.
  */
-export async function readView(c: RequestContext, services: Services, view: View): Promise<Response> {
+export async function readView(c: RequestContext, services: RegistryDeps, view: View): Promise<Response> {
   const ref = serverRef(c);
   const freshness = freshnessOf(c);
   if (c.req.url.includes("?")) parameters(c, []);
@@ -48,7 +47,7 @@ export async function readView(c: RequestContext, services: Services, view: View
 const path = "/api/mcp/capabilities/:tenant/:name";
 
 /** What a server can do: read it, publish it, switch items on and off. */
-export function capabilitiesRoutes(app: App, services: Services): void {
+export function capabilitiesRoutes(app: App, services: RegistryDeps): void {
   const { bounds } = services.config;
 
   app.get(path, (c) => readView(c, services, capabilitiesView));
@@ -89,7 +88,7 @@ export function capabilitiesRoutes(app: App, services: Services): void {
 }
 
 /** The `capabilities://` views: of every server, and of the registry itself. */
-export function viewsRoutes(app: App, services: Services): void {
+export function viewsRoutes(app: App, services: RegistryDeps): void {
   app.get("/api/mcp/capabilities/:tenant/:name/:view", async (c) => {
     const view = unwrap(findView(c.req.param("view")));
     try {
@@ -102,15 +101,7 @@ export function viewsRoutes(app: App, services: Services): void {
     }
   });
 
-  app.get("/api/mcp/capabilities/:view", (c) => {
-    parameters(c, []);
-    const { text, contentType } = unwrap(ownView(services, c.req.param("view")));
-    return send(c, services, text, contentType, { source: "memory" });
+  app.all("/api/mcp/capabilities/:tenant/:name/:view", () => {
+    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
   });
-
-  for (const path of ["/api/mcp/capabilities/:tenant/:name/:view", "/api/mcp/capabilities/:view"]) {
-    app.all(path, () => {
-      throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
-    });
-  }
 }

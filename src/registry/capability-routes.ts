@@ -3,8 +3,8 @@ import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
 import { admitAnyone, flag, freshnessOf, parameters, tenantName } from "../http/request.ts";
 import { notModified, send, succeed } from "../http/respond.ts";
 import { matchesEtag } from "../kernel/etag.ts";
-import type { Services } from "../services.ts";
 import { capabilityText, readCapability } from "./capability.ts";
+import type { RegistryDeps } from "./deps.ts";
 import { capabilityDocument } from "./views/capability.ts";
 
 const path = "/api/capabilities/:tenant/:capabilityId";
@@ -13,7 +13,7 @@ const formats = { json: "application/json", yaml: "application/yaml", rtfs: "app
 type Format = keyof typeof formats;
 
 /** One capability of any kind, by its id. Public ones need no token. */
-export function capabilityRoutes(app: App, services: Services): void {
+export function capabilityRoutes(app: App, services: RegistryDeps): void {
   app.get(path, async (c) => {
     const tenant = tenantName(c.req.param("tenant"));
     const principal = await admitAnyone(c, services);

@@ -3,9 +3,9 @@ import type { Principal } from "../auth/principal.ts";
 import { printRtfs, type RtfsCapability } from "../formats/rtfs/index.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import type { Services } from "../services.ts";
 import { guardTenant, readableHead } from "./access.ts";
 import type { Head } from "./contract.ts";
+import type { RegistryDeps } from "./deps.ts";
 import type { CapabilityDocument } from "./views/capability.ts";
 
 /** What a capability's document can be written as besides JSON. */
@@ -34,7 +34,7 @@ export interface FoundCapability extends CapabilityDocument {
 
 /** A current capability of a tenant, by its id, while it is switched on. */
 export async function readCapability(
-  services: Services,
+  services: RegistryDeps,
   principal: Principal,
   tenant: string,
   id: string,

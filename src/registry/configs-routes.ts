@@ -1,13 +1,14 @@
 import { holds } from "../auth/principal.ts";
 import { readDocument, validated } from "../http/body.ts";
-import { type App, bad, type RequestContext, refuse, unwrap } from "../http/context.ts";
+import type { App, RequestContext } from "../http/context.ts";
+import { bad, refuse, unwrap } from "../http/context.ts";
 import { readPageRequest } from "../http/page.ts";
 import { admit, freshnessOf, parameters, serverName, serverRef, tenantName } from "../http/request.ts";
 import { notModified, succeed } from "../http/respond.ts";
 import { etagOf, matchesEtag } from "../kernel/etag.ts";
-import type { Services } from "../services.ts";
 import { generationObjection, insiderObjection } from "./access.ts";
 import type { ServerEntry, SourceDetail, Writer } from "./contract.ts";
+import type { RegistryDeps } from "./deps.ts";
 import { refreshNow } from "./read.ts";
 import { ServerConfig } from "./schema.ts";
 import { listServers, readServer, soleTenant, summaryOf } from "./servers.ts";
@@ -17,7 +18,7 @@ const listPath = "/api/mcp/configs";
 const onePath = "/api/mcp/configs/:tenant/:name";
 
 /** Servers and their settings. */
-export function configsRoutes(app: App, services: Services): void {
+export function configsRoutes(app: App, services: RegistryDeps): void {
   app.get(listPath, async (c) => {
     const principal = await admit(c, services, "registry:read");
     const query = parameters(c, ["tenant", "visibility", "limit", "cursor"]);
@@ -109,14 +110,14 @@ function shown({ config, head, summary, createdAt, updatedAt }: ServerEntry, sou
 }
 
 /** Its object reads new sources at once; this waits for it out of the caller's sight, to show here what was found. */
-function readSources(c: RequestContext, services: Services, { tenant, name, sources }: ServerConfig): void {
+function readSources(c: RequestContext, services: RegistryDeps, { tenant, name, sources }: ServerConfig): void {
   if (sources !== undefined && sources.length > 0) {
     c.executionCtx.waitUntil(refreshNow(services, { tenant, name }, { anew: false }));
   }
 }
 
 /** The config in a body, and who is writing it. Permission comes before the rest of the document is looked at. */
-async function submitted(c: RequestContext, services: Services): Promise<{ config: ServerConfig; writer: Writer }> {
+async function submitted(c: RequestContext, services: RegistryDeps): Promise<{ config: ServerConfig; writer: Writer }> {
   const principal = await admit(c, services, "registry:publish");
   parameters(c, []);
   const { bounds } = services.config;

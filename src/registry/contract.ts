@@ -6,7 +6,10 @@ import type { ChangeCounts } from "../manifest/diff.ts";
 import type { CapabilityFlag } from "../manifest/flag.ts";
 import type { PreparedManifest } from "../manifest/prepare.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
+import type { StoredCapability } from "../manifest/stored.ts";
 import type { ServerConfig, ServerStatus, Visibility } from "./schema.ts";
+
+// for the experiment only
 
 /** What asking a source last found: not asked yet, readable, wanting a credential, something else, or nothing. */
 export type ProbeState = "pending" | "live" | "gated" | "not-mcp" | "unreachable";
@@ -136,6 +139,8 @@ export interface ServerEntry {
   updatedAt: string;
 }
 
+/** Writes to a server that leave its manifest alone. Each runs inside one transaction of the tenant's object. */
+
 export interface SettingsOutcome {
   generation: number;
   changed: boolean;
@@ -166,6 +171,32 @@ export interface ServerSummary {
   tokens?: number;
   /** Of the items that are switched on. */
   attributes?: AttributeCounts;
+}
+/** What the registry asks a tenant's object. */
+export interface RegistryTenant {
+  publish(
+    writer: Writer,
+    request: Omit<PublishRequest, "subject" | "at" | "precondition">,
+  ): Promise<Written<PublishOutcome>>;
+  createServer(writer: Writer, config: ServerConfig): Promise<Written<SettingsOutcome>>;
+  replaceConfig(writer: Writer, config: ServerConfig): Promise<Written<SettingsOutcome>>;
+  deleteServer(writer: Writer, name: string): Promise<Written<SettingsOutcome>>;
+  switchItems(writer: Writer, name: string, switches: Switch[]): Promise<Written<SettingsOutcome>>;
+  head(name: string): Promise<AsOf<{ head?: Head }>>;
+  server(name: string): Promise<AsOf<{ entry?: ServerEntry }>>;
+  servers(after: string, limit: number): Promise<AsOf<{ entries: ServerEntry[] }>>;
+  body(name: string, digest: string): Promise<string | undefined>;
+  revisions(name: string, before: number, limit: number): Promise<AsOf<{ head?: Head; revisions: Revision[] }>>;
+  revision(name: string, digest: string): Promise<AsOf<{ head?: Head; revision?: Revision }>>;
+  capability(id: string): Promise<AsOf<{ head?: Head; capability?: StoredCapability }>>;
+  refresh(name: string, options: { anew: boolean }): Promise<Refreshed | NoLook>;
+  sources(name: string): Promise<SourceDetail[]>;
+}
+
+/** What the registry asks the directory. */
+export interface RegistryDirectory {
+  knows(tenant: string): Promise<boolean>;
+  list(query: DirectoryQuery): Promise<AsOf<{ entries: DirectoryEntry[] }>>;
 }
 
 /** One row of a list. */

@@ -11,7 +11,7 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { parseStrictJson, type StrictJson } from "../kernel/strict-json.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
-import type { Services } from "../services.ts";
+import type { RegistryDeps } from "./deps.ts";
 import { prepareDocument, publishPrepared } from "./publish.ts";
 import { effectiveBy, writerTo, written } from "./write.ts";
 
@@ -20,7 +20,7 @@ const path = "/api/import/:format";
 /** Large enough for the descriptions of real APIs, small enough to parse in a moment. */
 const yamlBytes = 4 * 1024 * 1024;
 
-type Importer = (c: RequestContext, services: Services, server: string) => Promise<Result<Imported, ImportFault>>;
+type Importer = (c: RequestContext, services: RegistryDeps, server: string) => Promise<Result<Imported, ImportFault>>;
 
 /** Plain data that an importer can be given, and what to tell about it. */
 interface PlainData {
@@ -48,7 +48,7 @@ const importers: Record<string, Importer> = {
 };
 
 /** Turns a document of another kind into a published manifest, or with `?dryRun=true` shows what would be published. */
-export function importsRoutes(app: App, services: Services): void {
+export function importsRoutes(app: App, services: RegistryDeps): void {
   const { bounds } = services.config;
 
   app.post(path, async (c) => {
@@ -107,7 +107,7 @@ function countKinds(capabilities: readonly { kind: CapabilityKind }[]): Partial<
  * JSON or YAML without damage: what an importer makes of a repeated key would be a guess. A number too long for a double
  * is let through with a warning, because real documents have them in their examples.
  */
-async function plainData(c: RequestContext, { config: { bounds } }: Services): Promise<PlainData> {
+async function plainData(c: RequestContext, { config: { bounds } }: RegistryDeps): Promise<PlainData> {
   const { value, issues } = await readDocument(c, { bytes: bounds.importBytes, depth: bounds.depth, yamlBytes });
   const damage = issues.filter(({ rule }) => rule !== "lossy-number");
   const [first] = damage;

@@ -1,11 +1,13 @@
 import type { Failure } from "../kernel/failure.ts";
 import type { ServerRef } from "../kernel/names.ts";
-import { ok, type Result } from "../kernel/result.ts";
+import type { Result } from "../kernel/result.ts";
+import { ok } from "../kernel/result.ts";
 import type { StrictJson } from "../kernel/strict-json.ts";
-import { type PreparedManifest, prepareManifest, type Rejection, withoutTakenIds } from "../manifest/prepare.ts";
+import type { PreparedManifest, Rejection } from "../manifest/prepare.ts";
+import { prepareManifest, withoutTakenIds } from "../manifest/prepare.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
-import type { Services } from "../services.ts";
 import type { Head, PublishOutcome, Writer } from "./contract.ts";
+import type { RegistryDeps } from "./deps.ts";
 
 export interface Published extends PublishOutcome {
   digest: string;
@@ -21,7 +23,7 @@ const countUnasked = 65_536;
 
 /** Document → published manifest, whoever brings it: prepare it, hand it to its tenant, and show it here from now on. */
 export async function publishDocument(
-  services: Services,
+  services: RegistryDeps,
   ref: ServerRef,
   writer: Writer,
   document: StrictJson,
@@ -33,7 +35,7 @@ export async function publishDocument(
 
 /** Everything a publish does short of publishing: what a preview shows. */
 export async function prepareDocument(
-  services: Services,
+  services: RegistryDeps,
   ref: ServerRef,
   document: StrictJson,
   partial: boolean,
@@ -56,7 +58,7 @@ export async function prepareDocument(
  * collides leaves those items out and tries again.
  */
 export async function publishPrepared(
-  services: Services,
+  services: RegistryDeps,
   ref: ServerRef,
   writer: Writer,
   prepared: PreparedManifest,
@@ -76,7 +78,7 @@ export async function publishPrepared(
 }
 
 /** Counts of what is published now. Any copy will do, however old: a count belongs to its digest for ever. */
-async function knownTokens(services: Services, ref: ServerRef): Promise<Map<string, number>> {
+async function knownTokens(services: RegistryDeps, ref: ServerRef): Promise<Map<string, number>> {
   const { head } = await services.heads.resolve(ref, { strong: false, minGeneration: 0 });
   const body = head?.digest === undefined ? undefined : await services.bodies.get(ref, head.digest);
   return new Map(body?.manifest.capabilities.map(({ digest, tokens }) => [digest, tokens]));

@@ -7,10 +7,10 @@ import type { ServerRef } from "../kernel/names.ts";
 import { farther, type Source } from "../kernel/platform/usage.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
-import type { Services } from "../services.ts";
 import { guardTenant, readableHead } from "./access.ts";
 import type { Resolved } from "./cache/heads.ts";
 import type { Head, NoLook, Refreshed } from "./contract.ts";
+import type { RegistryDeps } from "./deps.ts";
 import { namedView, viewNames } from "./views/named.ts";
 import type { View } from "./views/view.ts";
 
@@ -25,7 +25,7 @@ export const asCached: Freshness = { strong: false, minGeneration: 0 };
 
 /** The manifest, for whoever answers a question about it rather than shows it. */
 export async function readManifest(
-  services: Services,
+  services: RegistryDeps,
   principal: Principal,
   ref: ServerRef,
   freshness: Freshness = asCached,
@@ -43,7 +43,7 @@ export async function readManifest(
 
 /** What is known of a server, once its tenant is known to be there. Who may read it is not decided yet. */
 export async function resolveHead(
-  services: Services,
+  services: RegistryDeps,
   principal: Principal,
   ref: ServerRef,
   freshness: Freshness,
@@ -53,7 +53,7 @@ export async function resolveHead(
 }
 
 /** What a server has published, for routes that answer a question about it rather than show it. */
-export async function readRequestedManifest(c: RequestContext, services: Services): Promise<PublishedManifest> {
+export async function readRequestedManifest(c: RequestContext, services: RegistryDeps): Promise<PublishedManifest> {
   const ref = serverRef(c);
   const freshness = freshnessOf(c);
   const principal = await admit(c, services, "registry:read");
@@ -65,7 +65,7 @@ export async function readRequestedManifest(c: RequestContext, services: Service
  * way may have been before it.
  */
 export async function refreshNow(
-  services: Services,
+  services: RegistryDeps,
   { tenant, name }: ServerRef,
   { anew }: { anew: boolean },
 ): Promise<Refreshed | NoLook> {
@@ -84,7 +84,7 @@ export interface ShownView {
 
 /** One view of one server. */
 export async function readView(
-  services: Services,
+  services: RegistryDeps,
   principal: Principal,
   ref: ServerRef,
   view: View,
@@ -103,7 +103,7 @@ export function isUnread({ digest, sources }: Head): boolean {
 
 /** The view of a head that the principal may read. */
 export async function showView(
-  services: Services,
+  services: RegistryDeps,
   principal: Principal,
   view: View,
   head: Head,
@@ -132,7 +132,7 @@ export async function showView(
  * A server whose sources were not read yet is read for its tenant while it waits; others see that it is not. There is
  * no earlier copy to fall back on, so a failure is one.
  */
-async function readFirst(services: Services, principal: Principal, head: Head): Promise<Result<Head, Failure>> {
+async function readFirst(services: RegistryDeps, principal: Principal, head: Head): Promise<Result<Head, Failure>> {
   const pending = head.sources?.some(({ status }) => status === "pending");
   let current = head;
   if (pending && holds(principal, head.tenant)) {

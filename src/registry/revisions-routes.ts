@@ -4,9 +4,9 @@ import { notModified, succeed } from "../http/respond.ts";
 import { matchesEtag } from "../kernel/etag.ts";
 import { sectionForKind } from "../manifest/schema/manifest.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
-import type { Services } from "../services.ts";
 import { insiderObjection, readableHead } from "./access.ts";
 import type { Head } from "./contract.ts";
+import type { RegistryDeps } from "./deps.ts";
 import { diffRevisions, readRevision } from "./revisions.ts";
 
 const path = "/api/mcp/capabilities/:tenant/:name";
@@ -15,7 +15,7 @@ const path = "/api/mcp/capabilities/:tenant/:name";
  * What a server used to be: its revisions, any of them whole, and what changed between two. The past belongs to the
  * tenant: a server that is public now may not have been, and what was switched off is still in it.
  */
-export function historyRoutes(app: App, services: Services): void {
+export function historyRoutes(app: App, services: RegistryDeps): void {
   app.get(`${path}/revisions`, async (c) => {
     const { ref, principal, minGeneration } = await insider(c, services);
     const query = parameters(c, ["limit", "before"]);
@@ -61,7 +61,7 @@ export function historyRoutes(app: App, services: Services): void {
 }
 
 /** Someone of the tenant. Anyone else is refused before the rest of the request is looked at. */
-async function insider(c: RequestContext, services: Services) {
+async function insider(c: RequestContext, services: RegistryDeps) {
   const ref = serverRef(c);
   const { minGeneration } = freshnessOf(c);
   const principal = await admit(c, services, "registry:read");

@@ -1,12 +1,16 @@
 import type { Principal } from "../auth/principal.ts";
-import { type Failure, failure } from "../kernel/failure.ts";
-import { Digest, type ServerRef } from "../kernel/names.ts";
-import { err, ok, type Result } from "../kernel/result.ts";
-import { type ChangeCounts, countChanges, diffManifests, type NewChange } from "../manifest/diff.ts";
+import type { Failure } from "../kernel/failure.ts";
+import { failure } from "../kernel/failure.ts";
+import type { ServerRef } from "../kernel/names.ts";
+import { Digest } from "../kernel/names.ts";
+import type { Result } from "../kernel/result.ts";
+import { err, ok } from "../kernel/result.ts";
+import type { ChangeCounts, NewChange } from "../manifest/diff.ts";
+import { countChanges, diffManifests } from "../manifest/diff.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
-import type { Services } from "../services.ts";
 import { insiderObjection, readableHead } from "./access.ts";
 import type { Head, Revision } from "./contract.ts";
+import type { RegistryDeps } from "./deps.ts";
 
 export interface RetainedRevision {
   head: Head;
@@ -27,7 +31,7 @@ export interface WantedRevision {
  * server that is public now may not have been, and what was switched off is still in it.
  */
 export async function readRevision(
-  services: Services,
+  services: RegistryDeps,
   principal: Principal,
   ref: ServerRef,
   { parameter, value }: WantedRevision,
@@ -63,7 +67,7 @@ export interface DiffOptions {
 
 /** What changed between two revisions of a server, classified. Without `to`, up to the present one. */
 export async function diffRevisions(
-  services: Services,
+  services: RegistryDeps,
   principal: Principal,
   ref: ServerRef,
   wanted: { from: string | undefined; to: string | undefined },

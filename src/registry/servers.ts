@@ -1,11 +1,15 @@
-import { holds, type Principal } from "../auth/principal.ts";
-import { type Page, type PageRequest, paged, type ReadPage } from "../http/page.ts";
-import { type Failure, failure } from "../kernel/failure.ts";
+import type { Principal } from "../auth/principal.ts";
+import { holds } from "../auth/principal.ts";
+import type { Page, PageRequest, ReadPage } from "../http/page.ts";
+import { paged } from "../http/page.ts";
+import type { Failure } from "../kernel/failure.ts";
+import { failure } from "../kernel/failure.ts";
 import type { ServerRef } from "../kernel/names.ts";
-import { err, ok, type Result } from "../kernel/result.ts";
-import type { Services } from "../services.ts";
+import type { Result } from "../kernel/result.ts";
+import { err, ok } from "../kernel/result.ts";
 import { guardTenant, readableHead } from "./access.ts";
 import type { DirectoryEntry, ServerEntry } from "./contract.ts";
+import type { RegistryDeps } from "./deps.ts";
 import { directoryEntry } from "./summary.ts";
 
 /** What lists and outsiders see of a server. */
@@ -16,7 +20,7 @@ export function summaryOf({ config, summary, head, updatedAt }: ServerEntry): Di
 
 /** A server with its settings, as its object has it at this very moment: a cached head may still be public. */
 export async function readServer(
-  services: Services,
+  services: RegistryDeps,
   principal: Principal,
   ref: ServerRef,
   minGeneration = 0,
@@ -39,7 +43,7 @@ export interface ServerList {
 
 /** A page of servers. What the caller may not see is not in it, so an unknown tenant's list is an empty one. */
 export function listServers(
-  services: Services,
+  services: RegistryDeps,
   principal: Principal,
   list: ServerList,
   page: PageRequest,
@@ -56,7 +60,7 @@ export function soleTenant(principal: Principal, { whose, tenant }: ServerList):
   return whose === "own" && !principal.admin && principal.tenants.length === 1 ? principal.tenants[0] : undefined;
 }
 
-function pagesOf(services: Services, principal: Principal, list: ServerList): ReadPage<DirectoryEntry> {
+function pagesOf(services: RegistryDeps, principal: Principal, list: ServerList): ReadPage<DirectoryEntry> {
   const sole = soleTenant(principal, list);
   if (sole !== undefined) return within(services, sole);
   const { whose, tenant } = list;
@@ -70,7 +74,7 @@ function pagesOf(services: Services, principal: Principal, list: ServerList): Re
 }
 
 /** One tenant is asked itself, so its list is never behind. */
-function within(services: Services, tenant: string): ReadPage<DirectoryEntry> {
+function within(services: RegistryDeps, tenant: string): ReadPage<DirectoryEntry> {
   return async ([, after = ""], limit) => {
     const { entries, generation } = await services.tenant(tenant).servers(after, limit);
     return { items: entries.map(summaryOf), generation };
@@ -78,7 +82,11 @@ function within(services: Services, tenant: string): ReadPage<DirectoryEntry> {
 }
 
 /** A list across tenants is one query to the directory. */
-function across(services: Services, tenants: readonly string[] | "all", onlyPublic: boolean): ReadPage<DirectoryEntry> {
+function across(
+  services: RegistryDeps,
+  tenants: readonly string[] | "all",
+  onlyPublic: boolean,
+): ReadPage<DirectoryEntry> {
   return async ([tenant = "", name = ""], limit) => {
     const after = { tenant, name };
     const { entries, generation } = await services.directory().list({ tenants, onlyPublic, after, limit });

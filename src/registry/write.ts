@@ -3,8 +3,8 @@ import { type RequestContext, refuse } from "../http/context.ts";
 import { admit } from "../http/request.ts";
 import type { AnswerMeta } from "../http/respond.ts";
 import { etagOf, preconditionOf } from "../kernel/etag.ts";
-import type { Services } from "../services.ts";
 import type { Head, Writer } from "./contract.ts";
+import type { RegistryDeps } from "./deps.ts";
 import { capabilitiesView } from "./views/capabilities.ts";
 
 /** The longest any data centre may show what was true before a write. docs/freshness.md says how it adds up. */
@@ -16,7 +16,7 @@ export function effectiveBy(now: number): string {
 }
 
 /** A caller who may write to a tenant, with what their headers require of the server. */
-export async function writerTo(c: RequestContext, services: Services, tenant: string): Promise<Writer> {
+export async function writerTo(c: RequestContext, services: RegistryDeps, tenant: string): Promise<Writer> {
   return asWriter(c, await admit(c, services, "registry:publish"), tenant);
 }
 

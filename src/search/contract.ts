@@ -1,4 +1,5 @@
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
+import type { AsOf } from "../registry/contract.ts";
 import type { Explanation } from "./rank.ts";
 
 /** A current capability as a search or a negotiation sees it: enough to choose by, without its schema. */
@@ -39,3 +40,15 @@ export interface Whose {
 
 /** A card with the generation of its tenant as of which it is true. */
 export type PublicCard<T extends CapabilityCard = CapabilityCard> = T & { generation: number };
+
+/** What search asks a tenant's object. */
+export interface SearchTenant {
+  find(query: CardQuery): Promise<AsOf<{ cards: RankedCard[] }>>;
+  cards(ids: readonly string[]): Promise<AsOf<{ cards: (CapabilityCard & { public: boolean })[] }>>;
+}
+
+/** What search asks the directory. */
+export interface SearchDirectory {
+  find(query: CardQuery & Whose): Promise<AsOf<{ cards: PublicCard<RankedCard>[] }>>;
+  cards(ids: readonly string[], whose?: Whose): Promise<AsOf<{ cards: PublicCard[] }>>;
+}

@@ -4,7 +4,7 @@ import { notModified, send } from "../http/respond.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { matchesEtag } from "../kernel/etag.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
-import type { Services } from "../services.ts";
+import type { SearchDeps } from "./deps.ts";
 import { type Search, searchCapabilities } from "./search.ts";
 
 const path = "/api/search";
@@ -19,7 +19,7 @@ const mostValues = 20;
 const version = "s1";
 
 /** Capabilities across tenants for a task: what is public, and what is the caller's own. */
-export function searchRoutes(app: App, services: Services): void {
+export function searchRoutes(app: App, services: SearchDeps): void {
   app.get(path, async (c) => {
     const principal = await admitAnyone(c, services);
     const { search, limit, cursor } = queryOf(c);

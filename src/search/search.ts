@@ -4,7 +4,7 @@ import { digestOfText } from "../kernel/digest.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
-import type { Services } from "../services.ts";
+import type { SearchDeps } from "./deps.ts";
 import { readQuestion } from "./query.ts";
 import type { Explanation } from "./rank.ts";
 import { wordsIn } from "./terms.ts";
@@ -61,7 +61,7 @@ const mostResults = 100;
 
 /** A page of the capabilities that serve a task. A cursor is good while what came before it stays as it was. */
 export async function searchCapabilities(
-  services: Services,
+  services: SearchDeps,
   principal: Principal,
   { text, kinds, tenants, budget, explain }: Search,
   page: PageRequest,

@@ -1,6 +1,6 @@
 import { holds, type Principal } from "../auth/principal.ts";
-import type { Services } from "../services.ts";
 import type { CapabilityCard, CardQuery } from "./contract.ts";
+import type { SearchDeps } from "./deps.ts";
 import { type Explanation, fuseRanks } from "./rank.ts";
 
 /** A card with the generation of its tenant as of which it is true. */
@@ -40,7 +40,7 @@ export function rangeOf(principal: Principal, tenants: readonly string[] | undef
 }
 
 /** Capabilities that the caller may see, the best first. */
-export async function rankedCards(services: Services, range: Range, query: CardQuery): Promise<SeenCard[]> {
+export async function rankedCards(services: SearchDeps, range: Range, query: CardQuery): Promise<SeenCard[]> {
   return (await searchCards(services, range, query)).cards;
 }
 
@@ -52,7 +52,7 @@ export interface FoundCards {
 
 /** Each tenant's own ranking and the public one, fused. */
 export async function searchCards(
-  services: Services,
+  services: SearchDeps,
   { own, elsewhere }: Range,
   query: CardQuery,
 ): Promise<FoundCards> {
@@ -75,7 +75,7 @@ export async function searchCards(
 
 /** All that these ids may mean to the caller. */
 export async function cardsNamed(
-  services: Services,
+  services: SearchDeps,
   { own, elsewhere }: Range,
   ids: readonly string[],
 ): Promise<SeenCard[]> {

@@ -4,7 +4,7 @@ import { publicOrigin, send } from "../http/respond.ts";
 import { digestOfTextNow } from "../kernel/digest.ts";
 import { matchesEtag } from "../kernel/etag.ts";
 import { service, version } from "../kernel/version.ts";
-import type { Services } from "../services.ts";
+import type { ServiceDeps } from "./deps.ts";
 
 const card = "/mcp/server-card";
 const catalog = "/.well-known/ai-catalog.json";
@@ -14,7 +14,7 @@ const resource = "/.well-known/oauth-protected-resource";
 const supportedProtocolVersions = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"];
 
 /** What a client finds without being told: who this is, where its MCP endpoint is, how to get in. */
-export function discoveryRoutes(app: App, services: Services): void {
+export function discoveryRoutes(app: App, services: ServiceDeps): void {
   const { config } = services;
 
   const fixed = (c: RequestContext, text: string, contentType: string) => {

@@ -29,7 +29,7 @@ import tool from "../../schemas/tool.schema.json" with { type: "json" };
 import toolsView from "../../schemas/tools-view.schema.json" with { type: "json" };
 import { type App, bad, type RequestContext } from "../http/context.ts";
 import { send, succeed } from "../http/respond.ts";
-import type { Services } from "../services.ts";
+import type { ServiceDeps } from "./deps.ts";
 import type { published } from "./published-schemas.ts";
 
 const schemas: Record<keyof typeof published, unknown> = {
@@ -66,7 +66,7 @@ const schemas: Record<keyof typeof published, unknown> = {
 const files = new Map(Object.entries(schemas).map(([name, schema]) => [`${name}.schema.json`, JSON.stringify(schema)]));
 
 /** What the API says of itself: generated files, the same for everyone. */
-export function descriptionRoutes(app: App, services: Services): void {
+export function descriptionRoutes(app: App, services: ServiceDeps): void {
   const fixed = (c: RequestContext, text: string, contentType: string) =>
     send(c, services, text, contentType, { headers: { "Cache-Control": "public, max-age=3600" } });
 

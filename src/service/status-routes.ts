@@ -3,11 +3,11 @@ import { admit } from "../http/request.ts";
 import { succeed } from "../http/respond.ts";
 import { failure } from "../kernel/failure.ts";
 import { service, version } from "../kernel/version.ts";
-import type { Services } from "../services.ts";
+import type { ServiceDeps } from "./deps.ts";
 import { discoveryLinks } from "./discovery-routes.ts";
 
 /** What an operator looks at: health, counts, and how to get in. */
-export function operationsRoutes(app: App, services: Services): void {
+export function operationsRoutes(app: App, services: ServiceDeps): void {
   app.get("/", (c) => {
     const links = {
       health: "/healthz",
@@ -35,6 +35,6 @@ export function operationsRoutes(app: App, services: Services): void {
 }
 
 /** What this isolate keeps so as not to make it again, in bytes. */
-function memoryOf({ views, catalogPages, kept, judged }: Services): number {
+function memoryOf({ views, catalogPages, kept, judged }: ServiceDeps): number {
   return views.bytes + catalogPages.bytes + kept.bytes + judged.bytes;
 }

@@ -98,3 +98,11 @@ export interface CheckedSession {
   lastActivity: number;
   reusableMs: number;
 }
+
+/** The verbs of a session, as its callers see them. */
+export interface SessionStub {
+  open(record: SessionRecord): Promise<{ lastActivity: number }>;
+  use(owner: SessionOwner): Promise<CheckedSession | undefined>;
+  end(owner: SessionOwner): Promise<boolean>;
+  surrender(owner: SessionOwner, resumeHash: string): Promise<SessionRecord | undefined>;
+}

@@ -2,13 +2,13 @@ import type { z } from "zod";
 import type { Principal } from "../auth/principal.ts";
 import type { Failure } from "../kernel/failure.ts";
 import type { Result } from "../kernel/result.ts";
-import type { Services } from "../services.ts";
 import type { ChosenSubset } from "./contract.ts";
+import type { SessionsDeps } from "./deps.ts";
 import type { Agreed, Offer } from "./negotiate.ts";
 
 /** What a custom capability may work with. */
 export interface CustomRequest {
-  services: Services;
+  services: SessionsDeps;
   principal: Principal;
   /** The version and parameters that were settled for it. */
   agreed: Agreed;

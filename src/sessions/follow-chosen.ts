@@ -1,15 +1,15 @@
 import type { Followed, Topic } from "../changes/contract.ts";
+import type { ChangesTenant } from "../changes/deps.ts";
 import { positionsText, type StreamEvent } from "../kernel/sse.ts";
-import type { FollowedTenant } from "../objects/stream-object.ts";
 import type { ChosenSubset } from "./contract.ts";
 
 /** The items that a session chose. An id says of every tenant up to which generation it was seen. */
 export class FollowedSubset implements Followed {
   readonly #topics: Map<string, Topic>;
   readonly #positions: Map<string, number>;
-  readonly #tenantOf: (name: string) => FollowedTenant;
+  readonly #tenantOf: (name: string) => Pick<ChangesTenant, "changesOf">;
 
-  constructor(topics: readonly Topic[], tenantOf: (name: string) => FollowedTenant) {
+  constructor(topics: readonly Topic[], tenantOf: (name: string) => Pick<ChangesTenant, "changesOf">) {
     this.#topics = new Map(topics.map((topic) => [topic.tenant, topic]));
     this.#positions = new Map(topics.map(({ tenant, servers }) => [tenant, seenBy(servers)]));
     this.#tenantOf = tenantOf;

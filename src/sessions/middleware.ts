@@ -3,10 +3,17 @@ import type { Principal } from "../auth/principal.ts";
 import type { SessionRequirement } from "../config.ts";
 import { bad, type RequestContext, RequestFailed, type Variables } from "../http/context.ts";
 import { admitAnyone } from "../http/request.ts";
-import type { Services } from "../services.ts";
 import { anonymousSession, type ChosenItem, type Session, sessionIdleMs } from "./contract.ts";
+import type { SessionsDeps } from "./deps.ts";
 import { lacksCapability } from "./open.ts";
 import { ownerOf } from "./owner.ts";
+
+declare module "hono" {
+  interface ContextVariableMap {
+    /** Who calls below /mcp/, and the session they call in; absent elsewhere. */
+    caller?: { principal: Principal; session: Session };
+  }
+}
 
 /** Who calls, and in which session, as the middleware found them. */
 export function callerOf(c: RequestContext): { principal: Principal; session: Session } {
@@ -50,7 +57,7 @@ const open: ReadonlySet<string> = new Set(["/mcp", "/mcp/negotiate", "/mcp/sessi
  * Finds the session of every request below /mcp/ and holds it against what its path requires. A session is never a
  * proof of who is calling: the token of the same request is, and the session must be that caller's own.
  */
-export function withSession(services: Services): MiddlewareHandler<{ Bindings: Env; Variables: Variables }> {
+export function withSession(services: SessionsDeps): MiddlewareHandler<{ Bindings: Env; Variables: Variables }> {
   return async (c, next) => {
     if (open.has(c.req.path) || c.req.method === "OPTIONS") return next();
     const principal = await admitAnyone(c, services);

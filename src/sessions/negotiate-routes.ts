@@ -4,24 +4,27 @@ import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
 import { admitAnyone, parameters, takeTurn } from "../http/request.ts";
 import { send } from "../http/respond.ts";
 import { service, version } from "../kernel/version.ts";
-import { ownIndexUris } from "../mcp/resources/index-resources.ts";
-import { ownResources } from "../mcp/resources/resources.ts";
-import { ownTools } from "../mcp/tools/tools.ts";
-import type { Services } from "../services.ts";
+import type { SessionsDeps } from "./deps.ts";
 import { sessionDocument } from "./middleware.ts";
 import { serverCapabilities } from "./offers.ts";
 import { customCapabilities, type OpenedSession, openSession, resumeSession } from "./open.ts";
 import { readResumeToken } from "./resume-token.ts";
 import { type CapabilityDetail, NegotiationRequest, negotiationBounds, ResumeRequest } from "./schema.ts";
 
+/** What the registry offers by itself, as an answer names it. */
+export interface Offered {
+  tools: readonly string[];
+  resources: () => string[];
+}
+
 /** Where sessions begin: negotiated, or taken up again. */
-export function negotiationRoutes(app: App, services: Services): void {
+export function negotiationRoutes(app: App, services: SessionsDeps, offered: Offered): void {
   app.post("/mcp/negotiate", async (c) => {
     parameters(c, []);
     const principal = await admitNegotiator(c, services);
     const request = validated(NegotiationRequest, await readBody(c, services), "ErrorNegotiationInvalid");
     const opened = unwrap(await openSession(services, principal, request));
-    return answerSession(c, services, principal, opened);
+    return answerSession(c, services, principal, opened, offered);
   });
 
   app.post("/mcp/session/resume", async (c) => {
@@ -31,7 +34,7 @@ export function negotiationRoutes(app: App, services: Services): void {
     const token = await readResumeToken(request.resume_token);
     const resumed = token && (await resumeSession(services, principal, token));
     if (resumed === undefined) throw bad("ErrorResumeInvalid");
-    return answerSession(c, services, principal, resumed);
+    return answerSession(c, services, principal, resumed, offered);
   });
 
   for (const path of ["/mcp/negotiate", "/mcp/session/resume"]) {
@@ -42,21 +45,22 @@ export function negotiationRoutes(app: App, services: Services): void {
 }
 
 /** Anyone may negotiate, but each session is an object of its own: that many at once and no more. */
-async function admitNegotiator(c: RequestContext, services: Services): Promise<Principal> {
+async function admitNegotiator(c: RequestContext, services: SessionsDeps): Promise<Principal> {
   const principal = await admitAnyone(c, services);
   takeTurn(services, services.negotiations, principal.subject);
   return principal;
 }
 
-function readBody(c: RequestContext, { config }: Services) {
+function readBody(c: RequestContext, { config }: SessionsDeps) {
   return readDocument(c, { bytes: negotiationBounds.bodyBytes, depth: config.bounds.depth });
 }
 
 function answerSession(
   c: RequestContext,
-  services: Services,
+  services: SessionsDeps,
   principal: Principal,
   { session, resumeToken, extensions }: OpenedSession,
+  offered: Offered,
 ): Response {
   const details = [...serverCapabilities(principal), ...customCapabilities.map(detailOf)];
   const { negotiated, extensions: kept, ...shown } = sessionDocument(session);
@@ -64,8 +68,8 @@ function answerSession(
     server_name: service,
     server_version: version,
     supported_capabilities: details.map(({ name }) => name),
-    available_tools: ownTools.map(({ name }) => name),
-    available_resources: [...ownResources.map(({ uri }) => uri), ...ownIndexUris(services)],
+    available_tools: offered.tools,
+    available_resources: offered.resources(),
     capability_details: Object.fromEntries(details.map((detail) => [detail.name, detail])),
     // A session that is taken up again shows what it kept.
     extensions: extensions ?? kept ?? {},

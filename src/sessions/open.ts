@@ -3,9 +3,9 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import { pointer } from "../kernel/issue.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { schemaViolations } from "../kernel/zod-issues.ts";
-import type { Services } from "../services.ts";
 import { contextCapability } from "./context/capability.ts";
 import { agreed, type ChosenSubset, resumeWindowMs, type Session, type SessionRecord } from "./contract.ts";
+import type { SessionsDeps } from "./deps.ts";
 import type { CustomCapability } from "./extension.ts";
 import { heldCapabilities, type Negotiated, negotiate } from "./negotiate.ts";
 import { clientOffers } from "./offers.ts";
@@ -28,7 +28,7 @@ export interface OpenedSession {
 
 /** Settles what a client asked for and opens its session. Everything is judged before anything is made. */
 export async function openSession(
-  services: Services,
+  services: SessionsDeps,
   principal: Principal,
   request: NegotiationRequest,
 ): Promise<Result<OpenedSession, Failure>> {
@@ -63,7 +63,7 @@ export async function openSession(
 
 /** Takes up a session again under a new id, once. What the caller may read now is what its token says now. */
 export async function resumeSession(
-  services: Services,
+  services: SessionsDeps,
   principal: Principal,
   { sessionId, hash }: { sessionId: string; hash: string },
 ): Promise<OpenedSession | undefined> {
@@ -73,7 +73,7 @@ export async function resumeSession(
   return store(services, { ...record, authContext: authContextOf(principal) });
 }
 
-async function store(services: Services, record: SessionRecord): Promise<OpenedSession> {
+async function store(services: SessionsDeps, record: SessionRecord): Promise<OpenedSession> {
   const resumable = agreed(record, "session_resume");
   if (resumable === undefined) return { session: await services.sessions.open(record) };
   const { secret, hash } = await newResumeSecret();
@@ -89,7 +89,7 @@ function authContextOf({ anonymous, subject, tenants, scopes }: Principal): Sess
 
 /** What one side cannot do without and the other does not have. */
 function conditionsObjection(
-  { config }: Services,
+  { config }: SessionsDeps,
   { supported_capabilities, extensions }: NegotiationRequest,
   negotiated: Negotiated,
 ): Failure | undefined {

@@ -1,7 +1,6 @@
 import { BoundedCache } from "../kernel/bounded-cache.ts";
 import type { Operations } from "../kernel/platform/usage.ts";
-import type { SessionStub } from "../objects/stubs.ts";
-import { type Session, type SessionOwner, type SessionRecord, sameOwner } from "./contract.ts";
+import { type Session, type SessionOwner, type SessionRecord, type SessionStub, sameOwner } from "./contract.ts";
 
 interface Dependencies {
   create: () => { id: string; session: SessionStub };

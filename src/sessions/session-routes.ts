@@ -1,18 +1,18 @@
 import { holds } from "../auth/principal.ts";
-import { mostStreams } from "../changes/streams.ts";
+import { mostStreams, streamsOf } from "../changes/streams.ts";
 import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
 import { sendEvents, streamLifetimeMs } from "../http/event-stream.ts";
 import { parameters, takeTurn } from "../http/request.ts";
 import { send } from "../http/respond.ts";
 import { parsePositions, positionsText } from "../kernel/sse.ts";
-import type { Services } from "../services.ts";
 import { agreed, type ChosenSubset, type Session } from "./contract.ts";
+import type { SessionsDeps } from "./deps.ts";
 import { topicsOf } from "./follow-chosen.ts";
 import { callerOf, negotiatedCaller, sessionDocument } from "./middleware.ts";
-import { endStreams, ownerOf, streamsOf } from "./owner.ts";
+import { endStreams, ownerOf } from "./owner.ts";
 
 /** A session once it is open: shown, ended, and what changed for the capabilities it chose. */
-export function sessionRoutes(app: App, services: Services): void {
+export function sessionRoutes(app: App, services: SessionsDeps): void {
   const json = (c: RequestContext, body: unknown) =>
     send(c, services, JSON.stringify(body), "application/json; charset=utf-8", {
       headers: { "Cache-Control": "no-store" },

@@ -4,11 +4,10 @@ import { err, ok, type Result } from "../kernel/result.ts";
 import { type PreparedManifest, prepareManifest, withoutTakenIds } from "../manifest/prepare.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
-import { manifestFields } from "../official/server-json.ts";
-import { presentDocument } from "../official/sql/tenant-versions.ts";
 import type { Head, NoLook, Refreshed, RememberedEra } from "../registry/contract.ts";
 import { appendChanges, generationOf, recordChanges, tenantOf } from "../registry/sql/change-log.ts";
 import { currentTokens } from "../registry/sql/items.ts";
+import type { WriteContext } from "../registry/sql/listener.ts";
 import { owe } from "../registry/sql/outbox-table.ts";
 import { publish } from "../registry/sql/publish.ts";
 import { storedManifest } from "../registry/sql/revisions.ts";
@@ -28,6 +27,7 @@ import { type ReadSource, sourceManifest } from "./source-manifest.ts";
 
 export interface RefresherOptions {
   sql: SqlStorage;
+  context: WriteContext;
   bounds: Bounds;
   /** Guarded: it goes to addresses that publishers wrote. */
   fetch: (input: string | URL, init?: RequestInit) => Promise<Response>;
@@ -35,6 +35,8 @@ export interface RefresherOptions {
   credentials: (source: ReadableSource) => Record<string, string>;
   /** Whether an address may not be asked at all. */
   isRefused: (url: string) => boolean;
+  /** Fields of a server that are not for its sources to say. */
+  fixedFields: (server: string) => Record<string, unknown>;
   write: <T extends { generation: number }>(
     server: string,
     work: (at: string) => Result<T, Failure>,
@@ -182,7 +184,7 @@ export class Refresher {
     warnings: string[],
     at: string,
   ): Result<Omit<Refreshed, "head" | "failures" | "warnings">, Failure> {
-    const { sql, bounds } = this.#options;
+    const { sql, context } = this.#options;
     const configs = JSON.stringify(sourceRows(sql, server).map(({ config }) => config));
     const isSame = configs === JSON.stringify(reads.map(({ row }) => row.config));
     // Taken away or pointed elsewhere while it was read: what was read is not what is asked for any more.
@@ -191,7 +193,7 @@ export class Refresher {
     let outcome: Refreshed["outcome"] = "failed";
     if (manifest !== undefined) {
       const request = { name: server, subject: "introspection", at, manifest, fillsIn: true as const };
-      const published = publish(sql, tenantOf(sql), request, bounds);
+      const published = publish(context, tenantOf(sql), request);
       if (!published.ok) return published;
       outcome = published.value.outcome === "unchanged" ? "unchanged" : "applied";
     }
@@ -223,7 +225,7 @@ export class Refresher {
     server: string,
     reads: Read[],
   ): Promise<Result<{ manifest: PreparedManifest; warnings: string[] }, Failure>> {
-    const { sql, bounds } = this.#options;
+    const { sql, bounds, fixedFields } = this.#options;
     // All that is published, which is a lot to read: not needed while every source answers in full.
     let stored: StoredManifest | undefined;
     const last = () => {
@@ -240,8 +242,7 @@ export class Refresher {
     });
     const { manifest, warnings } = sourceManifest(server, sources);
     // What was published as server.json is not for its sources to say.
-    const document = presentDocument(sql, server);
-    const whole = document === undefined ? manifest : { ...manifest, ...manifestFields(document) };
+    const whole = { ...manifest, ...fixedFields(server) };
     const prepared = await prepareManifest(whole, {
       server,
       partial: true,

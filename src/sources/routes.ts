@@ -3,12 +3,12 @@ import { parameters, serverRef, takeTurn } from "../http/request.ts";
 import { succeed } from "../http/respond.ts";
 import { refreshNow } from "../registry/read.ts";
 import { writerTo, written } from "../registry/write.ts";
-import type { Services } from "../services.ts";
+import type { SourcesDeps } from "./deps.ts";
 
 const path = "/api/mcp/capabilities/:tenant/:name/refresh";
 
 /** Reads a server's sources now instead of when they are due. */
-export function refreshRoutes(app: App, services: Services): void {
+export function refreshRoutes(app: App, services: SourcesDeps): void {
   app.post(path, async (c) => {
     const ref = serverRef(c);
     await writerTo(c, services, ref.tenant);
@@ -28,7 +28,7 @@ export function refreshRoutes(app: App, services: Services): void {
 }
 
 /** Either there is no such server, or it has no sources. */
-async function nothingToRead(services: Services, ref: { tenant: string; name: string }) {
+async function nothingToRead(services: SourcesDeps, ref: { tenant: string; name: string }) {
   const { head } = await services.tenant(ref.tenant).head(ref.name);
   if (head === undefined || head.deleted) return bad("ErrorMCPServerNotFound");
   return bad("ErrorNoSources", `${ref.name} has no sources that the registry can read`);

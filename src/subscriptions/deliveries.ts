@@ -1,7 +1,6 @@
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { ObjectStorage } from "../kernel/platform/counted-storage.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import { setNextAlarm } from "../objects/tenant/outbox.ts";
 import type { AddressPolicyFor } from "../outbound/address.ts";
 import { createGuardedFetch } from "../outbound/guarded-fetch.ts";
 import { tenantOf } from "../registry/sql/change-log.ts";
@@ -24,6 +23,8 @@ export interface DeliveriesOptions {
   fetch: (request: Request) => Promise<Response>;
   policyFor: AddressPolicyFor;
   now: () => number;
+  /** Sets the alarm to whatever is due next. */
+  reschedule: () => Promise<void>;
   random?: () => number;
   /** How long a receiver may take to answer. */
   deadlineMs?: number;
@@ -119,7 +120,7 @@ export class Deliveries {
     } finally {
       this.#underway.delete(message);
     }
-    await setNextAlarm(this.#storage, this.#options.now());
+    await this.#options.reschedule();
     // What broke on our side is left to the alarm: here it would come round at once, and again.
     if (ended) await this.drain();
   }

@@ -3,7 +3,7 @@ import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
 import { admit, parameters, tenantName } from "../http/request.ts";
 import { succeed } from "../http/respond.ts";
 import { asWriter, writerTo } from "../registry/write.ts";
-import type { Services } from "../services.ts";
+import type { SubscriptionsDeps } from "./deps.ts";
 import { NewSubscription, SecretRotation, SubscriptionChange } from "./schema.ts";
 
 const listPath = "/api/subscriptions";
@@ -13,7 +13,7 @@ const onePath = "/api/subscriptions/:tenant/:id";
 const unkept = { "Cache-Control": "no-store" };
 
 /** Who is told of a tenant's changes. All of it is for those who may publish there. */
-export function subscriptionsRoutes(app: App, services: Services): void {
+export function subscriptionsRoutes(app: App, services: SubscriptionsDeps): void {
   const { configBytes: bytes, depth } = services.config.bounds;
   const limits = { bytes, depth };
   const object = (tenant: string) => services.tenant(tenant);

@@ -2,7 +2,6 @@ import type { Config } from "../config.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { ObjectStorage } from "../kernel/platform/counted-storage.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import { setNextAlarm } from "../objects/tenant/outbox.ts";
 import { type AddressPolicyFor, judgeAddress } from "../outbound/address.ts";
 import type { AsOf, Writer } from "../registry/contract.ts";
 import { generationOf } from "../registry/sql/change-log.ts";
@@ -193,6 +192,7 @@ export interface SubscriptionDeskOptions {
   isReady: () => boolean;
   /** Counts a write against its writer and sees that there are tables; answers why not, where it may not write. */
   admit: (writer: Writer) => Failure | undefined;
+  reschedule: () => Promise<void>;
 }
 
 /** The subscriptions of a tenant: what their owners do with them. */
@@ -221,11 +221,11 @@ export class SubscriptionDesk {
   }
 
   change(writer: Writer, id: string, change: SubscriptionChange, ownHost: string): Result<Subscription, Failure> {
-    const { policyFor, deliveries, storage } = this.#options;
+    const { policyFor, deliveries, reschedule } = this.#options;
     const changed = this.#write(writer, (sql, now) => changeSubscription(sql, id, change, { ownHost, policyFor, now }));
     if (changed.ok) {
       // What waited for it may go at once. Durable before that, should the process die on the way.
-      void setNextAlarm(storage, Date.now());
+      void reschedule();
       void deliveries.drain();
     }
     return changed;

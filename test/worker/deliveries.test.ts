@@ -61,6 +61,7 @@ class Bench {
       policyFor: () => this.policy,
       now: () => this.now,
       random: () => this.random,
+      reschedule: () => setNextAlarm(this.storage, this.now),
       deadlineMs,
     });
   }

@@ -5,8 +5,6 @@ import { findLive, type ServerRow, shownTitle } from "../../registry/sql/servers
 import type { AdvertisedServer, IndexPage, IndexRange, IndexRow, IndexServer, IndexState } from "../contract.ts";
 import { advertiseOf } from "./advertise.ts";
 
-/** What a capability index is made of, read straight from the rows: a page at a time, each bounded in bytes. */
-
 const pageRows = 5_000;
 const pageCharacters = 4 * 1024 * 1024;
 

@@ -1,3 +1,4 @@
+import type { ServerListener } from "../../registry/sql/listener.ts";
 import type { Hook, HookFormat, HookGate, HookKey, NewHook } from "../contract.ts";
 import type { HookEventType } from "../schema.ts";
 
@@ -66,7 +67,7 @@ export function deleteHook(sql: SqlStorage, id: string): void {
   sql.exec("DELETE FROM hook_delivery WHERE hook = ?", id);
 }
 
-export function deleteHooksOf(sql: SqlStorage, server: string): void {
+function deleteHooksOf(sql: SqlStorage, server: string): void {
   sql.exec("DELETE FROM hook_delivery WHERE hook IN (SELECT id FROM hook WHERE server = ?)", server);
   sql.exec("DELETE FROM hook WHERE server = ?", server);
 }
@@ -97,4 +98,13 @@ export function hookOf(row: HookRow, now: number): Hook {
 export function gateOf(row: HookRow, now: number): HookGate {
   const events = JSON.parse(row.events) as HookEventType[];
   return { server: row.server, events, format: row.format, enabled: row.enabled === 1, keys: goodKeys(row, now) };
+}
+
+/** The publisher of a server has no way to bring back what its owner took away. */
+export function hookRows(sql: SqlStorage): ServerListener {
+  return {
+    removed: (server, how) => {
+      if (how === "deleted") deleteHooksOf(sql, server);
+    },
+  };
 }

@@ -6,7 +6,7 @@ import { type Advertised, type IndexVariant, indexVariants } from "../../config.
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { ServerName, TenantName } from "../../kernel/names.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
-import type { Services } from "../../services.ts";
+import type { McpDeps } from "../deps.ts";
 import { ownIndex } from "./own-index.ts";
 import type { OwnResource, ResourceContents } from "./own-resources.ts";
 
@@ -18,7 +18,7 @@ export function isIndexUri(uri: string): boolean {
 
 /** Reads what is advertised to the caller; anything else is refused with how to turn it on. */
 export async function readIndexResource(
-  services: Services,
+  services: McpDeps,
   principal: Principal,
   uri: string,
 ): Promise<Result<ResourceContents, Failure>> {
@@ -62,12 +62,12 @@ interface Listed {
 }
 
 /** Of the registry's own index, the variants that are switched on. */
-export function ownIndexUris({ config }: Pick<Services, "config">): string[] {
+export function ownIndexUris({ config }: Pick<McpDeps, "config">): string[] {
   return variantsOf({}, config.advertisedIndex, 0).map(({ ref, variant }) => indexUri(ref, variant));
 }
 
 /** The indexes that are advertised to a caller: the registry's own, and of its own tenants the first few. */
-export async function advertisedIndexes(services: Services, principal: Principal): Promise<Listed[]> {
+export async function advertisedIndexes(services: McpDeps, principal: Principal): Promise<Listed[]> {
   const own = variantsOf({}, services.config.advertisedIndex, 0);
   if (scopeObjection(principal, "registry:read") !== undefined) return own;
   const tenants = [...principal.tenants].sort().slice(0, mostTenants);
@@ -94,7 +94,7 @@ function variantsOf(ref: IndexOwner, advertised: Advertised, about: number): Lis
 }
 
 /** The same as MCP lists them, with what each costs. */
-export async function listIndexResources(services: Services, principal: Principal): Promise<OwnResource[]> {
+export async function listIndexResources(services: McpDeps, principal: Principal): Promise<OwnResource[]> {
   let room = mostMeasured;
   const listed: OwnResource[] = [];
   for (const { ref, variant, about } of await advertisedIndexes(services, principal)) {
@@ -106,7 +106,7 @@ export async function listIndexResources(services: Services, principal: Principa
 }
 
 async function measured(
-  services: Services,
+  services: McpDeps,
   principal: Principal,
   ref: IndexOwner,
   variant: IndexVariant,

@@ -15,20 +15,20 @@ import type { IndexVariant } from "../../config.ts";
 import { service, version } from "../../kernel/version.ts";
 import { type SectionName, sectionForKind } from "../../manifest/schema/manifest.ts";
 import { loadTokenizer } from "../../manifest/tokens.ts";
-import type { Services } from "../../services.ts";
+import type { McpDeps } from "../deps.ts";
 import { listTools } from "../tools/tools.ts";
 import { ownResources, ownResourceTemplates } from "./own-resources.ts";
 
 let rendered: Record<IndexVariant, IndexText> | undefined;
 
 /** The index of the registry's own tools and resources. It changes with the code and nothing else. */
-export async function ownIndex(services: Services, variant: IndexVariant): Promise<IndexText> {
+export async function ownIndex(services: McpDeps, variant: IndexVariant): Promise<IndexText> {
   // Only what is finished is kept: a promise belongs to the request that made it.
   rendered ??= await render(services);
   return rendered[variant];
 }
 
-async function render(services: Services): Promise<Record<IndexVariant, IndexText>> {
+async function render(services: McpDeps): Promise<Record<IndexVariant, IndexText>> {
   const elements = ownElements();
   const triggers = actionTriggers(
     elements.map((element) => ({ ...element, declared: undefined, label: labelOf(element, false) })),

@@ -8,10 +8,10 @@ import { compatibilityDate, service, version } from "../../kernel/version.ts";
 import type { StoredCapability, StoredManifest } from "../../manifest/stored.ts";
 import type { Head } from "../../registry/contract.ts";
 import { findView, unknownView } from "../../registry/read.ts";
-import type { Services } from "../../services.ts";
+import type { McpDeps } from "../deps.ts";
 
 /** What the registry says of itself: only what is really running, read from where it is decided. */
-export function selfManifest({ config }: Services): { manifest: StoredManifest; head: Head } {
+export function selfManifest({ config }: McpDeps): { manifest: StoredManifest; head: Head } {
   const header = {
     version,
     serverInfo: { name: service, version },
@@ -129,7 +129,7 @@ function stored(kind: StoredCapability["kind"], key: string, declared: Record<st
 }
 
 /** A view of the registry itself, for anyone. */
-export function ownView(services: Services, name: string): Result<{ text: string; contentType: string }, Failure> {
+export function ownView(services: McpDeps, name: string): Result<{ text: string; contentType: string }, Failure> {
   const view = findView(name);
   if (!view.ok) return view;
   const { manifest, head } = selfManifest(services);

@@ -3,7 +3,7 @@ import { type Failure, failure } from "../../kernel/failure.ts";
 import type { ServerRef } from "../../kernel/names.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { findView, readView } from "../../registry/read.ts";
-import type { Services } from "../../services.ts";
+import type { McpDeps } from "../deps.ts";
 import { isIndexUri, listIndexResources, readIndexResource } from "./index-resources.ts";
 import { ownView } from "./own-manifest.ts";
 import { type OwnResource, ownResources, ownResourceTemplates, type ResourceContents } from "./own-resources.ts";
@@ -12,7 +12,7 @@ import { parseResourceUri } from "./uri.ts";
 export { ownResources, ownResourceTemplates } from "./own-resources.ts";
 
 /** What is listed to a caller: always the same, and behind it the capability indexes that are advertised to it. */
-export async function listResources(services: Services, principal: Principal): Promise<OwnResource[]> {
+export async function listResources(services: McpDeps, principal: Principal): Promise<OwnResource[]> {
   return [...ownResources, ...(await listIndexResources(services, principal))];
 }
 
@@ -21,7 +21,7 @@ export async function listResources(services: Services, principal: Principal): P
  * look the same.
  */
 export async function readResource(
-  services: Services,
+  services: McpDeps,
   principal: Principal,
   uri: string,
 ): Promise<Result<ResourceContents, Failure>> {
@@ -37,13 +37,13 @@ export async function readResource(
   return contents.ok ? contents : err(named(contents.error, uri));
 }
 
-function ownContents(services: Services, uri: string, name: string): Result<ResourceContents, Failure> {
+function ownContents(services: McpDeps, uri: string, name: string): Result<ResourceContents, Failure> {
   const view = ownView(services, name);
   return view.ok ? ok({ uri, mimeType: plain(view.value.contentType), text: view.value.text }) : view;
 }
 
 async function serverContents(
-  services: Services,
+  services: McpDeps,
   principal: Principal,
   uri: string,
   server: ServerRef,

@@ -1,14 +1,25 @@
 import { type App, bad, unwrap } from "../../http/context.ts";
 import { parameters } from "../../http/request.ts";
 import { send } from "../../http/respond.ts";
-import type { Services } from "../../services.ts";
 import { callerOf } from "../../sessions/middleware.ts";
+import type { McpDeps } from "../deps.ts";
+import { ownView } from "./own-manifest.ts";
 import { readResource } from "./resources.ts";
 
 const path = "/mcp/resource";
 
 /** The registry's own resources over plain HTTP. */
-export function resourceRoutes(app: App, services: Services): void {
+export function resourceRoutes(app: App, services: McpDeps): void {
+  app.get("/api/mcp/capabilities/:view", (c) => {
+    parameters(c, []);
+    const { text, contentType } = unwrap(ownView(services, c.req.param("view")));
+    return send(c, services, text, contentType, { source: "memory" });
+  });
+
+  app.all("/api/mcp/capabilities/:view", () => {
+    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
+  });
+
   app.get(path, async (c) => {
     const { uri } = parameters(c, ["uri"]);
     if (uri === undefined || uri === "") throw bad("ErrorBadRequest", "Say which resource: ?uri=capabilities://server");

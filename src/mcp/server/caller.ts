@@ -1,16 +1,16 @@
 import type { Principal } from "../../auth/principal.ts";
 import type { Failure } from "../../kernel/failure.ts";
 import type { Result } from "../../kernel/result.ts";
-import type { Services } from "../../services.ts";
+import type { McpDeps } from "../deps.ts";
 import { type RpcError, rpcErrorOf } from "./rpc-error.ts";
 
 /** Who calls, for one HTTP request. */
 export class McpCaller {
-  readonly services: Services;
+  readonly services: McpDeps;
   readonly principal: Principal;
   #challenge: Failure | undefined;
 
-  constructor(services: Services, principal: Principal) {
+  constructor(services: McpDeps, principal: Principal) {
     this.services = services;
     this.principal = principal;
   }

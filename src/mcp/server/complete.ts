@@ -3,7 +3,7 @@ import { indexVariants } from "../../config.ts";
 import { TenantName } from "../../kernel/names.ts";
 import { summaryOf } from "../../registry/servers.ts";
 import { viewNames } from "../../registry/views/named.ts";
-import type { Services } from "../../services.ts";
+import type { McpDeps } from "../deps.ts";
 import { ownResourceTemplates } from "../resources/own-resources.ts";
 import type { McpCaller } from "./caller.ts";
 import { ownPrompts } from "./prompts.ts";
@@ -15,7 +15,7 @@ const lookedAt = 200;
 const nameCharacters = /^[A-Za-z0-9._-]*$/;
 
 /** Tenants that a caller may know of and whose names start so, in order: its own, and those with something public. */
-export async function tenantsLike(services: Services, principal: Principal, start: string): Promise<string[]> {
+export async function tenantsLike(services: McpDeps, principal: Principal, start: string): Promise<string[]> {
   if (!nameCharacters.test(start)) return [];
   const { entries } = await services.directory().list({
     tenants: "all",
@@ -29,7 +29,7 @@ export async function tenantsLike(services: Services, principal: Principal, star
 
 /** The same for the servers of a tenant. */
 export async function serversLike(
-  services: Services,
+  services: McpDeps,
   principal: Principal,
   tenant: string,
   start: string,

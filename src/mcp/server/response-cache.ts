@@ -1,7 +1,7 @@
 import type { RequestContext } from "../../http/context.ts";
 import { findKept, keepAnswer, takesTurn, withId } from "../../http/response-cache.ts";
 import { asCached, isUnread } from "../../registry/read.ts";
-import type { Services } from "../../services.ts";
+import type { McpDeps } from "../deps.ts";
 import { parseResourceUri } from "../resources/uri.ts";
 
 /** A stream of which the beginning was read already, as one from the beginning. */
@@ -58,7 +58,7 @@ export function mayRepeat({ url, headers }: Request): boolean {
 }
 
 /** As `answerAgain`, for a message; where it has no answer, the request with what was read of it. */
-export async function answerMessageAgain(services: Services, request: Request): Promise<Response | Request> {
+export async function answerMessageAgain(services: McpDeps, request: Request): Promise<Response | Request> {
   const { headers, body } = request;
   if (body === null) return request;
   const read = await start(body);
@@ -99,7 +99,7 @@ interface Answered {
 }
 
 /** Keeps the answer to a message, to be sent again to whoever asks the same under any id. */
-export function keepMessageAnswer(c: RequestContext, services: Services, answered: Answered): void {
+export function keepMessageAnswer(c: RequestContext, services: McpDeps, answered: Answered): void {
   const { body, bytes, text, headers, holds } = answered;
   if (!holds?.() || !mayRepeat(c.req.raw) || bytes.byteLength > longestMessage) return;
   const message = split(bytes);
@@ -149,7 +149,7 @@ const fixedMethods = ["server/discover", "tools/list", "prompts/list", "resource
  * How long the answer to a message lasts: whether, at any later moment, it would be the same. Undefined where only
  * answering it again could tell. Taken before it is answered, so that what it is about cannot change unnoticed meanwhile.
  */
-export function lasting(services: Services, message: unknown): (() => boolean) | undefined {
+export function lasting(services: McpDeps, message: unknown): (() => boolean) | undefined {
   const { method, params } = (message ?? {}) as { method?: string; params?: { cursor?: unknown; uri?: unknown } };
   if (fixedMethods.includes(method ?? "")) return params?.cursor === undefined ? () => true : undefined;
   if (method !== "resources/read" || typeof params?.uri !== "string") return undefined;

@@ -6,7 +6,7 @@ import { log } from "../../http/observe.ts";
 import { admitAnyone, parameters } from "../../http/request.ts";
 import { corsHeaders } from "../../http/respond.ts";
 import { loopbackNames } from "../../kernel/names.ts";
-import type { Services } from "../../services.ts";
+import type { McpDeps } from "../deps.ts";
 import { McpCaller } from "./caller.ts";
 import { misfit } from "./check-params.ts";
 import { type EndpointOptions, type Exchange, serveMcp } from "./endpoint.ts";
@@ -36,7 +36,7 @@ const mostListening = 16;
 const mostListeningAnonymous = 4;
 
 /** The registry as an MCP server: POST only, no sessions, a token only for what is not public. */
-export function mcpRoutes(app: App, services: Services, endpoint: EndpointOptions): void {
+export function mcpRoutes(app: App, services: McpDeps, endpoint: EndpointOptions): void {
   app.post(path, async (c) => {
     guardPage(c, services.config);
     parameters(c, []);
@@ -78,7 +78,7 @@ function acceptable(c: RequestContext): Request {
 }
 
 /** The JSON of the body, within bounds. Its id is kept for whatever goes wrong from here on. */
-async function readMessage(c: RequestContext, { config }: Services): Promise<{ body: unknown; bytes: Uint8Array }> {
+async function readMessage(c: RequestContext, { config }: McpDeps): Promise<{ body: unknown; bytes: Uint8Array }> {
   if (mediaType(c) !== "application/json") {
     throw bad("ErrorUnsupportedMediaType", "Content-Type must be application/json");
   }
@@ -134,7 +134,7 @@ async function listeningOf(caller: McpCaller, body: unknown): Promise<unknown> {
 /** The SDK judges the request and acknowledges it; from there on the stream is the caller's StreamObject's. */
 async function listen(
   c: RequestContext,
-  services: Services,
+  services: McpDeps,
   endpoint: EndpointOptions,
   exchange: Exchange,
 ): Promise<Response> {
@@ -151,7 +151,7 @@ async function listen(
 }
 
 /** What every answer of the registry says about itself. */
-function asOurs(c: RequestContext, { config }: Services, response: Response): Response {
+function asOurs(c: RequestContext, { config }: McpDeps, response: Response): Response {
   const headers = new Headers(response.headers);
   const ours = {
     ...corsHeaders(config, c.req.header("Origin")),

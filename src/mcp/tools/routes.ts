@@ -7,11 +7,11 @@ import { send, sessionError } from "../../http/respond.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { eventText } from "../../kernel/sse.ts";
-import type { Services } from "../../services.ts";
 import { agreed, type Session } from "../../sessions/contract.ts";
 import { callerOf } from "../../sessions/middleware.ts";
 import { mostBatched } from "../../sessions/offers.ts";
 import { lacksCapability } from "../../sessions/open.ts";
+import type { McpDeps } from "../deps.ts";
 import type { Progress, ToolContext } from "./tool.ts";
 import { callTool, listTools } from "./tools.ts";
 
@@ -49,7 +49,7 @@ const path = "/mcp/tool/:name";
 const json = "application/json; charset=utf-8";
 
 /** The registry's own tools over plain HTTP, each as far as the client said it can follow. */
-export function toolsRoutes(app: App, services: Services): void {
+export function toolsRoutes(app: App, services: McpDeps): void {
   app.get("/mcp/tool", (c) => {
     parameters(c, []);
     return send(c, services, JSON.stringify({ tools: listTools() }), json, {});
@@ -94,7 +94,7 @@ export function toolsRoutes(app: App, services: Services): void {
   }
 }
 
-async function readArguments(c: RequestContext, { config }: Services): Promise<unknown> {
+async function readArguments(c: RequestContext, { config }: McpDeps): Promise<unknown> {
   const { configBytes: bytes, depth } = config.bounds;
   const document = await readDocument(c, { bytes, depth, whenEmpty: {} });
   const [damage] = document.issues;

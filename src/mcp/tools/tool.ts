@@ -4,7 +4,7 @@ import { type Failure, failure } from "../../kernel/failure.ts";
 import type { Issue } from "../../kernel/issue.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { schemaViolations } from "../../kernel/zod-issues.ts";
-import type { Services } from "../../services.ts";
+import type { McpDeps } from "../deps.ts";
 
 /** A name in the arguments can be as long as they are, and what is said about it must not be. */
 const longestMessage = 300;
@@ -36,7 +36,7 @@ export interface Progress {
 
 /** Who calls a tool, and what their client can take besides the answer. */
 export interface ToolContext {
-  services: Services;
+  services: McpDeps;
   principal: Principal;
   /** Present only for clients that asked for and may get it. */
   report?: (progress: Progress) => void;

@@ -18,8 +18,8 @@ import {
   versionsOf,
 } from "../../official/sql/directory-versions.ts";
 import { claimRemotes, releaseClaims, type TakenRemote } from "../../official/sql/remotes.ts";
-import type { DirectoryEntry, DirectoryQuery } from "../../registry/contract.ts";
-import type { CardQuery, PublicCard, RankedCard, Whose } from "../../search/contract.ts";
+import type { DirectoryEntry, DirectoryQuery, RegistryDirectory } from "../../registry/contract.ts";
+import type { CardQuery, PublicCard, RankedCard, SearchDirectory, Whose } from "../../search/contract.ts";
 import { wordVectors } from "../../search/load-word-vectors.ts";
 import { applyItems, dropItems } from "../../search/sql/directory-cards.ts";
 import { findPublicCards, publicCards } from "../../search/sql/directory-search.ts";
@@ -76,7 +76,7 @@ interface Row extends Record<string, SqlStorageValue> {
  * One row per server of every tenant, so that a list across tenants is one query. Fed by the tenants' outboxes: what
  * arrives late or twice loses to the generation it carries.
  */
-export class DirectoryObject extends DurableObject<Env> {
+export class DirectoryObject extends DurableObject<Env> implements RegistryDirectory, SearchDirectory {
   readonly #storage = countedStorage(this.ctx.storage);
   readonly #sql = this.#storage.sql;
   #wokenUpTo = "";

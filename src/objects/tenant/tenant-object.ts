@@ -23,16 +23,21 @@ import { addWatcher, dropWatcher } from "../../changes/sql/watchers.ts";
 import { readConfig } from "../../config.ts";
 import type { Hook, HookGate } from "../../hooks/contract.ts";
 import { HookDesk } from "../../hooks/hooks.ts";
-import { type Failure, failure } from "../../kernel/failure.ts";
+import { hookRows } from "../../hooks/sql/hooks.ts";
+import type { Failure } from "../../kernel/failure.ts";
+import { failure } from "../../kernel/failure.ts";
 import { countedStorage } from "../../kernel/platform/counted-storage.ts";
 import { TokenBuckets } from "../../kernel/rate-limit.ts";
-import { err, ok, type Result } from "../../kernel/result.ts";
+import type { Result } from "../../kernel/result.ts";
+import { err, ok } from "../../kernel/result.ts";
 import type { StoredCapability } from "../../manifest/stored.ts";
 import type { ServerVersion, VersionOutcome, VersionRequest } from "../../official/contract.ts";
 import type { StatusUpdate } from "../../official/schema.ts";
+import { manifestFields } from "../../official/server-json.ts";
 import { changeStatus } from "../../official/sql/change-status.ts";
-import { publishVersion, type VersionWork } from "../../official/sql/publish-version.ts";
-import { listVersions } from "../../official/sql/tenant-versions.ts";
+import type { VersionWork } from "../../official/sql/publish-version.ts";
+import { publishVersion } from "../../official/sql/publish-version.ts";
+import { listVersions, officialVersions, presentDocument } from "../../official/sql/tenant-versions.ts";
 import type { ChainedChange, LogHead } from "../../registry/change-chain.ts";
 import type {
   AsOf,
@@ -41,6 +46,7 @@ import type {
   PublishOutcome,
   PublishRequest,
   Refreshed,
+  RegistryTenant,
   Revision,
   ServerEntry,
   SettingsOutcome,
@@ -52,14 +58,17 @@ import type {
 import type { ServerConfig } from "../../registry/schema.ts";
 import { changesSince, generationOf, logHead, tenantOf } from "../../registry/sql/change-log.ts";
 import { findCapability } from "../../registry/sql/items.ts";
+import type { WriteContext } from "../../registry/sql/listener.ts";
+import { tellAll } from "../../registry/sql/listener.ts";
 import { owe } from "../../registry/sql/outbox-table.ts";
 import { publish } from "../../registry/sql/publish.ts";
 import { bodyText, findRevision, listRevisions } from "../../registry/sql/revisions.ts";
 import { currentHead, entryOf, findLive, listLive } from "../../registry/sql/servers.ts";
 import { createServer, deleteServer, replaceConfig, switchItems } from "../../registry/sql/settings.ts";
 import { detailOf, sourceRows } from "../../registry/sql/source-rows.ts";
-import type { CapabilityCard, CardQuery, RankedCard } from "../../search/contract.ts";
+import type { CapabilityCard, CardQuery, RankedCard, SearchTenant } from "../../search/contract.ts";
 import { wordVectors } from "../../search/load-word-vectors.ts";
+import { searchCards } from "../../search/sql/tenant-cards.ts";
 import { findTenantCards, tenantCards } from "../../search/sql/tenant-search.ts";
 import type { PinVerdict } from "../../sessions/contract.ts";
 import { comparePins } from "../../sessions/sql/compare-pins.ts";
@@ -69,7 +78,7 @@ import type { Subscription } from "../../subscriptions/contract.ts";
 import { Deliveries } from "../../subscriptions/deliveries.ts";
 import { addressPolicyFor, SubscriptionDesk } from "../../subscriptions/subscriptions.ts";
 import { isEmpty, migrate } from "./migrations.ts";
-import { Outbox } from "./outbox.ts";
+import { Outbox, setNextAlarm } from "./outbox.ts";
 import { createProjections } from "./projections.ts";
 
 /** How long a write waits for the directory before it answers without it. */
@@ -79,7 +88,7 @@ const directoryPatienceMs = 500;
  * One tenant: the order of its writes, its heads, its items, its log. Every write is one transaction; what it owes KV
  * and the directory is in the outbox before it is acknowledged.
  */
-export class TenantObject extends DurableObject<Env> {
+export class TenantObject extends DurableObject<Env> implements RegistryTenant, SearchTenant {
   readonly #storage = countedStorage(this.ctx.storage);
   readonly #sql = this.#storage.sql;
   readonly #config = readConfig(this.env);
@@ -89,6 +98,7 @@ export class TenantObject extends DurableObject<Env> {
     fetch: (request) => fetch(request),
     policyFor: this.#policyFor,
     now: Date.now,
+    reschedule: () => setNextAlarm(this.#storage, Date.now()),
   });
   readonly #outbox = new Outbox(this.#storage, createProjections(this.env, this.#sql, this.#deliveries), Date.now);
   readonly #subscriptions = new SubscriptionDesk({
@@ -97,20 +107,32 @@ export class TenantObject extends DurableObject<Env> {
     policyFor: this.#policyFor,
     isReady: () => this.#ready,
     admit: (writer) => this.#admit(writer),
+    reschedule: () => setNextAlarm(this.#storage, Date.now()),
   });
+  /** What happens in the transaction of a write besides the registry's own rows. */
+  readonly #context: WriteContext = {
+    sql: this.#sql,
+    keep: this.#config.bounds,
+    listener: tellAll([searchCards(this.#sql), officialVersions(this.#sql), hookRows(this.#sql)]),
+  };
   readonly #hooks = new HookDesk({
     sql: this.#sql,
     isReady: () => this.#ready,
-    keep: this.#config.bounds,
+    context: this.#context,
     write: ({ id, server }, work) => this.#write({ tenant: tenantOf(this.#sql), subject: `hook ${id}` }, server, work),
     // Whoever sent the event asks for it at once; this is for when they cannot.
     refreshSoon: (server) => owe(this.#sql, "refresh", server),
   });
   readonly #refresher = new Refresher({
     sql: this.#sql,
+    context: this.#context,
     bounds: this.#config.bounds,
     fetch: sourceFetch(this.#config),
     isRefused: (url) => isRefusedSource(this.#config, url),
+    fixedFields: (server) => {
+      const document = presentDocument(this.#sql, server);
+      return document === undefined ? {} : manifestFields(document);
+    },
     credentials: (source) => sourceHeaders(this.#config, tenantOf(this.#sql), source),
     write: (server, work) => this.#write({ tenant: tenantOf(this.#sql), subject: "introspection" }, server, work),
   });
@@ -130,39 +152,30 @@ export class TenantObject extends DurableObject<Env> {
     writer: Writer,
     request: Omit<PublishRequest, "subject" | "at" | "precondition">,
   ): Promise<Written<PublishOutcome>> {
-    const { revisions, changes } = this.#config.bounds;
     return this.#write(writer, request.name, (at) =>
-      publish(
-        this.#sql,
-        writer.tenant,
-        {
-          ...request,
-          subject: writer.subject,
-          at,
-          ...(writer.precondition === undefined ? {} : { precondition: writer.precondition }),
-        },
-        { revisions, changes },
-      ),
+      publish(this.#context, writer.tenant, {
+        ...request,
+        subject: writer.subject,
+        at,
+        ...(writer.precondition === undefined ? {} : { precondition: writer.precondition }),
+      }),
     );
   }
 
   async createServer(writer: Writer, config: ServerConfig): Promise<Written<SettingsOutcome>> {
-    return this.#write(writer, config.name, (at) => createServer(this.#sql, config, at, this.#config.bounds.changes));
+    return this.#write(writer, config.name, (at) => createServer(this.#context, config, at));
   }
 
   async replaceConfig(writer: Writer, config: ServerConfig): Promise<Written<SettingsOutcome>> {
-    const { changes } = this.#config.bounds;
-    return this.#write(writer, config.name, (at) => replaceConfig(this.#sql, config, at, changes, writer.precondition));
+    return this.#write(writer, config.name, (at) => replaceConfig(this.#context, config, at, writer.precondition));
   }
 
   async deleteServer(writer: Writer, name: string): Promise<Written<SettingsOutcome>> {
-    const { changes } = this.#config.bounds;
-    return this.#write(writer, name, (at) => deleteServer(this.#sql, name, at, changes, writer.precondition));
+    return this.#write(writer, name, (at) => deleteServer(this.#context, name, at, writer.precondition));
   }
 
   async switchItems(writer: Writer, name: string, switches: Switch[]): Promise<Written<SettingsOutcome>> {
-    const { changes } = this.#config.bounds;
-    return this.#write(writer, name, (at) => switchItems(this.#sql, name, switches, at, changes, writer.precondition));
+    return this.#write(writer, name, (at) => switchItems(this.#context, name, switches, at, writer.precondition));
   }
 
   /** Adds a version that came as server.json, and makes its server where there is none. */
@@ -287,10 +300,9 @@ export class TenantObject extends DurableObject<Env> {
   async setAdvertise(writer: Writer, settings: AdvertiseSettings): Promise<ReturnType<typeof setAdvertise>> {
     const objection = this.#admit(writer);
     if (objection !== undefined) return err(objection);
-    const { changes } = this.#config.bounds;
     const at = new Date().toISOString();
     const set = this.#storage.transactionSync(() => {
-      const result = setAdvertise(this.#sql, settings, at, changes, writer.precondition);
+      const result = setAdvertise(this.#sql, settings, at, this.#config.bounds.changes, writer.precondition);
       if (result.ok && result.value.changed) this.#outbox.oweWatchers();
       return result;
     });
@@ -417,7 +429,7 @@ export class TenantObject extends DurableObject<Env> {
 
   #versionWork({ tenant, subject }: Writer, at: string): VersionWork {
     const mayAsk = (url: string) => !isRefusedSource(this.#config, url);
-    return { sql: this.#sql, tenant, subject, at, bounds: this.#config.bounds, mayAsk };
+    return { sql: this.#sql, write: this.#context, tenant, subject, at, bounds: this.#config.bounds, mayAsk };
   }
 
   #refreshDue(): void {

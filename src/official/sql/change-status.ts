@@ -19,7 +19,7 @@ export function changeStatus(
   only: string | undefined,
   update: StatusUpdate,
 ): Result<VersionOutcome, Failure> {
-  const { sql, tenant, at, bounds } = work;
+  const { sql, tenant, at } = work;
   const objection = privateObjection(work, name);
   if (objection !== undefined) return err(objection);
   const before = listVersions(sql, name);
@@ -45,7 +45,7 @@ export function changeStatus(
 
   const message = `${only === undefined ? "all versions" : `version ${only}`} set to ${update.status}`;
   if (isGone && !wasGone && findLive(sql, name) !== undefined) {
-    withdrawServer(sql, name, at, bounds.changes);
+    withdrawServer(work.write, name, at);
   } else if (!isGone && latest !== undefined) {
     const document = JSON.parse(latest.document) as ServerJson;
     const status = latest.status === "deprecated" ? "deprecated" : "active";

@@ -1,36 +1,35 @@
 import type { Bounds } from "../../kernel/bounds.ts";
 import { canonicalJson, digestOfTextNow } from "../../kernel/digest.ts";
-import { type Failure, failure } from "../../kernel/failure.ts";
+import type { Failure } from "../../kernel/failure.ts";
+import { failure } from "../../kernel/failure.ts";
 import { isObject } from "../../kernel/json.ts";
-import { err, ok, type Result } from "../../kernel/result.ts";
+import type { Result } from "../../kernel/result.ts";
+import { err, ok } from "../../kernel/result.ts";
 import { attributesOf } from "../../manifest/attributes.ts";
 import type { NewChange } from "../../manifest/diff.ts";
 import type { PreparedManifest } from "../../manifest/prepare.ts";
 import { mentionedNames, scanCapability } from "../../manifest/scan.ts";
-import { canonicalManifest, type StoredCapability, type StoredManifest } from "../../manifest/stored.ts";
+import type { StoredCapability, StoredManifest } from "../../manifest/stored.ts";
+import { canonicalManifest } from "../../manifest/stored.ts";
 import { ServerConfig } from "../../registry/schema.ts";
 import { generationOf, recordChanges } from "../../registry/sql/change-log.ts";
+import type { WriteContext } from "../../registry/sql/listener.ts";
 import { publish } from "../../registry/sql/publish.ts";
 import { bodyText } from "../../registry/sql/revisions.ts";
-import { findRow, type ServerRow, touch } from "../../registry/sql/servers.ts";
+import type { ServerRow } from "../../registry/sql/servers.ts";
+import { findRow, touch } from "../../registry/sql/servers.ts";
+import { makePublic } from "../../registry/sql/settings.ts";
 import { followSources } from "../../registry/sql/source-rows.ts";
-import { noteAllPending } from "../../search/sql/pending-items.ts";
 import type { ServerVersion, VersionOutcome, VersionRequest } from "../contract.ts";
 import type { ServerJson } from "../schema.ts";
 import { isRemoteSource, manifestFields, remoteSources, spokenFor } from "../server-json.ts";
 import { latestOf } from "../version-order.ts";
-import {
-  findVersion,
-  insertVersion,
-  listVersions,
-  settleLatest,
-  tellAllVersions,
-  versionsSize,
-} from "./tenant-versions.ts";
+import { findVersion, insertVersion, listVersions, settleLatest, versionsSize } from "./tenant-versions.ts";
 
 /** What every change of a server's versions works with. */
 export interface VersionWork {
   sql: SqlStorage;
+  write: WriteContext;
   tenant: string;
   at: string;
   subject: string;
@@ -107,21 +106,19 @@ export function speakFor(
   spokesman: Spokesman,
   message: string,
 ): Result<number, Failure> {
-  const { sql, tenant, at, subject, bounds } = work;
+  const { sql, tenant, at, subject } = work;
   const before = generationOf(sql);
   const row = findRow(sql, name);
   const manifest = restated(sql, row, name, spokesman.document);
   if (row === undefined || row.deleted_at !== null || row.digest !== manifest.digest) {
-    const published = publish(sql, tenant, { name, subject, at, manifest }, bounds);
+    const published = publish(work.write, tenant, { name, subject, at, manifest });
     if (!published.ok) return published;
   }
   const settled = settleConfig(work, name, spokesman);
   const generation = generationOf(sql);
   if (generation > before) {
     if (settled.becamePublic) {
-      sql.exec("UPDATE server SET public_since = ? WHERE name = ?", generation, name);
-      noteAllPending(sql, tenant, name, generation);
-      tellAllVersions(sql, name, work.at, generation);
+      makePublic(work.write, name, at, generation);
     }
     return ok(generation);
   }

@@ -1,3 +1,4 @@
+import type { ServerListener } from "../../registry/sql/listener.ts";
 import { type ServerVersion, type VersionRow, versionOf } from "../contract.ts";
 import type { ServerJson, StatusUpdate } from "../schema.ts";
 import { latestOf } from "../version-order.ts";
@@ -90,7 +91,7 @@ export function settleLatest(sql: SqlStorage, server: string, at: string, genera
 }
 
 /** With its server, which its owner deletes. */
-export function deleteVersions(sql: SqlStorage, server: string, at: string, generation: number): void {
+function deleteVersions(sql: SqlStorage, server: string, at: string, generation: number): void {
   for (const { version, status } of listVersions(sql, server)) {
     if (status !== "deleted") setStatus(sql, server, version, { status: "deleted" }, { at, generation });
   }
@@ -98,7 +99,7 @@ export function deleteVersions(sql: SqlStorage, server: string, at: string, gene
 }
 
 /** The directory never knew them, or has dropped them: it is to hear of all as of now. */
-export function tellAllVersions(sql: SqlStorage, server: string, at: string, generation: number): void {
+function tellAllVersions(sql: SqlStorage, server: string, at: string, generation: number): void {
   // To whoever keeps a copy of the list, what appears in it is new.
   sql.exec("UPDATE version SET pending = 1, updated_at = ?, generation = ? WHERE server = ?", at, generation, server);
 }
@@ -119,4 +120,12 @@ export function strikeVersionOff(sql: SqlStorage, server: string, { version, gen
     version,
     generation,
   );
+}
+
+/** Ends a server's versions with it, and tells the directory of all where it becomes public. */
+export function officialVersions(sql: SqlStorage): ServerListener {
+  return {
+    becamePublic: (server, at, generation) => tellAllVersions(sql, server, at, generation),
+    removed: (server, _how, at, generation) => deleteVersions(sql, server, at, generation),
+  };
 }

@@ -2,13 +2,13 @@ import type { ServerRef } from "../../kernel/names.ts";
 import { type Edge, missed } from "../../kernel/platform/cache-api.ts";
 import type { Source } from "../../kernel/platform/usage.ts";
 import type { StoredManifest } from "../../manifest/stored.ts";
-import type { TenantObject } from "../../objects/tenant/tenant-object.ts";
+import type { RegistryTenant } from "../contract.ts";
 import { bodyKey } from "./keys.ts";
 
 interface BodiesOptions {
   edge: Edge;
   kv: Pick<KVNamespace, "get">;
-  tenant: (name: string) => Pick<TenantObject, "body">;
+  tenant: (name: string) => Pick<RegistryTenant, "body">;
 }
 
 /** Immutable under their digest, so as long as the Cache API likes. */

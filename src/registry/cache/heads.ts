@@ -3,7 +3,7 @@ import { BoundedCache } from "../../kernel/bounded-cache.ts";
 import type { ServerRef } from "../../kernel/names.ts";
 import { type Edge, missed } from "../../kernel/platform/cache-api.ts";
 import type { Operations, Source } from "../../kernel/platform/usage.ts";
-import type { TenantObject } from "../../objects/tenant/tenant-object.ts";
+import type { RegistryTenant } from "../contract.ts";
 import { type Head, notOlder } from "../contract.ts";
 import { headKey } from "./keys.ts";
 
@@ -39,7 +39,7 @@ const shownEntries = 20_000;
 interface HeadsOptions {
   edge: Edge;
   kv: Pick<KVNamespace, "get">;
-  tenant: (name: string) => Pick<TenantObject, "head">;
+  tenant: (name: string) => Pick<RegistryTenant, "head">;
   now: () => number;
   operations: Operations;
   /** Something was written through this isolate. */

@@ -4,8 +4,8 @@ import { err, type Result } from "../../kernel/result.ts";
 import type { Generator } from "../../manifest/schema/capability.ts";
 import { sectionForKind } from "../../manifest/schema/manifest.ts";
 import type { StoredManifest } from "../../manifest/stored.ts";
-import type { Services } from "../../services.ts";
 import type { Writer } from "../contract.ts";
+import type { RegistryDeps } from "../deps.ts";
 import { type Published, publishDocument } from "../publish.ts";
 
 /** Others may publish meanwhile; each try starts from what is there then. */
@@ -16,7 +16,7 @@ const tries = 5;
  * be replaced. Nothing that was published in between is lost: the write names the manifest it started from.
  */
 export async function registerGenerator(
-  services: Services,
+  services: RegistryDeps,
   ref: ServerRef,
   writer: Writer,
   generator: Generator,

@@ -4,7 +4,7 @@ import { flag, parameters, serverRef } from "../../http/request.ts";
 import { succeed } from "../../http/respond.ts";
 import { GeneratorType } from "../../kernel/names.ts";
 import { Generator } from "../../manifest/schema/capability.ts";
-import type { Services } from "../../services.ts";
+import type { RegistryDeps } from "../deps.ts";
 import { readRequestedManifest } from "../read.ts";
 import { PreflightRequest } from "../views/schema.ts";
 import { writerTo, written } from "../write.ts";
@@ -14,7 +14,7 @@ import { registerGenerator } from "./register.ts";
 const path = "/api/mcp/capabilities/:tenant/:name/generators";
 
 /** Choosing a generator for a config, checking that it could run, and registering one as a plugin. */
-export function generatorsRoutes(app: App, services: Services): void {
+export function generatorsRoutes(app: App, services: RegistryDeps): void {
   const { bounds } = services.config;
   const limits = { bytes: bounds.configBytes, depth: bounds.depth };
 

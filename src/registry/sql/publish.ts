@@ -1,21 +1,26 @@
 import { meetsPrecondition } from "../../kernel/etag.ts";
-import { type Failure, failure } from "../../kernel/failure.ts";
-import { err, ok, type Result } from "../../kernel/result.ts";
+import type { Failure } from "../../kernel/failure.ts";
+import { failure } from "../../kernel/failure.ts";
+import type { Result } from "../../kernel/result.ts";
+import { err, ok } from "../../kernel/result.ts";
 import { classifyHeader } from "../../manifest/classify/classify.ts";
-import { type ChangeCounts, itemChanges, type NewChange, slotOf, slotsOf } from "../../manifest/diff.ts";
+import type { ChangeCounts, NewChange } from "../../manifest/diff.ts";
+import { itemChanges, slotOf, slotsOf } from "../../manifest/diff.ts";
 import type { CapabilityFlag } from "../../manifest/flag.ts";
 import type { PreparedCapability, PreparedManifest } from "../../manifest/prepare.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
-import { refreshCards, refreshServer } from "../../search/sql/tenant-cards.ts";
 import type { PublishOutcome, PublishRequest, Switch } from "../contract.ts";
 import { ServerConfig } from "../schema.ts";
 import { summarise } from "../summary.ts";
 import { recountSwitched } from "./attribute-counts.ts";
 import { recordChanges } from "./change-log.ts";
 import { closeCapability, idCollisions, insertCapability, neighbourFlags, readCapability } from "./items.ts";
+import type { WriteContext } from "./listener.ts";
 import { owe } from "./outbox-table.ts";
-import { insertRevision, type Layout, pruneRevisions, revisionAt } from "./revisions.ts";
-import { findRow, isRetitled, moveServer, type ServerRow, tagOf, touch } from "./servers.ts";
+import type { Layout } from "./revisions.ts";
+import { insertRevision, pruneRevisions, revisionAt } from "./revisions.ts";
+import type { ServerRow } from "./servers.ts";
+import { findRow, isRetitled, moveServer, tagOf, touch } from "./servers.ts";
 import { sourceRows } from "./source-rows.ts";
 import { applySwitches, switchedOff, switchedOffTooMuch } from "./switches.ts";
 
@@ -73,22 +78,12 @@ const keptFlags = 500;
 
 const none: ChangeCounts = { breaking: 0, additive: 0, cosmetic: 0, removed: 0 };
 
-/** How much of the past is kept. */
-export interface Retention {
-  revisions: number;
-  changes: number;
-}
-
 /**
  * Moves a server to a new manifest: one transaction, called inside it. Reads and writes as much as changed, not as
  * much as there is: the layout of the last revision says what stayed.
  */
-export function publish(
-  sql: SqlStorage,
-  tenant: string,
-  request: PublishRequest,
-  keep: Retention,
-): Result<PublishOutcome, Failure> {
+export function publish(write: WriteContext, tenant: string, request: PublishRequest): Result<PublishOutcome, Failure> {
+  const { sql } = write;
   const { name, manifest, precondition } = request;
   const row = findRow(sql, name);
   const live = row?.deleted_at === null ? row : undefined;
@@ -97,7 +92,7 @@ export function publish(
   }
   const crowded = switchedOffTooMuch(sql, name, switchesOf(manifest));
   if (crowded !== undefined) return err(crowded);
-  if (live?.digest === manifest.digest) return ok(confirm(sql, live, request, keep));
+  if (live?.digest === manifest.digest) return ok(confirm(write, live, request));
 
   // A server that was registered anew has no past, whatever revisions there were under its name.
   const previous = live?.digest ? revisionAt(sql, name, live.revision) : undefined;
@@ -116,15 +111,14 @@ export function publish(
   logHeader(found, previous?.header, request);
   const flags: CapabilityFlag[] = [...manifest.flags];
   if (unannounced) flags.push({ rule: "same-version", path: "/version", message: unannounced });
-  return ok(move(sql, tenant, { row, live, found, flags }, request, keep));
+  return ok(move(write, tenant, { row, live, found, flags }, request));
 }
 
 /** The manifest is the one that is there: only switches and the time of the last look can move. */
 function confirm(
-  sql: SqlStorage,
+  { sql, keep, listener }: WriteContext,
   live: ServerRow,
   { name, manifest, at }: PublishRequest,
-  keep: Retention,
 ): PublishOutcome {
   const switched = applySwitches(sql, name, switchesOf(manifest));
   sql.exec("UPDATE server SET last_synced = ? WHERE name = ?", at, name);
@@ -135,7 +129,7 @@ function confirm(
   const { generation, counts } = recordChanges(sql, name, at, switched, keep.changes);
   touch(sql, name, generation, at);
   recountSwitched(sql, name, switched);
-  refreshCards(sql, name, slotsOf(switched));
+  listener.itemsChanged(name, slotsOf(switched));
   return { outcome: "changed", generation, changes: counts, flags: [], narrowed: counts.breaking > 0 };
 }
 
@@ -164,11 +158,10 @@ interface Move {
 }
 
 function move(
-  sql: SqlStorage,
+  { sql, keep, listener }: WriteContext,
   tenant: string,
   { row, live, found, flags }: Move,
   request: PublishRequest,
-  keep: Retention,
 ): PublishOutcome {
   const { name, manifest, at } = request;
   const number = (row?.revision ?? 0) + 1;
@@ -199,8 +192,8 @@ function move(
     flags: [...flags, ...standing(live, found), ...neighbours].slice(0, keptFlags),
     summary: summarise(manifest.header, manifest.capabilities, (item) => off.has(slotOf(item))),
   });
-  if (live !== undefined && isRetitled(sql, live)) refreshServer(sql, name);
-  else refreshCards(sql, name, slotsOf([...found.gone, ...found.added, ...switched]));
+  if (live !== undefined && isRetitled(sql, live)) listener.titleChanged(name);
+  else listener.itemsChanged(name, slotsOf([...found.gone, ...found.added, ...switched]));
   pruneRevisions(sql, name, number - keep.revisions);
   // Its sources were not read while it was withdrawn.
   if (row?.withdrawn === 1 && sourceRows(sql, name).length > 0) owe(sql, "refresh", name);

@@ -1,35 +1,33 @@
-import { deleteHooksOf } from "../../hooks/sql/hooks.ts";
-import { meetsPrecondition, type Precondition } from "../../kernel/etag.ts";
-import { type Failure, failure } from "../../kernel/failure.ts";
-import { err, ok, type Result } from "../../kernel/result.ts";
-import { type NewChange, slotsOf } from "../../manifest/diff.ts";
-import { deleteVersions, tellAllVersions } from "../../official/sql/tenant-versions.ts";
-import { forgetPending, noteAllPending } from "../../search/sql/pending-items.ts";
-import { dropServerCards, refreshCards, refreshServer } from "../../search/sql/tenant-cards.ts";
+import type { Precondition } from "../../kernel/etag.ts";
+import { meetsPrecondition } from "../../kernel/etag.ts";
+import type { Failure } from "../../kernel/failure.ts";
+import { failure } from "../../kernel/failure.ts";
+import type { Result } from "../../kernel/result.ts";
+import { err, ok } from "../../kernel/result.ts";
+import type { NewChange } from "../../manifest/diff.ts";
+import { slotsOf } from "../../manifest/diff.ts";
 import type { SettingsOutcome, Switch } from "../contract.ts";
 import type { ServerConfig } from "../schema.ts";
 import { recountSwitched } from "./attribute-counts.ts";
-import { recordChanges, tenantOf } from "./change-log.ts";
+import { recordChanges } from "./change-log.ts";
+import type { WriteContext } from "./listener.ts";
 import { disown } from "./outbox-table.ts";
 import { dropBodyIfOrphan } from "./revisions.ts";
-import { findLive, isRetitled, type ServerRow, tagOf, touch } from "./servers.ts";
+import type { ServerRow } from "./servers.ts";
+import { findLive, isRetitled, tagOf, touch } from "./servers.ts";
 import { dropSources, followSources } from "./source-rows.ts";
 import { applySwitches, switchedOffTooMuch } from "./switches.ts";
 import { findWithdrawn } from "./withdraw.ts";
 
 /** Writes to a server that leave its manifest alone. Each runs inside one transaction of the tenant's object. */
 
-export function createServer(
-  sql: SqlStorage,
-  config: ServerConfig,
-  at: string,
-  keepChanges: number,
-): Result<SettingsOutcome, Failure> {
+export function createServer(write: WriteContext, config: ServerConfig, at: string): Result<SettingsOutcome, Failure> {
+  const { sql, keep, listener } = write;
   if (findLive(sql, config.name) !== undefined) return err(failure("ErrorMCPServerExists"));
   // One that its publisher withdrew is not brought back by this: it is another server of the same name.
-  purge(sql, config.name);
+  purge(write, config.name);
   const change: NewChange = { kind: "server", key: config.name, classification: "additive", reasons: [] };
-  const { generation } = recordChanges(sql, config.name, at, [change], keepChanges);
+  const { generation } = recordChanges(sql, config.name, at, [change], keep.changes);
   sql.exec(
     `INSERT INTO server (name, config, visibility, generation, created_at, updated_at, public_since)
      VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)
@@ -43,16 +41,15 @@ export function createServer(
     at,
     config.visibility === "public" ? generation : null,
   );
-  if (config.visibility === "public") tellAllVersions(sql, config.name, at, generation);
+  if (config.visibility === "public") listener.becamePublic(config.name, at, generation);
   followSources(sql, config, at);
   return ok({ generation, changed: true, narrowed: false });
 }
 
 export function replaceConfig(
-  sql: SqlStorage,
+  { sql, keep, listener }: WriteContext,
   config: ServerConfig,
   at: string,
-  keepChanges: number,
   precondition?: Precondition,
 ): Result<SettingsOutcome, Failure> {
   const found = requireServer(sql, config.name, precondition);
@@ -68,7 +65,7 @@ export function replaceConfig(
     classification,
     reasons: [{ path: narrowed ? "/visibility" : "", classification, message }],
   };
-  const { generation } = recordChanges(sql, config.name, at, [change], keepChanges);
+  const { generation } = recordChanges(sql, config.name, at, [change], keep.changes);
   const publicSince = config.visibility === "public" ? (found.value.public_since ?? generation) : null;
   sql.exec(
     "UPDATE server SET config = ?, visibility = ?, public_since = ? WHERE name = ?",
@@ -78,24 +75,27 @@ export function replaceConfig(
     config.name,
   );
   touch(sql, config.name, generation, at);
-  if (narrowed) forgetPending(sql, config.name);
-  if (isRetitled(sql, found.value)) refreshServer(sql, config.name);
-  if (publicSince === generation) {
-    noteAllPending(sql, tenantOf(sql), config.name, generation);
-    tellAllVersions(sql, config.name, at, generation);
-  }
+  if (narrowed) listener.becamePrivate(config.name);
+  if (isRetitled(sql, found.value)) listener.titleChanged(config.name);
+  if (publicSince === generation) listener.becamePublic(config.name, at, generation);
   followSources(sql, config, at);
   return ok({ generation, changed: true, narrowed });
 }
 
+/** Shows a server to everyone as of a generation. Its visibility is set already. */
+export function makePublic({ sql, listener }: WriteContext, name: string, at: string, generation: number): void {
+  sql.exec("UPDATE server SET public_since = ? WHERE name = ?", generation, name);
+  listener.becamePublic(name, at, generation);
+}
+
 /** Leaves a tombstone with its generation, so that an old head can never win over the deletion. */
 export function deleteServer(
-  sql: SqlStorage,
+  write: WriteContext,
   name: string,
   at: string,
-  keepChanges: number,
   precondition?: Precondition,
 ): Result<SettingsOutcome, Failure> {
+  const { sql, keep, listener } = write;
   const withdrawn = findWithdrawn(sql, name);
   const found = withdrawn === undefined ? requireServer(sql, name, precondition) : ok(withdrawn);
   if (!found.ok) return found;
@@ -107,38 +107,35 @@ export function deleteServer(
     reasons: [],
     ...(from === null ? {} : { from }),
   };
-  const { generation } = recordChanges(sql, name, at, [change], keepChanges);
-  purge(sql, name);
+  const { generation } = recordChanges(sql, name, at, [change], keep.changes);
+  purge(write, name);
   sql.exec(
     "UPDATE server SET digest = NULL, public_since = NULL, deleted_at = ?, withdrawn = 0 WHERE name = ?",
     at,
     name,
   );
-  // Its publisher has no way to bring back what its owner took away.
-  deleteHooksOf(sql, name);
   dropSources(sql, name);
   disown(sql, "refresh", name);
-  deleteVersions(sql, name, at, generation);
+  listener.removed(name, "deleted", at, generation);
   touch(sql, name, generation, at);
   return ok({ generation, changed: true, narrowed: true });
 }
 
 /** All that a server had. */
-function purge(sql: SqlStorage, name: string): void {
+function purge({ sql, listener }: WriteContext, name: string): void {
   const digests = sql.exec<{ digest: string }>("SELECT DISTINCT digest FROM revision WHERE server = ?", name).toArray();
   sql.exec("DELETE FROM revision WHERE server = ?", name);
   sql.exec("DELETE FROM capability WHERE server = ?", name);
   sql.exec("DELETE FROM disabled WHERE server = ?", name);
-  dropServerCards(sql, name);
+  listener.cleared(name);
   for (const { digest } of digests) dropBodyIfOrphan(sql, name, digest);
 }
 
 export function switchItems(
-  sql: SqlStorage,
+  { sql, keep, listener }: WriteContext,
   name: string,
   switches: readonly Switch[],
   at: string,
-  keepChanges: number,
   precondition?: Precondition,
 ): Result<SettingsOutcome, Failure> {
   const found = requireServer(sql, name, precondition);
@@ -152,10 +149,10 @@ export function switchItems(
   if (crowded !== undefined) return err(crowded);
   const changes = applySwitches(sql, name, switches);
   if (changes.length === 0) return ok({ generation: found.value.generation, changed: false, narrowed: false });
-  const { generation } = recordChanges(sql, name, at, changes, keepChanges);
+  const { generation } = recordChanges(sql, name, at, changes, keep.changes);
   touch(sql, name, generation, at);
   recountSwitched(sql, name, changes);
-  refreshCards(sql, name, slotsOf(changes));
+  listener.itemsChanged(name, slotsOf(changes));
   return ok({
     generation,
     changed: true,

@@ -1,8 +1,7 @@
 import type { NewChange } from "../../manifest/diff.ts";
-import { deleteVersions } from "../../official/sql/tenant-versions.ts";
-import { dropServerCards } from "../../search/sql/tenant-cards.ts";
 import type { ServerConfig, ServerStatus } from "../schema.ts";
 import { recordChanges } from "./change-log.ts";
+import type { WriteContext } from "./listener.ts";
 import { findLive, findRow, type ServerRow, touch } from "./servers.ts";
 
 /**
@@ -15,20 +14,20 @@ export function findWithdrawn(sql: SqlStorage, name: string): ServerRow | undefi
   return row?.withdrawn === 1 ? row : undefined;
 }
 
-export function withdrawServer(sql: SqlStorage, name: string, at: string, keepChanges: number): void {
+export function withdrawServer({ sql, keep, listener }: WriteContext, name: string, at: string): void {
   const row = findLive(sql, name);
   if (row === undefined) return;
   const gone = row.digest === null ? {} : { from: row.digest };
   const change: NewChange = { kind: "server", key: name, classification: "removed", reasons: [], ...gone };
-  const { generation } = recordChanges(sql, name, at, [change], keepChanges);
+  const { generation } = recordChanges(sql, name, at, [change], keep.changes);
   sql.exec("UPDATE capability SET last_revision = ? WHERE server = ? AND last_revision IS NULL", row.revision, name);
   sql.exec(
     "UPDATE server SET digest = NULL, public_since = NULL, deleted_at = ?, withdrawn = 1 WHERE name = ?",
     at,
     name,
   );
-  dropServerCards(sql, name);
-  deleteVersions(sql, name, at, generation);
+  listener.cleared(name);
+  listener.removed(name, "withdrawn", at, generation);
   touch(sql, name, generation, at);
 }
 

@@ -1,21 +1,31 @@
 import type { Slot } from "../../manifest/diff.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import { tenantOf } from "../../registry/sql/change-log.ts";
+import type { ServerListener } from "../../registry/sql/listener.ts";
 import { owe } from "../../registry/sql/outbox-table.ts";
 import { findLive, shownTitle } from "../../registry/sql/servers.ts";
 import { cardWords } from "../card-words.ts";
 import type { CapabilityCard } from "../contract.ts";
 import { itemBag, type ServerWords } from "../item-terms.ts";
 import { type CardRow, cardOf, dropCard, dropCards, putCard } from "./card-table.ts";
-import { forgetPending, notePending } from "./pending-items.ts";
+import { forgetPending, noteAllPending, notePending } from "./pending-items.ts";
 
-/** The tenant's index: a card for every item that is current and switched on. */
+/** Keeps a tenant's cards in line with its servers, and notes what the directory must hear of them. */
+export function searchCards(sql: SqlStorage): ServerListener {
+  return {
+    itemsChanged: (server, items) => refreshCards(sql, server, items),
+    titleChanged: (server) => refreshServer(sql, server),
+    becamePublic: (server, _at, generation) => noteAllPending(sql, tenantOf(sql), server, generation),
+    becamePrivate: (server) => forgetPending(sql, server),
+    cleared: (server) => dropServerCards(sql, server),
+  };
+}
 
 /**
  * Brings the cards of these items in line with what is current and switched on, and owes the directory those of a public
  * server. Called in the transaction that changed them, once the server's row says what it will say.
  */
-export function refreshCards(sql: SqlStorage, server: string, slots: Iterable<Slot>): void {
+function refreshCards(sql: SqlStorage, server: string, slots: Iterable<Slot>): void {
   const row = findLive(sql, server);
   if (row === undefined) return;
   const tenant = tenantOf(sql);
@@ -29,7 +39,7 @@ export function refreshCards(sql: SqlStorage, server: string, slots: Iterable<Sl
 }
 
 /** All that a server has or had, for when its title changes: each item is found by it too. */
-export function refreshServer(sql: SqlStorage, server: string): void {
+function refreshServer(sql: SqlStorage, server: string): void {
   const slots = sql.exec<{ kind: CapabilityKind; key: string }>(
     `SELECT kind, key FROM capability WHERE server = ?1 AND last_revision IS NULL
      UNION SELECT kind, key FROM card WHERE tenant = ?2 AND server = ?1`,
@@ -52,7 +62,7 @@ export function rebuildCards(sql: SqlStorage): void {
   }
 }
 
-export function dropServerCards(sql: SqlStorage, server: string): void {
+function dropServerCards(sql: SqlStorage, server: string): void {
   dropCards(sql, tenantOf(sql), server);
   forgetPending(sql, server);
 }

@@ -2,7 +2,7 @@ import { holds, type Principal } from "../../auth/principal.ts";
 import { ok } from "../../kernel/result.ts";
 import { CapabilityKind } from "../../manifest/schema/capability.ts";
 import { type ShownCard, shownCard } from "../../search/visible-cards.ts";
-import type { Services } from "../../services.ts";
+import type { SessionsDeps } from "../deps.ts";
 import { defineCustomCapability } from "../extension.ts";
 import type { Agreed } from "../negotiate.ts";
 import { ContextRequest } from "../schema.ts";
@@ -60,7 +60,7 @@ export interface PinChange {
 }
 
 export async function contextAnswer(
-  services: Services,
+  services: SessionsDeps,
   principal: Principal,
   wish: ContextRequest,
   { fit, skippedTenants }: ChosenContext,
@@ -83,7 +83,7 @@ export async function contextAnswer(
 }
 
 /** How each changed pin differs from what was reviewed, as far as its tenant still has that version. */
-async function pinChanges(services: Services, principal: Principal, { changed }: Fit): Promise<PinChange[]> {
+async function pinChanges(services: SessionsDeps, principal: Principal, { changed }: Fit): Promise<PinChange[]> {
   const tenants = [...Map.groupBy(changed, ({ card }) => card.tenant)];
   const compared = await Promise.all(
     tenants.map(async ([tenant, pins]) => {

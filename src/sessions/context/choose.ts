@@ -1,8 +1,8 @@
 import type { Principal } from "../../auth/principal.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import { cardsNamed, rangeOf, rankedCards, type SeenCard } from "../../search/visible-cards.ts";
-import type { Services } from "../../services.ts";
 import type { ChosenSubset } from "../contract.ts";
+import type { SessionsDeps } from "../deps.ts";
 import type { ContextRequest } from "../schema.ts";
 import { type Fit, fitBudget } from "./fit.ts";
 
@@ -25,7 +25,7 @@ export interface ChosenContext {
 
 /** The part of the registry that this caller may see and that fits the task and the budget. */
 export async function chooseContext(
-  services: Services,
+  services: SessionsDeps,
   principal: Principal,
   wish: ContextRequest,
   { kinds: allowed, mostItems }: ContextBounds,

@@ -1,0 +1,19 @@
+import type { Tenant } from "../objects/contract.ts"; // stands in until the contract is written out
+import type { RegistryDeps, RegistryTenant } from "../registry/deps.ts";
+export interface HooksDeps extends RegistryDeps {
+  tenant(
+    name: string,
+  ): RegistryTenant &
+    Pick<
+      Tenant,
+      | "registerHook"
+      | "hooks"
+      | "hook"
+      | "changeHook"
+      | "rotateHook"
+      | "removeHook"
+      | "hookGate"
+      | "receiveEvent"
+      | "refuseEvent"
+    >;
+}

@@ -1,0 +1,7 @@
+import type { Directory, Tenant } from "../objects/contract.ts"; // stands in until the contract is written out
+import type { RegistryDeps, RegistryDirectory, RegistryTenant } from "../registry/deps.ts";
+export interface OfficialDeps extends RegistryDeps {
+  tenant(name: string): RegistryTenant & Pick<Tenant, "publishVersion" | "changeStatus" | "versions">;
+  directory(): RegistryDirectory &
+    Pick<Directory, "listVersions" | "versionsOf" | "versionNamed" | "claimRemotes" | "releaseClaims">;
+}

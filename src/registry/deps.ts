@@ -1,0 +1,18 @@
+import type { HttpDeps } from "../http/deps.ts";
+import type { BoundedCache } from "../kernel/bounded-cache.ts";
+import type { JudgedItems } from "../manifest/item-cache.ts";
+import type { Bodies } from "./cache/bodies.ts";
+import type { Heads } from "./cache/heads.ts";
+import type { RenderedViews } from "./cache/rendered-views.ts";
+import type { RegistryDirectory, RegistryTenant } from "./contract.ts";
+
+export type { RegistryDirectory, RegistryTenant };
+export interface RegistryDeps extends HttpDeps {
+  tenant(name: string): RegistryTenant;
+  directory(): RegistryDirectory;
+  heads: Heads;
+  bodies: Bodies;
+  views: RenderedViews;
+  judged: JudgedItems;
+  knownTenants: BoundedCache<{ exists: boolean; until: number }>;
+}

@@ -1,0 +1,8 @@
+import type { HttpDeps } from "../http/deps.ts";
+import type { SearchDirectory, SearchTenant } from "./contract.ts";
+
+/** What search works with. */
+export interface SearchDeps extends HttpDeps {
+  tenant(name: string): SearchTenant;
+  directory(): SearchDirectory;
+}
