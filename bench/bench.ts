@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
-import { runCommand, UsageError } from "../cli/command.ts";
+import { runCommand, UsageError } from "../scripts/command.ts";
 import { cases } from "./cases/all.ts";
 import type { Case } from "./cases/case.ts";
 import { publishServers, tenant } from "./cases/servers.ts";

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { bundlePath, ensureBuilt } from "../cli/bundle.ts";
-import { CommandError, runCommand } from "../cli/command.ts";
-import { runTool } from "../cli/run-tool.ts";
+import { bundlePath, ensureBuilt } from "../scripts/bundle.ts";
+import { CommandError, runCommand } from "../scripts/command.ts";
+import { runTool } from "../scripts/run-tool.ts";
 import { cases } from "./cases/all.ts";
 import { publishServers } from "./cases/servers.ts";
 import { tasks } from "./cases/tasks.ts";

@@ -1,7 +1,7 @@
 import { cp, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { basename, join } from "node:path";
-import { CommandError, runCommand, UsageError } from "../cli/command.ts";
+import { CommandError, runCommand, UsageError } from "../scripts/command.ts";
 import { cases as allCases } from "./cases/all.ts";
 import type { Case, Prepared } from "./cases/case.ts";
 import { publishedTools, publishServers } from "./cases/servers.ts";

@@ -1,6 +1,6 @@
-import { runCommand, UsageError } from "../cli/command.ts";
-import { totalTokens } from "../cli/eval/load.ts";
-import { percentile } from "../cli/eval/metrics.ts";
+import { runCommand, UsageError } from "../scripts/command.ts";
+import { totalTokens } from "../scripts/eval/load.ts";
+import { percentile } from "../scripts/eval/metrics.ts";
 import { catalogueOf } from "./corpus/catalogue.ts";
 import { realServers } from "./corpus/real-servers.ts";
 import { fillRegistries } from "./corpus/registries.ts";

@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { CommandError } from "../cli/command.ts";
-import { openDataDir } from "../cli/data-dir.ts";
-import { defaultScope, mintToken } from "../cli/mint-token.ts";
-import { projectPath } from "../cli/project.ts";
-import { readWorkerConfig } from "../cli/worker-config.ts";
+import { CommandError } from "../scripts/command.ts";
+import { openDataDir } from "../scripts/data-dir.ts";
+import { defaultScope, mintToken } from "../scripts/mint-token.ts";
+import { projectPath } from "../scripts/project.ts";
+import { readWorkerConfig } from "../scripts/worker-config.ts";
 import { benchVars, type Target } from "./harness/target.ts";
 import { runtimeBelow } from "./process-cost.ts";
 import { endWithUs, keptOrScratch } from "./scratch.ts";
@@ -20,7 +20,7 @@ export interface Serving extends Target {
 export async function startServing(keep?: string): Promise<Serving> {
   const data = await keptOrScratch(keep, "bench");
   const vars = Object.entries(benchVars).flatMap(([name, value]) => ["--var", `${name}=${value}`]);
-  const args = [projectPath("cli/serve.ts"), "--port", "0", "--data", data.path, "--no-demo", ...vars];
+  const args = [projectPath("scripts/serve.ts"), "--port", "0", "--data", data.path, "--no-demo", ...vars];
   const server = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
   endWithUs(server);
   // What the server says is of interest only where something goes wrong.

@@ -1,4 +1,4 @@
-import { CommandError, runCommand } from "../cli/command.ts";
+import { CommandError, runCommand } from "../scripts/command.ts";
 import { openSessions } from "./cases/sessions.ts";
 import { readCount } from "./corpus/sizes.ts";
 import { costOf, type ProcessCost } from "./process-cost.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { projectRoot } from "../../cli/project.ts";
+import { projectRoot } from "../../scripts/project.ts";
 
 const folder = resolve(projectRoot, process.env["ROLLCALL_FIXTURES"] ?? "../shared/fixtures");
 

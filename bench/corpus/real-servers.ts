@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { gunzipSync } from "node:zlib";
-import { projectPath } from "../../cli/project.ts";
+import { projectPath } from "../../scripts/project.ts";
 import { fixturePath } from "./fixtures.ts";
 import type { RealServer, Tool } from "./server.ts";
 

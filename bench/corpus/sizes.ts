@@ -1,4 +1,4 @@
-import { UsageError } from "../../cli/command.ts";
+import { UsageError } from "../../scripts/command.ts";
 
 /** "1000,10000" → sizes, each larger than the one before. */
 export function readSizes(option: string, text: string): number[] {

@@ -1,5 +1,5 @@
 import { Client } from "undici";
-import { CommandError, errorCode } from "../../cli/command.ts";
+import { CommandError, errorCode } from "../../scripts/command.ts";
 import type { Exchange, Received } from "./exchange.ts";
 
 /** What some seconds of load measured. */

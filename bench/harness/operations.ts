@@ -1,4 +1,4 @@
-import { CommandError } from "../../cli/command.ts";
+import { CommandError } from "../../scripts/command.ts";
 import type { Case, Prepared } from "../cases/case.ts";
 import { receive } from "./load.ts";
 import { prepare, type Target } from "./target.ts";

@@ -1,6 +1,6 @@
 import { access, constants, mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { CommandError } from "../../cli/command.ts";
+import { CommandError } from "../../scripts/command.ts";
 
 /** Refuses a file that could not be written once everything is measured. */
 export async function requireWritable(option: string, file: string): Promise<void> {

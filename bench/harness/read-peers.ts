@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import { CommandError, UsageError } from "../../cli/command.ts";
+import { CommandError, UsageError } from "../../scripts/command.ts";
 import { ownName, type Peer } from "./peer.ts";
 
 /** What speaks the API of the official registry is asked in it. */

@@ -1,4 +1,4 @@
-import { CommandError } from "../../cli/command.ts";
+import { CommandError } from "../../scripts/command.ts";
 import type { Exchange } from "./exchange.ts";
 import { Connections, type Load } from "./load.ts";
 

@@ -1,4 +1,4 @@
-import { percentile } from "../../cli/eval/metrics.ts";
+import { percentile } from "../../scripts/eval/metrics.ts";
 
 export interface Spread {
   median: number;

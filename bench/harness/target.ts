@@ -1,6 +1,6 @@
-import { CommandError } from "../../cli/command.ts";
-import { startEmbedded } from "../../cli/embedded.ts";
-import { defaultScope, mintToken } from "../../cli/mint-token.ts";
+import { CommandError } from "../../scripts/command.ts";
+import { startEmbedded } from "../../scripts/embedded.ts";
+import { defaultScope, mintToken } from "../../scripts/mint-token.ts";
 import { keptOrScratch } from "../scratch.ts";
 
 /** The registry under measurement. */

@@ -1,4 +1,4 @@
-import { CommandError } from "../../cli/command.ts";
+import { CommandError } from "../../scripts/command.ts";
 import { reasonOf, receive } from "./load.ts";
 import type { Peer } from "./peer.ts";
 

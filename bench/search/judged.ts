@@ -1,4 +1,4 @@
-import { readSet } from "../../cli/eval/queries.ts";
+import { readSet } from "../../scripts/eval/queries.ts";
 import type { CatalogueServer } from "../corpus/catalogue.ts";
 import { fixturePath } from "../corpus/fixtures.ts";
 import { seeded } from "../corpus/random.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { percentile } from "../../cli/eval/metrics.ts";
-import { projectPath } from "../../cli/project.ts";
+import { percentile } from "../../scripts/eval/metrics.ts";
+import { projectPath } from "../../scripts/project.ts";
 import { findCards } from "../../src/search/sql/find-cards.ts";
 import { termCounts } from "../../src/search/sql/term-counts.ts";
 import { readVectors, type WordVectors } from "../../src/search/word-vectors.ts";

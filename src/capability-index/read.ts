@@ -1,13 +1,9 @@
-import type { Principal } from "../auth/principal.ts";
-import { holds } from "../auth/principal.ts";
-import type { Advertised, IndexVariant } from "../config.ts";
-import { indexVariants } from "../config.ts";
+import { holds, type Principal } from "../auth/principal.ts";
+import { type Advertised, type IndexVariant, indexVariants } from "../config.ts";
 import type { Freshness } from "../http/request.ts";
 import { matchesEtag } from "../kernel/etag.ts";
-import type { Failure } from "../kernel/failure.ts";
-import { failure } from "../kernel/failure.ts";
-import type { Result } from "../kernel/result.ts";
-import { err, ok } from "../kernel/result.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
 import { generationObjection, guardTenant, insiderObjection } from "../registry/access.ts";
 import { asCached } from "../registry/read.ts";
@@ -15,8 +11,7 @@ import { advertisedBy } from "./advertise.ts";
 import type { IndexState } from "./contract.ts";
 import type { IndexDeps } from "./deps.ts";
 import { moved, renderIndex } from "./render.ts";
-import type { IndexOwner, IndexText } from "./text.ts";
-import { indexTextVersion, indexUri, statsText } from "./text.ts";
+import { type IndexOwner, type IndexText, indexTextVersion, indexUri, statsText } from "./text.ts";
 import { sizeOfText } from "./token-estimate.ts";
 
 /** A tenant's index, or one of its servers'. */

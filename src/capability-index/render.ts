@@ -1,17 +1,22 @@
-import type { Failure } from "../kernel/failure.ts";
-import { failure } from "../kernel/failure.ts";
-import type { Result } from "../kernel/result.ts";
-import { err, ok } from "../kernel/result.ts";
-import type { SectionName } from "../manifest/schema/manifest.ts";
-import { sectionForKind } from "../manifest/schema/manifest.ts";
-import type { CountTokens } from "../manifest/tokens.ts";
-import { loadTokenizer } from "../manifest/tokens.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import { type SectionName, sectionForKind } from "../manifest/schema/manifest.ts";
+import { type CountTokens, loadTokenizer } from "../manifest/tokens.ts";
 import { actionTriggers } from "./action-triggers.ts";
 import type { IndexPage, IndexRange, IndexRow, IndexServer } from "./contract.ts";
 import type { IndexDeps } from "./deps.ts";
 import { elementBlock, labelOf, triggersOf } from "./elements.ts";
-import type { IndexOwner, IndexServerNote, IndexText } from "./text.ts";
-import { elementsBlocks, indexTextVersion, metadataBlock, notesBlock, triggersBlock, withComments } from "./text.ts";
+import {
+  elementsBlocks,
+  type IndexOwner,
+  type IndexServerNote,
+  type IndexText,
+  indexTextVersion,
+  metadataBlock,
+  notesBlock,
+  triggersBlock,
+  withComments,
+} from "./text.ts";
 import { addSizes, sizeOfText } from "./token-estimate.ts";
 
 /** Part of an index: whole lines, and what to remember their tokens by where others are made of the same. */

@@ -1,4 +1,5 @@
 import type { Principal } from "../auth/principal.ts";
+
 export const mostStreams = 4;
 
 /** The object with the caller's streams. Those without a token have nothing in common but each its session. */

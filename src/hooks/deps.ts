@@ -1,5 +1,8 @@
-import type { Tenant } from "../objects/contract.ts"; // stands in until the contract is written out
+import type { Tenant } from "../objects/contract.ts";
 import type { RegistryDeps, RegistryTenant } from "../registry/deps.ts";
+
+// stands in until the contract is written out
+
 export interface HooksDeps extends RegistryDeps {
   tenant(
     name: string,

@@ -1,14 +1,11 @@
 import { readBytes } from "../http/body.ts";
-import type { App, RequestContext } from "../http/context.ts";
-import { bad, RequestFailed } from "../http/context.ts";
+import { type App, bad, type RequestContext, RequestFailed } from "../http/context.ts";
 import { parameters, takeTurn } from "../http/request.ts";
 import { send } from "../http/respond.ts";
 import { digestOfText } from "../kernel/digest.ts";
-import type { Failure } from "../kernel/failure.ts";
-import { failure } from "../kernel/failure.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
 import { tenantPattern } from "../kernel/names.ts";
-import type { Result } from "../kernel/result.ts";
-import { err, ok } from "../kernel/result.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
 import { parseStrictJson } from "../kernel/strict-json.ts";
 import { schemaViolations } from "../kernel/zod-issues.ts";
 import { knowsTenant } from "../registry/access.ts";

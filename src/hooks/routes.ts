@@ -1,7 +1,6 @@
 import { tenantObjection } from "../auth/principal.ts";
 import { readDocument, validated } from "../http/body.ts";
-import type { App, RequestContext } from "../http/context.ts";
-import { bad, refuse, unwrap } from "../http/context.ts";
+import { type App, bad, type RequestContext, refuse, unwrap } from "../http/context.ts";
 import { admit, parameters, tenantName } from "../http/request.ts";
 import { publicOrigin, succeed } from "../http/respond.ts";
 import { generateSecret, importVerifyingKey } from "../webhooks/keys.ts";

@@ -5,6 +5,7 @@ import type { RegistryTenant } from "../registry/deps.ts";
 import type { SearchTenant } from "../search/contract.ts";
 import type { SessionsDeps, SessionsTenant } from "../sessions/deps.ts";
 import type { ResourceInterest } from "./resources/follow-resources.ts";
+
 export interface McpDeps extends IndexDeps, SessionsDeps {
   streams(subject: string): Streams<LogInterest | SubsetInterest | ResourceInterest>;
   tenant(name: string): RegistryTenant & SearchTenant & ChangesTenant & IndexTenant & SessionsTenant;

@@ -1,15 +1,12 @@
 import { characterIssues } from "../kernel/characters.ts";
-import type { Failure } from "../kernel/failure.ts";
-import { failure } from "../kernel/failure.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
 import type { Issue } from "../kernel/issue.ts";
-import type { Result } from "../kernel/result.ts";
-import { err, ok } from "../kernel/result.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
 import { schemaViolations } from "../kernel/zod-issues.ts";
 import type { Writer, Written } from "../registry/contract.ts";
 import type { ServerVersion, VersionOutcome } from "./contract.ts";
 import type { OfficialDeps } from "./deps.ts";
-import type { StatusUpdate } from "./schema.ts";
-import { ServerJson } from "./schema.ts";
+import { ServerJson, type StatusUpdate } from "./schema.ts";
 import { claimedUrls, keptDocument, nameObjection, placeOf } from "./server-json.ts";
 
 /** Publishing and judging a server.json, and the life of its versions afterwards. */

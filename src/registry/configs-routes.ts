@@ -1,7 +1,6 @@
 import { holds } from "../auth/principal.ts";
 import { readDocument, validated } from "../http/body.ts";
-import type { App, RequestContext } from "../http/context.ts";
-import { bad, refuse, unwrap } from "../http/context.ts";
+import { type App, bad, type RequestContext, refuse, unwrap } from "../http/context.ts";
 import { readPageRequest } from "../http/page.ts";
 import { admit, freshnessOf, parameters, serverName, serverRef, tenantName } from "../http/request.ts";
 import { notModified, succeed } from "../http/respond.ts";

@@ -1,10 +1,8 @@
 import type { Failure } from "../kernel/failure.ts";
 import type { ServerRef } from "../kernel/names.ts";
-import type { Result } from "../kernel/result.ts";
-import { ok } from "../kernel/result.ts";
+import { ok, type Result } from "../kernel/result.ts";
 import type { StrictJson } from "../kernel/strict-json.ts";
-import type { PreparedManifest, Rejection } from "../manifest/prepare.ts";
-import { prepareManifest, withoutTakenIds } from "../manifest/prepare.ts";
+import { type PreparedManifest, prepareManifest, type Rejection, withoutTakenIds } from "../manifest/prepare.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
 import type { Head, PublishOutcome, Writer } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";

@@ -1,12 +1,8 @@
 import type { Principal } from "../auth/principal.ts";
-import type { Failure } from "../kernel/failure.ts";
-import { failure } from "../kernel/failure.ts";
-import type { ServerRef } from "../kernel/names.ts";
-import { Digest } from "../kernel/names.ts";
-import type { Result } from "../kernel/result.ts";
-import { err, ok } from "../kernel/result.ts";
-import type { ChangeCounts, NewChange } from "../manifest/diff.ts";
-import { countChanges, diffManifests } from "../manifest/diff.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
+import { Digest, type ServerRef } from "../kernel/names.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import { type ChangeCounts, countChanges, diffManifests, type NewChange } from "../manifest/diff.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
 import { insiderObjection, readableHead } from "./access.ts";
 import type { Head, Revision } from "./contract.ts";

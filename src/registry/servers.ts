@@ -1,12 +1,8 @@
-import type { Principal } from "../auth/principal.ts";
-import { holds } from "../auth/principal.ts";
-import type { Page, PageRequest, ReadPage } from "../http/page.ts";
-import { paged } from "../http/page.ts";
-import type { Failure } from "../kernel/failure.ts";
-import { failure } from "../kernel/failure.ts";
+import { holds, type Principal } from "../auth/principal.ts";
+import { type Page, type PageRequest, paged, type ReadPage } from "../http/page.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
 import type { ServerRef } from "../kernel/names.ts";
-import type { Result } from "../kernel/result.ts";
-import { err, ok } from "../kernel/result.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
 import { guardTenant, readableHead } from "./access.ts";
 import type { DirectoryEntry, ServerEntry } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";

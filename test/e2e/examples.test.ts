@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Finished, runCli, start, startCli, stopAll } from "./process.ts";
+import { type Finished, runCli, start, startCli, stopAll } from "./support/process.ts";
 
 let scratch: string;
 let url: string;

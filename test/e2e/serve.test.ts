@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Running, runCli, start, startCli, stopAll } from "./process.ts";
+import { type Running, runCli, start, startCli, stopAll } from "./support/process.ts";
 
 let scratch: string;
 let directories = 0;

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Running, start, stopAll } from "./process.ts";
+import { type Running, start, stopAll } from "./support/process.ts";
 
 const canPaste = ["bash", "curl"].every((command) => spawnSync(command, ["--version"]).status === 0);
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runCli, startCli, stopAll } from "./process.ts";
+import { runCli, startCli, stopAll } from "./support/process.ts";
 
 let scratch: string;
 

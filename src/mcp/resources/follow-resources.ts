@@ -1,11 +1,9 @@
 import type { IndexTenant } from "../../capability-index/deps.ts";
 import type { Followed } from "../../changes/contract.ts";
 import type { StreamEvent } from "../../kernel/sse.ts";
-import type { RegistryTenant } from "../../registry/contract.ts";
+import type { Head, RegistryTenant } from "../../registry/contract.ts";
 
 type FollowedTenant = Pick<RegistryTenant & IndexTenant, "head" | "indexState" | "advertise" | "advertisedServers">;
-
-import type { Head } from "../../registry/contract.ts";
 
 /** MCP resources that somebody listens to: whatever differs from how it was when they began is told. */
 export interface ResourceInterest {

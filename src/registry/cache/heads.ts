@@ -3,8 +3,7 @@ import { BoundedCache } from "../../kernel/bounded-cache.ts";
 import type { ServerRef } from "../../kernel/names.ts";
 import { type Edge, missed } from "../../kernel/platform/cache-api.ts";
 import type { Operations, Source } from "../../kernel/platform/usage.ts";
-import type { RegistryTenant } from "../contract.ts";
-import { type Head, notOlder } from "../contract.ts";
+import { type Head, notOlder, type RegistryTenant } from "../contract.ts";
 import { headKey } from "./keys.ts";
 
 /** What is known of a server: its head, or that there is none as of a generation of the tenant. */

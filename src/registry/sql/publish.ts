@@ -1,11 +1,8 @@
 import { meetsPrecondition } from "../../kernel/etag.ts";
-import type { Failure } from "../../kernel/failure.ts";
-import { failure } from "../../kernel/failure.ts";
-import type { Result } from "../../kernel/result.ts";
-import { err, ok } from "../../kernel/result.ts";
+import { type Failure, failure } from "../../kernel/failure.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
 import { classifyHeader } from "../../manifest/classify/classify.ts";
-import type { ChangeCounts, NewChange } from "../../manifest/diff.ts";
-import { itemChanges, slotOf, slotsOf } from "../../manifest/diff.ts";
+import { type ChangeCounts, itemChanges, type NewChange, slotOf, slotsOf } from "../../manifest/diff.ts";
 import type { CapabilityFlag } from "../../manifest/flag.ts";
 import type { PreparedCapability, PreparedManifest } from "../../manifest/prepare.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
@@ -17,10 +14,8 @@ import { recordChanges } from "./change-log.ts";
 import { closeCapability, idCollisions, insertCapability, neighbourFlags, readCapability } from "./items.ts";
 import type { WriteContext } from "./listener.ts";
 import { owe } from "./outbox-table.ts";
-import type { Layout } from "./revisions.ts";
-import { insertRevision, pruneRevisions, revisionAt } from "./revisions.ts";
-import type { ServerRow } from "./servers.ts";
-import { findRow, isRetitled, moveServer, tagOf, touch } from "./servers.ts";
+import { insertRevision, type Layout, pruneRevisions, revisionAt } from "./revisions.ts";
+import { findRow, isRetitled, moveServer, type ServerRow, tagOf, touch } from "./servers.ts";
 import { sourceRows } from "./source-rows.ts";
 import { applySwitches, switchedOff, switchedOffTooMuch } from "./switches.ts";
 

@@ -1,0 +1,106 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { canonicalJson } from "../../../src/kernel/digest.ts";
+import { describeFixture } from "../../unit/fixtures.ts";
+import { type Running, runCli, startCli, stopAll } from "../support/process.ts";
+
+interface CatalogueEntry {
+  identifier: string;
+  server: { name: string; description?: string };
+  categories?: string[];
+  tools: { name: string }[];
+}
+
+/** One at a time would take minutes; more than this only queue. */
+const workers = 8;
+
+describeFixture("the real catalogue", "catalog/mcp-servers.ndjson.gz", (file) => {
+  const data = mkdtempSync(join(tmpdir(), "rollcall-"));
+  const entries = gunzipSync(readFileSync(file))
+    .toString()
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as CatalogueEntry);
+  let server: Running;
+  let base: string;
+  let headers: Record<string, string>;
+
+  beforeAll(async () => {
+    // A loader raises the limits it would otherwise meet.
+    const limits = ["--var", "WRITE_LIMIT=100000/100000", "--var", "READ_LIMIT=100000/100000"];
+    server = startCli("serve.ts", "--port", "0", "--data", data, "--no-demo", ...limits);
+    base = (await server.line(/ready (http:\S+)/))[1] ?? "";
+    const { stdout } = await runCli("token.ts", "--data", data, "--tenant", "catalogue");
+    headers = { Authorization: `Bearer ${stdout.trim()}`, "Content-Type": "application/json" };
+  });
+
+  afterAll(async () => {
+    await stopAll();
+    rmSync(data, { recursive: true, force: true });
+  });
+
+  const nameOf = ({ identifier }: CatalogueEntry) =>
+    identifier.replace(/[^A-Za-z0-9._-]/g, ".").replace(/^[^A-Za-z0-9]+/, "");
+  const urlOf = (entry: CatalogueEntry) => `${base}/api/mcp/capabilities/catalogue/${nameOf(entry)}`;
+  const manifestOf = ({ server: { name, description }, categories, tools }: CatalogueEntry) =>
+    JSON.stringify({ title: name, description, categories, tools });
+
+  /** Runs over the whole catalogue, a few at a time. */
+  async function each<T>(work: (entry: CatalogueEntry) => Promise<T>): Promise<T[]> {
+    const results: T[] = [];
+    const queue = entries.entries();
+    const worker = async () => {
+      for (const [index, entry] of queue) results[index] = await work(entry);
+    };
+    await Promise.all(Array.from({ length: workers }, worker));
+    return results;
+  }
+
+  const publish = async (entry: CatalogueEntry) => {
+    const response = await fetch(`${urlOf(entry)}?partial=true`, { method: "PUT", headers, body: manifestOf(entry) });
+    return { status: response.status, body: await response.json() } as {
+      status: number;
+      body: {
+        data: { outcome: string; generation: number; rejected: { path: string; issues: { message: string }[] }[] };
+      };
+    };
+  };
+
+  it("loads whole, serves back what it took, and adds nothing when it is loaded again", async () => {
+    expect(entries).toHaveLength(1_433);
+    const first = await each(publish);
+    expect(new Set(first.map(({ status }) => status))).toEqual(new Set([201]));
+    const generations = first.map(({ body }) => body.data.generation).sort((a, b) => a - b);
+    expect(generations).toEqual(entries.map((_, index) => index + 1));
+
+    const rejected = first.flatMap(({ body }) => body.data.rejected);
+    expect(rejected.every(({ issues }) => issues.length > 0 && issues.every(({ message }) => message !== ""))).toBe(
+      true,
+    );
+    const offered = entries.reduce((sum, { tools }) => sum + tools.length, 0);
+    const refusedTools = rejected.filter(({ path }) => path.startsWith("/tools/")).length;
+    // 66 names outside the character set, 8 duplicates inside a server.
+    expect([offered, refusedTools]).toEqual([11_890, 74]);
+
+    let served = 0;
+    const unequal: string[] = [];
+    await each(async (entry) => {
+      const response = await fetch(urlOf(entry), { headers });
+      const { data: answer } = (await response.json()) as { data: { tools: Record<string, unknown>[] } };
+      const refused = new Set(first[entries.indexOf(entry)]?.body.data.rejected.map(({ path }) => path));
+      const wanted = entry.tools.filter((_, index) => !refused.has(`/tools/${index}`));
+      const got = answer.tools.map(({ enabled: _, lastSynced: __, ...tool }) => tool);
+      served += got.length;
+      if (canonicalJson(got) !== canonicalJson(wanted)) unequal.push(nameOf(entry));
+    });
+    expect([served, unequal]).toEqual([11_890 - 74, []]);
+
+    const again = await each(publish);
+    expect(new Set(again.map(({ body }) => body.data.outcome))).toEqual(new Set(["unchanged"]));
+    const list = await fetch(`${base}/api/mcp/configs?limit=1`, { headers });
+    expect(((await list.json()) as { data: { generation: number } }).data.generation).toBe(1_433);
+  }, 300_000);
+});

@@ -1,0 +1,142 @@
+import { describe, expect, it } from "vitest";
+import { flatten, importRtfs } from "../../../src/formats/rtfs/index.ts";
+
+const imported = (text: string) => {
+  const result = importRtfs(text, { server: "github" });
+  if (!result.ok) throw new Error(result.error.message);
+  return result.value;
+};
+
+describe("an RTFS import", () => {
+  it("makes tools of MCP capabilities and of whatever else can be called", () => {
+    const { manifest, counts, warnings } = imported(`
+      (capability "mcp.github.get_me"
+        :version "1.0.0"
+        :description "Who am I"
+        :provider "MCP"
+        :permissions []
+        :effects [:mcp_call]
+        :metadata {:mcp {:tool_name "get_me"} :discovery {:method "mcp_introspection"}}
+        :input-schema :map
+        :output-schema :any
+        :category "query"
+        :implementation (fn [input] input))
+      (capability "local.add" :input-schema {:a :int})`);
+    expect(manifest).toEqual({
+      serverInfo: { name: "github" },
+      tools: [
+        {
+          id: "mcp.github.get_me",
+          name: "get_me",
+          version: "1.0.0",
+          description: "Who am I",
+          provider: "MCP",
+          permissions: [],
+          effects: ["mcp_call"],
+          metadata: { mcp: { tool_name: "get_me" }, discovery: { method: "mcp_introspection" } },
+          inputSchema: { type: "object" },
+          outputSchema: {},
+          category: "query",
+          implementation: "(fn [input] input)",
+        },
+        {
+          id: "local.add",
+          name: "add",
+          inputSchema: { type: "object", properties: { a: { type: "integer" } }, required: ["a"] },
+          metadata: { discovery: { method: "rtfs_import", introspector_version: "1.0.0" } },
+        },
+      ],
+    });
+    expect(counts).toEqual({ tool: 2 });
+    expect(warnings).toEqual([]);
+  });
+
+  it("makes operations of API capabilities, free text being their title", () => {
+    const { manifest, counts } = imported(`
+      (capability "weather.get_forecast" :name "Get 5 Day Weather Forecast" :metadata {:openapi {:endpoint_method "GET"}})
+      (capability "hub.repository" :metadata {:graphql {:operation_type "query"}})
+      (capability "weather.now" :discovery_method "api_introspection")`);
+    expect(counts).toEqual({ operation: 3 });
+    expect(manifest.operations).toMatchObject([
+      { id: "weather.get_forecast", name: "get_forecast", title: "Get 5 Day Weather Forecast" },
+      { name: "repository", permissions: ["network.http"], effects: ["network_request"] },
+      { name: "now", metadata: { discovery: { method: "api_introspection" } } },
+    ]);
+  });
+
+  it("goes by the declared tool name first", () => {
+    const { manifest } = imported('(capability "mcp.s.a" :name "b" :metadata {:mcp {:tool_name "c"}})');
+    expect(manifest.tools).toMatchObject([
+      { id: "mcp.s.a", name: "c", title: "b", effects: ["network_request", "mcp_call"] },
+    ]);
+    expect(imported('(capability "mcp.s.a" :metadata {:mcp {:tool_name "c"}})').manifest.tools).toEqual([
+      expect.not.objectContaining({ title: expect.anything() }),
+    ]);
+  });
+
+  it("warns of names and ids that cannot be used", () => {
+    const { manifest, warnings } = imported('(capability "open weather" :name "open weather API")');
+    expect(manifest.tools).toEqual([
+      {
+        name: "open_weather",
+        title: "open weather API",
+        metadata: { discovery: { method: "rtfs_import", introspector_version: "1.0.0" } },
+      },
+    ]);
+    expect(warnings).toEqual([
+      "open weather: has no name that an item may have: called open_weather",
+      "open weather: this is no id that a capability may have: left out",
+    ]);
+  });
+
+  it("warns of what is there twice", () => {
+    const { manifest, warnings } = imported(`
+      (capability "mcp.a.t") (capability "mcp.b.t") (capability "mcp.a.t" :version "2") (capability "~.t")`);
+    expect(manifest.tools).toMatchObject([
+      { id: "mcp.a.t", name: "t" },
+      { id: "mcp.b.t", name: "mcp.b.t" },
+    ]);
+    expect(warnings).toEqual([
+      "mcp.b.t: the name t is taken: goes by its id",
+      "mcp.a.t: the id is given twice: the later capability is left out",
+      "~.t: the name t is taken, and the id is no name: left out",
+    ]);
+  });
+
+  it("passes on what the reader has to say", () => {
+    expect(imported('(capability "a"\n :output-schema :uuid)').warnings).toEqual([
+      "line 2, column 17: the type :uuid cannot be expressed: anything is admitted",
+    ]);
+    expect(importRtfs("(", { server: "s" })).toMatchObject({ ok: false, error: { line: 1, column: 1 } });
+    expect(importRtfs("; nothing", { server: "s" })).toMatchObject({
+      ok: false,
+      error: { message: /no \(capability/ },
+    });
+  });
+});
+
+describe("the flat view of metadata", () => {
+  it("joins keys with underscores and drops lists and nil", () => {
+    const metadata = {
+      mcp: { server_url: "https://s/", timeout: 30, nested: { deep: true }, tags: ["a"], none: null },
+      discovery: { method: "m" },
+      note: "n",
+    };
+    const { flat, collisions } = flatten(metadata);
+    expect(Object.entries(flat)).toEqual([
+      ["mcp_server_url", "https://s/"],
+      ["mcp_timeout", 30],
+      ["mcp_nested_deep", true],
+      ["discovery_method", "m"],
+      ["note", "n"],
+    ]);
+    expect(collisions).toEqual([]);
+  });
+
+  it("reports keys that several paths lead to, the first keeping it", () => {
+    expect(flatten({ mcp: { a_b: 1, a: { b: 2 } }, mcp_a: { b: 3, c: 4 }, "x/y": null })).toEqual({
+      flat: { mcp_a_b: 1, mcp_a_c: 4 },
+      collisions: [{ key: "mcp_a_b", paths: ["/mcp/a_b", "/mcp/a/b", "/mcp_a/b"] }],
+    });
+  });
+});

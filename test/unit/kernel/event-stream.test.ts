@@ -1,0 +1,46 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { eventText, parsePositions, positionsText } from "../../../src/kernel/sse.ts";
+
+describe("an event", () => {
+  it("is one data line whatever the data holds", () => {
+    fc.assert(
+      fc.property(fc.json(), (json) => {
+        const data = JSON.parse(json);
+        const text = eventText({ id: "a:1", name: "change", data });
+        expect(text.split("\n")).toHaveLength(5);
+        expect(JSON.parse(text.split("\n")[2]?.slice("data: ".length) ?? "")).toEqual(data);
+      }),
+    );
+  });
+});
+
+describe("positions", () => {
+  it("come back as they were written", () => {
+    const positions = new Map([
+      ["acme", 12],
+      ["io.github.acme", 0],
+    ]);
+    expect(parsePositions(positionsText(positions))).toEqual({ acme: 12, "io.github.acme": 0 });
+  });
+
+  it.each([
+    "",
+    "acme",
+    "acme:",
+    "acme:-1",
+    "acme:1,",
+    "ACME:1",
+    "acme:1:2",
+    "acme:1.5",
+    `acme:${"9".repeat(16)}`,
+    "a:1".repeat(5_000),
+  ])("refuse %j", (text) => {
+    expect(parsePositions(text)).toBeUndefined();
+  });
+
+  it("have no way into a prototype", () => {
+    expect(parsePositions("constructor:1")).toEqual({ constructor: 1 });
+    expect(Object.keys(parsePositions("constructor:1") ?? {})).toEqual(["constructor"]);
+  });
+});

@@ -1,0 +1,259 @@
+import { listDurableObjectIds } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { capabilities, config, configs, Registry, tools } from "../support/registry.ts";
+import { staleKv } from "../support/stale-kv.ts";
+import { type Hooked, hooked, published, registry, removed, sendEvent, status } from "./hooking.ts";
+
+const read = (hook: Hooked, at = registry) => at.send("GET", capabilities(hook.tenant, "s"), { token: hook.bearer });
+// biome-ignore lint/suspicious/noExplicitAny: names of an answer's tools
+const names = (answer: any) => answer.body.data.tools.map(({ name }: { name: string }) => name);
+
+describe("an event", () => {
+  it("with a manifest is applied, and the next read shows it", async () => {
+    const hook = await hooked("fresh");
+    await read(hook);
+    const answer = await sendEvent(hook, published(1, tools("a", "b")));
+    expect(answer.status).toBe(202);
+    expect(answer.body).toEqual({ outcome: "applied", generation: 2, digest: expect.stringMatching(/^sha256-/) });
+    expect(answer.headers.get("Rollcall-Generation")).toBe("2");
+    const shown = await read(hook);
+    expect(names(shown)).toEqual(["a", "b"]);
+    expect(shown.body.data.digest).toBe(answer.body.digest);
+  });
+
+  it("is never followed by a stale read, whatever KV shows", async () => {
+    const kv = staleKv(env.REGISTRY, Date.now);
+    const worker = new Registry({ kv });
+    const hook = await hooked("behind");
+    for (let sequence = 1; sequence <= 5; sequence += 1) {
+      await sendEvent(hook, published(sequence, tools(`t${sequence}`)), { registry: worker });
+      expect(names(await read(hook, worker))).toEqual([`t${sequence}`]);
+    }
+  });
+
+  it("that changes nothing says so", async () => {
+    const hook = await hooked("same");
+    await sendEvent(hook, published(1, tools("a")));
+    const again = await sendEvent(hook, published(2, tools("a")));
+    expect(again.body).toMatchObject({ outcome: "unchanged", generation: 2 });
+  });
+
+  it("sets the status, takes the server away, and brings it back as it was", async () => {
+    const hook = await hooked("gone", {}, tools("a"));
+    const settings = { tenant: "gone", name: "s", visibility: "public", title: "Kept" };
+    await registry.send("PUT", configs, { token: hook.bearer, body: settings });
+    expect((await sendEvent(hook, status(1, "deprecated"))).body.outcome).toBe("applied");
+    expect((await read(hook)).body.data.status).toBe("deprecated");
+    expect((await sendEvent(hook, removed(2))).body.outcome).toBe("applied");
+    expect((await read(hook)).status).toBe(404);
+    expect((await registry.send("GET", "/api/capabilities/gone/mcp.s.a")).status).toBe(401);
+    expect((await sendEvent(hook, published(3, tools("a", "b")))).body.outcome).toBe("applied");
+    expect(names(await read(hook))).toEqual(["a", "b"]);
+    const back = await registry.send("GET", config("gone", "s"), { token: hook.bearer });
+    expect(back.body.data).toMatchObject({ title: "Kept", visibility: "public" });
+    expect((await read(hook)).body.data.status).toBe("active");
+    const outside = await registry.send("GET", "/api/capabilities/gone/mcp.s.b");
+    expect(outside.status).toBe(200);
+  });
+});
+
+describe("a server that its publisher took away", () => {
+  /** Taken away while it was public. */
+  async function withdrawn(tenant: string) {
+    const hook = await hooked(tenant, {}, tools("a", "b"));
+    const settings = { tenant, name: "s", visibility: "public" };
+    await registry.send("PUT", configs, { token: hook.bearer, body: settings });
+    expect((await sendEvent(hook, removed(1))).body.outcome).toBe("applied");
+    return hook;
+  }
+
+  it("can be registered anew by its owner, and published to as any other", async () => {
+    const hook = await withdrawn("anew");
+    const body = { tenant: "anew", name: "s" };
+    expect((await registry.send("POST", configs, { token: hook.bearer, body })).status).toBe(201);
+    const put = await registry.send("PUT", capabilities("anew", "s"), { token: hook.bearer, body: tools("a", "c") });
+    expect(put.status).toBe(200);
+    expect(names(await read(hook))).toEqual(["a", "c"]);
+    const history = await registry.send("GET", `${capabilities("anew", "s")}/revisions`, { token: hook.bearer });
+    expect(history.body.data.items).toHaveLength(1);
+    const settings = await registry.send("GET", config("anew", "s"), { token: hook.bearer });
+    expect(settings.body.data.visibility).toBe("tenant");
+  });
+
+  it("can be deleted by its owner for good: its hooks go with it", async () => {
+    const hook = await withdrawn("for-good");
+    expect((await registry.send("DELETE", config("for-good", "s"), { token: hook.bearer })).status).toBe(200);
+    expect((await sendEvent(hook, published(2, tools("a")))).status).toBe(401);
+    expect((await read(hook)).status).toBe(404);
+    const put = await registry.send("PUT", capabilities("for-good", "s"), { token: hook.bearer, body: tools("a") });
+    expect(put.status).toBe(201);
+    const settings = await registry.send("GET", config("for-good", "s"), { token: hook.bearer });
+    expect(settings.body.data.visibility).toBe("tenant");
+  });
+
+  it("makes one generation of it, whatever its status was", async () => {
+    const hook = await hooked("one-step", {}, tools("a"));
+    await sendEvent(hook, status(1, "deprecated"));
+    const before = Number((await read(hook)).headers.get("Rollcall-Generation"));
+    expect((await sendEvent(hook, removed(2))).body.generation).toBe(before + 1);
+  });
+});
+
+describe("a message", () => {
+  it("sent fifty times at once has one effect, and every answer is a success", async () => {
+    const hook = await hooked("replay");
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => sendEvent(hook, published(1, tools("a")), { message: "same" })),
+    );
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([202]));
+    const outcomes = answers.map((answer) => answer.body.outcome);
+    expect(outcomes.filter((outcome) => outcome === "applied")).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === "duplicate")).toHaveLength(49);
+    expect((await read(hook)).headers.get("Rollcall-Generation")).toBe("2");
+  });
+
+  it("that was refused may be sent again, mended", async () => {
+    const hook = await hooked("mended");
+    const bad = await sendEvent(hook, published(1, { tools: [{ name: "not a name" }] }), { message: "retry" });
+    expect([bad.status, bad.body.error.code]).toEqual([422, "ErrorMCPServerValidation"]);
+    expect((await sendEvent(hook, published(1, tools("a")), { message: "retry" })).body.outcome).toBe("applied");
+  });
+
+  it.each([
+    ["a body that was changed", { tampered: JSON.stringify(published(1, tools("evil"))) }],
+    ["another's secret", { secret: `whsec_${btoa("another secret of 32 bytes length")}` }],
+    ["a timestamp 301 s old", { at: Date.now() - 301_000 }],
+    ["a timestamp too far ahead", { at: Date.now() + 400_000 }],
+  ])("with %s is refused without a word and has no effect", async (_, sending) => {
+    const hook = await hooked("forged");
+    const before = await read(hook);
+    const answer = await sendEvent(hook, published(1, tools("a")), sending);
+    expect(answer.status).toBe(401);
+    expect(answer.body).toEqual({
+      success: false,
+      error: { code: "ErrorWebhookUnverified", message: "The webhook could not be verified" },
+    });
+    expect((await read(hook)).text).toBe(before.text);
+  });
+
+  it("for another tenant's hook is refused", async () => {
+    const [mine, theirs] = [await hooked("mine"), await hooked("theirs")];
+    expect((await sendEvent({ ...theirs, secret: mine.secret }, published(1, tools("a")))).status).toBe(401);
+    expect((await sendEvent({ ...mine, path: `/hooks/theirs/${mine.id}` }, published(1, tools("a")))).status).toBe(401);
+  });
+
+  it("to a made-up path wakes no tenant", async () => {
+    const hook = await hooked("woken");
+    const before = (await listDurableObjectIds(env.TENANTS)).length;
+    for (const path of [`/hooks/nobody/${hook.id}`, "/hooks/nobody/x", "/hooks/BAD/x", `/hooks/woken-not/${hook.id}`]) {
+      expect((await sendEvent({ ...hook, path }, published(1, tools("a")))).status).toBe(401);
+    }
+    expect(await listDurableObjectIds(env.TENANTS)).toHaveLength(before);
+  });
+
+  it("without a signature is refused", async () => {
+    const hook = await hooked("unsigned");
+    expect((await registry.send("POST", hook.path, { body: published(1, tools("a")) })).status).toBe(401);
+  });
+
+  it.each([
+    ["no JSON", "{", 400, "Invalid JSON"],
+    ["a list", "[]", 422, "expected object"],
+    ["no type", { data: { sequence: 1 } }, 422, "/type"],
+    ["an unknown type", { type: "x", data: { sequence: 1 } }, 422, "/type"],
+    ["no data", { type: "server.removed" }, 422, "/data"],
+    ["no sequence", { type: "server.removed", data: {} }, 422, "/data/sequence"],
+    ["a negative sequence", removed(-1), 422, "/data/sequence"],
+    ["a broken sequence", removed(1.5), 422, "/data/sequence"],
+    ["no manifest", { type: "manifest.published", data: { sequence: 1 } }, 422, "/data/manifest is needed"],
+    ["no status", { type: "server.status", data: { sequence: 1 } }, 422, "/data/status is needed"],
+    ["an unknown status", status(1, "sleepy"), 422, "/data/status"],
+    ["nothing to read again", { type: "manifest.changed", data: { sequence: 1 } }, 409, "no sources"],
+    ["a manifest that is a list", published(1, []), 422, "/data/manifest"],
+  ])("that is proven but holds %s is told what is wrong", async (_, event, expected, message) => {
+    const hook = await hooked("odd");
+    const answer = await sendEvent(hook, event);
+    expect(answer.status).toBe(expected);
+    expect(answer.body.error.message).toContain(message);
+  });
+
+  it("larger than a manifest may be is refused", async () => {
+    const hook = await hooked("large");
+    const answer = await sendEvent(hook, `"${"x".repeat(9 * 1024 * 1024)}"`);
+    expect(answer.status).toBe(413);
+  });
+
+  it("of a type that the hook may not send is refused", async () => {
+    const hook = await hooked("narrow", { events: ["server.status"] });
+    const answer = await sendEvent(hook, published(1, tools("a")));
+    expect([answer.status, answer.body.error.message]).toEqual([
+      403,
+      "The hook may not send manifest.published; it may send server.status",
+    ]);
+  });
+});
+
+describe("a publisher's events", () => {
+  it("end in the same state in whatever order they come", async () => {
+    const event = fc.oneof(
+      fc.constantFrom("a", "b", "c").map((name) => (sequence: number) => published(sequence, tools(name))),
+      fc.constant(removed),
+      fc.constantFrom("active", "deprecated").map((value) => (sequence: number) => status(sequence, value)),
+    );
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(event, { minLength: 1, maxLength: 5 }).chain((made) => {
+          const events = made.map((make, index) => make(index + 1));
+          return fc.tuple(fc.constant(events), fc.shuffledSubarray(events, { minLength: events.length }));
+        }),
+        async ([inOrder, shuffled]) => {
+          run += 1;
+          const state = async (tenant: string, events: unknown[]) => {
+            const hook = await hooked(tenant, {}, tools("first"));
+            for (const one of events) expect((await sendEvent(hook, one)).status).toBe(202);
+            const { status: code, body } = await read(hook);
+            return code === 404 ? "gone" : { status: body.data.status, digest: body.data.digest };
+          };
+          expect(await state(`shuffled-${run}`, shuffled)).toEqual(await state(`ordered-${run}`, inOrder));
+        },
+      ),
+      { numRuns: 25 },
+    );
+  }, 60_000);
+});
+
+describe("other signatures", () => {
+  it("by a key of the publisher's own (v1a) are good", async () => {
+    const pair = (await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"])) as CryptoKeyPair;
+    const raw = new Uint8Array((await crypto.subtle.exportKey("raw", pair.publicKey)) as ArrayBuffer);
+    const jwk = (await crypto.subtle.exportKey("jwk", pair.privateKey)) as JsonWebKey;
+    const seed = Uint8Array.from(atob((jwk.d ?? "").replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+    const base64 = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes));
+    const secret = `whsk_${base64(new Uint8Array([...seed, ...raw]))}`;
+    const hook = await hooked("asymmetric", { publicKey: `whpk_${base64(raw)}` });
+    expect(hook.secret).toBeUndefined();
+    expect((await sendEvent(hook, published(1, tools("a")), { secret })).body.outcome).toBe("applied");
+  });
+
+  it("by GitHub are good for one thing: to read the sources again", async () => {
+    const hook = await hooked("octo", { format: "github" });
+    const body = '{"ref":"refs/heads/main"}';
+    const key = await crypto.subtle.importKey(
+      "raw",
+      new TextEncoder().encode(hook.secret),
+      { name: "HMAC", hash: "SHA-256" },
+      false,
+      ["sign"],
+    );
+    const signature = new Uint8Array(await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(body)));
+    const hex = Array.from(signature, (byte) => byte.toString(16).padStart(2, "0")).join("");
+    const send = (value: string) =>
+      registry.send("POST", hook.path, { body, headers: { "X-Hub-Signature-256": `sha256=${value}` } });
+    expect((await send(hex.replace(/^./, (digit) => (digit === "0" ? "1" : "0")))).status).toBe(401);
+    // Proven, and there is nothing to read again here.
+    expect([(await send(hex)).status, (await send(hex)).body.error.code]).toEqual([409, "ErrorNoSources"]);
+  });
+});

@@ -1,0 +1,108 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { GeneratorsView, ResourcesView, ServerView, ToolsView } from "../../../src/registry/views/schema.ts";
+import { capabilities, Registry, token, tools } from "../support/registry.ts";
+
+const registry = new Registry();
+const schemas = { server: ServerView, tools: ToolsView, resources: ResourcesView, generators: GeneratorsView };
+let member: string;
+
+beforeAll(async () => {
+  member = await token({ tenants: ["views"] });
+  const manifest = {
+    ...tools("views_a", "views_b"),
+    version: "2.0.0",
+    generators: [{ type: "jinja2" }],
+    resources: [{ uri: "config://all" }],
+    validators: [{ name: "links" }],
+  };
+  await registry.send("PUT", capabilities("views", "s"), { token: member, body: manifest });
+});
+
+const view = (name: string, headers: Record<string, string> = {}) =>
+  registry.send("GET", `${capabilities("views", "s")}/${name}`, { token: member, headers });
+
+describe("views of a server", () => {
+  it.each(Object.entries(schemas))("%s fits its schema, without an envelope", async (name, schema) => {
+    const { status, body, headers } = await view(name);
+    expect(status).toBe(200);
+    expect(schema.safeParse(body).success).toBe(true);
+    expect(headers.get("ETag")).toMatch(/^W\/"sha256-/);
+    expect(headers.get("Rollcall-Generation")).toBe("1");
+  });
+
+  it("revalidate each by its own tag", async () => {
+    const tags = await Promise.all(
+      ["server", "tools"].map(async (name) => (await view(name)).headers.get("ETag") ?? ""),
+    );
+    expect(new Set(tags).size).toBe(2);
+    expect((await view("server", { "If-None-Match": tags[0] ?? "" })).status).toBe(304);
+    expect((await view("server", { "If-None-Match": tags[1] ?? "" })).status).toBe(200);
+  });
+
+  it("lose a tool that is switched off", async () => {
+    const items = [{ kind: "tool", name: "views_b", enabled: false }];
+    await registry.send("PATCH", capabilities("views", "s"), { token: member, body: { items } });
+    expect((await view("server")).body.tool_count).toBe(1);
+    expect((await view("tools")).text).not.toContain("views_b");
+  });
+
+  it("include those the manifest brings, and the old name of the generators", async () => {
+    expect((await view("validators")).body).toMatchObject({
+      validators: [{ name: "links" }],
+      metadata: { total_count: 1 },
+    });
+    expect((await view("decision_tree")).body).toMatchObject({ deprecated: true, generators: { jinja2: {} } });
+  });
+
+  it.each(["nothing", "Tools", "features", "__proto__"])("answer resource_not_found for %s", async (name) => {
+    const { status, body } = await view(name);
+    expect([status, body.error.code]).toEqual([404, "resource_not_found"]);
+  });
+
+  it("need a token with the tenant", async () => {
+    const path = `${capabilities("views", "s")}/server`;
+    expect((await registry.send("GET", path)).status).toBe(401);
+    const stranger = await token({ tenants: ["other"] });
+    expect((await registry.send("GET", path, { token: stranger })).status).toBe(403);
+    expect((await registry.send("GET", `${capabilities("views", "none")}/server`, { token: member })).status).toBe(404);
+    expect((await registry.send("POST", path, { token: member, body: {} })).status).toBe(405);
+  });
+});
+
+describe("views of the registry itself", () => {
+  it.each(Object.entries(schemas))("%s fits its schema, for anyone", async (name, schema) => {
+    const { status, body } = await registry.send("GET", `/api/mcp/capabilities/${name}`);
+    expect(status).toBe(200);
+    expect(schema.safeParse(body).success).toBe(true);
+  });
+
+  it("say what is really running", async () => {
+    const { body } = await registry.send("GET", "/api/mcp/capabilities/server");
+    expect(body).toMatchObject({
+      name: "rollcall",
+      features: { authentication: true, identity_provider_tokens: false },
+    });
+    expect(body.limits.max_manifest_bytes).toBe(registry.services.config.bounds.manifestBytes);
+    expect(body.runtime).toMatchObject({
+      platform: "workerd",
+      compatibility_date: "2026-07-30",
+      hono: expect.stringMatching(/^4\./),
+    });
+    const closed = new Registry({ vars: { JWT_SECRET: "", READ_LIMIT: "7/9" } as Partial<Env> });
+    const other = await closed.send("GET", "/api/mcp/capabilities/server");
+    expect(other.body).toMatchObject({ features: { authentication: false }, limits: { reads_per_second: 7 } });
+  });
+
+  it("count what they show", async () => {
+    const server = (await registry.send("GET", "/api/mcp/capabilities/server")).body;
+    const { metadata, tools_by_category } = (await registry.send("GET", "/api/mcp/capabilities/tools")).body;
+    const shown = Object.values(tools_by_category as Record<string, unknown[]>).flat().length;
+    expect([server.tool_count, metadata.total_count]).toEqual([shown, shown]);
+    expect(shown).toBeGreaterThan(20);
+  });
+
+  it("answer resource_not_found for any other", async () => {
+    const { status, body } = await registry.send("GET", "/api/mcp/capabilities/acme");
+    expect([status, body.error.code]).toEqual([404, "resource_not_found"]);
+  });
+});

@@ -1,0 +1,298 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { wordVectors } from "../../../src/search/load-word-vectors.ts";
+import { countTerms } from "../../../src/search/sql/card-table.ts";
+import { findCards } from "../../../src/search/sql/find-cards.ts";
+import { type Member, member, registry } from "../support/member.ts";
+import { drained, token } from "../support/registry.ts";
+
+interface Item {
+  id: string;
+  tenant: string;
+  name: string;
+  tokens: number;
+  score: number;
+  [member: string]: unknown;
+}
+
+const search = async (query: Record<string, string | string[]>, who?: string, headers: Record<string, string> = {}) => {
+  const parameters = Object.entries(query).flatMap(([name, values]) =>
+    [values].flat().map((value) => `${name}=${encodeURIComponent(value)}`),
+  );
+  const path = `/api/search?${parameters.join("&")}`;
+  return registry.send("GET", path, { headers, ...(who === undefined ? {} : { token: who }) });
+};
+const items = async (...asked: Parameters<typeof search>): Promise<Item[]> => {
+  const { status, body } = await search(...asked);
+  expect([asked[0], status, body?.error]).toEqual([asked[0], 200, undefined]);
+  return body.data.items;
+};
+const names = async (...asked: Parameters<typeof search>) => (await items(...asked)).map(({ name }) => name);
+
+let mine: string;
+let theirs: string;
+let owner: Member;
+
+const tool = (name: string, description: string) => ({ name, description, inputSchema: { type: "object" } });
+
+beforeAll(async () => {
+  mine = await token({ tenants: ["finders"] });
+  theirs = await token({ tenants: ["keepers"] });
+  owner = await member("finders");
+  await owner.post({ name: "office", title: "Office", visibility: "public" });
+  await owner.publish("office", {
+    tools: [
+      tool("send_email", "Sends an e-mail to one or more people."),
+      tool("createInvoice", "Makes out a bill for a customer."),
+      tool("resize_picture", "Changes the width and height of an image."),
+      tool("weather_forecast", "The weather of the next days in a town."),
+    ],
+    prompts: [{ name: "polite_email", description: "Words an e-mail politely." }],
+  });
+  await owner.publish("vault", { tools: [tool("open_vault", "Opens the vault with a secret word.")] });
+  const other = await member("keepers");
+  await other.publish("cellar", { tools: [tool("count_bottles", "Counts the bottles of wine in the cellar.")] });
+  await drained("finders");
+  await drained("keepers");
+});
+
+describe("what a search finds", () => {
+  it("is what serves the task, the best first, with its cost and where its words are", async () => {
+    const [first] = await items({ q: "email my customers" }, mine);
+    expect(first).toMatchObject({ id: expect.any(String), tenant: "finders", server: "office", name: "send_email" });
+    expect(first?.tokens).toBeGreaterThan(0);
+    expect(first?.highlights).toMatchObject({ name: [[5, 10]] });
+    expect(first).not.toHaveProperty("why");
+  });
+
+  it("is found by meaning where the words differ", async () => {
+    expect(await names({ q: "shrink my photos" }, mine)).toContain("resize_picture");
+    expect(await wordVectors(env.ASSETS)).toBeDefined();
+  });
+
+  it("is explained when asked", async () => {
+    const { body } = await search({ q: "Send an email to Ann. Then make out an invoice.", explain: "true" }, mine);
+    expect(body.data.steps).toBe(2);
+    const why = new Map(body.data.items.map((item: Item) => [item.name, item.why]));
+    expect(why.get("createInvoice")).toMatchObject({ clause: 1, words: 1, meaning: expect.any(Number) });
+    expect(why.get("send_email")).toMatchObject({ clause: 0, terms: expect.arrayContaining(["send", "email"]) });
+    expect((await names({ q: "Send an email to Ann. Then make out an invoice.", limit: "2" }, mine)).sort()).toEqual([
+      "createInvoice",
+      "send_email",
+    ]);
+  });
+
+  it("is what the caller may see: the public, and what is its own", async () => {
+    expect(await names({ q: "vault secret" }, mine)).toContain("open_vault");
+    expect(await names({ q: "vault secret" }, theirs)).not.toContain("open_vault");
+    expect(await names({ q: "vault secret" })).not.toContain("open_vault");
+    expect(await names({ q: "email" })).toContain("send_email");
+    expect(await names({ q: "email or bottles" }, theirs)).toEqual(
+      expect.arrayContaining(["send_email", "count_bottles"]),
+    );
+    expect(await names({ q: "bottles of wine" }, mine)).not.toContain("count_bottles");
+  });
+
+  it("can be of some kinds and tenants only", async () => {
+    expect(await names({ q: "email", kind: "prompt" }, mine)).toEqual(["polite_email"]);
+    expect((await names({ q: "email", kind: ["prompt", "tool"] }, mine)).sort()).toEqual(
+      expect.arrayContaining(["polite_email", "send_email"]),
+    );
+    expect(await names({ q: "email or bottles", tenant: "keepers" }, theirs)).toEqual(["count_bottles"]);
+    expect(await names({ q: "email", tenant: "nobody" }, mine)).toEqual([]);
+  });
+});
+
+describe("many of the same", () => {
+  it("are found, however many have the word and none in its name", async () => {
+    const crowd = await member("herd");
+    const publish = (server: string, count: number) =>
+      crowd.publish(server, {
+        tools: Array.from({ length: count }, (_, at) => tool(`${server}_${at}`, "Frobnicates it.")),
+      });
+    for (const server of ["a1", "b2", "c3", "d4"]) await publish(server, 500);
+    const who = await token({ tenants: ["herd"] });
+    expect(await items({ q: "frobnicate" }, who)).toHaveLength(10);
+    expect(await items({ q: "Frobnicate this thing. Then send an email.", limit: "20" }, who)).not.toHaveLength(0);
+  });
+
+  it("come last where they are the same in another tenant, and say so", async () => {
+    const twin = await member("twins");
+    await twin.publish("copy", { tools: [tool("weather_forecast", "The weather of the next days in a town.")] });
+    const who = await token({ tenants: ["twins", "finders"] });
+    const found = (await items({ q: "weather forecast" }, who)).filter(({ name }) => name === "weather_forecast");
+    expect(found.map(({ alike }) => alike ?? false)).toEqual([false, true]);
+  });
+
+  it("are behind what differs, on whichever page that ends", async () => {
+    const forks = await member("forks");
+    const servers = Array.from({ length: 14 }, (_, at) => `fork${at}`);
+    for (const server of servers) {
+      await forks.publish(server, { tools: [tool("river_level", "How high the water of a river stands.")] });
+    }
+    const others = ["river_flow", "river_map", "river_ferry"].map((name) =>
+      tool(name, `About the ${name} of a river.`),
+    );
+    await forks.publish("rivers", { tools: others });
+    const who = await token({ tenants: ["forks"] });
+    const q = "how high does the water of the river stand";
+    const whole = await items({ q, limit: "30", tenant: "forks" }, who);
+    expect(new Set(whole.slice(0, 4).map(({ name }) => name)).size).toBe(4);
+    expect(whole.filter(({ alike }) => alike)).toHaveLength(13);
+    const paged: Item[] = [];
+    for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+      const page = { q, limit: "2", tenant: "forks", ...(cursor === undefined ? {} : { cursor }) };
+      const { status, body } = await search(page, who);
+      expect([status, body.error]).toEqual([200, undefined]);
+      paged.push(...body.data.items);
+      cursor = body.data.nextCursor;
+    }
+    expect(paged).toEqual(whole);
+  });
+
+  it("are found in a tenant beyond those that one question goes to, where they are public", async () => {
+    const many = Array.from({ length: 20 }, (_, at) => `aaa-${at}`);
+    const who = await token({ tenants: [...many, "finders"] });
+    const { body } = await search({ q: "weather forecast" }, who);
+    expect(body.data.skippedTenants).toContain("finders");
+    expect(body.data.items[0]).toMatchObject({ tenant: "finders", name: "weather_forecast" });
+  });
+});
+
+describe("a budget", () => {
+  it("is never exceeded, and says what did not fit", async () => {
+    const all = await items({ q: "email weather invoice picture" }, mine);
+    const costs = all.map(({ tokens }) => tokens);
+    const total = costs.reduce((sum, cost) => sum + cost, 0);
+    for (const budget of [1, Math.min(...costs), Math.max(...costs) + 1, total - 1, total, 1_000_000_000]) {
+      const { body } = await search({ q: "email weather invoice picture", budget: String(budget) }, mine);
+      const used = body.data.items.reduce((sum: number, item: Item) => sum + item.tokens, 0);
+      expect(used).toBeLessThanOrEqual(budget);
+      expect(body.data.usedTokens).toBe(used);
+      expect(body.data.items.length + (body.data.leftOut ?? 0)).toBeLessThanOrEqual(all.length);
+      if (budget >= total) expect(body.data.items).toHaveLength(all.length);
+      if (budget === 1) expect([body.data.items, body.data.leftOut]).toEqual([[], all.length]);
+    }
+  });
+});
+
+describe("pages", () => {
+  it("follow each other until something is written", async () => {
+    const q = "email weather invoice picture";
+    const whole = await items({ q }, mine);
+    const first = await search({ q, limit: "2" }, mine);
+    const cursor = first.body.data.nextCursor;
+    const second = await search({ q, limit: "2", cursor }, mine);
+    expect([...first.body.data.items, ...second.body.data.items]).toEqual(whole.slice(0, 4));
+    expect((await search({ q: "email", limit: "2", cursor }, mine)).body.error.code).toBe("ErrorCursorInvalid");
+    expect((await search({ q, limit: "2", cursor }, theirs)).body.error.code).toBe("ErrorCursorInvalid");
+    // What is written elsewhere is no matter; what was on the page before is.
+    await owner.publish("vault", { tools: [tool("open_vault", "Opens the vault with two secret words.")] });
+    expect((await search({ q, limit: "2", cursor }, mine)).body.data.items).toEqual(whole.slice(2, 4));
+    const [best] = whole;
+    const flip = (enabled: boolean) =>
+      owner.send("PATCH", "/api/mcp/capabilities/finders/office", {
+        items: [{ kind: best?.kind, name: best?.name, enabled }],
+      });
+    await flip(false);
+    const late = await search({ q, limit: "2", cursor }, mine);
+    await flip(true);
+    expect([late.status, late.body.error.code]).toEqual([410, "ErrorCursorExpired"]);
+  });
+
+  it("are not sent again while they are the same", async () => {
+    const first = await search({ q: "email" }, mine);
+    const etag = first.headers.get("ETag") ?? "";
+    expect(etag).toMatch(/^W\/"/);
+    expect((await search({ q: "email" }, mine, { "If-None-Match": etag })).status).toBe(304);
+    expect((await search({ q: "vault" }, mine, { "If-None-Match": etag })).status).toBe(200);
+    expect(Number(first.headers.get("Rollcall-Generation"))).toBeGreaterThan(0);
+  });
+});
+
+describe("a question that is wrong", () => {
+  it.each([
+    [{}, "q is missing"],
+    [{ q: "" }, "q is missing"],
+    [{ q: "   " }, "q is missing"],
+    [{ q: "***" }, "no letter or digit"],
+    [{ q: "x".repeat(10_241) }, "q is longer than 10240"],
+    [{ q: "a", kind: "tol" }, "kind must be one of tool"],
+    [{ q: "a", tenant: "No Such" }, "Tenant name"],
+    [{ q: "a", budget: "0" }, "budget must be a whole number from 1"],
+    [{ q: "a", budget: "-5" }, "budget must be a whole number"],
+    [{ q: "a", budget: "1000000001" }, "budget must be a whole number"],
+    [{ q: "a", limit: "0" }, "limit must be a whole number from 1 to 100"],
+    [{ q: "a", limit: "-1" }, "limit must be"],
+    [{ q: "a", limit: "99999999999" }, "limit must be"],
+    [{ q: "a", explain: "maybe" }, "explain must be true or false"],
+    [{ q: "a", cursor: "made.up" }, "cursor"],
+    [{ q: ["a", "b"] }, "q is given 2 times"],
+    [{ q: "a", query: "b" }, 'Unknown query parameter "query"'],
+  ])("is refused: %j", async (query, message) => {
+    const { status, body } = await search(query as Record<string, string>, mine);
+    expect([status, body.error.message]).toEqual([400, expect.stringContaining(message)]);
+  });
+
+  it("in any script, of any length or with any operator is plain text", async () => {
+    const texts = [
+      '"email" AND NOT (',
+      "NEAR(email vault, 2)",
+      "name:email*",
+      "^email",
+      "электронная почта",
+      "电子邮件 email",
+    ];
+    for (const q of [...texts, `email ${"word ".repeat(2_000)}`]) {
+      expect([q.slice(0, 40), (await search({ q }, mine)).status]).toEqual([q.slice(0, 40), 200]);
+    }
+    expect(await names({ q: 'email" OR 1=1 --' }, mine)).toContain("send_email");
+  });
+
+  it("does not take another method, or a generation", async () => {
+    expect((await registry.send("POST", "/api/search?q=a", { token: mine })).status).toBe(405);
+    const { status } = await search({ q: "a" }, mine, { "Rollcall-Min-Generation": "1" });
+    expect(status).toBe(400);
+  });
+});
+
+describe("what a question reads", () => {
+  it("is bounded, however many items have its words", async () => {
+    const crowd = await member("crowd");
+    const publish = (server: string, count: number) =>
+      crowd.publish(server, {
+        tools: Array.from({ length: count }, (_, index) =>
+          tool(`get_data_${server}_${index}`, `Gets data number ${index}.`),
+        ),
+      });
+    const stub = env.TENANTS.get(env.TENANTS.idFromName("crowd"));
+    const vectors = await wordVectors(env.ASSETS);
+    const bounds = { postings: 2_000, fewest: 160, most: 1_000 };
+    const rowsRead = () =>
+      runInDurableObject(stub, async (_, { storage }) => {
+        let read = 0;
+        const counting = {
+          exec: (...asked: Parameters<SqlStorage["exec"]>) => {
+            const cursor = storage.sql.exec(...asked);
+            const rows = cursor.toArray();
+            read += cursor.rowsRead;
+            return { toArray: () => rows, one: () => rows[0], [Symbol.iterator]: () => rows[Symbol.iterator]() };
+          },
+        } as unknown as SqlStorage;
+        // Only words that every item has.
+        const cards = findCards(counting, { text: "get data number", limit: 10 }, [], {
+          vectors,
+          count: countTerms,
+          bounds,
+        });
+        expect(cards).toHaveLength(10);
+        return read;
+      });
+    // More than the places that one question looks at here.
+    for (let server = 0; server < 7; server += 1) await publish(`s${server}`, 400);
+    const before = await rowsRead();
+    for (let server = 7; server < 30; server += 1) await publish(`s${server}`, 400);
+    expect(await rowsRead()).toBeLessThan(1.2 * before);
+  }, 90_000);
+});

@@ -1,0 +1,597 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { NewChange } from "../../../src/manifest/diff.ts";
+import { setNextAlarm } from "../../../src/objects/tenant/outbox.ts";
+import type { AddressPolicy } from "../../../src/outbound/address.ts";
+import { recordChanges } from "../../../src/registry/sql/change-log.ts";
+import { Deliveries } from "../../../src/subscriptions/deliveries.ts";
+import type { ChangeFilters, SubscriptionChange } from "../../../src/subscriptions/schema.ts";
+import { oweDeliveries } from "../../../src/subscriptions/sql/queue.ts";
+import {
+  changeSubscription,
+  createSubscription,
+  deleteSubscription,
+  showSubscription,
+} from "../../../src/subscriptions/subscriptions.ts";
+import { capabilities, drained, Registry, token, tools } from "../support/registry.ts";
+import { isSignedWith, Receiver, standInForTheNetwork } from "./receiver.ts";
+
+const registry = new Registry();
+/** Far ahead of the clock that the tenant's own object goes by, which therefore finds nothing due. */
+const start = Date.parse("2040-01-01T00:00:00Z");
+let tenant: string;
+let member: string;
+let round = 0;
+
+beforeEach(async () => {
+  tenant = `telling-${++round}`;
+  member = await token({ tenants: [tenant] });
+  vi.spyOn(console, "error").mockImplementation(() => {});
+});
+
+const stub = () => env.TENANTS.get(env.TENANTS.idFromName(tenant));
+const publish = (...names: string[]) =>
+  registry.send("PUT", capabilities(tenant, "s"), { token: member, body: tools(...names) });
+
+function changed(name = "add", more: Partial<NewChange> = {}): NewChange {
+  return { kind: "tool", key: name, classification: "additive", reasons: [], ...more };
+}
+
+/** The deliveries of a tenant, with a receiver, a clock and a die that the test holds. */
+class Bench {
+  readonly receiver = new Receiver();
+  readonly policy: AddressPolicy = { ownHosts: [] };
+  readonly deliveries: Deliveries;
+  readonly storage: DurableObjectStorage;
+  readonly sql: SqlStorage;
+  now = start;
+  random = 0;
+
+  constructor(storage: DurableObjectStorage) {
+    this.storage = storage;
+    this.sql = storage.sql;
+    this.deliveries = this.another();
+  }
+
+  /** As after a restart: nothing is remembered but what is stored. */
+  another(deadlineMs = 100): Deliveries {
+    return new Deliveries(this.storage, {
+      fetch: this.receiver.fetch,
+      policyFor: () => this.policy,
+      now: () => this.now,
+      random: () => this.random,
+      reschedule: () => setNextAlarm(this.storage, this.now),
+      deadlineMs,
+    });
+  }
+
+  subscribe(url = "https://receiver.example/in", filters: ChangeFilters = {}): { id: string; secret: string } {
+    const request = { url, filters, ownHost: "registry.example" };
+    const created = createSubscription(this.sql, request, () => this.policy, "tester", this.now);
+    if (!created.ok) throw new Error(created.error.message);
+    return created.value;
+  }
+
+  /** A write of the tenant, with all that its transaction puts down. */
+  write(changes: NewChange[] = [changed()], keep = 100_000): number {
+    return this.storage.transactionSync(() => {
+      const { generation } = recordChanges(this.sql, "s", new Date(this.now).toISOString(), changes, keep);
+      oweDeliveries(this.sql, "s", this.now);
+      return generation;
+    });
+  }
+
+  show(id: string) {
+    const shown = showSubscription(this.sql, id);
+    if (!shown.ok) throw new Error(shown.error.message);
+    return shown.value;
+  }
+
+  due(id: string): number[] {
+    const rows = this.sql.exec<{ due_at: number }>(
+      "SELECT due_at FROM delivery WHERE subscription = ? ORDER BY generation",
+      id,
+    );
+    return rows.toArray().map(({ due_at }) => due_at);
+  }
+}
+
+async function onBench(run: (bench: Bench) => Promise<void>): Promise<void> {
+  await publish("first");
+  await drained(tenant);
+  await runInDurableObject(stub(), async (_, { storage }) => {
+    // So that the alarm is about deliveries alone.
+    storage.sql.exec("DELETE FROM outbox");
+    await run(new Bench(storage));
+  });
+}
+
+const seconds = (...values: number[]) => values.map((value) => value * 1_000);
+const minute = 60;
+const hour = 60 * minute;
+
+describe("a message", () => {
+  it("tells of one generation, signed by Standard Webhooks", () =>
+    onBench(async (bench) => {
+      const { id, secret } = bench.subscribe();
+      const generation = bench.write([changed("add"), changed("sub", { classification: "removed", from: "sha256-1" })]);
+      await bench.deliveries.drain();
+      expect(bench.receiver.received).toHaveLength(1);
+      const { last } = bench.receiver;
+      expect(last.id).toBe(`msg_${generation}_${id}`);
+      expect(last.url).toBe("https://receiver.example/in");
+      expect(last.headers.get("content-type")).toBe("application/json");
+      expect(last.headers.get("authorization")).toBeNull();
+      expect(last.body).toEqual({
+        type: "capabilities.changed",
+        timestamp: "2040-01-01T00:00:00.000Z",
+        data: {
+          tenant,
+          generation,
+          changes: [
+            expect.objectContaining({ generation, server: "s", kind: "tool", name: "add", classification: "additive" }),
+            expect.objectContaining({ name: "sub", classification: "removed", breaking: true, from: "sha256-1" }),
+          ],
+        },
+      });
+      expect(await isSignedWith(secret, last, bench.now)).toBe(true);
+      expect(await isSignedWith(secret, last, bench.now + 301_000)).toBe(false);
+      expect(bench.show(id)).toMatchObject({ state: "active", pending: 0, dropped: 0 });
+      expect(bench.show(id).attempts).toEqual([
+        { message: last.id, at: "2040-01-01T00:00:00.000Z", attempt: 1, status: 200 },
+      ]);
+    }));
+
+  it("keeps its id and body from attempt to attempt, and is signed anew", () =>
+    onBench(async (bench) => {
+      bench.receiver.answer = (_, count) => (count < 3 ? 500 : 204);
+      const { id, secret } = bench.subscribe();
+      bench.write();
+      for (let attempt = 1; attempt <= 5 && bench.show(id).pending > 0; attempt += 1) {
+        await bench.deliveries.drain();
+        bench.now = bench.due(id)[0] ?? bench.now;
+      }
+      const { received } = bench.receiver;
+      expect(received).toHaveLength(3);
+      expect(new Set(received.map((message) => message.id)).size).toBe(1);
+      expect(new Set(received.map(({ bytes }) => new TextDecoder().decode(bytes))).size).toBe(1);
+      expect(new Set(received.map(({ timestamp }) => timestamp)).size).toBe(3);
+      for (const message of received) {
+        expect(await isSignedWith(secret, message, Number(message.timestamp) * 1_000)).toBe(true);
+      }
+    }));
+
+  it("stays below 20 kB and says from where to read the rest", () =>
+    onBench(async (bench) => {
+      bench.subscribe();
+      const many = Array.from({ length: 500 }, (_, index) => changed(`tool_${index}_${"ü".repeat(50)}`));
+      const generation = bench.write(many);
+      await bench.deliveries.drain();
+      const { bytes, body } = bench.receiver.last;
+      expect(bytes.byteLength).toBeLessThan(20_000);
+      expect(bytes.byteLength).toBeGreaterThan(19_000);
+      expect(body.data).toMatchObject({ generation, more: true, since: body.data.changes.at(-1).sequence });
+      const path = `/api/changes/${tenant}?since=${body.data.since}&limit=1000`;
+      const rest = await registry.send("GET", path, { token: member });
+      const names = [...body.data.changes, ...rest.body.data.items].map(({ name }: { name: string }) => name);
+      expect(names).toEqual(many.map(({ key }) => key));
+    }));
+
+  it("says so where even one entry is too long", () =>
+    onBench(async (bench) => {
+      bench.subscribe();
+      const path = `/${"x".repeat(30_000)}`;
+      bench.write([changed("long", { reasons: [{ path, classification: "additive", message: "added" }] })]);
+      await bench.deliveries.drain();
+      const { bytes, body } = bench.receiver.last;
+      expect(bytes.byteLength).toBeLessThan(20_000);
+      const [entry] = body.data.changes;
+      expect(entry).toMatchObject({ name: "long", reasons: [] });
+      expect(body.data).toMatchObject({ more: true, since: entry.sequence - 1 });
+    }));
+
+  it("has only the entries that were asked for", () =>
+    onBench(async (bench) => {
+      bench.subscribe("https://receiver.example/in", { kinds: ["prompt"] });
+      bench.write([changed("add"), changed("greet", { kind: "prompt" })]);
+      bench.write([changed("sub")]);
+      await bench.deliveries.drain();
+      expect(bench.receiver.received).toHaveLength(1);
+      expect(bench.receiver.last.body.data.changes).toEqual([expect.objectContaining({ name: "greet" })]);
+      expect(bench.receiver.last.body.data).not.toHaveProperty("more");
+    }));
+});
+
+describe("the schedule", () => {
+  it("is the standard's, and then the subscription is stopped and says why", () =>
+    onBench(async (bench) => {
+      bench.receiver.answer = () => 500;
+      const { id } = bench.subscribe();
+      bench.write();
+      const waits: number[] = [];
+      for (let attempt = 1; attempt <= 12 && bench.show(id).state === "active"; attempt += 1) {
+        await bench.deliveries.drain();
+        waits.push((bench.due(id)[0] ?? 0) - bench.now);
+        // Not a millisecond early.
+        bench.now = (bench.due(id)[0] ?? 0) - 1;
+        const before = bench.receiver.received.length;
+        await bench.deliveries.drain();
+        if (bench.show(id).state === "active") expect(bench.receiver.received).toHaveLength(before);
+        bench.now += 1;
+      }
+      const delays = [5, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour];
+      expect(waits.slice(0, -1)).toEqual(seconds(...delays));
+      expect(bench.receiver.received).toHaveLength(10);
+      const shown = bench.show(id);
+      expect(shown).toMatchObject({ state: "disabled", reason: "dead", pending: 1 });
+      expect(shown.attempts.map(({ attempt }) => attempt)).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+      expect(shown.attempts[0]).toMatchObject({ status: 500 });
+      expect(shown.attempts[0]).not.toHaveProperty("nextAt");
+      expect(shown.attempts[1]?.nextAt).toBe(shown.attempts[0]?.at);
+    }));
+
+  it("has jitter", () =>
+    onBench(async (bench) => {
+      bench.receiver.answer = () => 500;
+      bench.random = 0.5;
+      const { id } = bench.subscribe();
+      bench.write();
+      await bench.deliveries.drain();
+      expect(bench.due(id)).toEqual([bench.now + 5_500]);
+    }));
+
+  it("starts over when the subscription is started again, with what waited and nothing of what it missed", () =>
+    onBench(async (bench) => {
+      bench.receiver.answer = () => 410;
+      const { id } = bench.subscribe();
+      const before = bench.write();
+      await bench.deliveries.drain();
+      expect(bench.show(id)).toMatchObject({ state: "disabled", reason: "gone" });
+      bench.write();
+      bench.now += 10 * hour * 1_000;
+      bench.receiver.answer = () => 200;
+      await bench.deliveries.drain();
+      expect(bench.receiver.received).toHaveLength(1);
+
+      changeSubscription(
+        bench.sql,
+        id,
+        { enabled: true },
+        { ownHost: "", policyFor: () => bench.policy, now: bench.now },
+      );
+      const after = bench.write();
+      await bench.deliveries.drain();
+      expect(bench.receiver.received.slice(1).map(({ body }) => body.data.generation)).toEqual([before, after]);
+      expect(bench.show(id)).toMatchObject({ state: "active", pending: 0 });
+      expect(bench.show(id)).not.toHaveProperty("reason");
+    }));
+
+  it.each<[string, SubscriptionChange, "active" | "disabled"]>([
+    ["started again", { enabled: true }, "disabled"],
+    ["sent elsewhere", { url: "https://receiver.example/mended" }, "active"],
+  ])("is a whole one for what waited when the subscription is %s", (_, change, state) =>
+    onBench(async (bench) => {
+      bench.receiver.answer = () => 500;
+      const { id } = bench.subscribe();
+      bench.write();
+      for (let attempt = 1; attempt < (state === "active" ? 4 : 11); attempt += 1) {
+        await bench.deliveries.drain();
+        bench.now = bench.due(id)[0] ?? bench.now;
+      }
+      // In the middle of a wait of hours, or after the last.
+      bench.now -= 1;
+      expect(bench.show(id).state).toBe(state);
+      changeSubscription(bench.sql, id, change, { ownHost: "", policyFor: () => bench.policy, now: bench.now });
+      await bench.deliveries.drain();
+      expect(bench.show(id).attempts[0]).toMatchObject({ attempt: 1, status: 500 });
+      expect(bench.due(id)).toEqual([bench.now + 5_000]);
+    }),
+  );
+
+  it.each([301, 302, 303, 304, 307, 308, 400, 401, 404, 500, 503])(
+    "goes on after %i, which is not followed",
+    (status) =>
+      onBench(async (bench) => {
+        bench.receiver.answer = () =>
+          new Response(null, { status, headers: { Location: "https://elsewhere.example/caught" } });
+        const { id } = bench.subscribe();
+        bench.write();
+        await bench.deliveries.drain();
+        expect(bench.receiver.received.map(({ url }) => url)).toEqual(["https://receiver.example/in"]);
+        expect(bench.show(id)).toMatchObject({ state: "active", pending: 1, attempts: [{ status }] });
+        expect(bench.due(id)).toEqual([bench.now + 5_000]);
+      }),
+  );
+
+  it.each([200, 201, 202, 204, 299])("ends with %i", (status) =>
+    onBench(async (bench) => {
+      bench.receiver.answer = () => status;
+      const { id } = bench.subscribe();
+      bench.write();
+      await bench.deliveries.drain();
+      expect(bench.show(id)).toMatchObject({ state: "active", pending: 0, attempts: [{ status }] });
+    }),
+  );
+
+  it("ends at once with 410, for all that waits", () =>
+    onBench(async (bench) => {
+      bench.receiver.answer = () => 410;
+      const { id } = bench.subscribe();
+      for (let count = 0; count < 5; count += 1) bench.write();
+      await bench.deliveries.drain();
+      // Two were under way together.
+      expect(bench.receiver.received.length).toBeLessThanOrEqual(2);
+      expect(bench.show(id)).toMatchObject({ state: "disabled", reason: "gone", since: "2040-01-01T00:00:00.000Z" });
+      bench.write();
+      bench.now += 100 * hour * 1_000;
+      const before = bench.receiver.received.length;
+      await bench.deliveries.drain();
+      expect(bench.receiver.received).toHaveLength(before);
+    }));
+
+  it.each([
+    ["in seconds", "600", 600],
+    ["as a date", "Sun, 01 Jan 2040 00:10:00 GMT", 600],
+    ["sooner than the schedule", "1", 5],
+    ["in ten years", "315360000", 24 * hour],
+    ["in words", "soon", 5],
+  ])("waits as long as 429 asks, %s", (_, retryAfter, wait) =>
+    onBench(async (bench) => {
+      bench.receiver.answer = () => new Response(null, { status: 429, headers: { "Retry-After": retryAfter } });
+      const { id } = bench.subscribe();
+      bench.write();
+      await bench.deliveries.drain();
+      expect(bench.due(id)).toEqual([bench.now + wait * 1_000]);
+    }),
+  );
+
+  it("keeps everything back from a receiver that asks for time", () =>
+    onBench(async (bench) => {
+      bench.receiver.answer = () => new Response(null, { status: 503, headers: { "Retry-After": "600" } });
+      const { id } = bench.subscribe();
+      bench.write();
+      await bench.deliveries.drain();
+      bench.write();
+      bench.write();
+      bench.now += 599_000;
+      await bench.deliveries.drain();
+      expect(bench.receiver.received).toHaveLength(1);
+      bench.now += 1_000;
+      bench.receiver.answer = () => 200;
+      await bench.deliveries.drain();
+      expect(bench.receiver.received).toHaveLength(4);
+      expect(bench.show(id).pending).toBe(0);
+    }));
+
+  it("counts no answer in time as a failure", () =>
+    onBench(async (bench) => {
+      bench.receiver.answer = () => new Promise<Response>(() => {});
+      const { id } = bench.subscribe();
+      bench.write();
+      await bench.deliveries.drain();
+      expect(bench.show(id)).toMatchObject({ pending: 1, attempts: [{ failure: "timeout", attempt: 1 }] });
+      expect(bench.due(id)).toEqual([bench.now + 5_000]);
+    }));
+
+  it("does not wait for a body that never ends, nor mind its size", () =>
+    onBench(async (bench) => {
+      bench.receiver.answer = () =>
+        new Response(new ReadableStream({ pull: () => new Promise(() => {}) }), {
+          headers: { "Content-Length": "100000000000" },
+        });
+      const { id } = bench.subscribe();
+      bench.write();
+      await bench.deliveries.drain();
+      expect(bench.show(id)).toMatchObject({ pending: 0, attempts: [{ status: 200 }] });
+    }));
+
+  it("survives seven throws in a row and has one effect", () =>
+    onBench(async (bench) => {
+      bench.receiver.answer = (_, count) => (count <= 7 ? Promise.reject(new Error("the network is down")) : 200);
+      const { id } = bench.subscribe();
+      bench.write();
+      for (let ring = 0; ring < 8; ring += 1) {
+        // Each time as after a restart.
+        await bench.another().drain();
+        bench.now = bench.due(id)[0] ?? bench.now;
+      }
+      expect(bench.receiver.received).toHaveLength(8);
+      const shown = bench.show(id);
+      expect(shown).toMatchObject({ state: "active", pending: 0 });
+      expect(shown.attempts.map(({ status, failure }) => status ?? failure)).toEqual([
+        200,
+        ...Array.from({ length: 7 }, () => "unreachable"),
+      ]);
+    }));
+
+  it("is not begun for an address that may no longer be asked", () =>
+    onBench(async (bench) => {
+      const { id } = bench.subscribe("https://receiver.example/in");
+      bench.write();
+      bench.policy.ownHosts = ["receiver.example"];
+      await bench.deliveries.drain();
+      expect(bench.receiver.received).toEqual([]);
+      expect(bench.show(id)).toMatchObject({
+        state: "disabled",
+        reason: "refused",
+        attempts: [{ failure: "refused" }],
+      });
+    }));
+});
+
+describe("deliveries", () => {
+  it("have one effect however often the alarm rings", () =>
+    onBench(async (bench) => {
+      bench.subscribe();
+      bench.write();
+      await Promise.all([bench.deliveries.drain(), bench.deliveries.drain(), bench.deliveries.drain()]);
+      await bench.deliveries.drain();
+      expect(bench.receiver.received).toHaveLength(1);
+    }));
+
+  it("set the alarm for the next attempt, and beyond the end of those under way", () =>
+    onBench(async (bench) => {
+      const answered = Promise.withResolvers<Response>();
+      bench.receiver.answer = ({ url }) => (url.endsWith("/slow") ? answered.promise : 500);
+      bench.subscribe("https://receiver.example/slow");
+      const failing = bench.subscribe("https://receiver.example/failing");
+      bench.write();
+      const drain = bench.another(60_000).drain();
+      await vi.waitFor(() => expect(bench.show(failing.id).attempts).toHaveLength(1));
+      await vi.waitFor(async () => expect(await bench.storage.getAlarm()).toBe(bench.now + 5_000));
+      bench.sql.exec("DELETE FROM delivery WHERE subscription = ?", failing.id);
+      await setNextAlarm(bench.storage, bench.now);
+      expect(await bench.storage.getAlarm()).toBe(bench.now + 20_000);
+      answered.resolve(new Response(null));
+      await drain;
+      expect(await bench.storage.getAlarm()).toBeNull();
+    }));
+
+  it("to one that hangs hold back nobody else", () =>
+    onBench(async (bench) => {
+      const answered = Promise.withResolvers<Response>();
+      bench.receiver.answer = ({ url }) => (url.endsWith("/hanging") ? answered.promise : 200);
+      const hanging = bench.subscribe("https://receiver.example/hanging");
+      const others = Array.from({ length: 5 }, (_, index) => bench.subscribe(`https://receiver.example/${index}`));
+      for (let count = 0; count < 10; count += 1) bench.write();
+      const drain = bench.deliveries.drain();
+      await vi.waitFor(() => {
+        for (const { id } of others) expect(bench.show(id).pending).toBe(0);
+      });
+      expect(bench.show(hanging.id).pending).toBe(10);
+      expect(bench.receiver.received.filter(({ url }) => url.endsWith("/hanging"))).toHaveLength(2);
+      answered.resolve(new Response(null));
+      await drain;
+      expect(bench.show(hanging.id).pending).toBeLessThan(10);
+    }));
+
+  it("are under way four at a time, and one at a time to a receiver that fails", () =>
+    onBench(async (bench) => {
+      for (let index = 0; index < 9; index += 1) bench.subscribe(`https://receiver.example/${index}`);
+      const answered = Promise.withResolvers<void>();
+      bench.receiver.answer = () => answered.promise.then(() => new Response(null));
+      bench.write();
+      const drain = bench.deliveries.drain();
+      await vi.waitFor(() => expect(bench.receiver.received).toHaveLength(4));
+      answered.resolve();
+      await drain;
+      expect(bench.receiver.received).toHaveLength(9);
+      expect(bench.receiver.mostAtOnce).toBe(4);
+
+      const failing = new Bench(bench.storage);
+      failing.now = bench.now;
+      bench.sql.exec("DELETE FROM subscription WHERE url <> 'https://receiver.example/0'");
+      failing.receiver.answer = async () => {
+        await scheduler.wait(5);
+        return new Response(null, { status: 500 });
+      };
+      failing.write();
+      await failing.deliveries.drain();
+      failing.receiver.mostAtOnce = 0;
+      for (let count = 0; count < 5; count += 1) failing.write();
+      await failing.deliveries.drain();
+      expect(failing.receiver.received).toHaveLength(6);
+      expect(failing.receiver.mostAtOnce).toBe(1);
+    }));
+
+  it("wait 1,000 deep; beyond that the oldest are dropped, and it shows", () =>
+    onBench(async (bench) => {
+      const { id } = bench.subscribe();
+      const untouched = bench.subscribe("https://receiver.example/other", { kinds: ["prompt"] });
+      const first = bench.write();
+      for (let count = 1; count < 1_003; count += 1) bench.write();
+      expect(bench.show(id)).toMatchObject({ pending: 1_000, dropped: 3 });
+      expect(bench.show(untouched.id)).toMatchObject({ pending: 0, dropped: 0 });
+      await bench.deliveries.drain();
+      const told = bench.receiver.received.map(({ body }) => body.data.generation as number);
+      expect([told.length, Math.min(...told)]).toEqual([1_000, first + 3]);
+      expect(bench.show(id)).toMatchObject({ pending: 0, dropped: 3 });
+    }));
+
+  it("are given up, and counted, where the log no longer reaches back", () =>
+    onBench(async (bench) => {
+      const { id } = bench.subscribe();
+      bench.write();
+      bench.sql.exec("DELETE FROM change");
+      await bench.deliveries.drain();
+      expect(bench.receiver.received).toEqual([]);
+      expect(bench.show(id)).toMatchObject({ state: "active", pending: 0, dropped: 1 });
+    }));
+
+  it("are remembered, the last 50 of a subscription", () =>
+    onBench(async (bench) => {
+      const { id } = bench.subscribe();
+      for (let count = 0; count < 60; count += 1) bench.write();
+      await bench.deliveries.drain();
+      const { attempts } = bench.show(id);
+      expect(attempts).toHaveLength(50);
+      expect(attempts[0]?.message).toBe(bench.receiver.last.id);
+    }));
+
+  it("that come back late do not touch a subscription that was mended meanwhile", () =>
+    onBench(async (bench) => {
+      const answered = Promise.withResolvers<Response>();
+      bench.receiver.answer = ({ url }) => (url.endsWith("/old") ? answered.promise : 200);
+      const { id } = bench.subscribe("https://receiver.example/old");
+      bench.write();
+      const drain = bench.deliveries.drain();
+      await vi.waitFor(() => expect(bench.receiver.received).toHaveLength(1));
+      const change = { url: "https://receiver.example/new" };
+      changeSubscription(bench.sql, id, change, { ownHost: "", policyFor: () => bench.policy, now: bench.now });
+      answered.resolve(new Response(null, { status: 410 }));
+      await drain;
+      expect(bench.show(id)).toMatchObject({ state: "active", pending: 0 });
+      expect(bench.receiver.last.url).toBe("https://receiver.example/new");
+    }));
+
+  it("that come back late leave nothing of a subscription that was deleted meanwhile", () =>
+    onBench(async (bench) => {
+      const answered = Promise.withResolvers<Response>();
+      bench.receiver.answer = () => answered.promise;
+      const { id } = bench.subscribe();
+      bench.write();
+      const drain = bench.deliveries.drain();
+      await vi.waitFor(() => expect(bench.receiver.received).toHaveLength(1));
+      deleteSubscription(bench.sql, id);
+      answered.resolve(new Response(null, { status: 500 }));
+      await drain;
+      for (const table of ["subscription", "delivery", "delivery_attempt"]) {
+        expect([table, bench.sql.exec(`SELECT count(*) AS n FROM ${table}`).one().n]).toEqual([table, 0]);
+      }
+    }));
+});
+
+describe("a process that dies between the commit and the delivery", () => {
+  it("has its messages sent by the alarm of the next", async () => {
+    await publish("first");
+    await drained(tenant);
+    const receiver = new Receiver();
+    standInForTheNetwork().set(tenant, receiver);
+    const answer = await registry.send("POST", "/api/subscriptions", {
+      token: member,
+      body: { tenant, url: "https://receiver.example/in" },
+    });
+    expect(answer.body).toMatchObject({ success: true });
+    const { id, secret } = answer.body.data;
+    // As a crash leaves it: the rows are committed, nothing was sent, an alarm is set.
+    await runInDurableObject(stub(), async (_, { storage }) => {
+      storage.transactionSync(() => {
+        recordChanges(storage.sql, "s", new Date().toISOString(), [changed()], 100);
+        oweDeliveries(storage.sql, "s", Date.now());
+      });
+      await storage.setAlarm(Date.now() + 60_000);
+    });
+    await evictDurableObject(stub());
+    expect(receiver.received).toEqual([]);
+    expect(await runDurableObjectAlarm(stub())).toBe(true);
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(1));
+    expect(await isSignedWith(secret, receiver.last, Date.now())).toBe(true);
+    const path = `/api/subscriptions/${tenant}/${id}`;
+    await vi.waitFor(async () => {
+      expect((await registry.send("GET", path, { token: member })).body.data).toMatchObject({ pending: 0 });
+    });
+    await runDurableObjectAlarm(stub());
+    expect(receiver.received).toHaveLength(1);
+  });
+});
