@@ -14,8 +14,8 @@ import { countedKv } from "./kernel/platform/counted-bindings.ts";
 import { createOperations, type Operations, objectOperations, sumOfOperations } from "./kernel/platform/usage.ts";
 import { TokenBuckets } from "./kernel/rate-limit.ts";
 import { JudgedItems } from "./manifest/item-cache.ts";
-import type { Directory, Tenant } from "./objects/contract.ts";
-import { directoryOf, newSession, type StreamStub, sessionOf, streamOf, tenantOf } from "./objects/stubs.ts";
+import type { Directory, StreamHost, Tenant } from "./objects/contract.ts";
+import { directoryOf, newSession, sessionOf, streamOf, tenantOf } from "./objects/stubs.ts";
 import { isLoopback } from "./outbound/address.ts";
 import { createGuardedFetch } from "./outbound/guarded-fetch.ts";
 import { toStandardFetch } from "./outbound/standard-fetch.ts";
@@ -41,7 +41,7 @@ export interface Services {
   directory: () => Directory;
   sessions: Sessions;
   /** The streams of one caller. */
-  streams: (subject: string) => StreamStub;
+  streams: (subject: string) => StreamHost;
   heads: Heads;
   /** Which tenants there are, as far as outsiders asked. */
   knownTenants: BoundedCache<{ exists: boolean; until: number }>;

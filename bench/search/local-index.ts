@@ -3,8 +3,9 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createTables } from "../../src/objects/directory/tables.ts";
 import { cardWords } from "../../src/search/card-words.ts";
+import type { ItemChange } from "../../src/search/contract.ts";
 import { itemBag } from "../../src/search/item-terms.ts";
-import { applyItems, type ItemChange } from "../../src/search/sql/directory-cards.ts";
+import { applyItems } from "../../src/search/sql/directory-cards.ts";
 import type { CatalogueServer } from "../corpus/catalogue.ts";
 import { openLocalSql } from "./local-sql.ts";
 

@@ -1,4 +1,7 @@
+import type { Failure } from "../kernel/failure.ts";
+import type { Result } from "../kernel/result.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
+import type { AsOf, Writer } from "../registry/contract.ts";
 import type { Advertise } from "../registry/schema.ts";
 import type { AdvertiseSettings } from "./schema.ts";
 
@@ -61,4 +64,27 @@ export interface AdvertisedServer {
 export interface TenantAdvertise {
   settings: AdvertiseSettings;
   since: number;
+}
+
+/** A capability as its publisher declared it. */
+export interface DeclaredItem {
+  id: string;
+  digest: string;
+  declared: Record<string, unknown>;
+}
+
+/** What the index asks a tenant's object. */
+export interface IndexTenant {
+  /** Who may read an index, and whether one that was rendered is still good. */
+  indexState(server?: string): Promise<IndexState>;
+  indexServers(range: IndexRange, after: string): Promise<IndexPage<IndexServer>>;
+  indexItems(range: IndexRange, part: { whole: boolean; after: readonly string[] }): Promise<IndexPage<IndexRow>>;
+  /** What items declare, by their ids, as far as one answer has room. */
+  declared(ids: readonly string[], range: Pick<IndexRange, "onlyPublic">): Promise<AsOf<{ items: DeclaredItem[] }>>;
+  advertise(): Promise<AsOf<{ current?: TenantAdvertise }>>;
+  setAdvertise(
+    writer: Writer,
+    settings: AdvertiseSettings,
+  ): Promise<Result<{ generation: number; since: number; changed: boolean }, Failure>>;
+  advertisedServers(limit: number): Promise<{ servers: AdvertisedServer[]; tokens: number }>;
 }

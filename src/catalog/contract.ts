@@ -46,3 +46,9 @@ export interface CatalogAnswer {
   stoppedAt?: { tenant: string; name: string };
   counted?: { total: Counted; facets: Partial<Record<CatalogDimension, Facet>> };
 }
+
+/** What the catalogue asks the directory. */
+export interface CatalogDirectory {
+  /** A page of the catalogue; no more than its generation where the caller has the answer of that one already. */
+  catalog(question: CatalogQuestion): Promise<CatalogAnswer | { generation: number; known: true }>;
+}

@@ -1,12 +1,11 @@
 import type { Operations } from "../kernel/platform/usage.ts";
-import type { Directory } from "../objects/contract.ts";
-import type { RegistryDeps, RegistryDirectory } from "../registry/deps.ts";
+import type { RegistryDirectory } from "../registry/contract.ts";
+import type { RegistryDeps } from "../registry/deps.ts";
+import type { CatalogDirectory } from "./contract.ts";
 import type { CatalogPages } from "./page-cache.ts";
-
-// stands in until the contract is written out
 
 export interface CatalogDeps extends RegistryDeps {
   operations: Operations;
   catalogPages: CatalogPages;
-  directory(): RegistryDirectory & Pick<Directory, "catalog">;
+  directory(): RegistryDirectory & CatalogDirectory;
 }

@@ -1,7 +1,8 @@
 import type { Failure } from "../kernel/failure.ts";
 import type { Result } from "../kernel/result.ts";
 import type { StreamEvent } from "../kernel/sse.ts";
-import type { Change } from "../registry/change-chain.ts";
+import type { ChainedChange, Change, LogHead } from "../registry/change-chain.ts";
+import type { AsOf } from "../registry/contract.ts";
 
 /** A part of one tenant whose changes somebody follows. */
 export interface Topic {
@@ -65,4 +66,15 @@ export interface Streams<I> {
   open(options: StreamOptions<I>, mostStreams: number): Promise<Result<ReadableStream<Uint8Array>, Failure>>;
   endSession(session: string): Promise<void>;
   count(): Promise<number>;
+}
+
+/** What readers of the log ask a tenant's object. */
+export interface ChangesTenant {
+  /** Entries of the log after a sequence number, and where it ends; no end before the first write. */
+  changes(since: number, limit: number): Promise<AsOf<{ changes: ChainedChange[]; head?: LogHead }>>;
+  /** What happened to the items that somebody follows. */
+  changesOf(topic: Topic): Promise<TopicChanges>;
+  /** From now on and until then, the watcher is told of every write. False before the first: it has to ask again. */
+  watch(watcher: string, until: number): Promise<boolean>;
+  unwatch(watcher: string): Promise<void>;
 }

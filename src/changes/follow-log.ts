@@ -1,5 +1,4 @@
-import type { Followed } from "./contract.ts";
-import type { ChangesTenant } from "./deps.ts";
+import type { ChangesTenant, Followed } from "./contract.ts";
 
 /** Entries fetched at once: what the object holds of a log for a reader who is far behind. */
 const pageLength = 200;

@@ -1,3 +1,5 @@
+import type { Failure } from "../kernel/failure.ts";
+import type { Result } from "../kernel/result.ts";
 import type { PreparedManifest } from "../manifest/prepare.ts";
 import type { Head } from "../registry/contract.ts";
 import type { ServerStatus } from "../registry/schema.ts";
@@ -81,3 +83,22 @@ export type ReceivedEvent = Omit<AppliedEvent, "outcome"> & {
   outcome: AppliedEvent["outcome"] | "duplicate";
   head?: Head;
 };
+
+/** What hooks ask a tenant's object. */
+export interface HooksTenant {
+  registerHook(hook: NewHook, subject: string): Promise<Result<Hook, Failure>>;
+  hooks(): Promise<Hook[]>;
+  hook(id: string): Promise<Result<Hook & { deliveries: HookDelivery[] }, Failure>>;
+  changeHook(id: string, change: { enabled?: boolean; description?: string }): Promise<Result<Hook, Failure>>;
+  rotateHook(
+    id: string,
+    rotation: { key: HookKey; signature: Hook["signature"]; overlapMs: number },
+  ): Promise<Result<Hook, Failure>>;
+  removeHook(id: string): Promise<Result<{ id: string }, Failure>>;
+  /** What a message must meet; undefined if the hook does not exist. */
+  hookGate(id: string): Promise<HookGate | undefined>;
+  /** Takes an event that was verified with one of the hook's keys. One message has one effect, however often it comes. */
+  receiveEvent(id: string, keyId: string, event: PublisherEvent): Promise<Result<ReceivedEvent, Failure>>;
+  /** Records for the owner why a verified message had no effect. */
+  refuseEvent(id: string, message: string, type: string, reason: string): Promise<void>;
+}

@@ -1,22 +1,7 @@
-import type { Tenant } from "../objects/contract.ts";
-import type { RegistryDeps, RegistryTenant } from "../registry/deps.ts";
-
-// stands in until the contract is written out
+import type { RegistryTenant } from "../registry/contract.ts";
+import type { RegistryDeps } from "../registry/deps.ts";
+import type { HooksTenant } from "./contract.ts";
 
 export interface HooksDeps extends RegistryDeps {
-  tenant(
-    name: string,
-  ): RegistryTenant &
-    Pick<
-      Tenant,
-      | "registerHook"
-      | "hooks"
-      | "hook"
-      | "changeHook"
-      | "rotateHook"
-      | "removeHook"
-      | "hookGate"
-      | "receiveEvent"
-      | "refuseEvent"
-    >;
+  tenant(name: string): RegistryTenant & HooksTenant;
 }

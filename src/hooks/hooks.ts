@@ -31,8 +31,8 @@ import {
 
 const mostHooks = 100;
 
-/** What the desk needs of the object it belongs to. */
-export interface HookDeskOptions {
+/** What hooks need of the object that they belong to. */
+export interface HooksOptions {
   sql: SqlStorage;
   /** False while nothing was ever written: then there are no tables either. */
   isReady: () => boolean;
@@ -47,10 +47,10 @@ export interface HookDeskOptions {
 }
 
 /** The hooks of a tenant: what owners do with them, and what comes in through them. */
-export class HookDesk {
-  readonly #options: HookDeskOptions;
+export class Hooks {
+  readonly #options: HooksOptions;
 
-  constructor(options: HookDeskOptions) {
+  constructor(options: HooksOptions) {
     this.#options = options;
   }
 

@@ -1,9 +1,10 @@
-import type { IndexDeps, IndexTenant } from "../capability-index/deps.ts";
-import type { LogInterest, Streams, SubsetInterest } from "../changes/contract.ts";
-import type { ChangesTenant } from "../changes/deps.ts";
-import type { RegistryTenant } from "../registry/deps.ts";
+import type { IndexTenant } from "../capability-index/contract.ts";
+import type { IndexDeps } from "../capability-index/deps.ts";
+import type { ChangesTenant, LogInterest, Streams, SubsetInterest } from "../changes/contract.ts";
+import type { RegistryTenant } from "../registry/contract.ts";
 import type { SearchTenant } from "../search/contract.ts";
-import type { SessionsDeps, SessionsTenant } from "../sessions/deps.ts";
+import type { SessionsTenant } from "../sessions/contract.ts";
+import type { SessionsDeps } from "../sessions/deps.ts";
 import type { ResourceInterest } from "./resources/follow-resources.ts";
 
 export interface McpDeps extends IndexDeps, SessionsDeps {

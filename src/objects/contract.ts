@@ -1,50 +1,37 @@
+import type { IndexTenant } from "../capability-index/contract.ts";
+import type { CatalogDirectory } from "../catalog/contract.ts";
+import type { ChangesTenant, LogInterest, Streams, SubsetInterest } from "../changes/contract.ts";
+import type { HooksTenant } from "../hooks/contract.ts";
+import type { ResourceInterest } from "../mcp/resources/follow-resources.ts";
+import type { OfficialDirectory, OfficialTenant } from "../official/contract.ts";
 import type { RegistryDirectory, RegistryTenant } from "../registry/contract.ts";
 import type { SearchDirectory, SearchTenant } from "../search/contract.ts";
-import type { DirectoryObject } from "./directory/directory-object.ts";
-import type { TenantObject } from "./tenant/tenant-object.ts";
+import type { SessionsTenant } from "../sessions/contract.ts";
+import type { SubscriptionsTenant } from "../subscriptions/contract.ts";
+import type { DirectoryChange } from "./directory/contract.ts";
 
-/** The verbs of a tenant, as its callers see them: plain data in and out, results instead of exceptions. */
-export type Tenant = Pick<
-  TenantObject,
-  | "publishVersion"
-  | "changeStatus"
-  | "versions"
-  | "indexState"
-  | "indexServers"
-  | "indexItems"
-  | "declared"
-  | "advertise"
-  | "advertisedServers"
-  | "setAdvertise"
-  | "changes"
-  | "changesOf"
-  | "compare"
-  | "watch"
-  | "unwatch"
-  | "registerHook"
-  | "hooks"
-  | "hook"
-  | "changeHook"
-  | "rotateHook"
-  | "removeHook"
-  | "hookGate"
-  | "receiveEvent"
-  | "refuseEvent"
-  | "createSubscription"
-  | "subscriptions"
-  | "subscription"
-  | "changeSubscription"
-  | "rotateSubscription"
-  | "testSubscription"
-  | "removeSubscription"
-> &
-  RegistryTenant &
-  SearchTenant;
+/** The RPC methods of a tenant's object: plain data in and out, results instead of exceptions. */
+export interface Tenant
+  extends RegistryTenant,
+    SearchTenant,
+    IndexTenant,
+    ChangesTenant,
+    SessionsTenant,
+    OfficialTenant,
+    HooksTenant,
+    SubscriptionsTenant {}
 
-/** The verbs of the directory, as its callers see them. */
-export type Directory = Pick<
-  DirectoryObject,
-  "catalog" | "claimRemotes" | "listVersions" | "releaseClaims" | "update" | "versionNamed" | "versionsOf"
-> &
-  RegistryDirectory &
-  SearchDirectory;
+/** The RPC methods of the directory. */
+export interface Directory extends RegistryDirectory, SearchDirectory, CatalogDirectory, OfficialDirectory {
+  /** Says of each change whether it was taken: one that is older than what is known here is not. */
+  update(changes: readonly DirectoryChange[]): Promise<boolean[]>;
+}
+
+/** Everything that a live stream can follow. */
+export type Interest = LogInterest | SubsetInterest | ResourceInterest;
+
+/** The RPC methods of a caller's streams. */
+export interface StreamHost extends Streams<Interest> {
+  /** A tenant says that it changed. It is not kept waiting for readers. */
+  notify(tenant: string): Promise<void>;
+}

@@ -1,17 +1,14 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Followed, LogInterest, StreamOptions, Streams, SubsetInterest } from "../changes/contract.ts";
+import type { Followed, StreamOptions } from "../changes/contract.ts";
 import { FollowedLog } from "../changes/follow-log.ts";
 import { OpenStream } from "../changes/live-stream.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { objectOperations } from "../kernel/platform/usage.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import { FollowedResources, type ResourceInterest } from "../mcp/resources/follow-resources.ts";
+import { FollowedResources } from "../mcp/resources/follow-resources.ts";
 import { FollowedSubset } from "../sessions/follow-chosen.ts";
-import type { Tenant } from "./contract.ts";
+import type { Interest, StreamHost, Tenant } from "./contract.ts";
 import { tenantOf } from "./stubs.ts";
-
-/** The same as a caller names it. */
-export type Interest = LogInterest | SubsetInterest | ResourceInterest;
 
 export function follow(interest: Interest, tenantOf: (name: string) => Tenant): Followed {
   switch (interest.kind) {
@@ -34,7 +31,7 @@ const firstWriteMs = 2_000;
  * The live streams of one caller. Tenants tell it that something changed only while it watches them, and each stream
  * fetches what changed. Nothing is stored: when the last client leaves, the object can go.
  */
-export class StreamObject extends DurableObject<Env> implements Streams<Interest> {
+export class StreamObject extends DurableObject<Env> implements StreamHost {
   /** Each with the session that it belongs to, if it does. */
   readonly #streams = new Map<OpenStream, string | undefined>();
   readonly #turns = new Map<string, Promise<void>>();
@@ -66,7 +63,6 @@ export class StreamObject extends DurableObject<Env> implements Streams<Interest
     return ok(stream.readable);
   }
 
-  /** A tenant says that it changed. It is not kept waiting for readers. */
   async notify(tenant: string): Promise<void> {
     const streams = this.#following(tenant);
     if (streams.length === 0) return this.#settle(tenant);

@@ -1,8 +1,7 @@
 import { countedStub } from "../kernel/platform/counted-bindings.ts";
 import type { Operations } from "../kernel/platform/usage.ts";
 import type { SessionStub } from "../sessions/contract.ts";
-import type { Directory, Tenant } from "./contract.ts";
-import type { StreamObject } from "./stream-object.ts";
+import type { Directory, StreamHost, Tenant } from "./contract.ts";
 
 /** There is one directory for the whole deployment. */
 export function directoryOf(env: Pick<Env, "DIRECTORY">, operations: Operations): Directory {
@@ -33,17 +32,14 @@ function stubOf(env: Pick<Env, "SESSIONS">, id: DurableObjectId, operations: Ope
   return countedStub(env.SESSIONS.get(id), operations) as unknown as SessionStub;
 }
 
-/** The verbs of a caller's streams. */
-export type StreamStub = Pick<StreamObject, "open" | "endSession" | "notify" | "count">;
-
 /** The streams of one caller live in one object, where they can be counted. */
-export function streamOf(env: Pick<Env, "STREAMS">, subject: string, operations: Operations): StreamStub {
-  return countedStub(env.STREAMS.get(env.STREAMS.idFromName(subject)), operations) as unknown as StreamStub;
+export function streamOf(env: Pick<Env, "STREAMS">, subject: string, operations: Operations): StreamHost {
+  return countedStub(env.STREAMS.get(env.STREAMS.idFromName(subject)), operations) as unknown as StreamHost;
 }
 
 /** The object that asked to be told, by the id it gave. */
-export function watcherOf(env: Pick<Env, "STREAMS">, id: string, operations: Operations): StreamStub {
-  return countedStub(env.STREAMS.get(env.STREAMS.idFromString(id)), operations) as unknown as StreamStub;
+export function watcherOf(env: Pick<Env, "STREAMS">, id: string, operations: Operations): StreamHost {
+  return countedStub(env.STREAMS.get(env.STREAMS.idFromString(id)), operations) as unknown as StreamHost;
 }
 
 /** The object of a tenant. Asking an unknown tenant wakes an object that stores nothing. */

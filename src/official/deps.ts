@@ -1,10 +1,8 @@
-import type { Directory, Tenant } from "../objects/contract.ts";
-import type { RegistryDeps, RegistryDirectory, RegistryTenant } from "../registry/deps.ts";
-
-// stands in until the contract is written out
+import type { RegistryDirectory, RegistryTenant } from "../registry/contract.ts";
+import type { RegistryDeps } from "../registry/deps.ts";
+import type { OfficialDirectory, OfficialTenant } from "./contract.ts";
 
 export interface OfficialDeps extends RegistryDeps {
-  tenant(name: string): RegistryTenant & Pick<Tenant, "publishVersion" | "changeStatus" | "versions">;
-  directory(): RegistryDirectory &
-    Pick<Directory, "listVersions" | "versionsOf" | "versionNamed" | "claimRemotes" | "releaseClaims">;
+  tenant(name: string): RegistryTenant & OfficialTenant;
+  directory(): RegistryDirectory & OfficialDirectory;
 }

@@ -1,8 +1,8 @@
 import { type Page, type PageRequest, pagedBy } from "../http/page.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
+import type { ListedVersion, VersionQuery } from "./contract.ts";
 import type { OfficialDeps } from "./deps.ts";
-import type { ListedVersion, VersionQuery } from "./sql/directory-versions.ts";
 
 /** What a list of versions is narrowed to. Everyone sees the same: what is public. */
 export type VersionFilter = Omit<VersionQuery, "after" | "limit">;

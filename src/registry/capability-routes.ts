@@ -35,7 +35,8 @@ export function capabilityRoutes(app: App, services: RegistryDeps): void {
     const data = flat ? flatLayout(document) : document;
     if (format === "json") return succeed(c, services, data, meta);
     const { text, losses } = capabilityText(format, data);
-    const lost = losses.length === 0 ? {} : { "Rollcall-Losses": losses.map(encodeURI).join(" ").slice(0, 1_000) };
+    const lost: Record<string, string> =
+      losses.length === 0 ? {} : { "Rollcall-Losses": losses.map(encodeURI).join(" ").slice(0, 1_000) };
     return send(c, services, text, `${formats[format]}; charset=utf-8`, {
       ...meta,
       headers: { ...meta.headers, ...lost },

@@ -9,8 +9,6 @@ import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { StoredCapability } from "../manifest/stored.ts";
 import type { ServerConfig, ServerStatus, Visibility } from "./schema.ts";
 
-// for the experiment only
-
 /** What asking a source last found: not asked yet, readable, wanting a credential, something else, or nothing. */
 export type ProbeState = "pending" | "live" | "gated" | "not-mcp" | "unreachable";
 
@@ -182,14 +180,20 @@ export interface RegistryTenant {
   replaceConfig(writer: Writer, config: ServerConfig): Promise<Written<SettingsOutcome>>;
   deleteServer(writer: Writer, name: string): Promise<Written<SettingsOutcome>>;
   switchItems(writer: Writer, name: string, switches: Switch[]): Promise<Written<SettingsOutcome>>;
+  /** The head as of now, with a tombstone for what was deleted. */
   head(name: string): Promise<AsOf<{ head?: Head }>>;
   server(name: string): Promise<AsOf<{ entry?: ServerEntry }>>;
   servers(after: string, limit: number): Promise<AsOf<{ entries: ServerEntry[] }>>;
+  /** The stored manifest of a server under a digest, as JSON text. */
   body(name: string, digest: string): Promise<string | undefined>;
+  /** History comes with the head of the same moment: who may read it is decided by that one, not by a cached one. */
   revisions(name: string, before: number, limit: number): Promise<AsOf<{ head?: Head; revisions: Revision[] }>>;
   revision(name: string, digest: string): Promise<AsOf<{ head?: Head; revision?: Revision }>>;
+  /** A current capability by its id, with the head of its server. */
   capability(id: string): Promise<AsOf<{ head?: Head; capability?: StoredCapability }>>;
+  /** Reads the server's sources, anew for whoever knows of a change. */
   refresh(name: string, options: { anew: boolean }): Promise<Refreshed | NoLook>;
+  /** What is known of each source, with what only the tenant is told. */
   sources(name: string): Promise<SourceDetail[]>;
 }
 

@@ -6,7 +6,6 @@ import type { Heads } from "./cache/heads.ts";
 import type { RenderedViews } from "./cache/rendered-views.ts";
 import type { RegistryDirectory, RegistryTenant } from "./contract.ts";
 
-export type { RegistryDirectory, RegistryTenant };
 export interface RegistryDeps extends HttpDeps {
   tenant(name: string): RegistryTenant;
   directory(): RegistryDirectory;

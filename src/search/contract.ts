@@ -43,12 +43,32 @@ export type PublicCard<T extends CapabilityCard = CapabilityCard> = T & { genera
 
 /** What search asks a tenant's object. */
 export interface SearchTenant {
+  /** Current items that are switched on, the best first. */
   find(query: CardQuery): Promise<AsOf<{ cards: RankedCard[] }>>;
+  /** Those of these ids that are current and switched on. */
   cards(ids: readonly string[]): Promise<AsOf<{ cards: (CapabilityCard & { public: boolean })[] }>>;
 }
 
 /** What search asks the directory. */
 export interface SearchDirectory {
+  /** Items of public servers, the best first. */
   find(query: CardQuery & Whose): Promise<AsOf<{ cards: PublicCard<RankedCard>[] }>>;
+  /** Items of public servers by id, which several tenants may have. */
   cards(ids: readonly string[], whose?: Whose): Promise<AsOf<{ cards: PublicCard[] }>>;
+}
+
+/** What a tenant tells of a public server's items: those that changed, a batch at a time. */
+export interface PublicItems {
+  /** The generation at which the server became public: what is here from an earlier time is dropped. */
+  publicSince: number;
+  changed: ItemChange[];
+  /** Nothing more is owed: with this batch every item is as of the generation it carries. */
+  complete: boolean;
+}
+
+export interface ItemChange {
+  kind: CapabilityKind;
+  key: string;
+  /** As it is now; absent where it is gone or switched off. */
+  indexed?: { card: CapabilityCard; bag: ArrayBuffer };
 }

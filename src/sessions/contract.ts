@@ -106,3 +106,12 @@ export interface SessionStub {
   end(owner: SessionOwner): Promise<boolean>;
   surrender(owner: SessionOwner, resumeHash: string): Promise<SessionRecord | undefined>;
 }
+
+/** What sessions ask a tenant's object. */
+export interface SessionsTenant {
+  /** How present capabilities differ from the versions that were pinned, one verdict a pin. */
+  compare(
+    pins: readonly { id: string; digest: string }[],
+    options: { onlyPublic: boolean },
+  ): Promise<{ verdicts: (PinVerdict | undefined)[] }>;
+}

@@ -1,5 +1,4 @@
-import type { Followed, Topic } from "../changes/contract.ts";
-import type { ChangesTenant } from "../changes/deps.ts";
+import type { ChangesTenant, Followed, Topic } from "../changes/contract.ts";
 import { positionsText, type StreamEvent } from "../kernel/sse.ts";
 import type { ChosenSubset } from "./contract.ts";
 

@@ -1,20 +1,7 @@
-import type { Tenant } from "../objects/contract.ts";
-import type { RegistryDeps, RegistryTenant } from "../registry/deps.ts";
-
-// stands in until the contract is written out
+import type { RegistryTenant } from "../registry/contract.ts";
+import type { RegistryDeps } from "../registry/deps.ts";
+import type { SubscriptionsTenant } from "./contract.ts";
 
 export interface SubscriptionsDeps extends RegistryDeps {
-  tenant(
-    name: string,
-  ): RegistryTenant &
-    Pick<
-      Tenant,
-      | "createSubscription"
-      | "subscriptions"
-      | "subscription"
-      | "changeSubscription"
-      | "rotateSubscription"
-      | "testSubscription"
-      | "removeSubscription"
-    >;
+  tenant(name: string): RegistryTenant & SubscriptionsTenant;
 }

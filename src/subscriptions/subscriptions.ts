@@ -1,3 +1,4 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Config } from "../config.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { ObjectStorage } from "../kernel/platform/counted-storage.ts";
@@ -6,38 +7,28 @@ import { type AddressPolicyFor, judgeAddress } from "../outbound/address.ts";
 import type { AsOf, Writer } from "../registry/contract.ts";
 import { generationOf } from "../registry/sql/change-log.ts";
 import { generateSecret } from "../webhooks/keys.ts";
-import type { Attempt, Subscription } from "./contract.ts";
+import type { Attempt, Chosen, Subscription, SubscriptionRequest } from "./contract.ts";
 import type { Deliveries } from "./deliveries.ts";
-import type { ChangeFilters, SubscriptionChange } from "./schema.ts";
+import type { SubscriptionChange } from "./schema.ts";
 import { recentAttempts } from "./sql/attempts.ts";
 import { forgetUnwanted, skipThePast, startOver } from "./sql/queue.ts";
 import {
+  countSubscriptions,
+  deleteSubscription,
   disable,
+  insertSubscription,
+  listSubscriptions,
   requireSubscription,
   type Secret,
-  type SubscriptionRow,
   secretsOf,
   subscriptionOf,
 } from "./sql/subscriptions.ts";
-
-/** Who wants to be told of a tenant's changes, and where. Writes are called inside one transaction each. */
 
 /** Of one tenant. */
 export const mostSubscriptions = 100;
 
 /** Beside the newest: a third rotation within one overlap ends the oldest early. */
 const mostEarlierSecrets = 3;
-
-/** An address somebody chose, and the host at which they reached the registry to say so. */
-interface Chosen {
-  url: string;
-  ownHost: string;
-}
-
-export interface SubscriptionRequest extends Chosen {
-  filters: ChangeFilters;
-  description?: string;
-}
 
 /** What messages may reach: never the registry itself, by its public name or the one it was reached under. */
 export function addressPolicyFor({
@@ -48,181 +39,65 @@ export function addressPolicyFor({
   return (ownHost) => ({ ownHosts: [...published, ownHost], allowLoopback: allowLoopbackFetch });
 }
 
-export function listSubscriptions(sql: SqlStorage): Subscription[] {
-  const rows = sql.exec<SubscriptionRow>("SELECT * FROM subscription ORDER BY created_at, id").toArray();
-  return rows.map((row) => subscriptionOf(sql, row));
-}
-
-/** With its recent attempts, the newest first. */
-export function showSubscription(sql: SqlStorage, id: string): Result<Subscription & { attempts: Attempt[] }, Failure> {
-  const found = requireSubscription(sql, id);
-  if (!found.ok) return found;
-  return ok({ ...subscriptionOf(sql, found.value), attempts: recentAttempts(sql, id) });
-}
-
-export function createSubscription(
-  sql: SqlStorage,
-  request: SubscriptionRequest,
-  policyFor: AddressPolicyFor,
-  by: string,
-  now: number,
-): Result<Subscription & { secret: string }, Failure> {
-  const refused = objection(request, policyFor);
-  if (refused !== undefined) return err(refused);
-  const { count } = sql.exec<{ count: number }>("SELECT count(*) AS count FROM subscription").one();
-  if (count >= mostSubscriptions) {
-    return err(failure("ErrorTooManySubscriptions", `A tenant has at most ${mostSubscriptions} subscriptions`));
-  }
-  const id = newId();
-  const secret = generateSecret();
-  sql.exec(
-    `INSERT INTO subscription (id, url, own_host, filters, description, secrets, state, since, created_at, created_by)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'active', ?7, ?7, ?8)`,
-    id,
-    request.url,
-    request.ownHost,
-    JSON.stringify(request.filters),
-    request.description ?? null,
-    JSON.stringify([{ text: secret }] satisfies Secret[]),
-    new Date(now).toISOString(),
-    by,
-  );
-  skipThePast(sql);
-  const created = read(sql, id);
-  return created.ok ? ok({ ...created.value, secret }) : created;
-}
-
-/**
- * Changes what is named. Starting it again, or at another address, gives what waits a whole schedule of its own; what
- * happened while it was stopped is not told.
- */
-export function changeSubscription(
-  sql: SqlStorage,
-  id: string,
-  change: SubscriptionChange,
-  { ownHost, policyFor, now }: { ownHost: string; policyFor: AddressPolicyFor; now: number },
-): Result<Subscription, Failure> {
-  const found = requireSubscription(sql, id);
-  if (!found.ok) return found;
-  const { url, filters, description, enabled } = change;
-  const refused = url === undefined ? undefined : objection({ url, ownHost }, policyFor);
-  if (refused !== undefined) return err(refused);
-  const at = new Date(now).toISOString();
-
-  if (description !== undefined) sql.exec("UPDATE subscription SET description = ? WHERE id = ?", description, id);
-  if (filters !== undefined) {
-    sql.exec("UPDATE subscription SET filters = ? WHERE id = ?", JSON.stringify(filters), id);
-    forgetUnwanted(sql, id, filters);
-  }
-  const moved = url !== undefined && url !== found.value.url;
-  if (moved) {
-    sql.exec(
-      "UPDATE subscription SET url = ?, own_host = ?, not_before = 0, version = version + 1 WHERE id = ?",
-      url,
-      ownHost,
-      id,
-    );
-  }
-  const started = enabled === true && found.value.state === "disabled";
-  if (started) {
-    skipThePast(sql);
-    sql.exec(
-      `UPDATE subscription SET state = 'active', reason = NULL, since = ?, not_before = 0, version = version + 1
-       WHERE id = ?`,
-      at,
-      id,
-    );
-  }
-  if (moved || started) startOver(sql, id, now);
-  if (enabled === false) disable(sql, id, "paused", at);
-  return read(sql, id);
-}
-
-/** A new secret. Those before it sign for the overlap and no longer, however long they were given earlier. */
-export function rotateSecret(
-  sql: SqlStorage,
-  id: string,
-  overlapSeconds: number,
-  now: number,
-): Result<{ id: string; secret: string; overlapUntil: string }, Failure> {
-  const found = requireSubscription(sql, id);
-  if (!found.ok) return found;
-  const secret = generateSecret();
-  const end = now + overlapSeconds * 1_000;
-  const earlier = secretsOf(found.value, now)
-    .map(({ text, until }) => ({ text, until: Math.min(until ?? end, end) }))
-    .filter(({ until }) => until > now)
-    .slice(0, mostEarlierSecrets);
-  const secrets: Secret[] = [{ text: secret }, ...earlier];
-  sql.exec("UPDATE subscription SET secrets = ? WHERE id = ?", JSON.stringify(secrets), id);
-  return ok({ id, secret, overlapUntil: new Date(end).toISOString() });
-}
-
-/** With all that waits for it. An attempt that is under way may still arrive. */
-export function deleteSubscription(sql: SqlStorage, id: string): Result<{ id: string }, Failure> {
-  const found = requireSubscription(sql, id);
-  if (!found.ok) return found;
-  sql.exec("DELETE FROM subscription WHERE id = ?", id);
-  sql.exec("DELETE FROM delivery WHERE subscription = ?", id);
-  sql.exec("DELETE FROM delivery_attempt WHERE subscription = ?", id);
-  return ok({ id });
-}
-
-function read(sql: SqlStorage, id: string): Result<Subscription, Failure> {
-  const found = requireSubscription(sql, id);
-  return found.ok ? ok(subscriptionOf(sql, found.value)) : found;
-}
-
-/** Which rule refuses an address is not said: who can tell them apart has a map of what is inside. */
-function objection({ url, ownHost }: Chosen, policyFor: AddressPolicyFor): Failure | undefined {
-  return judgeAddress(url, policyFor(ownHost)).ok ? undefined : failure("ErrorAddressRefused");
-}
-
-function newId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return `sub_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
-}
-
-/** What the desk needs of the object it belongs to. */
-export interface SubscriptionDeskOptions {
+/** What subscriptions need of the object that they belong to. */
+export interface SubscriptionsOptions {
   storage: ObjectStorage;
-  deliveries: Deliveries;
+  deliveries: Pick<Deliveries, "drain" | "forget" | "test">;
   policyFor: AddressPolicyFor;
-  /** False while nothing was ever written: then there are no tables either. */
+  now: () => number;
+  /** False before the tenant's first write: the tables do not exist yet. */
   isReady: () => boolean;
-  /** Counts a write against its writer and sees that there are tables; answers why not, where it may not write. */
+  /** Counts a write against its writer and creates missing tables; returns why the writer may not write. */
   admit: (writer: Writer) => Failure | undefined;
   reschedule: () => Promise<void>;
 }
 
-/** The subscriptions of a tenant: what their owners do with them. */
-export class SubscriptionDesk {
-  readonly #options: SubscriptionDeskOptions;
+/** The outbound subscriptions of a tenant. Every change is one transaction. */
+export class Subscriptions {
+  readonly #options: SubscriptionsOptions;
+  readonly #sql: SqlStorage;
 
-  constructor(options: SubscriptionDeskOptions) {
+  constructor(options: SubscriptionsOptions) {
     this.#options = options;
+    this.#sql = options.storage.sql;
   }
 
   create(writer: Writer, request: SubscriptionRequest): Result<Subscription & { secret: string }, Failure> {
-    const { policyFor } = this.#options;
-    return this.#write(writer, (sql, now) => createSubscription(sql, request, policyFor, writer.subject, now));
+    return this.#write(writer, (now) => {
+      const refused = this.#objection(request);
+      if (refused !== undefined) return err(refused);
+      if (countSubscriptions(this.#sql) >= mostSubscriptions) {
+        return err(failure("ErrorTooManySubscriptions", `A tenant has at most ${mostSubscriptions} subscriptions`));
+      }
+      const id = `sub_${bytesToHex(crypto.getRandomValues(new Uint8Array(16)))}`;
+      const secret = generateSecret();
+      insertSubscription(this.#sql, { id, ...request, secrets: [{ text: secret }] }, writer.subject, isoTime(now));
+      skipThePast(this.#sql);
+      const created = this.#read(id);
+      return created.ok ? ok({ ...created.value, secret }) : created;
+    });
   }
 
   list(): AsOf<{ items: Subscription[] }> {
-    const { isReady, storage } = this.#options;
-    if (!isReady()) return { items: [], generation: 0 };
-    return { items: listSubscriptions(storage.sql), generation: generationOf(storage.sql) };
+    if (!this.#options.isReady()) return { items: [], generation: 0 };
+    const items = listSubscriptions(this.#sql).map((row) => subscriptionOf(this.#sql, row));
+    return { items, generation: generationOf(this.#sql) };
   }
 
   /** With its recent attempts, the newest first. */
   show(id: string): Result<Subscription & { attempts: Attempt[] }, Failure> {
-    const { isReady, storage } = this.#options;
-    return isReady() ? showSubscription(storage.sql, id) : err(failure("ErrorSubscriptionNotFound"));
+    if (!this.#options.isReady()) return err(failure("ErrorSubscriptionNotFound"));
+    const found = this.#read(id);
+    return found.ok ? ok({ ...found.value, attempts: recentAttempts(this.#sql, id) }) : found;
   }
 
+  /**
+   * Changes what is named. Starting it again, or at another address, gives what waits a whole schedule of its own; what
+   * happened while it was stopped is not told.
+   */
   change(writer: Writer, id: string, change: SubscriptionChange, ownHost: string): Result<Subscription, Failure> {
-    const { policyFor, deliveries, reschedule } = this.#options;
-    const changed = this.#write(writer, (sql, now) => changeSubscription(sql, id, change, { ownHost, policyFor, now }));
+    const { deliveries, reschedule } = this.#options;
+    const changed = this.#write(writer, (now) => this.#apply(id, change, ownHost, now));
     if (changed.ok) {
       // What waited for it may go at once. Durable before that, should the process die on the way.
       void reschedule();
@@ -231,16 +106,35 @@ export class SubscriptionDesk {
     return changed;
   }
 
+  /** A new secret. Those before it sign for the overlap and no longer, however long they were given earlier. */
   rotate(
     writer: Writer,
     id: string,
     overlapSeconds: number,
   ): Result<{ id: string; secret: string; overlapUntil: string }, Failure> {
-    return this.#write(writer, (sql, now) => rotateSecret(sql, id, overlapSeconds, now));
+    return this.#write(writer, (now) => {
+      const found = requireSubscription(this.#sql, id);
+      if (!found.ok) return found;
+      const secret = generateSecret();
+      const end = now + overlapSeconds * 1_000;
+      const earlier = secretsOf(found.value, now)
+        .map(({ text, until }) => ({ text, until: Math.min(until ?? end, end) }))
+        .filter(({ until }) => until > now)
+        .slice(0, mostEarlierSecrets);
+      const secrets: Secret[] = [{ text: secret }, ...earlier];
+      this.#sql.exec("UPDATE subscription SET secrets = ? WHERE id = ?", JSON.stringify(secrets), id);
+      return ok({ id, secret, overlapUntil: isoTime(end) });
+    });
   }
 
+  /** With all that waits for it. An attempt that is under way may still arrive. */
   remove(writer: Writer, id: string): Result<{ id: string }, Failure> {
-    const removed = this.#write(writer, (sql) => deleteSubscription(sql, id));
+    const removed = this.#write(writer, () => {
+      const found = requireSubscription(this.#sql, id);
+      if (!found.ok) return found;
+      deleteSubscription(this.#sql, id);
+      return ok({ id });
+    });
     if (removed.ok) this.#options.deliveries.forget(id);
     return removed;
   }
@@ -253,10 +147,61 @@ export class SubscriptionDesk {
     return objection === undefined ? deliveries.test(id) : err(objection);
   }
 
-  #write<T>(writer: Writer, work: (sql: SqlStorage, now: number) => Result<T, Failure>): Result<T, Failure> {
-    const { storage, admit } = this.#options;
+  #apply(id: string, change: SubscriptionChange, ownHost: string, now: number): Result<Subscription, Failure> {
+    const sql = this.#sql;
+    const found = requireSubscription(sql, id);
+    if (!found.ok) return found;
+    const { url, filters, description, enabled } = change;
+    const refused = url === undefined ? undefined : this.#objection({ url, ownHost });
+    if (refused !== undefined) return err(refused);
+
+    if (description !== undefined) sql.exec("UPDATE subscription SET description = ? WHERE id = ?", description, id);
+    if (filters !== undefined) {
+      sql.exec("UPDATE subscription SET filters = ? WHERE id = ?", JSON.stringify(filters), id);
+      forgetUnwanted(sql, id, filters);
+    }
+    const moved = url !== undefined && url !== found.value.url;
+    if (moved) {
+      sql.exec(
+        "UPDATE subscription SET url = ?, own_host = ?, not_before = 0, version = version + 1 WHERE id = ?",
+        url,
+        ownHost,
+        id,
+      );
+    }
+    const started = enabled === true && found.value.state === "disabled";
+    if (started) {
+      skipThePast(sql);
+      sql.exec(
+        `UPDATE subscription SET state = 'active', reason = NULL, since = ?, not_before = 0, version = version + 1
+         WHERE id = ?`,
+        isoTime(now),
+        id,
+      );
+    }
+    if (moved || started) startOver(sql, id, now);
+    if (enabled === false) disable(sql, id, "paused", isoTime(now));
+    return this.#read(id);
+  }
+
+  #read(id: string): Result<Subscription, Failure> {
+    const found = requireSubscription(this.#sql, id);
+    return found.ok ? ok(subscriptionOf(this.#sql, found.value)) : found;
+  }
+
+  /** Which rule refuses an address is not said: who can tell them apart has a map of what is inside. */
+  #objection({ url, ownHost }: Chosen): Failure | undefined {
+    return judgeAddress(url, this.#options.policyFor(ownHost)).ok ? undefined : failure("ErrorAddressRefused");
+  }
+
+  #write<T>(writer: Writer, work: (now: number) => Result<T, Failure>): Result<T, Failure> {
+    const { storage, admit, now } = this.#options;
     const objection = admit(writer);
     if (objection !== undefined) return err(objection);
-    return storage.transactionSync(() => work(storage.sql, Date.now()));
+    return storage.transactionSync(() => work(now()));
   }
+}
+
+function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
 }

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const root = join(import.meta.dirname, "../../src");
 
-/** Which rooms a room may look into. Types count as well. */
+/** Which rooms a room may import. Types count as imports. docs/architecture.md says what each room is for. */
 const allowed: Record<string, readonly string[]> = {
   kernel: [],
   "config.ts": ["kernel"],
@@ -21,37 +21,29 @@ const allowed: Record<string, readonly string[]> = {
   hooks: ["kernel", "auth", "http", "manifest", "registry", "webhooks"],
   subscriptions: ["kernel", "config.ts", "http", "manifest", "registry", "outbound", "webhooks"],
   sources: ["kernel", "config.ts", "http", "manifest", "formats", "registry", "outbound"],
-  official: ["kernel", "auth", "http", "manifest", "registry", "formats", "outbound"],
-  "capability-index": ["kernel", "auth", "http", "manifest", "registry", "config.ts", "search"],
-  sessions: ["kernel", "auth", "http", "manifest", "registry", "config.ts", "search", "changes"],
+  official: ["kernel", "auth", "http", "manifest", "formats", "registry", "outbound"],
+  "capability-index": ["kernel", "config.ts", "auth", "http", "manifest", "registry", "search"],
+  sessions: ["kernel", "config.ts", "auth", "http", "manifest", "registry", "search", "changes"],
   mcp: [
-    "kernel",
-    "auth",
-    "http",
-    "manifest",
-    "registry",
-    "config.ts",
-    "formats",
-    "search",
-    "capability-index",
-    "changes",
-    "sessions",
+    ...["kernel", "config.ts", "auth", "http", "manifest", "formats", "registry", "search"],
+    ...["capability-index", "changes", "sessions"],
   ],
 };
 const features = Object.keys(allowed);
+/** They compose the others: the description of every operation, and the SQL of every feature. */
 Object.assign(allowed, { service: features, objects: features });
 for (const file of ["services.ts", "app.ts", "index.ts"]) allowed[file] = Object.keys(allowed);
 
-/** What still points another way. Lines go from here one by one; none is added. */
-const open: readonly string[] = [
-  "capability-index/deps.ts → objects/contract.ts",
-  "catalog/deps.ts → objects/contract.ts",
-  "changes/deps.ts → objects/contract.ts",
-  "hooks/deps.ts → objects/contract.ts",
-  "official/deps.ts → objects/contract.ts",
-  "sessions/deps.ts → objects/contract.ts",
-  "subscriptions/deps.ts → objects/contract.ts",
+/** Parts of a room that others reach only through its contract. What composes the rooms may import them. */
+const inner: { part: RegExp; importers: readonly string[] }[] = [
+  // The registry's own SQL is the write core that the SQL of other features builds on.
+  { part: /^(?!registry)[^/]+\/sql\//, importers: ["objects"] },
+  { part: /^[^/]+\/cache\//, importers: ["objects", "services.ts"] },
+  { part: /(^|[/-])routes\.ts$/, importers: ["app.ts"] },
 ];
+
+const mostFiles = 25;
+const mostLines = 400;
 
 function files(folder: string): string[] {
   return readdirSync(folder).flatMap((name) => {
@@ -60,63 +52,107 @@ function files(folder: string): string[] {
   });
 }
 
-const room = (path: string) => relative(root, path).split("/")[0] ?? "";
+const sources = files(root).map((path) => ({ path: relative(root, path), text: readFileSync(path, "utf8") }));
+const room = (path: string) => path.split("/")[0] ?? "";
 
-interface Import {
-  from: string;
-  to: string;
+/** Within src, types included. */
+const imports = sources
+  .flatMap(({ path, text }) =>
+    Array.from(text.matchAll(/^(?:import|export)\s+[^;]*?from\s+"(\.[^"]+)"|\bimport\("(\.[^"]+)"\)/gms), (match) => ({
+      from: path,
+      to: join(dirname(path), match[1] ?? match[2] ?? ""),
+    })),
+  )
+  .filter(({ to }) => !to.startsWith(".."));
+const acrossRooms = imports.filter(({ from, to }) => room(from) !== room(to));
+const shown = ({ from, to }: { from: string; to: string }) => `${from} → ${to}`;
+
+/** Every way along the graph that comes back to where it started. */
+function cycles(edges: readonly { from: string; to: string }[]): string[] {
+  const next = Map.groupBy(edges, ({ from }) => from);
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (node: string, trail: string[]): void => {
+    if (trail.includes(node)) found.push([...trail.slice(trail.indexOf(node)), node].join(" → "));
+    if (done.has(node) || trail.includes(node)) return;
+    for (const { to } of next.get(node) ?? []) visit(to, [...trail, node]);
+    done.add(node);
+  };
+  for (const node of next.keys()) visit(node, []);
+  return found;
 }
 
-const importsBy = (statement: RegExp): Import[] =>
-  files(root).flatMap((file) =>
-    Array.from(readFileSync(file, "utf8").matchAll(statement), (match) => ({
-      from: relative(root, file),
-      to: relative(root, join(dirname(file), match[1] ?? "")),
-    })),
-  );
-const imports = importsBy(/^(?:import|export)\s+(?!type\b)[^;]*?from\s+"(\.[^"]+)"/gms);
-const importsAndTypes = importsBy(/^(?:import|export)\s+[^;]*?from\s+"(\.[^"]+)"/gms);
-
 describe("imports", () => {
-  it("point the way the architecture says", () => {
-    const wrong = importsAndTypes
-      .filter(({ to }) => !to.startsWith(".."))
-      .filter(({ from, to }) => {
-        const [source, target] = [room(join(root, from)), room(join(root, to))];
-        return source !== target && !(allowed[source] ?? []).includes(target);
-      })
-      .map(({ from, to }) => `${from} → ${to}`);
-    expect(wrong.sort()).toEqual(open);
+  it("are found by this test", () => {
+    expect(sources.length).toBeGreaterThan(300);
+    expect(imports.length).toBeGreaterThan(1_000);
+  });
+
+  it("point the way the table of rooms says", () => {
+    const wrong = acrossRooms.filter(({ from, to }) => !(allowed[room(from)] ?? []).includes(room(to)));
+    expect(wrong.map(shown)).toEqual([]);
   });
 
   it("know every room", () => {
-    expect(
-      files(root)
-        .map(room)
-        .filter((name) => !(name in allowed)),
-    ).toEqual([]);
+    expect(sources.map(({ path }) => room(path)).filter((name) => !(name in allowed))).toEqual([]);
   });
 
-  it("have no cycles", () => {
+  it("use what the table allows", () => {
+    const used = new Set(acrossRooms.map(({ from, to }) => `${room(from)} → ${room(to)}`));
+    const composing = ["service", "objects", "services.ts", "app.ts", "index.ts"];
+    const unused = Object.entries(allowed)
+      .filter(([from]) => !composing.includes(from))
+      .flatMap(([from, targets]) => targets.map((to) => `${from} → ${to}`))
+      .filter((edge) => !used.has(edge));
+    expect(unused).toEqual([]);
+  });
+
+  it("have no cycles, of files or of rooms", () => {
+    expect(cycles(imports)).toEqual([]);
+    expect(cycles(acrossRooms.map(({ from, to }) => ({ from: room(from), to: room(to) })))).toEqual([]);
+  });
+
+  it("leave the inside of a room to the room", () => {
+    const wrong = acrossRooms.filter(({ from, to }) =>
+      inner.some(({ part, importers }) => part.test(to) && !importers.includes(room(from))),
+    );
+    expect(wrong.map(shown)).toEqual([]);
+  });
+
+  it("keep SQL inside the objects", () => {
     const next = Map.groupBy(imports, ({ from }) => from);
-    const done = new Set<string>();
-    const cycles: string[] = [];
-    const visit = (file: string, trail: string[]): void => {
-      if (trail.includes(file)) cycles.push([...trail.slice(trail.indexOf(file)), file].join(" → "));
-      if (done.has(file) || trail.includes(file)) return;
-      for (const { to } of next.get(file) ?? []) visit(to, [...trail, file]);
-      done.add(file);
+    const reached = new Set<string>();
+    const walk = (file: string): void => {
+      if (reached.has(file) || room(file) === "objects") return;
+      reached.add(file);
+      for (const { to } of next.get(file) ?? []) walk(to);
     };
-    for (const file of next.keys()) visit(file, []);
-    expect(cycles).toEqual([]);
+    walk("app.ts");
+    expect(reached.size).toBeGreaterThan(200);
+    expect([...reached].filter((file) => file.includes("/sql/"))).toEqual([]);
   });
 
   it("keep bindings and clocks out of the pure rooms", () => {
-    const impure = files(root)
-      .filter((file) => ["kernel", "manifest", "formats"].includes(room(file)))
-      .filter((file) =>
-        /\bDate\.now\(|\bnew Date\(\)|cloudflare:workers|\bfetch\(|\bcaches\b/.test(readFileSync(file, "utf8")),
-      );
-    expect(impure.map((file) => relative(root, file))).toEqual([]);
+    const impure = sources
+      .filter(({ path }) => ["kernel", "manifest", "formats"].includes(room(path)))
+      .filter(({ text }) => /\bDate\.now\(|\bnew Date\(\)|cloudflare:workers|\bfetch\(|\bcaches\b/.test(text));
+    expect(impure.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe("a room", () => {
+  it(`has at most ${mostFiles} files in one folder`, () => {
+    const folders = Map.groupBy(sources, ({ path }) => dirname(path));
+    expect([...folders].filter(([, inside]) => inside.length > mostFiles).map(([folder]) => folder)).toEqual([]);
+  });
+
+  it(`has no file of more than ${mostLines} lines`, () => {
+    expect(sources.filter(({ text }) => text.split("\n").length > mostLines + 1).map(({ path }) => path)).toEqual([]);
+  });
+
+  it("has nothing but exports of other files in an index.ts", () => {
+    const indexes = sources.filter(({ path }) => basename(path) === "index.ts" && path !== "index.ts");
+    const others = indexes.filter(({ text }) => text.replace(/^export [^;]*? from "[^"]+";\n/gms, "").trim() !== "");
+    expect(others.map(({ path }) => path)).toEqual([]);
   });
 });

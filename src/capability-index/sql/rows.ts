@@ -2,7 +2,15 @@ import { isObject } from "../../kernel/json.ts";
 import type { Advertise, ServerConfig } from "../../registry/schema.ts";
 import { generationOf } from "../../registry/sql/change-log.ts";
 import { findLive, type ServerRow, shownTitle } from "../../registry/sql/servers.ts";
-import type { AdvertisedServer, IndexPage, IndexRange, IndexRow, IndexServer, IndexState } from "../contract.ts";
+import type {
+  AdvertisedServer,
+  DeclaredItem,
+  IndexPage,
+  IndexRange,
+  IndexRow,
+  IndexServer,
+  IndexState,
+} from "../contract.ts";
 import { advertiseOf } from "./advertise.ts";
 
 const pageRows = 5_000;
@@ -139,14 +147,14 @@ export function declaredItems(
   sql: SqlStorage,
   ids: readonly string[],
   { onlyPublic }: Pick<IndexRange, "onlyPublic">,
-): { id: string; digest: string; declared: Record<string, unknown> }[] {
+): DeclaredItem[] {
   const rows = sql.exec<{ id: string; digest: string; declared: string }>(
     `SELECT c.id, c.digest, c.declared FROM capability c
      WHERE c.id IN (SELECT value FROM json_each(?)) AND c.last_revision IS NULL
        AND length(c.declared) <= ${longestDeclared} ${condition({ onlyPublic })}`,
     JSON.stringify(ids),
   );
-  const found: { id: string; digest: string; declared: Record<string, unknown> }[] = [];
+  const found: DeclaredItem[] = [];
   let room = pageCharacters;
   for (const { id, digest, declared } of rows) {
     room -= declared.length;

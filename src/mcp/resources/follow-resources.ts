@@ -1,4 +1,4 @@
-import type { IndexTenant } from "../../capability-index/deps.ts";
+import type { IndexTenant } from "../../capability-index/contract.ts";
 import type { Followed } from "../../changes/contract.ts";
 import type { StreamEvent } from "../../kernel/sse.ts";
 import type { Head, RegistryTenant } from "../../registry/contract.ts";

@@ -4,25 +4,24 @@ import { readCatalog } from "../../catalog/sql/catalog.ts";
 import { fillListing, listServer, type StoredEntry, unlistServer } from "../../catalog/sql/listing.ts";
 import { countedStorage } from "../../kernel/platform/counted-storage.ts";
 import { objectOperations } from "../../kernel/platform/usage.ts";
+import type { ListedVersion, TakenRemote, VersionQuery } from "../../official/contract.ts";
 import { createVersionTables } from "../../official/sql/directory-tables.ts";
 import {
   applyVersions,
   dropVersions,
   endDerived,
   findVersions,
-  type ListedVersion,
-  type PublicVersions,
   settleDerived,
-  type VersionQuery,
   versionNamed,
   versionsOf,
 } from "../../official/sql/directory-versions.ts";
-import { claimRemotes, releaseClaims, type TakenRemote } from "../../official/sql/remotes.ts";
-import type { DirectoryEntry, DirectoryQuery, RegistryDirectory } from "../../registry/contract.ts";
-import type { CardQuery, PublicCard, RankedCard, SearchDirectory, Whose } from "../../search/contract.ts";
+import { claimRemotes, releaseClaims } from "../../official/sql/remotes.ts";
+import type { DirectoryEntry, DirectoryQuery } from "../../registry/contract.ts";
+import type { CardQuery, PublicCard, RankedCard, Whose } from "../../search/contract.ts";
 import { wordVectors } from "../../search/load-word-vectors.ts";
 import { applyItems, dropItems } from "../../search/sql/directory-cards.ts";
 import { findPublicCards, publicCards } from "../../search/sql/directory-search.ts";
+import type { Directory } from "../contract.ts";
 import { tenantOf } from "../stubs.ts";
 import type { DirectoryChange } from "./contract.ts";
 import { createTables } from "./tables.ts";
@@ -51,17 +50,6 @@ export function restingTenants(sql: SqlStorage, after: string, limit: number): s
     .map(({ tenant }) => tenant);
 }
 
-/** A server that is gone: enough to remove its row and to outrank a late update. */
-export interface DirectoryRemoval {
-  tenant: string;
-  name: string;
-  generation: number;
-  /** When it ended; now, where that is not said. */
-  endedAt?: string;
-  /** Its published versions, where it was public. */
-  versions?: PublicVersions;
-}
-
 /** Some at a time, and time for their updates to arrive before the next. */
 const wokenAtOnce = 20;
 const wakeAfterMs = 5_000;
@@ -76,7 +64,7 @@ interface Row extends Record<string, SqlStorageValue> {
  * One row per server of every tenant, so that a list across tenants is one query. Fed by the tenants' outboxes: what
  * arrives late or twice loses to the generation it carries.
  */
-export class DirectoryObject extends DurableObject<Env> implements RegistryDirectory, SearchDirectory {
+export class DirectoryObject extends DurableObject<Env> implements Directory {
   readonly #storage = countedStorage(this.ctx.storage);
   readonly #sql = this.#storage.sql;
   #wokenUpTo = "";

@@ -5,7 +5,7 @@ import type { ServerConfig } from "../../registry/schema.ts";
 import { tenantOf } from "../../registry/sql/change-log.ts";
 import { entryOf, findRow, type ServerRow } from "../../registry/sql/servers.ts";
 import { type CatalogEntry, directoryEntry, probeOf } from "../../registry/summary.ts";
-import type { ItemChange } from "../../search/sql/directory-cards.ts";
+import type { ItemChange } from "../../search/contract.ts";
 import { type PendingItem, pendingItems, strikeOff } from "../../search/sql/pending-items.ts";
 import { indexedItem } from "../../search/sql/tenant-cards.ts";
 import type { Directory } from "../contract.ts";

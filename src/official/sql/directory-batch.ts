@@ -2,11 +2,10 @@ import { judgeAddress } from "../../outbound/address.ts";
 import type { ServerConfig } from "../../registry/schema.ts";
 import { headerAt } from "../../registry/sql/revisions.ts";
 import type { ServerRow } from "../../registry/sql/servers.ts";
-import type { ServerVersion } from "../contract.ts";
+import type { PublicVersion, PublicVersions, ServerVersion } from "../contract.ts";
 import { serverJsonOf } from "../derive-server-json.ts";
 import type { ServerJson } from "../schema.ts";
 import { claimedUrls } from "../server-json.ts";
-import type { PublicVersion, PublicVersions } from "./directory-versions.ts";
 import { findVersion, pendingVersions, presentDocument } from "./tenant-versions.ts";
 
 /** Of one server in one batch. A document is at most 64 kB. */

@@ -1,37 +1,7 @@
 import type { DirectoryEntry } from "../../registry/contract.ts";
+import type { ListedVersion, PublicVersion, VersionQuery } from "../contract.ts";
 import { type ServerVersion, type VersionRow, versionOf } from "../contract.ts";
 import { claimAsPublished, releaseClaims, releaseRemotes } from "./remotes.ts";
-
-/** A published version, with the addresses that are its server's alone. */
-export interface PublicVersion extends ServerVersion {
-  remotes: string[];
-}
-
-/** What a tenant tells of the versions of a server that is public, or was when it ended. */
-export interface PublicVersions {
-  /** Those that changed, a batch at a time. */
-  changed: PublicVersion[];
-  /** The one that stands for a server without published ones. */
-  derived?: ServerVersion;
-}
-
-/** A version in an answer, with the server it belongs to where that is still there. */
-export interface ListedVersion extends ServerVersion {
-  /** `tenant/name` */
-  name: string;
-  entry?: DirectoryEntry;
-}
-
-/** Which versions a list is of, and after which one it goes on. */
-export interface VersionQuery {
-  /** In lower case; part of the name or the description. */
-  search?: string;
-  updatedSince?: string;
-  version?: string;
-  includeDeleted: boolean;
-  after: { name: string; version: string };
-  limit: number;
-}
 
 interface Place {
   tenant: string;

@@ -1,3 +1,5 @@
+import type { TakenRemote } from "../contract.ts";
+
 /**
  * Which server has a remote at which address. A publication claims its addresses here first and is told of by its tenant
  * afterwards: what was claimed holds for that long, what was published for as long as a version that is not deleted has
@@ -6,12 +8,6 @@
 
 /** Past every way in which the news of a publication may be late, short of the directory being down. */
 const claimMs = 600_000;
-
-export interface TakenRemote {
-  url: string;
-  /** Where it is public: of any other server nobody is told. */
-  by?: string;
-}
 
 /** Claims all of the addresses or none. Answers who has one of them already. */
 export function claimRemotes(

@@ -1,23 +1,6 @@
-import type { CapabilityKind } from "../../manifest/schema/capability.ts";
-import type { CapabilityCard } from "../contract.ts";
+import type { PublicItems } from "../contract.ts";
 import { bagsAt, dropCard, dropCards, putCard } from "./card-table.ts";
 import { TermChanges } from "./term-counts.ts";
-
-/** What a tenant tells of a public server's items: those that changed, a batch at a time. */
-export interface PublicItems {
-  /** The generation at which the server became public: what is here from an earlier time is dropped. */
-  publicSince: number;
-  changed: ItemChange[];
-  /** Nothing more is owed: with this batch every item is as of the generation it carries. */
-  complete: boolean;
-}
-
-export interface ItemChange {
-  kind: CapabilityKind;
-  key: string;
-  /** As it is now; absent where it is gone or switched off. */
-  indexed?: { card: CapabilityCard; bag: ArrayBuffer };
-}
 
 /** Applies a batch that carries the server's generation or a later one: the caller has seen to that. */
 export function applyItems(sql: SqlStorage, place: Place, items: PublicItems): void {

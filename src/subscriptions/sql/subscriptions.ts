@@ -1,6 +1,7 @@
 import { type Failure, failure } from "../../kernel/failure.ts";
+import { insert } from "../../kernel/platform/insert.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
-import type { DisabledReason, Subscription } from "../contract.ts";
+import type { DisabledReason, Subscription, SubscriptionRequest } from "../contract.ts";
 import type { ChangeFilters } from "../schema.ts";
 
 /** A secret that signs; the newest has no end. Milliseconds. */
@@ -31,6 +32,41 @@ export interface SubscriptionRow extends Record<string, SqlStorageValue> {
 
 export function findSubscription(sql: SqlStorage, id: string): SubscriptionRow | undefined {
   return sql.exec<SubscriptionRow>("SELECT * FROM subscription WHERE id = ?", id).toArray()[0];
+}
+
+export function listSubscriptions(sql: SqlStorage): SubscriptionRow[] {
+  return sql.exec<SubscriptionRow>("SELECT * FROM subscription ORDER BY created_at, id").toArray();
+}
+
+export function countSubscriptions(sql: SqlStorage): number {
+  return sql.exec<{ count: number }>("SELECT count(*) AS count FROM subscription").one().count;
+}
+
+export function insertSubscription(
+  sql: SqlStorage,
+  { id, url, ownHost, filters, description, secrets }: SubscriptionRequest & { id: string; secrets: Secret[] },
+  by: string,
+  at: string,
+): void {
+  insert(sql, "subscription", {
+    id,
+    url,
+    own_host: ownHost,
+    filters: JSON.stringify(filters),
+    description: description ?? null,
+    secrets: JSON.stringify(secrets),
+    state: "active",
+    since: at,
+    created_at: at,
+    created_by: by,
+  });
+}
+
+/** With the messages that wait and the record of attempts. */
+export function deleteSubscription(sql: SqlStorage, id: string): void {
+  sql.exec("DELETE FROM subscription WHERE id = ?", id);
+  sql.exec("DELETE FROM delivery WHERE subscription = ?", id);
+  sql.exec("DELETE FROM delivery_attempt WHERE subscription = ?", id);
 }
 
 /** Without its secrets, which are shown once, when they are made. */

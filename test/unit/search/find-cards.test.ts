@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { openLocalSql } from "../../../bench/search/local-sql.ts";
 import { createTables } from "../../../src/objects/directory/tables.ts";
+import type { ItemChange } from "../../../src/search/contract.ts";
 import { itemBag } from "../../../src/search/item-terms.ts";
 import { oneOf } from "../../../src/search/sql/card-table.ts";
-import { applyItems, type ItemChange } from "../../../src/search/sql/directory-cards.ts";
+import { applyItems } from "../../../src/search/sql/directory-cards.ts";
 import { findCards } from "../../../src/search/sql/find-cards.ts";
 import { termCounts } from "../../../src/search/sql/term-counts.ts";
 

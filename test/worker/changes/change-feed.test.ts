@@ -37,7 +37,7 @@ interface Opening {
 }
 
 function open({ query = "", lastEventId, method = "GET", as = bearer, from = registry, headers }: Opening = {}) {
-  const resumed = lastEventId === undefined ? {} : { "Last-Event-ID": lastEventId };
+  const resumed: Record<string, string> = lastEventId === undefined ? {} : { "Last-Event-ID": lastEventId };
   const all = { ...accept, ...resumed, ...headers };
   return from.fetch(method, `/api/changes/${tenant}${query}`, { token: as, headers: all });
 }

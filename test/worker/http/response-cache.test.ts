@@ -153,7 +153,8 @@ describe("an answer that is sent again", () => {
     const registry = isolate();
     const etag = (await untilKept(() => registry.send("GET", path, { token: member }))).headers.get("ETag") ?? "";
     const before = { ...registry.services.operations };
-    for (const conditional of [{}, { "If-None-Match": etag }]) {
+    const conditions: Record<string, string>[] = [{}, { "If-None-Match": etag }];
+    for (const conditional of conditions) {
       const ask = (id: string) =>
         registry.send("GET", path, { token: member, headers: { ...conditional, "X-Request-Id": id } });
       expect((await ask("my-own-request")).headers.get("X-Request-Id")).toBe("my-own-request");
@@ -249,13 +250,14 @@ describe("a message that is answered again", () => {
       const answer = await post(registry, body, headers);
       expect([answer.status, isKept(answer)]).toEqual([400, false]);
     }
-    for (const odd of [
+    const oddHeaders: Record<string, string>[] = [
       { "Mcp-Name": "capabilities://again/closed/tools" },
       { "Mcp-Method": "tools/list" },
       { "Content-Type": "text/plain" },
       { Accept: "text/html" },
       { "Content-Encoding": "gzip" },
-    ]) {
+    ];
+    for (const odd of oddHeaders) {
       const answer = await post(registry, text, { ...headers, ...odd });
       expect([answer.status >= 400, isKept(answer)]).toEqual([true, false]);
     }

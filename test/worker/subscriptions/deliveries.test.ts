@@ -8,12 +8,7 @@ import { recordChanges } from "../../../src/registry/sql/change-log.ts";
 import { Deliveries } from "../../../src/subscriptions/deliveries.ts";
 import type { ChangeFilters, SubscriptionChange } from "../../../src/subscriptions/schema.ts";
 import { oweDeliveries } from "../../../src/subscriptions/sql/queue.ts";
-import {
-  changeSubscription,
-  createSubscription,
-  deleteSubscription,
-  showSubscription,
-} from "../../../src/subscriptions/subscriptions.ts";
+import { Subscriptions } from "../../../src/subscriptions/subscriptions.ts";
 import { capabilities, drained, Registry, token, tools } from "../support/registry.ts";
 import { isSignedWith, Receiver, standInForTheNetwork } from "./receiver.ts";
 
@@ -43,6 +38,7 @@ class Bench {
   readonly receiver = new Receiver();
   readonly policy: AddressPolicy = { ownHosts: [] };
   readonly deliveries: Deliveries;
+  readonly subscriptions: Subscriptions;
   readonly storage: DurableObjectStorage;
   readonly sql: SqlStorage;
   now = start;
@@ -52,6 +48,16 @@ class Bench {
     this.storage = storage;
     this.sql = storage.sql;
     this.deliveries = this.another();
+    this.subscriptions = new Subscriptions({
+      storage,
+      // Changes start no delivery by themselves: each test says when deliveries run.
+      deliveries: { drain: async () => {}, forget: () => {}, test: (id) => this.deliveries.test(id) },
+      policyFor: () => this.policy,
+      now: () => this.now,
+      isReady: () => true,
+      admit: () => undefined,
+      reschedule: async () => {},
+    });
   }
 
   /** As after a restart: nothing is remembered but what is stored. */
@@ -68,9 +74,14 @@ class Bench {
 
   subscribe(url = "https://receiver.example/in", filters: ChangeFilters = {}): { id: string; secret: string } {
     const request = { url, filters, ownHost: "registry.example" };
-    const created = createSubscription(this.sql, request, () => this.policy, "tester", this.now);
+    const created = this.subscriptions.create({ tenant, subject: "tester" }, request);
     if (!created.ok) throw new Error(created.error.message);
     return created.value;
+  }
+
+  change(id: string, change: SubscriptionChange): void {
+    const changed = this.subscriptions.change({ tenant, subject: "tester" }, id, change, "");
+    if (!changed.ok) throw new Error(changed.error.message);
   }
 
   /** A write of the tenant, with all that its transaction puts down. */
@@ -83,7 +94,7 @@ class Bench {
   }
 
   show(id: string) {
-    const shown = showSubscription(this.sql, id);
+    const shown = this.subscriptions.show(id);
     if (!shown.ok) throw new Error(shown.error.message);
     return shown.value;
   }
@@ -254,12 +265,7 @@ describe("the schedule", () => {
       await bench.deliveries.drain();
       expect(bench.receiver.received).toHaveLength(1);
 
-      changeSubscription(
-        bench.sql,
-        id,
-        { enabled: true },
-        { ownHost: "", policyFor: () => bench.policy, now: bench.now },
-      );
+      bench.change(id, { enabled: true });
       const after = bench.write();
       await bench.deliveries.drain();
       expect(bench.receiver.received.slice(1).map(({ body }) => body.data.generation)).toEqual([before, after]);
@@ -282,7 +288,7 @@ describe("the schedule", () => {
       // In the middle of a wait of hours, or after the last.
       bench.now -= 1;
       expect(bench.show(id).state).toBe(state);
-      changeSubscription(bench.sql, id, change, { ownHost: "", policyFor: () => bench.policy, now: bench.now });
+      bench.change(id, change);
       await bench.deliveries.drain();
       expect(bench.show(id).attempts[0]).toMatchObject({ attempt: 1, status: 500 });
       expect(bench.due(id)).toEqual([bench.now + 5_000]);
@@ -538,7 +544,7 @@ describe("deliveries", () => {
       const drain = bench.deliveries.drain();
       await vi.waitFor(() => expect(bench.receiver.received).toHaveLength(1));
       const change = { url: "https://receiver.example/new" };
-      changeSubscription(bench.sql, id, change, { ownHost: "", policyFor: () => bench.policy, now: bench.now });
+      bench.change(id, change);
       answered.resolve(new Response(null, { status: 410 }));
       await drain;
       expect(bench.show(id)).toMatchObject({ state: "active", pending: 0 });
@@ -553,7 +559,7 @@ describe("deliveries", () => {
       bench.write();
       const drain = bench.deliveries.drain();
       await vi.waitFor(() => expect(bench.receiver.received).toHaveLength(1));
-      deleteSubscription(bench.sql, id);
+      bench.subscriptions.remove({ tenant, subject: "tester" }, id);
       answered.resolve(new Response(null, { status: 500 }));
       await drain;
       for (const table of ["subscription", "delivery", "delivery_attempt"]) {

@@ -1,0 +1,196 @@
+import { type Config, readConfig } from "../../config.ts";
+import { Hooks } from "../../hooks/hooks.ts";
+import { hookRows } from "../../hooks/sql/hooks.ts";
+import { type Failure, failure } from "../../kernel/failure.ts";
+import { countedStorage, type ObjectStorage } from "../../kernel/platform/counted-storage.ts";
+import { TokenBuckets } from "../../kernel/rate-limit.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
+import { manifestFields } from "../../official/server-json.ts";
+import type { VersionWork } from "../../official/sql/publish-version.ts";
+import { officialVersions, presentDocument } from "../../official/sql/tenant-versions.ts";
+import type { AsOf, Writer, Written } from "../../registry/contract.ts";
+import { generationOf, tenantOf } from "../../registry/sql/change-log.ts";
+import { tellAll, type WriteContext } from "../../registry/sql/listener.ts";
+import { owe } from "../../registry/sql/outbox-table.ts";
+import { currentHead } from "../../registry/sql/servers.ts";
+import { searchCards } from "../../search/sql/tenant-cards.ts";
+import { isRefusedSource, sourceFetch, sourceHeaders } from "../../sources/access.ts";
+import { Refresher } from "../../sources/refresher.ts";
+import { Deliveries } from "../../subscriptions/deliveries.ts";
+import { addressPolicyFor, Subscriptions } from "../../subscriptions/subscriptions.ts";
+import { isEmpty, migrate } from "./migrations.ts";
+import { Outbox, setNextAlarm } from "./outbox.ts";
+import { createProjections } from "./projections.ts";
+
+/** How long a write waits for the directory before it answers without it. */
+const directoryPatienceMs = 500;
+
+/** What the RPC methods of one tenant work with: its tables, its write path, and the features that act by themselves. */
+export class TenantCore {
+  readonly sql: SqlStorage;
+  /** Every write to a server gets this context: the listener adds what other features write in the same transaction. */
+  readonly context: WriteContext;
+  readonly hooks: Hooks;
+  readonly subscriptions: Subscriptions;
+  readonly refresher: Refresher;
+  readonly #state: Pick<DurableObjectState, "waitUntil">;
+  readonly #config: Config;
+  readonly #storage: ObjectStorage;
+  readonly #writes: TokenBuckets;
+  readonly #outbox: Outbox;
+  /** False before the first write: a tenant that was only asked about stores nothing. */
+  #ready = false;
+
+  constructor(state: DurableObjectState, env: Env) {
+    this.#state = state;
+    this.#config = readConfig(env);
+    this.#storage = countedStorage(state.storage);
+    this.#writes = new TokenBuckets(this.#config.writeLimit);
+    this.sql = this.#storage.sql;
+    this.context = {
+      sql: this.sql,
+      keep: this.#config.bounds,
+      listener: tellAll([searchCards(this.sql), officialVersions(this.sql), hookRows(this.sql)]),
+    };
+    const policyFor = addressPolicyFor(this.#config);
+    const reschedule = () => setNextAlarm(this.#storage, Date.now());
+    const deliveries = new Deliveries(this.#storage, {
+      fetch: (request) => fetch(request),
+      policyFor,
+      now: Date.now,
+      reschedule,
+    });
+    this.#outbox = new Outbox(this.#storage, createProjections(env, this.sql, deliveries), Date.now);
+    this.subscriptions = new Subscriptions({
+      storage: this.#storage,
+      deliveries,
+      policyFor,
+      now: Date.now,
+      isReady: () => this.#ready,
+      admit: (writer) => this.#admit(writer),
+      reschedule,
+    });
+    this.hooks = new Hooks({
+      sql: this.sql,
+      isReady: () => this.#ready,
+      context: this.context,
+      write: ({ id, server }, work) => this.write({ tenant: tenantOf(this.sql), subject: `hook ${id}` }, server, work),
+      // Whoever sent the event asks for it at once; this is for when they cannot.
+      refreshSoon: (server) => owe(this.sql, "refresh", server),
+    });
+    this.refresher = new Refresher({
+      sql: this.sql,
+      context: this.context,
+      bounds: this.#config.bounds,
+      fetch: sourceFetch(this.#config),
+      isRefused: (url) => isRefusedSource(this.#config, url),
+      fixedFields: (server) => {
+        const document = presentDocument(this.sql, server);
+        return document === undefined ? {} : manifestFields(document);
+      },
+      credentials: (source) => sourceHeaders(this.#config, tenantOf(this.sql), source),
+      write: (server, work) => this.write({ tenant: tenantOf(this.sql), subject: "introspection" }, server, work),
+    });
+    if (!isEmpty(this.sql)) {
+      const migrated = migrate(this.#storage, tenantOf(this.sql));
+      this.#ready = true;
+      // New tables may owe the directory what the old ones could not say.
+      if (migrated) this.#outbox.arm();
+    }
+  }
+
+  get isReady(): boolean {
+    return this.#ready;
+  }
+
+  /** Runs a read, or returns `empty` for a tenant without tables. */
+  read<T>(empty: T, work: (sql: SqlStorage) => T): T {
+    return this.#ready ? work(this.sql) : empty;
+  }
+
+  /** The same with the tenant's generation at which the answer is true. */
+  readAsOf<E extends object, T extends object>(
+    empty: E,
+    work: (sql: SqlStorage, generation: number) => T,
+  ): AsOf<E | T> {
+    if (!this.#ready) return { ...empty, generation: 0 };
+    const generation = generationOf(this.sql);
+    return { ...work(this.sql, generation), generation };
+  }
+
+  /** One write to a server: a transaction, then the outbox. */
+  async write<T extends { generation: number }>(
+    writer: Writer,
+    name: string,
+    work: (at: string) => Result<T, Failure>,
+  ): Promise<Written<T>> {
+    const objection = this.#admit(writer);
+    if (objection !== undefined) return err(objection);
+    const written = this.#storage.transactionSync((): Written<T> => {
+      const before = generationOf(this.sql);
+      const result = work(new Date().toISOString());
+      if (!result.ok) return result;
+      const head = currentHead(this.sql, name);
+      if (head === undefined) throw new Error(`a write left no head for ${name}`);
+      // What found nothing new moved the time of the last look, which the head alone shows.
+      if (generationOf(this.sql) === before) this.#outbox.oweHead(name);
+      else this.#outbox.oweServer(name);
+      return ok({ ...result.value, head });
+    });
+    if (!written.ok) return written;
+    this.#outbox.arm();
+    // The write is durable whatever happens below; waiting for the directory makes the next list show it.
+    await Promise.race([this.#outbox.flushDirectory(), scheduler.wait(directoryPatienceMs)]);
+    this.#state.waitUntil(this.#outbox.drain());
+    this.#refreshDue();
+    return written;
+  }
+
+  /** One write to the tenant's own settings, of which only watchers are told. */
+  writeSettings<T extends { changed: boolean }>(
+    writer: Writer,
+    work: (at: string, keepChanges: number) => Result<T, Failure>,
+  ): Result<T, Failure> {
+    const objection = this.#admit(writer);
+    if (objection !== undefined) return err(objection);
+    const written = this.#storage.transactionSync(() => {
+      const result = work(new Date().toISOString(), this.#config.bounds.changes);
+      if (result.ok && result.value.changed) this.#outbox.oweWatchers();
+      return result;
+    });
+    if (written.ok && written.value.changed) {
+      this.#outbox.arm();
+      this.#state.waitUntil(this.#outbox.drain());
+    }
+    return written;
+  }
+
+  versionWork({ tenant, subject }: Writer, at: string): VersionWork {
+    const mayAsk = (url: string) => !isRefusedSource(this.#config, url);
+    return { sql: this.sql, write: this.context, tenant, subject, at, bounds: this.#config.bounds, mayAsk };
+  }
+
+  async alarm(): Promise<void> {
+    if (!this.#ready) return;
+    this.#refreshDue();
+    await this.#outbox.drain();
+  }
+
+  #refreshDue(): void {
+    this.#state.waitUntil(this.refresher.runDue(Date.now()));
+  }
+
+  /** Counts a write against its writer, and sees that there are tables for it. */
+  #admit(writer: Writer): Failure | undefined {
+    const allowed = this.#writes.take(writer.subject, Date.now());
+    if (!allowed.ok) {
+      const { retryAfterSeconds } = allowed;
+      return failure("ErrorTooManyRequests", undefined, { retryAfterSeconds });
+    }
+    if (!this.#ready) {
+      migrate(this.#storage, writer.tenant);
+      this.#ready = true;
+    }
+    return undefined;
+  }
+}
