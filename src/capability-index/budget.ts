@@ -71,7 +71,7 @@ export async function fitCapabilityIndex(
 ): Promise<BudgetIndex> {
   const { task: text = "", kinds = CapabilityKind.options, servers, pins = [], budget } = request;
   const range = rangeOf(principal, [tenant]);
-  const query = { text, kinds, limit: mostWeighed, ...(servers === undefined ? {} : { servers }) };
+  const query = { text, kinds, limit: mostWeighed, servers };
   const [found, named] = await Promise.all([
     candidates(services, range, query),
     cardsNamed(
@@ -109,7 +109,7 @@ export async function fitCapabilityIndex(
     items: shown.map(({ text: _, ...item }) => item),
     considered: judged.held.length + ranked.length,
     leftOut: leftOut.slice(0, mostLeftOutShown),
-    ...(leftOut.length > mostLeftOutShown ? { moreLeftOut: leftOut.length - mostLeftOutShown } : {}),
+    moreLeftOut: leftOut.length > mostLeftOutShown ? leftOut.length - mostLeftOutShown : undefined,
   };
 }
 

@@ -144,10 +144,10 @@ function notesOf(servers: readonly IndexServer[], elements: readonly { server: s
   return servers.map(({ name, title, version, relationships, semantic }) => ({
     name,
     elements: counts.get(name)?.length ?? 0,
-    ...(title === undefined ? {} : { title }),
-    ...(version === undefined ? {} : { version }),
-    ...(relationships === undefined ? {} : { relationships }),
-    ...(semantic === undefined ? {} : { semantic }),
+    title,
+    version,
+    relationships,
+    semantic,
   }));
 }
 

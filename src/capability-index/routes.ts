@@ -72,7 +72,7 @@ export function capabilityIndexRoutes(app: App, services: IndexDeps): void {
 async function show(c: RequestContext, services: IndexDeps, wanted: string, server?: string): Promise<Response> {
   const ref = {
     tenant: tenantName(c.req.param("tenant")),
-    ...(server === undefined ? {} : { name: serverName(server) }),
+    name: server === undefined ? undefined : serverName(server),
   };
   const freshness = freshnessOf(c);
   const principal = await admitAnyone(c, services);

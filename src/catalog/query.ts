@@ -75,9 +75,9 @@ export function parseCatalogQuery(given: Readonly<Record<string, readonly string
   return ok({
     filter,
     fields: fields.value === undefined ? catalogFields : [...new Set([...always, ...fields.value])],
-    ...(facets.value === undefined ? {} : { facets: facets.value }),
-    ...(limit === undefined ? {} : { limit }),
-    ...(cursor === undefined ? {} : { cursor }),
+    facets: facets.value,
+    limit,
+    cursor,
   });
 }
 

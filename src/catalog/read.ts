@@ -59,7 +59,7 @@ export async function readCatalog(
     after: { tenant, name },
     limit: page.limit + 1,
     facets: facets ?? (page.cursor === undefined ? catalogDimensions : []),
-    ...(kept === undefined ? {} : { known: kept.page.generation }),
+    known: kept?.page.generation,
   };
   const ticket = services.catalogPages.ticket();
   const answer = await services.directory().catalog(question);
@@ -74,9 +74,9 @@ export async function readCatalog(
   const content = JSON.stringify({
     items: items.map((entry) => shown(entry, fields)),
     ...answer.counted,
-    ...(changed ? { changed } : {}),
+    changed: changed || undefined,
   });
-  const rest = JSON.stringify({ generation, ...(nextCursor === undefined ? {} : { nextCursor }) });
+  const rest = JSON.stringify({ generation, nextCursor });
   const shownPage: CatalogPage = {
     body: `{"success":true,"data":${content.slice(0, -1)},${rest.slice(1)}}`,
     // Weak, because the generation and the cursor that carries it move whenever anyone writes anything.

@@ -22,8 +22,8 @@ export function catalogRoutes(app: App, services: CatalogDeps): void {
       throw bad("ErrorBadRequest", "Rollcall-Min-Generation is a tenant's, and the catalogue goes across tenants");
     }
     const page = readPageRequest({
-      ...(limit === undefined ? {} : { limit }),
-      ...(cursor === undefined ? {} : { cursor }),
+      limit,
+      cursor,
     });
     const { body, holds, ...meta } = unwrap(await readCatalog(services, principal, query, page, strong));
     if (holds !== undefined) {

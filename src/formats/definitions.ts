@@ -90,7 +90,7 @@ function measured(definition: Definition): Sized {
   const { name, schema } = definition;
   const type = typeof schema === "object" ? schema.type : undefined;
   const isType = typeof type === "string" || (Array.isArray(type) && type.length < 8);
-  const outline = { ...(isType ? { type } : {}), title: name };
+  const outline = isType ? { type, title: name } : { title: name };
   const entryBytes = jsonBytes(name) + 2;
   return {
     ...definition,

@@ -98,5 +98,5 @@ function withdraw(sql: SqlStorage, { hook, at, write }: Arrival): Result<Applied
 function present(sql: SqlStorage, server: string, outcome: AppliedEvent["outcome"]): AppliedEvent {
   const row = findRow(sql, server);
   const digest = row?.digest ?? undefined;
-  return { outcome, generation: row?.generation ?? generationOf(sql), ...(digest === undefined ? {} : { digest }) };
+  return { outcome, generation: row?.generation ?? generationOf(sql), digest };
 }

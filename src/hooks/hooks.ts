@@ -151,8 +151,8 @@ export class Hooks {
     return {
       outcome: "duplicate",
       generation: head?.generation ?? generation ?? 0,
-      ...(digest === undefined ? {} : { digest }),
-      ...(head === undefined ? {} : { head }),
+      digest,
+      head,
     };
   }
 

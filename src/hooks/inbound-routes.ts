@@ -50,7 +50,7 @@ export function inboundRoutes(app: App, services: HooksDeps): void {
     if (head !== undefined) await services.heads.confirm(head);
     return send(c, services, JSON.stringify(outcome), "application/json; charset=utf-8", {
       status: 202,
-      ...(head === undefined ? {} : { generation: head.asOf }),
+      generation: head?.asOf,
       source: "object",
       headers: { "Cache-Control": "no-store" },
     });
@@ -80,7 +80,7 @@ async function withRefresh(
   const refreshed = await Promise.race([refreshing, scheduler.wait(patienceMs)]);
   if (typeof refreshed !== "object" || refreshed.outcome === "failed") return received;
   const { outcome, generation, digest, head } = refreshed;
-  return { outcome, generation, head, ...(digest === undefined ? {} : { digest }) };
+  return { outcome, generation, head, digest };
 }
 
 /** Made-up paths wake no tenant: the directory knows whom there ever was. */

@@ -38,7 +38,7 @@ export function hooksRoutes(app: App, services: HooksDeps): void {
       ),
     );
     const url = `${publicOrigin(c, services.config)}/hooks/${request.tenant}/${hook.id}`;
-    const data = { ...hook, url, ...(request.publicKey === undefined ? { secret: key.text } : {}) };
+    const data = { ...hook, url, secret: request.publicKey === undefined ? key.text : undefined };
     return succeed(c, services, data, { status: 201, headers: { "Cache-Control": "no-store" } });
   });
 
@@ -59,8 +59,8 @@ export function hooksRoutes(app: App, services: HooksDeps): void {
     const owner = await ownerOf(c, services, c.req.param("tenant"));
     const { enabled, description } = validated(HookChange, await body(c), "ErrorHookInvalid");
     const change = {
-      ...(enabled === undefined ? {} : { enabled }),
-      ...(description === undefined ? {} : { description }),
+      enabled,
+      description,
     };
     return succeed(c, services, unwrap(await object(owner).changeHook(c.req.param("id"), change)));
   });
@@ -74,7 +74,7 @@ export function hooksRoutes(app: App, services: HooksDeps): void {
     const signature = publicKey === undefined ? "secret" : "publicKey";
     const rotation = { key, signature, overlapMs: overlapSeconds * 1_000 } as const;
     const hook = unwrap(await object(owner).rotateHook(c.req.param("id"), rotation));
-    const data = { ...hook, ...(publicKey === undefined ? { secret: key.text } : {}) };
+    const data = { ...hook, secret: publicKey === undefined ? key.text : undefined };
     return succeed(c, services, data, { headers: { "Cache-Control": "no-store" } });
   });
 

@@ -19,7 +19,7 @@ export function problem({ code, message, details }: Failure): Record<string, unk
     errors: issues === undefined || issues.length === 0 ? [{ message }] : issues.map(errorOf),
     error: message,
     code,
-    ...(Object.keys(others).length === 0 ? {} : { details: others }),
+    details: Object.keys(others).length === 0 ? undefined : others,
   };
 }
 
@@ -58,7 +58,7 @@ const titles: Partial<Record<number, string>> = {
 
 /** A request that never got as far as a method, as JSON-RPC tells of it. */
 export function rpcError({ code, message, details }: Failure, id: string | number | undefined): unknown {
-  const data = { code, ...(details === undefined ? {} : { details }) };
+  const data = { code, details };
   return { jsonrpc: "2.0", id: id ?? null, error: { code: rpcCode(code), message, data } };
 }
 

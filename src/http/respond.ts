@@ -23,7 +23,7 @@ const exposed =
 
 export function succeed(c: RequestContext, services: HttpDeps, data: unknown, meta: AnswerMeta = {}): Response {
   const { message } = meta;
-  const body = JSON.stringify({ success: true, ...(message === undefined ? {} : { message }), data });
+  const body = JSON.stringify({ success: true, message, data });
   return send(c, services, body, json, meta);
 }
 
@@ -64,13 +64,14 @@ export function validators(
   { etag, generation, source }: AnswerMeta,
   milliseconds: number,
 ): Record<string, string> {
-  return {
-    "Cache-Control": "private, no-cache",
-    ...corsHeaders(config, origin),
-    ...(etag === undefined ? {} : { ETag: etag }),
-    ...(generation === undefined ? {} : { "Rollcall-Generation": String(generation) }),
-    ...(source === undefined ? {} : { "Rollcall-Source": source, "Server-Timing": `${source};dur=${milliseconds}` }),
-  };
+  const headers: Record<string, string> = { "Cache-Control": "private, no-cache", ...corsHeaders(config, origin) };
+  if (etag !== undefined) headers.ETag = etag;
+  if (generation !== undefined) headers["Rollcall-Generation"] = String(generation);
+  if (source !== undefined) {
+    headers["Rollcall-Source"] = source;
+    headers["Server-Timing"] = `${source};dur=${milliseconds}`;
+  }
+  return headers;
 }
 
 export function fail(c: RequestContext, services: HttpDeps, failure: Failure): Response {
@@ -93,12 +94,12 @@ export function fail(c: RequestContext, services: HttpDeps, failure: Failure): R
 }
 
 function apiError({ code, message, details }: Failure): unknown {
-  return { success: false, error: { code, message, ...(details === undefined ? {} : { details }) } };
+  return { success: false, error: { code, message, details } };
 }
 
 /** Below /mcp/ the error is its sentence; code and details stand beside it. */
 export function sessionError({ code, message, details }: Failure): unknown {
-  return { error: message, code, ...(details === undefined ? {} : { details }) };
+  return { error: message, code, details };
 }
 
 function challenge(c: RequestContext, services: HttpDeps, { code, details }: Failure): string {

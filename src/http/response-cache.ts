@@ -82,8 +82,8 @@ export function keepAnswer(c: RequestContext, services: HttpDeps, keeping: Keepi
     route: `${c.req.method} ${routePath(c)}`,
     body: body(),
     headers: new Headers({ "Content-Type": contentType, "X-Content-Type-Options": "nosniff", ...common }),
-    ...(meta.etag === undefined ? {} : { unchanged: unchangedAnswer(meta.etag, common) }),
-    ...(subject === undefined ? {} : { subject }),
+    unchanged: meta.etag === undefined ? undefined : unchangedAnswer(meta.etag, common),
+    subject,
     until,
     holds,
   });

@@ -2,6 +2,11 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** For documents that are hashed or stored: members that are undefined are left out, the others keep their order. */
+export function withoutUndefined<T extends object>(members: T): T {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
+}
+
 export type JsonObject = Record<string, unknown>;
 
 /** A member of the object itself: `constructor` and the like are names a publisher may use or leave out. */

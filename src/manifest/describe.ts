@@ -71,7 +71,7 @@ function normalise(item: Record<string, unknown>) {
   return {
     declared,
     discovered: isObject(metadata) && isObject(metadata.discovery),
-    ...(typeof enabled === "boolean" ? { enabled } : {}),
-    ...(createdAt === undefined ? {} : { createdAt }),
+    enabled: typeof enabled === "boolean" ? enabled : undefined,
+    createdAt,
   };
 }

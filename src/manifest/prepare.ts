@@ -132,6 +132,6 @@ function invalid(issues: Issue[]): Failure {
   const reason = first === undefined ? "" : `: ${first.path === "" ? "" : `${first.path} `}${first.message}`;
   return failure("ErrorMCPServerValidation", `MCP server validation failed${reason}`, {
     issues: issues.slice(0, 100),
-    ...(issues.length > 100 ? { omitted: issues.length - 100 } : {}),
+    omitted: issues.length > 100 ? issues.length - 100 : undefined,
   });
 }

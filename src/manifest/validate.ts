@@ -146,7 +146,7 @@ export function judgeItems(items: { section: SectionName; path: string; value: u
           1,
         );
       seen.set(`${section} ${key}`, path).set(id, path);
-      const memo = { ...(text === undefined ? {} : { memoKey: text }), ...(known === undefined ? {} : { known }) };
+      const memo = { memoKey: text, known };
       accepted.push({ section, path, key, id, item, ...memo });
     } else {
       rejected.push(rejection(path, issues, key));

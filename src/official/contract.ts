@@ -38,7 +38,7 @@ export function versionOf(row: VersionRow): ServerVersion {
     version: row.version,
     document: row.document,
     status: row.status,
-    ...(row.status_message === null ? {} : { statusMessage: row.status_message }),
+    statusMessage: row.status_message ?? undefined,
     statusChangedAt: row.status_changed_at,
     publishedAt: row.published_at,
     updatedAt: row.updated_at,

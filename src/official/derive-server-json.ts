@@ -1,4 +1,5 @@
 import { publishedUrl } from "../formats/mcp/describe-item.ts";
+import { withoutUndefined } from "../kernel/json.ts";
 import type { ServerConfig } from "../registry/schema.ts";
 import {
   isVersionRange,
@@ -29,13 +30,13 @@ export function serverJsonOf(
   const name = `${config.tenant}/${config.name}`;
   const title = text(config.title) ?? text(header.title);
   const description = text(config.description) ?? text(header.description) ?? title ?? name;
-  const base: ServerJson = {
+  const base: ServerJson = withoutUndefined({
     $schema: serverJsonSchemaUri,
     name,
     description: clipped(description),
     version: versionOf(header),
-    ...(title === undefined ? {} : { title: clipped(title) }),
-  };
+    title: title === undefined ? undefined : clipped(title),
+  });
   const optional: Record<string, unknown> = {
     websiteUrl: header.websiteUrl,
     repository: Repository.safeParse(header.repository).data,

@@ -18,7 +18,7 @@ export function serverResponse(version: ServerVersion & { entry?: DirectoryEntry
     _meta: {
       "io.modelcontextprotocol.registry/official": {
         status,
-        ...(statusMessage === undefined ? {} : { statusMessage }),
+        statusMessage,
         statusChangedAt,
         publishedAt,
         updatedAt,
@@ -32,10 +32,10 @@ export function serverResponse(version: ServerVersion & { entry?: DirectoryEntry
 function ownData(entry: DirectoryEntry, origin: string): Record<string, unknown> {
   const { tenant, name, digest, generation, counts, tokens } = entry;
   return {
-    ...(digest === undefined ? {} : { digest }),
+    digest,
     generation,
-    ...(counts === undefined ? {} : { counts }),
-    ...(tokens === undefined ? {} : { tokens }),
+    counts,
+    tokens,
     capabilities: `${origin}/api/mcp/capabilities/${tenant}/${name}`,
   };
 }

@@ -44,11 +44,11 @@ export function officialRoutes(app: App, services: OfficialDeps): void {
       await admitAnyone(c, services);
       const query = parameters(c, ["cursor", "limit", "search", "updated_since", "version", "include_deleted"]);
       const { cursor, limit } = query;
-      const page = readPageRequest({ ...(limit === undefined ? {} : { limit }), ...(cursor ? { cursor } : {}) });
+      const page = readPageRequest({ limit, cursor: cursor || undefined });
       const { items, nextCursor, generation } = unwrap(await listOfficial(services, filterOf(query), page));
       const origin = publicOrigin(c, services.config);
       const servers = items.map((item) => serverResponse(item, origin));
-      const metadata = { ...(nextCursor === undefined ? {} : { nextCursor }), count: servers.length };
+      const metadata = { nextCursor, count: servers.length };
       return answer(
         c,
         services,
@@ -130,9 +130,9 @@ function filterOf({ search, updated_since, version, include_deleted }: ListQuery
   }
   return {
     includeDeleted: isDeletedWanted || updatedSince !== undefined,
-    ...(search ? { search: search.toLowerCase() } : {}),
-    ...(updatedSince === undefined ? {} : { updatedSince }),
-    ...(version ? { version } : {}),
+    search: search ? search.toLowerCase() : undefined,
+    updatedSince,
+    version: version || undefined,
   };
 }
 

@@ -61,8 +61,8 @@ export function capabilitiesRoutes(app: App, services: RegistryDeps): void {
     const { head, rejected, narrowed, ...result } = published;
     const data = {
       ...result,
-      ...(partial ? { rejected } : {}),
-      ...(narrowed ? { effectiveBy: effectiveBy(services.now()) } : {}),
+      rejected: partial ? rejected : undefined,
+      effectiveBy: narrowed ? effectiveBy(services.now()) : undefined,
     };
     return succeed(c, services, data, written(head, published.outcome === "created" ? 201 : 200));
   });
@@ -78,7 +78,7 @@ export function capabilitiesRoutes(app: App, services: RegistryDeps): void {
       await services.tenant(ref.tenant).switchItems(writer, ref.name, switches),
     );
     await services.heads.confirm(head);
-    const data = { generation, changed, ...(narrowed ? { effectiveBy: effectiveBy(services.now()) } : {}) };
+    const data = { generation, changed, effectiveBy: narrowed ? effectiveBy(services.now()) : undefined };
     return succeed(c, services, data, written(head));
   });
 

@@ -11,7 +11,7 @@ import { directoryEntry } from "./summary.ts";
 /** What lists and outsiders see of a server. */
 export function summaryOf({ config, summary, head, updatedAt }: ServerEntry): DirectoryEntry {
   const { generation, digest } = head;
-  return directoryEntry(config, summary, { generation, updatedAt, ...(digest === undefined ? {} : { digest }) });
+  return directoryEntry(config, summary, { generation, updatedAt, digest });
 }
 
 /** A server with its settings, as its object has it at this very moment: a cached head may still be public. */

@@ -24,7 +24,7 @@ export async function writerTo(c: RequestContext, services: RegistryDeps, tenant
 export function asWriter(c: RequestContext, principal: Principal, tenant: string): Writer {
   refuse(tenantObjection(principal, tenant, "registry:publish"));
   const precondition = preconditionOf(c.req.header("If-Match"), c.req.header("If-None-Match"));
-  return { tenant, subject: principal.subject, ...(precondition === undefined ? {} : { precondition }) };
+  return { tenant, subject: principal.subject, precondition };
 }
 
 /** Headers of a write's answer: the tag and generation the server is at now. */

@@ -11,9 +11,9 @@ export function cardWords(
   const { version, description, annotations } = declared;
   const title = declared.title ?? (isObject(annotations) ? annotations.title : undefined);
   return {
-    ...(typeof version === "string" ? { version } : {}),
-    ...(typeof title === "string" ? { title } : {}),
-    ...(typeof description === "string" ? { description: clipped(description) } : {}),
+    version: typeof version === "string" ? version : undefined,
+    title: typeof title === "string" ? title : undefined,
+    description: typeof description === "string" ? clipped(description) : undefined,
   };
 }
 

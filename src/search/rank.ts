@@ -104,8 +104,8 @@ export function rank<T extends Weighable>(
     });
     const explanation = {
       words: served.words,
-      ...(served.meaning === undefined ? {} : { meaning: served.meaning }),
-      ...(clause === -1 ? {} : { clause }),
+      meaning: served.meaning,
+      clause: clause === -1 ? undefined : clause,
     };
     return { item, score: clause === -1 ? total : (score + wholeShare * total) / (1 + wholeShare), explanation };
   });

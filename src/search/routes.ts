@@ -64,14 +64,13 @@ function queryOf(c: RequestContext): { search: Search; limit: number; cursor?: s
     search: {
       text,
       explain: flag("explain", one("explain")),
-      ...(kinds === undefined ? {} : { kinds: [...new Set(kinds)].sort() }),
-      ...(tenants === undefined ? {} : { tenants: [...new Set(tenants)].sort() }),
-      ...(budget === undefined
-        ? {}
-        : { budget: wholeNumber("budget", budget, { min: 1, max: 1_000_000_000, fallback: 1 }) }),
+      kinds: kinds === undefined ? undefined : [...new Set(kinds)].sort(),
+      tenants: tenants === undefined ? undefined : [...new Set(tenants)].sort(),
+      budget:
+        budget === undefined ? undefined : wholeNumber("budget", budget, { min: 1, max: 1_000_000_000, fallback: 1 }),
     },
     limit: wholeNumber("limit", one("limit"), { min: 1, max: 100, fallback: 10 }),
-    ...(cursor === undefined ? {} : { cursor }),
+    cursor,
   };
 }
 

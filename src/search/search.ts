@@ -83,7 +83,7 @@ export async function searchCapabilities(
   const from = Number(start.value?.after[0] ?? 0);
   const to = from + page.limit;
   // All of them for every page: a copy goes behind what differs, wherever that is, and a budget may pass over any.
-  const query = { text, limit: mostResults, ...(kinds === undefined ? {} : { kinds }) };
+  const query = { text, limit: mostResults, kinds };
   const { cards, generation } = await searchCards(services, range, query);
   const { fitting, tooDear } = withinBudget(copiesLast(cards).slice(0, mostResults), budget);
   // What was on the pages before must still be there, in the same order: else this one would repeat or skip something.
@@ -97,10 +97,10 @@ export async function searchCapabilities(
   const answer: SearchPage = {
     items: shown.map((card) => resultOf(card, terms, explain)),
     usedTokens: fitting.slice(0, to).reduce((sum, { tokens }) => sum + tokens, 0),
-    ...(leftOut === 0 ? {} : { leftOut }),
-    ...(question.clauses.length > 1 ? { steps: question.clauses.length } : {}),
+    leftOut: leftOut === 0 ? undefined : leftOut,
+    steps: question.clauses.length > 1 ? question.clauses.length : undefined,
     generation,
-    ...(range.skipped.length === 0 ? {} : { skippedTenants: range.skipped }),
+    skippedTenants: range.skipped.length === 0 ? undefined : range.skipped,
   };
   if (fitting.length > to && services.cursors !== undefined) {
     const after = [String(to), await placesOf(fitting.slice(0, to))];
@@ -165,16 +165,16 @@ function resultOf(card: SeenCard, terms: ReadonlySet<string>, explain: boolean):
     ...shown,
     score: rounded(card.score ?? 0),
     highlights,
-    ...(alike ? { alike } : {}),
-    ...(explain ? { why: { ...roundedAll(why), terms: [...new Set(found)] } } : {}),
+    alike: alike || undefined,
+    why: explain ? { ...roundedAll(why), terms: [...new Set(found)] } : undefined,
   };
 }
 
 function roundedAll({ words, meaning, clause }: Explanation): Omit<Explanation, "alike"> {
   return {
     words: rounded(words),
-    ...(meaning === undefined ? {} : { meaning: rounded(meaning) }),
-    ...(clause === undefined ? {} : { clause }),
+    meaning: meaning === undefined ? undefined : rounded(meaning),
+    clause,
   };
 }
 

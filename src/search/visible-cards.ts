@@ -34,7 +34,7 @@ export function rangeOf(principal: Principal, tenants: readonly string[] | undef
   const isAll = tenants?.every((tenant) => own.includes(tenant));
   return {
     own,
-    ...(isAll ? {} : { elsewhere: { exceptTenants: own, ...(tenants === undefined ? {} : { tenants }) } }),
+    elsewhere: isAll ? undefined : { exceptTenants: own, tenants },
     skipped: held.slice(mostOwnTenants),
   };
 }
@@ -113,8 +113,8 @@ export function shownCard(card: CapabilityCard): ShownCard {
   const { tenant, server, kind, key: name, id, digest, tokens, version, title, description } = card;
   return {
     ...{ id, tenant, server, kind, name, digest, tokens },
-    ...(version === undefined ? {} : { version }),
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
+    version,
+    title,
+    description,
   };
 }

@@ -62,7 +62,7 @@ export function discoveryRoutes(app: App, services: ServiceDeps): void {
         resource_name: service,
         scopes_supported: ["registry:read", "registry:publish"],
         bearer_methods_supported: ["header"],
-        ...(authorizationServers.length === 0 ? {} : { authorization_servers: authorizationServers }),
+        authorization_servers: authorizationServers.length === 0 ? undefined : authorizationServers,
       };
       return fixed(c, JSON.stringify(metadata), "application/json; charset=utf-8");
     });

@@ -82,9 +82,9 @@ function describe(operation: Operation, component: (name: string) => string): Re
   return {
     operationId: operation.id,
     summary: operation.summary,
-    ...(operation.anonymous ? { security: [] } : {}),
-    ...(parameters.length > 0 ? { parameters } : {}),
-    ...(content ? { requestBody: { required: true, content } } : {}),
+    security: operation.anonymous ? [] : undefined,
+    parameters: parameters.length > 0 ? parameters : undefined,
+    requestBody: content && { required: true, content },
     responses: Object.fromEntries(
       Object.entries(operation.answers).map(([status, description]) => [status, { description }]),
     ),

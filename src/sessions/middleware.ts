@@ -33,16 +33,16 @@ export function negotiatedCaller(c: RequestContext): { principal: Principal; ses
 export function sessionDocument(session: Session): Record<string, unknown> {
   const { id, lastActivity, subset } = session;
   return {
-    ...(id === undefined ? {} : { id }),
+    id,
     client_name: session.clientName,
     client_version: session.clientVersion,
     client_capabilities: session.clientCapabilities,
     created_at: session.createdAt / 1_000,
     last_activity: lastActivity / 1_000,
-    ...(id === undefined ? {} : { expires_at: (lastActivity + sessionIdleMs) / 1_000 }),
+    expires_at: id === undefined ? undefined : (lastActivity + sessionIdleMs) / 1_000,
     auth_context: session.authContext,
     negotiated: session.negotiated,
-    ...(subset === undefined ? {} : { extensions: { "dev.rollcall/context": { items: subset.items.map(shownItem) } } }),
+    extensions: subset && { "dev.rollcall/context": { items: subset.items.map(shownItem) } },
   };
 }
 

@@ -74,7 +74,7 @@ function answerSession(
     // A session that is taken up again shows what it kept.
     extensions: extensions ?? kept ?? {},
     negotiated,
-    session: { ...shown, ...(resumeToken === undefined ? {} : { resume_token: resumeToken }) },
+    session: { ...shown, resume_token: resumeToken },
   };
   return send(c, services, JSON.stringify(body), "application/json; charset=utf-8", {
     headers: { "X-MCP-Session-ID": session.id, "Cache-Control": "no-store" },

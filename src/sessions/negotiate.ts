@@ -121,9 +121,9 @@ function agree(offer: Offer, wanted: readonly CapabilityDetail[]): Agreed | unde
     return {
       name: offer.name,
       version,
-      ...(Object.keys(settled.parameters).length > 0 ? { parameters: settled.parameters } : {}),
-      ...(settled.conflicts.length > 0 ? { conflicts: settled.conflicts } : {}),
-      ...(settled.ignored.length > 0 ? { ignored_parameters: settled.ignored } : {}),
+      parameters: Object.keys(settled.parameters).length > 0 ? settled.parameters : undefined,
+      conflicts: settled.conflicts.length > 0 ? settled.conflicts : undefined,
+      ignored_parameters: settled.ignored.length > 0 ? settled.ignored : undefined,
     };
   }
   return undefined;

@@ -32,7 +32,7 @@ export function serverCapabilities(principal: Principal): CapabilityDetail[] {
     name,
     version,
     description,
-    ...(parameters === undefined ? {} : { parameters }),
+    parameters,
   });
   return [
     detail("tools", "The registry's own tools, called with POST /mcp/tool/{name}."),

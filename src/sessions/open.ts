@@ -56,7 +56,7 @@ export async function openSession(
     negotiated,
     authContext: authContextOf(principal),
     createdAt: services.now(),
-    ...(subset === undefined ? {} : { subset }),
+    subset,
   };
   return ok({ ...(await store(services, record)), extensions });
 }

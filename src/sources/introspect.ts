@@ -122,10 +122,10 @@ function readingOf(
   const scopes = lists.flatMap(({ cacheScope }) => cacheScope ?? []);
   const reading: SourceReading = {
     ...{ era, remembered, protocolVersion, session, listChanged },
-    ...(serverInfo === undefined ? {} : { serverInfo }),
-    ...(instructions === undefined ? {} : { instructions }),
-    ...(ttls.length === 0 ? {} : { ttlMs: Math.min(...ttls) }),
-    ...(scopes.length === 0 ? {} : { cacheScope: scopes.includes("private") ? "private" : "public" }),
+    serverInfo,
+    instructions,
+    ttlMs: ttls.length === 0 ? undefined : Math.min(...ttls),
+    cacheScope: scopes.length === 0 ? undefined : scopes.includes("private") ? "private" : "public",
     ...{ tools: [], prompts: [], resources: [], resourceTemplates: [], incomplete: [], warnings: [] },
   };
   let room = bounds.items;

@@ -30,8 +30,8 @@ export function lastReading(manifest: StoredManifest, url: string, isFirst: bool
     ...lists,
     protocolVersion,
     session,
-    ...(isFirst && isObject(serverInfo) ? { serverInfo } : {}),
-    ...(isFirst && typeof instructions === "string" ? { instructions } : {}),
+    serverInfo: isFirst && isObject(serverInfo) ? serverInfo : undefined,
+    instructions: isFirst && typeof instructions === "string" ? instructions : undefined,
   };
 }
 

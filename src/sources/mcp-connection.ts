@@ -77,7 +77,7 @@ export async function connect(
 
   try {
     const prior = priorOf(era, discover);
-    const options = { timeout: requestMs, signal: traffic.signal, ...(prior === undefined ? {} : { prior }) };
+    const options = { timeout: requestMs, signal: traffic.signal, prior };
     await within(requestMs, traffic.signal, client.connect(transport, options));
   } catch (error) {
     const asked = era === "2026-07-28" ? "server/discover" : "initialize";

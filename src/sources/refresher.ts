@@ -133,7 +133,7 @@ export class Refresher {
       return { source, row, read: err({ reason: "refused", message: "Its address is not one that may be asked" }) };
     }
     const remembered = row.remembered === null ? undefined : (JSON.parse(row.remembered) as RememberedEra);
-    const request = { ...source, headers: credentials(source), ...(remembered ? { remembered } : {}) };
+    const request = { ...source, headers: credentials(source), remembered: remembered || undefined };
     return { source, row, read: await introspectSource(request, { fetch, now: Date.now }) };
   }
 
@@ -204,7 +204,7 @@ export class Refresher {
     owe(sql, "refresh", server, Date.now() + untilNext(reads));
     const row = findLive(sql, server);
     const digest = row?.digest ?? undefined;
-    return ok({ outcome, generation: row?.generation ?? before, ...(digest === undefined ? {} : { digest }) });
+    return ok({ outcome, generation: row?.generation ?? before, digest });
   }
 
   /** A source that is found otherwise than before is a change of its server, with what was published where it was. */
@@ -272,7 +272,7 @@ function findingOf(id: string, read: Result<SourceReading, SourceFailure>, warni
       .map(({ list, message: text }) => `${list}: ${text}`)
       .join("\n")
       .slice(0, longestMessage);
-    return { id, state: "live", remembered, warnings: shown, ...(message === "" ? {} : { message }) };
+    return { id, state: "live", remembered, warnings: shown, message: message === "" ? undefined : message };
   }
   const { reason, message } = read.error;
   return { id, state: probeState(reason), error: reason, message, warnings: shown };

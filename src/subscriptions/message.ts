@@ -41,7 +41,7 @@ export function changeMessage(
     since = change.sequence;
   }
   if (timestamp === undefined) return undefined;
-  const data = { tenant, generation, changes, ...(more ? { more, since } : {}) };
+  const data = { tenant, generation, changes, more: more || undefined, since: more ? since : undefined };
   return new TextEncoder().encode(JSON.stringify({ type: "capabilities.changed", timestamp, data }));
 }
 

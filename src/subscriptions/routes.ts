@@ -32,7 +32,7 @@ export function subscriptionsRoutes(app: App, services: SubscriptionsDeps): void
     const tenant = tenantName((document.value as { tenant?: unknown } | null)?.tenant);
     const writer = asWriter(c, principal, tenant);
     const { url, filters = {}, description } = validated(NewSubscription, document, "ErrorSubscriptionInvalid");
-    const request = { url, filters, ownHost: hostOf(c), ...(description === undefined ? {} : { description }) };
+    const request = { url, filters, ownHost: hostOf(c), description };
     const created = unwrap(await object(tenant).createSubscription(writer, request));
     return succeed(c, services, { tenant, ...created }, { status: 201, headers: unkept });
   });
@@ -71,7 +71,7 @@ export function subscriptionsRoutes(app: App, services: SubscriptionsDeps): void
     const { tenant, writer, id } = await named(c);
     const { status, ...attempt } = unwrap(await object(tenant).testSubscription(writer, id));
     const delivered = status !== undefined && status >= 200 && status < 300;
-    return succeed(c, services, { delivered, ...attempt, ...(status === undefined ? {} : { status }) });
+    return succeed(c, services, { delivered, ...attempt, status });
   });
 
   app.delete(onePath, async (c) => {

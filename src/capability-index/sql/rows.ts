@@ -24,14 +24,14 @@ export function indexState(sql: SqlStorage, server: string | undefined): IndexSt
     generation: generationOf(sql),
     stamp: stampOf(sql, server),
     hasPublic: publicServers.length > 0,
-    ...(advertise === undefined ? {} : { advertise }),
-    ...(row === undefined ? {} : { server: seenServer(row) }),
+    advertise,
+    server: row === undefined ? undefined : seenServer(row),
   };
 }
 
 function seenServer(row: ServerRow): NonNullable<IndexState["server"]> {
   const { advertise } = JSON.parse(row.config) as ServerConfig;
-  return { public: row.public_since !== null, ...(advertise === undefined ? {} : { advertise }) };
+  return { public: row.public_since !== null, advertise };
 }
 
 /** A server's index moves with the server, a tenant's with any of them. */
@@ -80,11 +80,11 @@ function indexServer(
     name: row.name,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-    ...(title === undefined ? {} : { title }),
-    ...(version === undefined ? {} : { version: version as string }),
-    ...(row.triggers === null ? {} : { actionTriggers: JSON.parse(row.triggers) }),
-    ...(row.relationships === null ? {} : { relationships: JSON.parse(row.relationships) }),
-    ...(row.semantic === null ? {} : { semantic: JSON.parse(row.semantic) }),
+    title,
+    version: version as string,
+    actionTriggers: row.triggers === null ? undefined : JSON.parse(row.triggers),
+    relationships: row.relationships === null ? undefined : JSON.parse(row.relationships),
+    semantic: row.semantic === null ? undefined : JSON.parse(row.semantic),
   };
 }
 

@@ -88,7 +88,7 @@ function pageOf(
     const id = ids.get(`${row.kind} ${row.key}`);
     const { reasons, ...change } = changeOf(row);
     // Why something changed is the tenant's own business.
-    return { ...change, reasons: withReasons ? reasons : [], ...(id === undefined ? {} : { id }) };
+    return { ...change, reasons: withReasons ? reasons : [], id };
   });
   // The last generation of a full page may go on behind it.
   const upTo = rows.length === most ? (rows.at(-1)?.generation ?? since) - 1 : Number.MAX_SAFE_INTEGER;

@@ -8,7 +8,7 @@ import {
   printSchema,
 } from "graphql";
 import { digestOfText } from "../../kernel/digest.ts";
-import { isObject } from "../../kernel/json.ts";
+import { isObject, withoutUndefined } from "../../kernel/json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { createDrafts } from "../definitions.ts";
 import type { Imported, ImportFault } from "../imported.ts";
@@ -113,11 +113,11 @@ function importOperations(
   if (operations.length === 0) return err({ message: "the schema has no query, mutation or subscription" });
   const endpoint = publicUrl(options.endpointUrl);
   const text = fittingText(schema.description, 65_536, "the description", warnings);
-  const header = {
+  const header = withoutUndefined({
     title: options.server,
-    ...(text === undefined ? {} : { description: text }),
+    description: text,
     serverInfo: { name: options.server },
-  };
+  });
   const drafts = createDrafts(header);
 
   for (const { kind, wanted, field } of operations) {
@@ -126,32 +126,32 @@ function importOperations(
     const what = `the description of ${kind} ${field.name}`;
     const description = fittingText(field.description, 65_536, what, warnings);
     const overflow = drafts.add({
-      operation: {
+      operation: withoutUndefined({
         name: nameOf(wanted, `${kind} ${field.name}`),
-        ...(description === undefined ? {} : { description }),
+        description,
         provider: "graphql",
         ...deprecation(field),
-        ...(field.deprecationReason ? { deprecationReason: withLineFeeds(field.deprecationReason) } : {}),
+        deprecationReason: field.deprecationReason ? withLineFeeds(field.deprecationReason) : undefined,
         inputSchema: input.schema,
         outputSchema: output.schema,
         annotations: { readOnlyHint: kind !== "mutation" },
         permissions: ["network.http"],
         effects: effects[kind],
         metadata: {
-          graphql: {
-            ...(endpoint === undefined ? {} : { endpoint_url: endpoint }),
+          graphql: withoutUndefined({
+            endpoint_url: endpoint,
             operation_type: kind,
             operation_name: field.name,
             ...about,
-          },
-          discovery: {
+          }),
+          discovery: withoutUndefined({
             method: "graphql_introspection",
-            ...(endpoint === undefined ? {} : { source_url: endpoint }),
+            source_url: endpoint,
             capability_type: "graphql_operation",
             introspector_version: "1.0.0",
-          },
+          }),
         },
-      },
+      }),
       inputNeeds: input.needs,
       outputNeeds: output.needs,
     });

@@ -14,6 +14,7 @@ import {
   isUnionType,
   Kind,
 } from "graphql";
+import { withoutUndefined } from "../../kernel/json.ts";
 import type { Converted, Definition } from "../definitions.ts";
 import { plainCopy, plainObject, withLineFeeds } from "../text.ts";
 
@@ -63,13 +64,13 @@ export function createTypes() {
   function inputObject(all: readonly (GraphQLArgument | GraphQLInputField)[], needs: Set<string>): Properties {
     const values = all.filter(({ name }) => !isReserved(name));
     const required = values.filter(({ type, default: value }) => isNonNullType(type) && value === undefined);
-    return {
+    return withoutUndefined({
       type: "object",
       properties: plainObject(
         values.map((value) => [value.name, { ...inputType(value.type, needs), ...about(value) }]),
       ),
-      ...(required.length === 0 ? {} : { required: required.map(({ name }) => name) }),
-    };
+      required: required.length === 0 ? undefined : required.map(({ name }) => name),
+    });
   }
 
   /**
@@ -167,17 +168,17 @@ function orNull(schema: Properties): Properties {
   if (typeof schema.type === "string") return { ...schema, type: [schema.type, "null"] };
   const { title, ...rest } = schema;
   if (Array.isArray(rest.anyOf)) return { ...schema, anyOf: [...rest.anyOf, { type: "null" }] };
-  return { ...(title === undefined ? {} : { title }), anyOf: [rest, { type: "null" }] };
+  return withoutUndefined({ title, anyOf: [rest, { type: "null" }] });
 }
 
 function about(value: GraphQLArgument | GraphQLInputField): Properties {
   const { default: initial } = value;
   const literal = initial?.literal === undefined ? initial?.value : literalValue(initial.literal, DEFAULT_LEVELS);
-  return {
+  return withoutUndefined({
     ...described(value.description),
-    ...(initial === undefined ? {} : { default: plainCopy(literal, DEFAULT_LEVELS) }),
+    default: initial === undefined ? undefined : plainCopy(literal, DEFAULT_LEVELS),
     ...deprecation(value),
-  };
+  });
 }
 
 /** What a literal stands for; below the limit, nothing. */

@@ -1,4 +1,4 @@
-import { isObject } from "../../kernel/json.ts";
+import { isObject, withoutUndefined } from "../../kernel/json.ts";
 import { plainObject, publicUrl, withLineFeeds } from "../text.ts";
 
 /** What a list says a capability is, by section. */
@@ -42,23 +42,23 @@ export function described(
       ...metadata,
       mcp: !isObject(mcp)
         ? mcp
-        : {
-            ...(url === undefined ? {} : { server_url: url }),
+        : withoutUndefined({
+            server_url: url,
             server_name: server,
-            ...(list === "tools" && typeof item.name === "string" ? { tool_name: item.name } : {}),
-            ...(protocol === undefined ? {} : { protocol_version: protocol }),
+            tool_name: list === "tools" && typeof item.name === "string" ? item.name : undefined,
+            protocol_version: protocol,
             requires_session: requiresSession ?? "auto",
             ...mcp,
-          },
+          }),
       discovery: !isObject(discovery)
         ? discovery
-        : {
+        : withoutUndefined({
             method: "mcp_introspection",
-            ...(url === undefined ? {} : { source_url: url }),
+            source_url: url,
             capability_type: TYPES[list],
             introspector_version: "1.0.0",
             ...discovery,
-          },
+          }),
     },
   };
 }

@@ -1,4 +1,4 @@
-import { isObject } from "../../kernel/json.ts";
+import { isObject, withoutUndefined } from "../../kernel/json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { createDrafts } from "../definitions.ts";
 import type { Imported, ImportFault } from "../imported.ts";
@@ -80,12 +80,12 @@ function readHeader(source: Source, server: string) {
   const apiVersion = fittingText(number, 255, "the version", warnings);
   const title = fittingText(info.title, 1_024, "the title", warnings);
   const description = fittingText(info.description, 65_536, "the description", warnings);
-  const header = {
-    ...(title === undefined ? {} : { title }),
-    ...(apiVersion === undefined ? {} : { version: apiVersion }),
-    ...(description === undefined ? {} : { description }),
-    serverInfo: { name: title ?? server, ...(apiVersion === undefined ? {} : { version: apiVersion }) },
-  };
+  const header = withoutUndefined({
+    title,
+    version: apiVersion,
+    description,
+    serverInfo: withoutUndefined({ name: title ?? server, version: apiVersion }),
+  });
   return { header, apiVersion };
 }
 

@@ -1,3 +1,4 @@
+import { withoutUndefined } from "../../kernel/json.ts";
 import type { Converted } from "../definitions.ts";
 import { plainObject } from "../text.ts";
 import { type Place, pathOf, type Source } from "./document.ts";
@@ -64,12 +65,12 @@ export function inputSchema(
     }
   }
   return {
-    schema: {
+    schema: withoutUndefined({
       type: "object",
       properties: plainObject(properties),
-      ...(required.size === 0 ? {} : { required: [...required] }),
-      ...(isClosed ? { additionalProperties: false } : {}),
-    },
+      required: required.size === 0 ? undefined : [...required],
+      additionalProperties: isClosed ? false : undefined,
+    }),
     needs: [...needs],
   };
 }

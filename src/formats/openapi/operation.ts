@@ -1,3 +1,4 @@
+import { withoutUndefined } from "../../kernel/json.ts";
 import type { Converted, Draft } from "../definitions.ts";
 import { fittingText } from "../text.ts";
 import { baseUrl } from "./base-url.ts";
@@ -64,45 +65,44 @@ export function readOperation(
   const description = fittingText(text, 65_536, `the description of ${method} ${path}`, source.warnings);
   const tags = child(operation, "tags").value;
   return {
-    operation: {
-      ...(title === undefined ? {} : { title }),
-      ...(description === undefined ? {} : { description }),
+    operation: withoutUndefined({
+      title,
+      description,
       provider: "openapi",
-      ...(child(operation, "deprecated").value === true ? { deprecated: true } : {}),
-      ...(isTexts(tags) && tags.length > 0 ? { tags } : {}),
+      deprecated: child(operation, "deprecated").value === true ? true : undefined,
+      tags: isTexts(tags) && tags.length > 0 ? tags : undefined,
       inputSchema: input.schema,
-      ...(output === undefined ? {} : { outputSchema: output.schema }),
+      outputSchema: output?.schema,
       annotations: annotations(method),
       permissions: ["network.http"],
       effects: effects(method, security.required),
       metadata: {
-        openapi: {
-          ...(base === undefined ? {} : { base_url: base }),
+        openapi: withoutUndefined({
+          base_url: base,
           endpoint_method: method,
           endpoint_path: path,
-          ...(apiVersion === undefined ? {} : { api_version: apiVersion }),
-          ...(contentType === undefined ? {} : { content_type: contentType }),
+          api_version: apiVersion,
+          content_type: contentType,
           ...security.metadata,
-        },
-        discovery: {
+        }),
+        discovery: withoutUndefined({
           method: "api_introspection",
-          ...(source.url === undefined ? {} : { source_url: source.url }),
+          source_url: source.url,
           capability_type: "specialized_http_api",
           introspector_version: "1.0.0",
-        },
+        }),
       },
-    },
+    }),
     inputNeeds: input.needs,
     outputNeeds: output?.needs ?? [],
   };
 }
 
 function annotations(method: string): Record<string, boolean> {
-  return {
-    readOnlyHint: SAFE.has(method),
-    ...(method === "DELETE" ? { destructiveHint: true } : {}),
-    ...(method === "PUT" || method === "DELETE" ? { idempotentHint: true } : {}),
-  };
+  const annotations: Record<string, boolean> = { readOnlyHint: SAFE.has(method) };
+  if (method === "DELETE") annotations.destructiveHint = true;
+  if (method === "PUT" || method === "DELETE") annotations.idempotentHint = true;
+  return annotations;
 }
 
 function effects(method: string, isSecured: boolean): string[] {

@@ -81,14 +81,10 @@ function described(parameter: Record<string, unknown>, { schema, needs }: Conver
   const { description, deprecated, example } = parameter;
   const fields = typeof schema === "object" ? schema : {};
   const hasExample = Object.hasOwn(parameter, "example") && !Object.hasOwn(fields, "examples");
-  return {
-    schema: {
-      ...fields,
-      ...(typeof description === "string" && description !== "" ? { description: withLineFeeds(description) } : {}),
-      ...(deprecated === true ? { deprecated } : {}),
-      ...(hasExample ? { examples: [plainCopy(example, EXAMPLE_LEVELS, withLineFeeds)] } : {}),
-      ...(location === "body" ? {} : { "x-in": location }),
-    },
-    needs,
-  };
+  const about: Record<string, unknown> = { ...fields };
+  if (typeof description === "string" && description !== "") about.description = withLineFeeds(description);
+  if (deprecated === true) about.deprecated = deprecated;
+  if (hasExample) about.examples = [plainCopy(example, EXAMPLE_LEVELS, withLineFeeds)];
+  if (location !== "body") about["x-in"] = location;
+  return { schema: about, needs };
 }

@@ -1,4 +1,4 @@
-import { isObject } from "../../kernel/json.ts";
+import { isObject, withoutUndefined } from "../../kernel/json.ts";
 import type { Converted, Definition, Schema } from "../definitions.ts";
 import { plainCopy, plainObject, withLineFeeds } from "../text.ts";
 import { child, fail, type Place, pathOf, type Source, targetOf } from "./document.ts";
@@ -37,19 +37,14 @@ function exclusiveBound(schema: Record<string, unknown>, bound: string, exclusiv
 function orNull(schema: Record<string, unknown>): Record<string, unknown> {
   if (["allOf", "anyOf", "oneOf", "not", "const"].some((keyword) => Object.hasOwn(schema, keyword))) {
     const { title, description, ...rest } = schema;
-    return {
-      ...(title === undefined ? {} : { title }),
-      ...(description === undefined ? {} : { description }),
-      anyOf: [rest, { type: "null" }],
-    };
+    return withoutUndefined({ title, description, anyOf: [rest, { type: "null" }] });
   }
   // Without a type null was never excluded.
   const types = [schema.type ?? []].flat();
-  return {
-    ...schema,
-    ...(types.length === 0 || types.includes("null") ? {} : { type: [...types, "null"] }),
-    ...(Array.isArray(schema.enum) && !schema.enum.includes(null) ? { enum: [...schema.enum, null] } : {}),
-  };
+  const nullable = { ...schema };
+  if (types.length > 0 && !types.includes("null")) nullable.type = [...types, "null"];
+  if (Array.isArray(schema.enum) && !schema.enum.includes(null)) nullable.enum = [...schema.enum, null];
+  return nullable;
 }
 
 const ONE = new Set([

@@ -1,4 +1,4 @@
-import { isObject } from "../../kernel/json.ts";
+import { isObject, withoutUndefined } from "../../kernel/json.ts";
 import { child, follow, items, members, type Place, pathOf, type Source } from "./document.ts";
 
 /** How a caller proves who it is. */
@@ -39,11 +39,11 @@ function readScheme(source: Source, [name, requirement]: [string, Place]): Secur
   const authorization = { auth_location: "header", auth_param_name: "Authorization" };
   switch (scheme.type) {
     case "apiKey":
-      return {
+      return withoutUndefined({
         auth_type: "api_key",
-        ...(typeof scheme.in === "string" ? { auth_location: scheme.in } : {}),
-        ...(typeof scheme.name === "string" ? { auth_param_name: scheme.name } : {}),
-      };
+        auth_location: typeof scheme.in === "string" ? scheme.in : undefined,
+        auth_param_name: typeof scheme.name === "string" ? scheme.name : undefined,
+      });
     case "basic":
       return { auth_type: "basic", ...authorization };
     case "http":

@@ -1,4 +1,4 @@
-import { isObject } from "../../kernel/json.ts";
+import { isObject, withoutUndefined } from "../../kernel/json.ts";
 import { CapabilityId, ItemName } from "../../kernel/names.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
@@ -31,15 +31,12 @@ export function importRtfs(text: string, { server }: { server: string }): Result
   }
   const [tools, operations] = [Array.from(sections.tool.values()), Array.from(sections.operation.values())];
   return ok({
-    manifest: {
+    manifest: withoutUndefined({
       serverInfo: { name: server },
-      ...(tools.length > 0 && { tools }),
-      ...(operations.length > 0 && { operations }),
-    },
-    counts: {
-      ...(tools.length > 0 && { tool: tools.length }),
-      ...(operations.length > 0 && { operation: operations.length }),
-    },
+      tools: tools.length > 0 ? tools : undefined,
+      operations: operations.length > 0 ? operations : undefined,
+    }),
+    counts: withoutUndefined({ tool: tools.length || undefined, operation: operations.length || undefined }),
     warnings,
   });
 }
@@ -104,12 +101,13 @@ function toItem(capability: RtfsCapability, name: string, warn: (message: string
   const isTitle = declared !== name && !(isItemName(declared) && declared === toolName(id));
   const validId = CapabilityId.safeParse(id).success;
   if (!validId) warn("this is no id that a capability may have: left out");
-  return {
-    ...(isRemote && { permissions: [...permissions], effects: [...effects[kind]] }),
-    ...(isTitle && { title: declared }),
+  return withoutUndefined({
+    permissions: isRemote ? [...permissions] : undefined,
+    effects: isRemote ? [...effects[kind]] : undefined,
+    title: isTitle ? declared : undefined,
     ...fields,
-    ...(validId && { id }),
+    id: validId ? id : undefined,
     name,
     metadata: { ...metadata, discovery: part(capability, "discovery") ?? { ...discovery } },
-  };
+  });
 }

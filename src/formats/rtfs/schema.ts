@@ -102,7 +102,7 @@ function objectSchema(fields: readonly Field[], source: Source): JsonSchema {
   const kept = Object.entries(collect(named, source));
   const required = kept.filter(([, { required }]) => required).map(([name]) => name);
   const properties = Object.fromEntries(kept.map(([name, { schema }]) => [name, schema]));
-  return { type: "object", properties, ...(required.length > 0 && { required }) };
+  return required.length > 0 ? { type: "object", properties, required } : { type: "object", properties };
 }
 
 function saysOptional(note: string | undefined): boolean {

@@ -70,9 +70,9 @@ function deliveryOf(row: DeliveryRow): HookDelivery {
     at: new Date(row.at).toISOString(),
     type,
     outcome,
-    ...(sequence === null ? {} : { sequence }),
-    ...(generation === null ? {} : { generation }),
-    ...(digest === null ? {} : { digest }),
-    ...(reason === null ? {} : { reason }),
+    sequence: sequence ?? undefined,
+    generation: generation ?? undefined,
+    digest: digest ?? undefined,
+    reason: reason ?? undefined,
   };
 }

@@ -85,12 +85,12 @@ export function hookOf(row: HookRow, now: number): Hook {
     format,
     signature,
     enabled: row.enabled === 1,
-    ...(description === null ? {} : { description }),
+    description: description ?? undefined,
     createdAt,
     createdBy,
     keys: goodKeys(row, now).map((key) => ({
       id: key.id,
-      ...(key.until === undefined ? {} : { until: new Date(key.until).toISOString() }),
+      until: key.until === undefined ? undefined : new Date(key.until).toISOString(),
     })),
   };
 }

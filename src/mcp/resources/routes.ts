@@ -26,8 +26,8 @@ export function resourceRoutes(app: App, services: McpDeps): void {
     const { principal } = callerOf(c);
     const { text, mimeType, etag, generation } = unwrap(await readResource(services, principal, uri));
     return send(c, services, text, `${mimeType}; charset=utf-8`, {
-      ...(etag === undefined ? {} : { etag }),
-      ...(generation === undefined ? {} : { generation }),
+      etag,
+      generation,
     });
   });
 

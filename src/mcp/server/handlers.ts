@@ -69,9 +69,9 @@ export function ownHandlers(caller: McpCaller): Handlers {
     },
     async "resources/read"({ uri }) {
       const { mimeType, text, etag, generation } = caller.unwrap(await readResource(services, principal, uri), { uri });
-      const known = { ...(etag && { etag }), ...(generation !== undefined && { generation }) };
-      const meta = Object.keys(known).length === 0 ? {} : { _meta: { "dev.rollcall/version": known } };
-      return { contents: [{ uri, mimeType, text, ...meta }], ...resourceHint(principal, uri) } as ReadResourceResult;
+      const isKnown = etag !== undefined || generation !== undefined;
+      const _meta = isKnown ? { "dev.rollcall/version": { etag, generation } } : undefined;
+      return { contents: [{ uri, mimeType, text, _meta }], ...resourceHint(principal, uri) } as ReadResourceResult;
     },
     async "prompts/list"({ cursor }) {
       const listed = ownPrompts.map(({ messages: _, ...prompt }) => prompt);
@@ -91,7 +91,7 @@ function rest({ nextCursor }: { nextCursor?: string }): { nextCursor?: string } 
 
 /** A model can read why and try again, so it is told as a result. */
 function failedCall({ code, message, details }: Failure): CallToolResult {
-  const error = { code, message, ...(details === undefined ? {} : { details }) };
+  const error = { code, message, details };
   return { isError: true, content: [{ type: "text", text: JSON.stringify({ error }) }] };
 }
 

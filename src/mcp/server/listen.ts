@@ -48,7 +48,7 @@ function serverOf(uri: string): { tenant: string; server: string } | undefined {
 
 function indexOwner(uri: string): { tenant: string; server?: string } | undefined {
   const [tenant, server] = uri.split("/").slice(3, -1);
-  return tenant === undefined ? undefined : { tenant, ...(server === undefined ? {} : { server }) };
+  return tenant === undefined ? undefined : { tenant, server };
 }
 
 const subscriptionId = "io.modelcontextprotocol/subscriptionId";

@@ -37,7 +37,7 @@ export async function listPage<T>(
   const { nextCursor } = page.value;
   return ok({
     items: page.value.items.map(({ item }) => item),
-    ...(nextCursor === undefined ? {} : { nextCursor }),
+    nextCursor,
   });
 }
 

@@ -34,5 +34,5 @@ export function rpcCodeOf(code: FailureCode): number {
 }
 
 export function rpcErrorOf({ code, message, details }: Failure, about: Record<string, unknown> = {}): RpcError {
-  return new RpcError(rpcCodeOf(code), message, { code, ...about, ...(details === undefined ? {} : { details }) });
+  return new RpcError(rpcCodeOf(code), message, { code, ...about, details });
 }

@@ -28,6 +28,6 @@ export const getCapabilityTool = defineTool({
     const capability = capabilityDocument(found.value, { hints: false });
     if (format === "json") return ok({ capability, generation });
     const { text, losses } = capabilityText(format, capability);
-    return ok({ text, ...(format === "rtfs" ? { losses } : {}), generation });
+    return ok({ text, losses: format === "rtfs" ? losses : undefined, generation });
   },
 });

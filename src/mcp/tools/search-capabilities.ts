@@ -19,7 +19,7 @@ export const searchCapabilitiesTool = defineTool({
   output: z.object({ items: z.array(z.object(card)) }),
   annotations: reading,
   async run({ query: text, kinds, tenants, limit }, { services, principal }) {
-    const query = { text, limit, ...(kinds === undefined ? {} : { kinds }) };
+    const query = { text, limit, kinds };
     const ranked = await rankedCards(services, rangeOf(principal, tenants), query);
     return ok({ items: ranked.slice(0, limit).map(shownCard) });
   },

@@ -81,7 +81,7 @@ export class DirectoryFeed {
       return { change: { ...removal, versions }, items: [], versions: told, complete };
     }
     const entry: CatalogEntry = {
-      ...directoryEntry(config, summary, { generation, updatedAt, ...(digest === null ? {} : { digest }) }),
+      ...directoryEntry(config, summary, { generation, updatedAt, digest: digest ?? undefined }),
       probe: probeOf((head.sources ?? []).map(({ status }) => status)),
       attributes: (summary.attributes?.values ?? []).map(([dimension, value]) => [dimension, value]),
     };
@@ -114,7 +114,7 @@ export class DirectoryFeed {
       if (room.items <= 0 || room.bytes <= 0) break;
       const { kind, key } = item;
       const indexed = indexedItem(this.#sql, row.name, { kind, key });
-      const change: ItemChange = indexed === undefined ? { kind, key } : { kind, key, indexed };
+      const change: ItemChange = { kind, key, indexed };
       room.items -= 1;
       room.bytes -= bytesOf(change);
       items.push(item);
@@ -128,7 +128,7 @@ export class DirectoryFeed {
 function bytesOf({ key, indexed }: ItemChange): number {
   if (indexed === undefined) return 2 * key.length;
   const { card, bag } = indexed;
-  return Object.values(card).reduce<number>((sum, text) => sum + 2 * String(text).length, bag.byteLength);
+  return Object.values(card).reduce<number>((sum, text) => sum + 2 * String(text ?? "").length, bag.byteLength);
 }
 
 function slotOf({ server, kind, key }: PendingItem): string {

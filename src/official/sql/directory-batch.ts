@@ -43,7 +43,7 @@ export function versionBatch(
   const derived = isLive && presentDocument(sql, row.name) === undefined ? derivedVersion(sql, row, config) : undefined;
   return {
     told,
-    versions: { changed, ...(derived === undefined ? {} : { derived }) },
+    versions: { changed, derived },
     complete: told.length === pending.length,
   };
 }

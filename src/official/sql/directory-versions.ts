@@ -120,7 +120,7 @@ export function versionNamed(
 
 function listed(row: Row): ListedVersion {
   const { name, entry } = row;
-  return { name, ...versionOf(row), ...(entry === null ? {} : { entry: JSON.parse(entry) as DirectoryEntry }) };
+  return { name, ...versionOf(row), entry: entry === null ? undefined : (JSON.parse(entry) as DirectoryEntry) };
 }
 
 function fullName({ tenant, name }: Place): string {

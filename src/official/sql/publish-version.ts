@@ -143,8 +143,8 @@ function settleConfig(
   const next = {
     ...config,
     visibility: "public",
-    ...(status === "active" ? {} : { status }),
-    ...(sources.length === 0 ? {} : { sources }),
+    status: status === "active" ? undefined : status,
+    sources: sources.length === 0 ? undefined : sources,
   } as ServerConfig;
   sql.exec("UPDATE server SET config = ?, visibility = 'public' WHERE name = ?", JSON.stringify(next), name);
   followSources(sql, next, at);

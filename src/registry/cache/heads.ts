@@ -115,8 +115,8 @@ export class Heads {
     // A miss in KV is never an answer: the object may know better.
     const head = stored == null ? undefined : above(stored, later, minGeneration);
     if (head === undefined) return undefined;
-    const until = { until: now() + floorMs };
-    await this.#writeEdge(key, { head, storedAt: now(), ...(later && { floor: { ...later, ...until } }) });
+    const renewed = later && { ...later, until: now() + floorMs };
+    await this.#writeEdge(key, { head, storedAt: now(), floor: renewed });
     return this.#answer(key, head, "kv");
   }
 

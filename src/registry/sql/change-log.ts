@@ -135,8 +135,8 @@ export function changeOf(row: ChangeRow): Change {
     name: row.key,
     classification: row.classification as Classification,
     breaking: row.classification === "breaking" || row.classification === "removed",
-    ...(row.from_digest === null ? {} : { from: row.from_digest }),
-    ...(row.to_digest === null ? {} : { to: row.to_digest }),
+    from: row.from_digest ?? undefined,
+    to: row.to_digest ?? undefined,
     reasons: JSON.parse(row.reasons) as Reason[],
   };
 }

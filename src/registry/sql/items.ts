@@ -84,7 +84,7 @@ export function findCapability(
     tokens,
     flags: JSON.parse(row.flags),
     declared: JSON.parse(row.declared),
-    ...(row.created_at === null ? {} : { createdAt: row.created_at }),
+    createdAt: row.created_at ?? undefined,
   };
   return { server, capability };
 }

@@ -57,11 +57,11 @@ export function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: nu
     overlay: row.overlay,
     disabled,
     flags: JSON.parse(row.flags) as CapabilityFlag[],
-    ...(row.digest === null ? {} : { digest: row.digest }),
-    ...(row.last_synced === null ? {} : { lastSynced: row.last_synced }),
-    ...(sources.length === 0 ? {} : { sources: sources.map(statusOf) }),
-    ...(warnings.length === 0 ? {} : { warnings }),
-    ...(row.deleted_at === null ? {} : { deleted: true }),
+    digest: row.digest ?? undefined,
+    lastSynced: row.last_synced ?? undefined,
+    sources: sources.length === 0 ? undefined : sources.map(statusOf),
+    warnings: warnings.length === 0 ? undefined : warnings,
+    deleted: row.deleted_at === null ? undefined : true,
   };
 }
 

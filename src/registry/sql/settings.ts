@@ -100,7 +100,7 @@ export function deleteServer(
     key: name,
     classification: "removed",
     reasons: [],
-    ...(from === null ? {} : { from }),
+    from: from ?? undefined,
   };
   const { generation } = recordChanges(sql, name, at, [change], keep.changes);
   purge(write, name);

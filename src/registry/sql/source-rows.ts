@@ -29,7 +29,7 @@ export function readableSources(sources: readonly Source[] | undefined): Readabl
   const readable = (sources ?? []).flatMap(({ id, type, url, credential }, index) => {
     if (type === "stdio" || url === undefined) return [];
     const { secret, header = "Authorization" } = credential ?? { secret: "" };
-    return [{ id: sourceId({ id }, index), url, type, ...(credential ? { credential: { secret, header } } : {}) }];
+    return [{ id: sourceId({ id }, index), url, type, credential: credential ? { secret, header } : undefined }];
   });
   // Settings from before ids had to differ may name one twice: the first counts.
   return readable.filter(({ id }, index) => readable.findIndex((other) => other.id === id) === index);
@@ -92,8 +92,8 @@ export function statusOf({ id, state, since, last_synced, error }: SourceRow): S
     id,
     status: state,
     since,
-    ...(last_synced === null ? {} : { lastSynced: last_synced }),
-    ...(error === null ? {} : { error }),
+    lastSynced: last_synced ?? undefined,
+    error: error ?? undefined,
   };
 }
 
@@ -107,8 +107,8 @@ export function detailOf(row: SourceRow): SourceDetail {
   return {
     ...statusOf(row),
     url,
-    ...(row.message === null ? {} : { message: row.message }),
-    ...(era === undefined ? {} : { era }),
+    message: row.message ?? undefined,
+    era,
     failures: row.failures,
   };
 }

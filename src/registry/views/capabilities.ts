@@ -37,7 +37,7 @@ export const capabilitiesView: View = {
         status: head.status,
         digest: head.digest ?? null,
         tokens: shown.reduce((sum, { tokens }) => sum + tokens, 0),
-        ...(flags.length > 0 ? { flags } : {}),
+        flags: flags.length > 0 ? flags : undefined,
         ...sourcesOf(head),
       },
     });
@@ -51,7 +51,7 @@ function sourcesOf({ sources, warnings = [] }: Head): Record<string, unknown> {
   const told = failed.map(({ id, status }) => `${id} is ${status}; what it offered last is shown`);
   return {
     sources,
-    ...(failed.length === sources.length ? { stale: true } : {}),
-    ...(told.length + warnings.length > 0 ? { warnings: [...told, ...warnings] } : {}),
+    stale: failed.length === sources.length ? true : undefined,
+    warnings: told.length + warnings.length > 0 ? [...told, ...warnings] : undefined,
   };
 }

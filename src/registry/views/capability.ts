@@ -22,7 +22,7 @@ export function runtimeHints({ declared }: Pick<StoredCapability, "declared">): 
   const override = variable(mcp.server_url_override_env);
   const hints: RuntimeHints = {};
   if (url !== undefined || override !== undefined) {
-    hints.url = { ...(override && { override_env: override }), ...(url && { declared: url }) };
+    hints.url = { override_env: override || undefined, declared: url || undefined };
   }
   if (Object.keys(mcp).length > 0) {
     const named = variable(mcp.auth_env_var);
@@ -82,6 +82,6 @@ export function capabilityDocument(
     id,
     kind,
     registry: { ...server, digest, tokens, flags: [...capability.flags, ...flags] },
-    ...(hints ? { runtime: runtimeHints(capability) } : {}),
+    runtime: hints ? runtimeHints(capability) : undefined,
   };
 }

@@ -62,7 +62,7 @@ function shown(generator: Generator, manifestVersion: string): GeneratorsView["g
     name: generator.name ?? generator.type,
     version: generator.version ?? manifestVersion,
     source: generator.source ?? "builtin",
-    ...(generator.pluginPath === undefined ? {} : { plugin_path: generator.pluginPath }),
+    plugin_path: generator.pluginPath,
     status: generator.status ?? "stable",
     capabilities: generator.capabilities ?? [],
     indicators: Object.fromEntries(
@@ -72,7 +72,7 @@ function shown(generator: Generator, manifestVersion: string): GeneratorsView["g
       fields: requirements?.fields ?? [],
       dependencies: requirements?.dependencies ?? [],
       env_vars: requirements?.envVars ?? [],
-      ...(subfields === undefined ? {} : { subfields }),
+      subfields,
     },
     best_for: generator.bestFor ?? [],
     docs_uri: generator.docsUri ?? "",

@@ -44,7 +44,7 @@ function parametersOf(declared: Record<string, unknown>): Family["parameters"] {
       const values = texts(parameter.enum);
       const type = text(parameter.type) || "string";
       const description = text(parameter.description);
-      return [text(parameter.name), { type, description, ...(values.length > 0 ? { enum: values } : {}) }];
+      return [text(parameter.name), { type, description, enum: values.length > 0 ? values : undefined }];
     }),
   );
 }

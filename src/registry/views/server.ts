@@ -17,7 +17,7 @@ export const serverView = jsonView("s1", (manifest, head): ServerView => {
     features: object(header.features) as Record<string, boolean>,
     limits: object(header.limits) as Record<string, number>,
     runtime: object(header.runtime) as Record<string, string>,
-    ...(concurrency === undefined ? {} : { concurrency_limits: object(concurrency) as Record<string, number> }),
+    concurrency_limits: concurrency === undefined ? undefined : (object(concurrency) as Record<string, number>),
     tool_count: shown.filter(isCallable).length,
     resource_count: Object.keys(families(shown)).length,
     generator_count: shown.filter(({ kind }) => kind === "generator").length,

@@ -179,5 +179,5 @@ function telling(
   });
   if (enough === -1) return { rare: rarest };
   const common = rarest.slice(enough).find(({ own }) => own);
-  return { rare: rarest.slice(0, enough), ...(common === undefined ? {} : { common }) };
+  return { rare: rarest.slice(0, enough), common };
 }

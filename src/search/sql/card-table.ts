@@ -133,8 +133,8 @@ export function cardOf({
 }: CardRow): CapabilityCard {
   return {
     ...{ tenant, server, kind, key, id, digest, tokens },
-    ...(version === null ? {} : { version }),
-    ...(title === null ? {} : { title }),
-    ...(description === null ? {} : { description }),
+    version: version ?? undefined,
+    title: title ?? undefined,
+    description: description ?? undefined,
   };
 }

@@ -53,6 +53,6 @@ function withServers<T extends CapabilityCard>(sql: SqlStorage, cards: readonly 
     const server = servers.get(`${card.tenant}/${card.server}`);
     if (server === undefined) return [];
     const { version, generation } = server;
-    return [{ ...(version === null ? {} : { version }), ...card, generation }];
+    return [{ ...card, version: card.version ?? version ?? undefined, generation }];
   });
 }

@@ -6,7 +6,7 @@ import { findCards } from "./find-cards.ts";
 export function findTenantCards(sql: SqlStorage, query: CardQuery, vectors: WordVectors | undefined): RankedCard[] {
   const cards = findCards(sql, query, [], { vectors, count: countTerms });
   const servers = serversOf(sql, cards);
-  return cards.map((card) => ({ ...servers.get(card.server)?.fallback, ...card }));
+  return cards.map((card) => ({ ...card, version: card.version ?? servers.get(card.server)?.version }));
 }
 
 export function tenantCards(sql: SqlStorage, ids: readonly string[]): (CapabilityCard & { public: boolean })[] {
@@ -14,7 +14,7 @@ export function tenantCards(sql: SqlStorage, ids: readonly string[]): (Capabilit
   const servers = serversOf(sql, cards);
   return cards.map((card) => {
     const server = servers.get(card.server);
-    return { ...server?.fallback, ...card, public: server?.public ?? false };
+    return { ...card, version: card.version ?? server?.version, public: server?.public ?? false };
   });
 }
 
@@ -32,9 +32,8 @@ function serversOf(sql: SqlStorage, cards: readonly CapabilityCard[]) {
     JSON.stringify(names),
   );
   return new Map(
-    rows.toArray().map(({ name, version, public: listed }) => {
-      const fallback = version === null ? {} : { version };
-      return [name, { public: listed === 1, fallback }];
-    }),
+    rows
+      .toArray()
+      .map(({ name, version, public: listed }) => [name, { public: listed === 1, version: version ?? undefined }]),
   );
 }

@@ -73,12 +73,12 @@ export async function contextAnswer(
     items: fit.chosen.map(({ card, why, rank }) => ({
       ...shownCard(card),
       why,
-      ...(rank === undefined ? {} : { rank }),
+      rank,
     })),
     left_out: shown,
-    ...(fit.leftOut.length > shown.length ? { more_left_out: fit.leftOut.length - shown.length } : {}),
+    more_left_out: fit.leftOut.length > shown.length ? fit.leftOut.length - shown.length : undefined,
     changed: await pinChanges(services, principal, fit),
-    ...(skippedTenants.length > 0 ? { skipped_tenants: skippedTenants } : {}),
+    skipped_tenants: skippedTenants.length > 0 ? skippedTenants : undefined,
   };
 }
 

@@ -89,7 +89,7 @@ export function fitBudget<Card extends CapabilityCard>(wishes: Wishes<Card>): Fi
     taken.add(where);
     tenants.add(card.tenant);
     fit.usedTokens += card.tokens;
-    fit.chosen.push({ card, why, ...(rank === undefined ? {} : { rank }) });
+    fit.chosen.push({ card, why, rank });
     return true;
   };
 

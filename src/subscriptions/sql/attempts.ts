@@ -50,8 +50,8 @@ export function recentAttempts(sql: SqlStorage, subscription: string): Attempt[]
       message,
       at: new Date(at).toISOString(),
       attempt,
-      ...(status === null ? {} : { status }),
-      ...(failure === null ? {} : { failure }),
-      ...(next_at === null ? {} : { nextAt: new Date(next_at).toISOString() }),
+      status: status ?? undefined,
+      failure: failure ?? undefined,
+      nextAt: next_at === null ? undefined : new Date(next_at).toISOString(),
     }));
 }
