@@ -1,3 +1,4 @@
+import { insert } from "../../kernel/platform/insert.ts";
 import type { EventOutcome, HookDelivery } from "../contract.ts";
 
 interface DeliveryRow extends Record<string, SqlStorageValue> {
@@ -31,20 +32,14 @@ export function findDelivery(sql: SqlStorage, hook: string, message: string): Ho
 }
 
 export function noteDelivery(sql: SqlStorage, hook: string, delivery: Omit<HookDelivery, "at">, now: number): void {
-  sql.exec(
-    `INSERT INTO hook_delivery (hook, message, at, type, sequence, outcome, generation, digest, reason)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hook, message) DO UPDATE SET
+  const { message, type, sequence = null, outcome, generation = null, digest = null, reason = null } = delivery;
+  insert(
+    sql,
+    "hook_delivery",
+    { hook, message, at: now, type, sequence, outcome, generation, digest, reason },
+    `ON CONFLICT (hook, message) DO UPDATE SET
        at = excluded.at, type = excluded.type, sequence = excluded.sequence, outcome = excluded.outcome,
        generation = excluded.generation, digest = excluded.digest, reason = excluded.reason`,
-    hook,
-    delivery.message,
-    now,
-    delivery.type,
-    delivery.sequence ?? null,
-    delivery.outcome,
-    delivery.generation ?? null,
-    delivery.digest ?? null,
-    delivery.reason ?? null,
   );
   sql.exec(
     `DELETE FROM hook_delivery WHERE hook = ?1 AND at < ?2 AND at <

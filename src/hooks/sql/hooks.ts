@@ -1,3 +1,4 @@
+import { insert } from "../../kernel/platform/insert.ts";
 import type { ServerListener } from "../../registry/sql/listener.ts";
 import type { Hook, HookFormat, HookGate, HookKey, NewHook } from "../contract.ts";
 import type { HookEventType } from "../schema.ts";
@@ -18,19 +19,15 @@ export interface HookRow extends Record<string, SqlStorageValue> {
 }
 
 export function insertHook(sql: SqlStorage, hook: NewHook, at: string, subject: string): void {
-  sql.exec(
-    `INSERT INTO hook (id, server, events, format, signature, keys, enabled, description, created_at, created_by)
-     VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, ?)`,
-    hook.id,
-    hook.server,
-    JSON.stringify(hook.events),
-    hook.format,
-    hook.signature,
-    JSON.stringify([hook.key]),
-    hook.description ?? null,
-    at,
-    subject,
-  );
+  const { id, server, events, format, signature, key, description = null } = hook;
+  insert(sql, "hook", {
+    ...{ id, server, format, signature, description },
+    events: JSON.stringify(events),
+    keys: JSON.stringify([key]),
+    enabled: 1,
+    created_at: at,
+    created_by: subject,
+  });
 }
 
 export function findHook(sql: SqlStorage, id: string): HookRow | undefined {

@@ -1,6 +1,14 @@
-/** Inserts one row: every column is named once. Columns that are left out take their default. */
-export function insert(sql: SqlStorage, table: string, row: Record<string, SqlStorageValue>): void {
+/**
+ * Inserts one row: every column is named once, and those that are left out take their default. `onConflict` says what
+ * happens to a row that is there already.
+ */
+export function insert(
+  sql: SqlStorage,
+  table: string,
+  row: Readonly<Record<string, SqlStorageValue>>,
+  onConflict = "",
+): void {
   const columns = Object.keys(row);
-  const places = columns.map(() => "?").join(", ");
-  sql.exec(`INSERT INTO ${table} (${columns.join(", ")}) VALUES (${places})`, ...Object.values(row));
+  const values = columns.map(() => "?").join(", ");
+  sql.exec(`INSERT INTO ${table} (${columns.join(", ")}) VALUES (${values}) ${onConflict}`, ...Object.values(row));
 }

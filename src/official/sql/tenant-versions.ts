@@ -1,3 +1,4 @@
+import { insert } from "../../kernel/platform/insert.ts";
 import type { ServerListener } from "../../registry/sql/listener.ts";
 import { type ServerVersion, type VersionRow, versionOf } from "../contract.ts";
 import type { ServerJson, StatusUpdate } from "../schema.ts";
@@ -53,12 +54,17 @@ export function insertVersion(
   sql: SqlStorage,
   { server, version, document, at, subject, generation }: NewVersion,
 ): void {
-  sql.exec(
-    `INSERT INTO version (server, version, sequence, document, status, status_changed_at, published_at, published_by,
-       updated_at, latest, generation, pending)
-     VALUES (?1, ?2, ?3, ?4, 'active', ?5, ?5, ?6, ?5, 0, ?3, 1)`,
-    ...[server, version, generation, document, at, subject],
-  );
+  insert(sql, "version", {
+    ...{ server, version, document, generation },
+    sequence: generation,
+    status: "active",
+    status_changed_at: at,
+    published_at: at,
+    published_by: subject,
+    updated_at: at,
+    latest: 0,
+    pending: 1,
+  });
 }
 
 export function setStatus(

@@ -1,3 +1,4 @@
+import { insert } from "../../kernel/platform/insert.ts";
 import type { Classification, Reason } from "../../manifest/classify/classify.ts";
 import { type ChangeCounts, countChanges, type NewChange } from "../../manifest/diff.ts";
 import { type ChainedChange, type Change, chained, genesisOf, type LogHead } from "../change-chain.ts";
@@ -53,22 +54,7 @@ export function appendChanges(
     };
     // Hashed as the row will be read, so that what is shown is what was hashed.
     const entry = chained(changeOf(row), last.hash);
-    sql.exec(
-      `INSERT INTO change (sequence, generation, at, server, kind, key, classification, from_digest, to_digest, reasons,
-         previous, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      row.sequence,
-      row.generation,
-      row.at,
-      row.server,
-      row.kind,
-      row.key,
-      row.classification,
-      row.from_digest,
-      row.to_digest,
-      row.reasons,
-      entry.previous,
-      entry.hash,
-    );
+    insert(sql, "change", { ...row, previous: entry.previous, hash: entry.hash });
     last = entry;
   }
 }

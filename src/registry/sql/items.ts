@@ -1,4 +1,5 @@
 import type { IdCollision } from "../../kernel/failure.ts";
+import { insert } from "../../kernel/platform/insert.ts";
 import { slotOf } from "../../manifest/diff.ts";
 import type { CapabilityFlag, Flag } from "../../manifest/flag.ts";
 import type { PreparedCapability } from "../../manifest/prepare.ts";
@@ -40,20 +41,18 @@ export function insertCapability(
   at: string,
 ): void {
   // A version that was here before comes back by reopening its row.
-  sql.exec(
-    `INSERT INTO capability (server, kind, digest, key, id, declared, tokens, flags, created_at, first_revision)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (server, kind, digest) DO UPDATE SET last_revision = NULL, id = excluded.id`,
-    server,
-    item.kind,
-    item.digest,
-    item.key,
-    item.id,
-    item.text,
-    item.tokens,
-    JSON.stringify(item.flags),
-    item.createdAt ?? (item.discovered ? at : null),
-    revision,
+  const { kind, digest, key, id, tokens } = item;
+  insert(
+    sql,
+    "capability",
+    {
+      ...{ server, kind, digest, key, id, tokens },
+      declared: item.text,
+      flags: JSON.stringify(item.flags),
+      created_at: item.createdAt ?? (item.discovered ? at : null),
+      first_revision: revision,
+    },
+    "ON CONFLICT (server, kind, digest) DO UPDATE SET last_revision = NULL, id = excluded.id",
   );
 }
 

@@ -1,3 +1,4 @@
+import { insert } from "../../kernel/platform/insert.ts";
 import type { ChangeCounts } from "../../manifest/diff.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { StoredManifest } from "../../manifest/stored.ts";
@@ -20,20 +21,16 @@ interface NewRevision {
 }
 
 export function insertRevision(sql: SqlStorage, revision: NewRevision): void {
-  sql.exec(
-    `INSERT INTO revision (server, number, digest, generation, published_at, published_by, changes, header, layout)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    revision.server,
-    revision.number,
-    revision.digest,
-    revision.generation,
-    revision.at,
-    revision.subject,
-    JSON.stringify(revision.changes),
-    JSON.stringify(revision.header),
-    JSON.stringify(revision.layout),
-  );
-  keepBody(sql, revision.server, revision.digest);
+  const { server, number, digest, generation, at, subject, changes, header, layout } = revision;
+  insert(sql, "revision", {
+    ...{ server, number, digest, generation },
+    published_at: at,
+    published_by: subject,
+    changes: JSON.stringify(changes),
+    header: JSON.stringify(header),
+    layout: JSON.stringify(layout),
+  });
+  keepBody(sql, server, digest);
 }
 
 /** What a revision was made of. */

@@ -1,3 +1,4 @@
+import { insert } from "../../kernel/platform/insert.ts";
 import type { ProbeState, RememberedEra, SourceDetail, SourceStatus } from "../contract.ts";
 import { type ServerConfig, type Source, sourceId } from "../schema.ts";
 import { disown, owe } from "./outbox-table.ts";
@@ -52,13 +53,8 @@ export function settleSources(
   sql.exec("DELETE FROM source WHERE server = ?", server);
   for (const [position, source] of sources.entries()) {
     const kept = before.find(({ config }) => config === wanted[position]);
-    sql.exec(
-      `INSERT INTO source (server, id, position, config, state, since, last_synced, error, message, remembered, failures,
-         warnings) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[server, source.id, position, wanted[position] ?? "", kept?.state ?? "pending", kept?.since ?? at],
-      ...[kept?.last_synced ?? null, kept?.error ?? null, kept?.message ?? null, kept?.remembered ?? null],
-      ...[kept?.failures ?? 0, kept?.warnings ?? "[]"],
-    );
+    const fresh = { config: wanted[position] ?? "", state: "pending", since: at };
+    insert(sql, "source", { ...fresh, ...kept, server, id: source.id, position });
   }
   return true;
 }
