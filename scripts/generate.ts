@@ -5,11 +5,12 @@ import { jsonSchemas } from "../src/service/published-schemas.ts";
 
 const folder = new URL("../schemas/", import.meta.url);
 
-const files = new Map<string, string>();
-for (const [name, schema] of Object.entries(jsonSchemas((id) => `${id}.schema.json`))) {
-  files.set(`${name}.schema.json`, `${JSON.stringify(schema, null, 2)}\n`);
-}
-files.set("openapi.json", `${JSON.stringify(openApiDocument(), null, 2)}\n`);
+const schemas = jsonSchemas((id) => `${id}.schema.json`);
+// The Worker serves the schemas from all.json, so a new schema needs no import there.
+const documents: Record<string, unknown> = { "openapi.json": openApiDocument(), "all.json": schemas };
+for (const [name, schema] of Object.entries(schemas)) documents[`${name}.schema.json`] = schema;
+
+const files = new Map(Object.entries(documents).map(([name, json]) => [name, `${JSON.stringify(json, null, 2)}\n`]));
 
 mkdirSync(folder, { recursive: true });
 const present = readdirSync(folder);

@@ -1,4 +1,6 @@
-import { type Bounds, defaultBounds } from "./kernel/bounds.ts";
+import { z } from "zod";
+import { defaultBounds } from "./kernel/bounds.ts";
+import { isObject } from "./kernel/json.ts";
 import { loopbackNames } from "./kernel/names.ts";
 import type { Limit } from "./kernel/rate-limit.ts";
 
@@ -14,260 +16,192 @@ export const nothingAdvertised: Advertised = { summary: false, full: false, stat
 /** Where token keys come from. Without any, authenticated routes answer 503. */
 export type TokenKeys = { kind: "secret"; secret: Uint8Array } | { kind: "jwks"; url: string };
 
-export interface Config {
-  issuer: string;
-  audience: string;
-  tokenKeys: TokenKeys | undefined;
-  /** Where clients get tokens. */
-  authorizationServers: readonly string[];
-  /** Where the world reaches this deployment; the request's own origin when unset. */
-  publicUrl: string | undefined;
-  /** Signs cursors. */
-  signingSecret: Uint8Array | undefined;
-  corsOrigins: readonly string[] | "*";
-  /** Origins whose pages may call /mcp; those of this machine may in any case. */
-  mcpOrigins: readonly string[] | "*";
-  /** Host names that /mcp answers to; undefined leaves it to whoever routes requests here. */
-  mcpHosts: readonly string[] | undefined;
-  readLimit: Limit;
-  writeLimit: Limit;
-  negotiateLimit: Limit;
-  /** Whether a request below /mcp/ must carry a session id. */
-  requireNegotiation: boolean;
-  sessionRequirements: readonly SessionRequirement[];
-  /** Without these no session is opened. */
-  requiredCapabilities: readonly string[];
-  /** Which variants of the registry's own capability index are resources of it. */
-  advertisedIndex: Advertised;
-  slowMs: number;
-  /** For development: requests of the registry's own may go to this machine. */
-  allowLoopbackFetch: boolean;
-  /** By tenant and name. A tenant can name only its own. */
-  sourceCredentials: ReadonlyMap<string, ReadonlyMap<string, SourceCredential>>;
-  bounds: Bounds;
-}
-
-/** What a client must have declared to use paths that start with a prefix. */
+/** The capabilities that a client must have declared to use paths that start with a prefix. */
 export interface SessionRequirement {
   prefix: string;
   capabilities: readonly string[];
 }
 
 /** A credential for a source: sent in a header, to one origin and no other. */
-export interface SourceCredential {
-  value: string;
-  origin: string;
-}
+export type SourceCredential = z.infer<typeof SourceCredential>;
+const SourceCredential = z.object({
+  value: z.string(),
+  origin: z.string().refine((origin) => URL.parse(origin)?.origin === origin),
+});
 
-/** Set with `wrangler secret put`, so they are in no file that types are generated from. */
-interface Secrets {
-  JWT_SECRET?: string;
-  SIGNING_SECRET?: string;
-  SOURCE_CREDENTIALS?: string;
-}
-
-/** A setting that cannot be read: the deployment is told which, instead of running on something it did not ask for. */
+/** A setting that cannot be read. The registry reports the setting instead of running on a value nobody asked for. */
 export class ConfigError extends Error {}
 
-const parsed = new WeakMap<object, Config>();
+/** wrangler.toml lists every variable, so an empty variable counts as unset. */
+const unlessEmpty = (value: unknown) => (value === "" ? undefined : value);
+
+const text = (fallback: string, message = "must be text") =>
+  z.preprocess(unlessEmpty, z.string(message).prefault(fallback));
+
+const list = text("").transform(splitList);
+
+/** An empty value is not unset here: the list names no origin. */
+const origins = z.string("must be text").transform((value) => (value.trim() === "*" ? "*" : splitList(value)));
+
+const flag = text("false", "must be true or false")
+  .pipe(z.enum(["true", "false"], "must be true or false"))
+  .transform((value) => value === "true");
+
+const secret = text("", "must be at least 32 bytes")
+  .transform((value) => (value === "" ? undefined : new TextEncoder().encode(value)))
+  .refine((bytes) => bytes === undefined || bytes.byteLength >= 32, "must be at least 32 bytes");
+
+const url = text("", "must be an https URL")
+  .refine((value) => value === "" || isHttps(value), "must be an https URL")
+  .transform((value) => (value === "" ? undefined : new URL(value)));
+
+const limitForm = 'must be "rate/burst", such as 100/1000';
+const limit = (fallback: string) =>
+  text(fallback, limitForm)
+    .refine((value) => /^0*[1-9]\d*\/0*[1-9]\d*$/.test(value), limitForm)
+    .transform((value) => value.split("/").map(Number))
+    .transform(([rate = 0, burst = 0]): Limit => ({ rate, burst }));
+
+/** JSON that fits a schema. The message shows the expected form and no part of the value, which may be a secret. */
+const json = <T extends z.ZodType>(schema: T, fallback: string, message: string) =>
+  text(fallback, message).transform((value, ctx): z.output<T> => {
+    try {
+      return schema.parse(JSON.parse(value));
+    } catch {
+      ctx.addIssue(message);
+      return z.NEVER;
+    }
+  });
+
+/** An object as a map. Unlike z.record, this checks a member named `__proto__` as well. */
+const members = <K extends z.ZodType, V extends z.ZodType>(key: K, value: V) =>
+  z
+    .custom<object>(isObject)
+    .transform((object) => new Map<unknown, unknown>(Object.entries(object)))
+    .pipe(z.map(key, value));
+
+const requirements = members(z.string().startsWith("/mcp/"), z.array(z.string())).transform((table) =>
+  Array.from(table, ([prefix, capabilities]): SessionRequirement => ({ prefix, capabilities }))
+    // The first match counts, and must be the longest.
+    .sort((a, b) => b.prefix.length - a.prefix.length),
+);
+
+/** Every setting, by environment variable. If several cannot be read, the error names the first in this order. */
+export const Settings = z.object({
+  JWT_SECRET: secret.describe("Key of HS256 tokens, at least 32 bytes; not used for tokens where JWKS_URL is set."),
+  JWKS_URL: url
+    .transform((value) => value?.href)
+    .describe("https URL of an identity provider's keys, for RS256, ES256 and EdDSA tokens; HS256 is then refused."),
+  PUBLIC_URL: url
+    // Links and metadata are at the root of a host, so no path can come before them.
+    .refine(
+      (value) => value === undefined || value.href === `${value.origin}/`,
+      "must be an origin such as https://registry.example.com, without a path",
+    )
+    .describe("Origin where clients reach the deployment; by default the origin of each request."),
+  CORS_ORIGINS: origins
+    .prefault("*")
+    .describe("Comma-separated origins whose pages may call the registry, or * for any page; empty allows none."),
+  JWT_ISSUER: text("rollcall").describe("Issuer that a token must carry."),
+  JWT_AUDIENCE: text("rollcall").describe("Audience a token must carry; PUBLIC_URL and its /mcp count as well."),
+  AUTHORIZATION_SERVERS: list
+    .refine((servers) => servers.every(isHttps), "must be an https URL")
+    .describe("Comma-separated URLs where clients get tokens; with JWKS_URL, by default JWT_ISSUER if that is a URL."),
+  SIGNING_SECRET: secret.describe("Key that signs list cursors, at least 32 bytes; by default JWT_SECRET."),
+  MCP_ORIGINS: origins
+    .prefault("")
+    .describe("Comma-separated origins whose pages may call /mcp, or *; PUBLIC_URL and named CORS_ORIGINS always may."),
+  MCP_HOSTS: list
+    .refine((hosts) => hosts.every(isHostName), "must be a list of host names, without ports")
+    .transform((hosts) => hosts.map((name) => new URL(`http://${name}`).hostname))
+    .describe("Comma-separated host names of /mcp; by default PUBLIC_URL's and loopback, or any without PUBLIC_URL."),
+  READ_LIMIT: limit("1000/2000").describe("Reads of one caller, a second / at once, counted in each isolate."),
+  WRITE_LIMIT: limit("100/1000").describe("Writes of one caller, a second / at once, counted for each tenant."),
+  NEGOTIATE_LIMIT: limit("20/200").describe("Negotiations of one caller, a second / at once, counted in each isolate."),
+  REQUIRE_NEGOTIATION: flag.describe("Whether a request below /mcp/ must carry a session id."),
+  SESSION_REQUIREMENTS: json(
+    requirements,
+    '{"/mcp/tool/": ["sampling"], "/mcp/subscription/": ["notifications"]}',
+    'must be JSON such as {"/mcp/tool/": ["sampling"]}',
+  ).describe("Capabilities that a client must have declared, by path prefix; the longest prefix that matches counts."),
+  REQUIRED_CAPABILITIES: list.describe("Comma-separated capabilities without which no session is opened."),
+  ADVERTISE_INDEX: list
+    .pipe(z.array(z.enum(indexVariants, `must be a list of ${indexVariants.join(", ")}`)))
+    .transform((names) => ({ ...nothingAdvertised, ...Object.fromEntries(names.map((name) => [name, true])) }))
+    .describe("Comma-separated variants (summary, full, stats) of the registry's own index that are resources."),
+  SLOW_MS: z
+    // Not `text`: wrangler.toml may hold a number.
+    .preprocess(unlessEmpty, z.coerce.number("must be a number").prefault(1_000))
+    .refine((value) => value >= 0, "must be a number")
+    .describe("Requests slower than this many milliseconds log a line."),
+  ALLOW_LOOPBACK_FETCH: flag.describe("For development: whether the registry may send requests to its own machine."),
+  SOURCE_CREDENTIALS: json(
+    members(z.string(), members(z.string(), SourceCredential)),
+    "{}",
+    'must be JSON: tenant → name → {"value": "…", "origin": "https://…"}',
+  ).describe("Credentials for sources, by tenant and name."),
+});
+
+export type Config = Readonly<ReturnType<typeof derive>>;
+
+const configs = new WeakMap<object, Config>();
 
 /** Environment → configuration, read once an isolate. */
 export function readConfig(env: Env): Config {
-  let config = parsed.get(env);
+  let config = configs.get(env);
   if (config === undefined) {
-    config = parse(env as Omit<Env, keyof Secrets> & Secrets);
-    parsed.set(env, config);
+    const { success, data, error } = Settings.safeParse(env);
+    if (!success) throw new ConfigError(error.issues.map(({ path, message }) => `${String(path[0])} ${message}`)[0]);
+    config = derive(data);
+    configs.set(env, config);
   }
   return config;
 }
 
-function parse(env: Omit<Env, keyof Secrets> & Secrets): Config {
-  const secret = readSecret("JWT_SECRET", env.JWT_SECRET);
-  const jwksUrl = readUrl("JWKS_URL", env.JWKS_URL);
+/** Settings under the names that the code uses. Settings that depend on others get their values here. */
+function derive(settings: z.output<typeof Settings>) {
+  const { JWT_SECRET: key, JWKS_URL: jwks, JWT_ISSUER: issuer, PUBLIC_URL: publicUrl, CORS_ORIGINS: cors } = settings;
+  const { AUTHORIZATION_SERVERS: servers, MCP_ORIGINS: mcp, MCP_HOSTS: hosts } = settings;
   // Never both: a deployment that trusts an identity provider must not also take tokens signed with a shared secret.
-  const tokenKeys: TokenKeys | undefined =
-    jwksUrl !== undefined ? { kind: "jwks", url: jwksUrl } : secret && { kind: "secret", secret };
-  const publicUrl = readOrigin("PUBLIC_URL", env.PUBLIC_URL);
-  const corsOrigins = readOrigins(env.CORS_ORIGINS);
+  const tokenKeys: TokenKeys | undefined = jwks ? { kind: "jwks", url: jwks } : key && { kind: "secret", secret: key };
+  const issuers = jwks && URL.canParse(issuer) ? [issuer] : [];
   return {
-    issuer: env.JWT_ISSUER || "rollcall",
-    audience: env.JWT_AUDIENCE || "rollcall",
+    issuer,
+    audience: settings.JWT_AUDIENCE,
     tokenKeys,
-    authorizationServers: readServers("AUTHORIZATION_SERVERS", env.AUTHORIZATION_SERVERS, env.JWT_ISSUER, jwksUrl),
-    publicUrl,
-    signingSecret: readSecret("SIGNING_SECRET", env.SIGNING_SECRET) ?? secret,
-    corsOrigins,
-    mcpOrigins: readMcpOrigins(env.MCP_ORIGINS, corsOrigins, publicUrl),
-    mcpHosts: readHosts(env.MCP_HOSTS, publicUrl),
-    readLimit: readLimit("READ_LIMIT", env.READ_LIMIT, { rate: 1_000, burst: 2_000 }),
-    writeLimit: readLimit("WRITE_LIMIT", env.WRITE_LIMIT, { rate: 100, burst: 1_000 }),
-    negotiateLimit: readLimit("NEGOTIATE_LIMIT", env.NEGOTIATE_LIMIT, { rate: 20, burst: 200 }),
-    requireNegotiation: readFlag("REQUIRE_NEGOTIATION", env.REQUIRE_NEGOTIATION),
-    sessionRequirements: readRequirements("SESSION_REQUIREMENTS", env.SESSION_REQUIREMENTS),
-    requiredCapabilities: readList(env.REQUIRED_CAPABILITIES),
-    advertisedIndex: readVariants("ADVERTISE_INDEX", env.ADVERTISE_INDEX),
-    slowMs: readNumber("SLOW_MS", env.SLOW_MS, 1_000),
-    allowLoopbackFetch: readFlag("ALLOW_LOOPBACK_FETCH", env.ALLOW_LOOPBACK_FETCH),
-    sourceCredentials: readCredentials("SOURCE_CREDENTIALS", env.SOURCE_CREDENTIALS),
+    authorizationServers: servers.length > 0 ? servers : issuers,
+    publicUrl: publicUrl?.origin,
+    signingSecret: settings.SIGNING_SECRET ?? key,
+    corsOrigins: cors,
+    /** Any page may read public data, but only named pages may speak MCP: "*" in CORS_ORIGINS does not count here. */
+    mcpOrigins: mcp === "*" ? "*" : [mcp, cors === "*" ? [] : cors, publicUrl?.origin ?? []].flat(),
+    /** If undefined, the router in front of the registry decides which names lead here. */
+    mcpHosts: hosts.length > 0 ? hosts : publicUrl && [publicUrl.hostname, ...loopbackNames],
+    readLimit: settings.READ_LIMIT,
+    writeLimit: settings.WRITE_LIMIT,
+    negotiateLimit: settings.NEGOTIATE_LIMIT,
+    requireNegotiation: settings.REQUIRE_NEGOTIATION,
+    sessionRequirements: settings.SESSION_REQUIREMENTS,
+    requiredCapabilities: settings.REQUIRED_CAPABILITIES,
+    advertisedIndex: settings.ADVERTISE_INDEX,
+    slowMs: settings.SLOW_MS,
+    allowLoopbackFetch: settings.ALLOW_LOOPBACK_FETCH,
+    sourceCredentials: settings.SOURCE_CREDENTIALS,
     bounds: defaultBounds,
   };
 }
 
-function readSecret(name: string, value: string | undefined): Uint8Array | undefined {
-  if (value === undefined || value === "") return undefined;
-  const bytes = new TextEncoder().encode(value);
-  if (bytes.byteLength < 32) throw new ConfigError(`${name} must be at least 32 bytes`);
-  return bytes;
+function splitList(value: string): readonly string[] {
+  const items = value.split(",").map((item) => item.trim());
+  return items.filter((item) => item !== "");
 }
 
-function readUrl(name: string, value: string | undefined): string | undefined {
-  if (value === undefined || value === "") return undefined;
-  const url = URL.parse(value);
-  const loopback = url !== null && loopbackNames.includes(url.hostname);
-  if (url === null || !(url.protocol === "https:" || (url.protocol === "http:" && loopback))) {
-    throw new ConfigError(`${name} must be an https URL`);
-  }
-  return url.href;
+function isHttps(value: string): boolean {
+  const parsed = URL.parse(value);
+  return parsed?.protocol === "https:" || (parsed?.protocol === "http:" && loopbackNames.includes(parsed.hostname));
 }
 
-/** Links and metadata are at the root of a host, so no path can come before them. */
-function readOrigin(name: string, value: string | undefined): string | undefined {
-  const url = readUrl(name, value);
-  if (url === undefined || url.replace(/\/$/, "") === new URL(url).origin) return url && new URL(url).origin;
-  throw new ConfigError(`${name} must be an origin such as https://registry.example.com, without a path`);
-}
-
-/** Those that are named; else the issuer behind the keys, where its name is an address. */
-function readServers(
-  name: string,
-  value: string | undefined,
-  issuer: string | undefined,
-  jwksUrl: string | undefined,
-): string[] {
-  const named = readList(value);
-  for (const server of named) readUrl(name, server);
-  if (named.length > 0) return named;
-  return jwksUrl !== undefined && issuer !== undefined && URL.canParse(issuer) ? [issuer] : [];
-}
-
-function readOrigins(value: string | undefined): Config["corsOrigins"] {
-  return value === undefined || value.trim() === "*" ? "*" : readList(value);
-}
-
-/** Any page may read what is public, but only pages that are named may speak MCP: "*" for the one is not for the other. */
-function readMcpOrigins(
-  value: string | undefined,
-  corsOrigins: Config["corsOrigins"],
-  publicUrl: string | undefined,
-): Config["mcpOrigins"] {
-  if (value?.trim() === "*") return "*";
-  const own = publicUrl === undefined ? [] : [new URL(publicUrl).origin];
-  return [...readList(value), ...(corsOrigins === "*" ? [] : corsOrigins), ...own];
-}
-
-function readHosts(value: string | undefined, publicUrl: string | undefined): Config["mcpHosts"] {
-  const named = readList(value).map((name) => {
-    const url = URL.parse(`http://${name}`);
-    if (url === null || url.port !== "" || url.pathname !== "/" || /[@?#]/.test(name)) {
-      throw new ConfigError("MCP_HOSTS must be a list of host names, without ports");
-    }
-    return url.hostname;
-  });
-  if (named.length > 0) return named;
-  return publicUrl === undefined ? undefined : [new URL(publicUrl).hostname, ...loopbackNames];
-}
-
-function readList(value: string | undefined): string[] {
-  return (value ?? "")
-    .split(",")
-    .map((item) => item.trim())
-    .filter((item) => item !== "");
-}
-
-function readVariants(name: string, value: string | undefined): Advertised {
-  const wanted = readList(value);
-  const known: readonly string[] = indexVariants;
-  if (wanted.some((variant) => !known.includes(variant))) {
-    throw new ConfigError(`${name} must be a list of ${indexVariants.join(", ")}`);
-  }
-  return { ...nothingAdvertised, ...Object.fromEntries(wanted.map((variant) => [variant, true])) };
-}
-
-function readFlag(name: string, value: string | undefined): boolean {
-  if (value === undefined || value === "" || value === "false") return false;
-  if (value === "true") return true;
-  throw new ConfigError(`${name} must be true or false`);
-}
-
-const defaultRequirements: readonly SessionRequirement[] = [
-  { prefix: "/mcp/tool/", capabilities: ["sampling"] },
-  { prefix: "/mcp/subscription/", capabilities: ["notifications"] },
-];
-
-function readRequirements(name: string, value: string | undefined): readonly SessionRequirement[] {
-  if (value === undefined || value === "") return defaultRequirements;
-  const form = `${name} must be JSON such as {"/mcp/tool/": ["sampling"]}`;
-  let table: unknown;
-  try {
-    table = JSON.parse(value);
-  } catch {
-    throw new ConfigError(form);
-  }
-  if (typeof table !== "object" || table === null || Array.isArray(table)) throw new ConfigError(form);
-  const requirements = Object.entries(table).map(([prefix, capabilities]) => {
-    const named = Array.isArray(capabilities) && capabilities.every((item) => typeof item === "string");
-    if (!prefix.startsWith("/mcp/") || !named) throw new ConfigError(form);
-    return { prefix, capabilities: capabilities as string[] };
-  });
-  // The longest prefix first: the first that matches is the one that counts.
-  return requirements.sort((a, b) => b.prefix.length - a.prefix.length);
-}
-
-function readLimit(name: string, value: string | undefined, fallback: Limit): Limit {
-  if (value === undefined || value === "") return fallback;
-  const match = /^(\d+)\/(\d+)$/.exec(value);
-  const [rate, burst] = [Number(match?.[1]), Number(match?.[2])];
-  if (match === null || rate < 1 || burst < 1) throw new ConfigError(`${name} must be "rate/burst", such as 100/1000`);
-  return { rate, burst };
-}
-
-function readNumber(name: string, value: string | undefined, fallback: number): number {
-  if (value === undefined || value === "") return fallback;
-  const number = Number(value);
-  if (!Number.isFinite(number) || number < 0) throw new ConfigError(`${name} must be a number`);
-  return number;
-}
-
-/** `{"acme": {"github": {"value": "Bearer …", "origin": "https://mcp.example.com"}}}` */
-function readCredentials(name: string, value: string | undefined): Config["sourceCredentials"] {
-  if (value === undefined || value === "") return new Map();
-  const form = new ConfigError(`${name} must be JSON: tenant → name → {"value": "…", "origin": "https://…"}`);
-  let table: unknown;
-  try {
-    table = JSON.parse(value);
-  } catch {
-    // The text is a secret: nothing of it is told.
-    throw form;
-  }
-  if (!isRecord(table)) throw form;
-  return new Map(
-    Object.entries(table).map(([tenant, named]) => {
-      if (!isRecord(named)) throw form;
-      return [
-        tenant,
-        new Map(Object.entries(named).map(([key, credential]) => [key, readCredential(credential, form)])),
-      ];
-    }),
-  );
-}
-
-function readCredential(credential: unknown, form: ConfigError): SourceCredential {
-  if (!isRecord(credential)) throw form;
-  const { value, origin } = credential;
-  if (typeof value !== "string" || typeof origin !== "string" || URL.parse(origin)?.origin !== origin) throw form;
-  return { value, origin };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function isHostName(value: string): boolean {
+  const parsed = URL.parse(`http://${value}`);
+  return parsed?.port === "" && parsed.pathname === "/" && !/[@?#]/.test(value);
 }

@@ -193,13 +193,18 @@ describe("/schemas/", () => {
     }
   });
 
-  it.each(["nothing.schema.json", "tool", "tool.schema.json.bak", "..%2fopenapi.json", "__proto__", "constructor"])(
-    "has no %s",
-    async (file) => {
-      const { status, body } = await registry.send("GET", `/schemas/${file}`);
-      expect([status, body.error.code]).toEqual([404, "ErrorNotFound"]);
-    },
-  );
+  it.each([
+    "nothing.schema.json",
+    "all.json",
+    "tool",
+    "tool.schema.json.bak",
+    "..%2fopenapi.json",
+    "__proto__",
+    "constructor",
+  ])("has no %s", async (file) => {
+    const { status, body } = await registry.send("GET", `/schemas/${file}`);
+    expect([status, body.error.code]).toEqual([404, "ErrorNotFound"]);
+  });
 });
 
 describe("HEAD", () => {
