@@ -1,6 +1,7 @@
 import { base64url, importJWK } from "jose";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { parseStrictJson } from "../kernel/strict-json.ts";
+import { withTimeout } from "../kernel/timeout.ts";
 
 /** A public key that verifies tokens, with the one algorithm it is used for. */
 export interface VerificationKey {
@@ -111,7 +112,8 @@ export function createJwks(options: JwksOptions): Jwks {
       attempt = { startedAt: now, work: load(now) };
       options.keepAlive?.(attempt.work);
     }
-    await settled(attempt.work, attempt.startedAt + timeoutMs - now);
+    // The work never rejects: the only error is that its time is up.
+    await withTimeout(attempt.work, attempt.startedAt + timeoutMs - now).catch(() => {});
   }
 
   return {
@@ -125,19 +127,6 @@ export function createJwks(options: JwksOptions): Jwks {
       return match === undefined || others.length > 0 ? err("unknown-key") : ok(match.key);
     },
   };
-}
-
-/**
- * Waits for work, but not beyond the time it has left. The work may belong to another request: in workerd a promise
- * whose request was cancelled never settles, and only a timer of one's own ends the wait.
- */
-async function settled(work: Promise<void>, milliseconds: number): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | null = null;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, Math.max(0, milliseconds));
-  });
-  await Promise.race([work, timeout]);
-  clearTimeout(timer);
 }
 
 /** The usable keys at the endpoint; undefined when there is no answer that can be read. Never rejects. */

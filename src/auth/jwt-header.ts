@@ -1,4 +1,5 @@
 import { base64url } from "jose";
+import { isObject } from "../kernel/json.ts";
 import { ok, type Result } from "../kernel/result.ts";
 import { parseStrictJson } from "../kernel/strict-json.ts";
 import { fault, type TokenFault } from "./token-error.ts";
@@ -63,7 +64,5 @@ export function readObject(bytes: Uint8Array): Record<string, unknown> | undefin
   const parsed = parseStrictJson(bytes, { maxDepth: MAX_DEPTH });
   if (!parsed.ok || parsed.value.issues.length > 0) return undefined;
   const { value } = parsed.value;
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : undefined;
+  return isObject(value) ? value : undefined;
 }

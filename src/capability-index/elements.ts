@@ -1,4 +1,5 @@
 import { isObject } from "../kernel/json.ts";
+import { clip } from "../kernel/text.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import { snakeCase, text } from "../registry/views/fields.ts";
 import { declaredVerbs } from "./action-triggers.ts";
@@ -109,6 +110,5 @@ export function summaryLine(description: string): string {
       .trim()
       .split(/\n|(?<=[.!?。])\s/, 1)[0]
       ?.trim() ?? "";
-  if (line.length <= longestSummary) return line;
-  return `${line.slice(0, longestSummary).replace(/[\ud800-\udbff]$/, "")}…`;
+  return clip(line, longestSummary);
 }

@@ -1,8 +1,7 @@
 import { readDocument, validated } from "../http/body.ts";
 import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
 import { admit, admitAnyone, freshnessOf, parameters, serverName, tenantName } from "../http/request.ts";
-import { type AnswerMeta, notModified, send, succeed } from "../http/respond.ts";
-import { matchesEtag } from "../kernel/etag.ts";
+import { type AnswerMeta, notModified, send, sendConditional, succeed } from "../http/respond.ts";
 import { writerTo } from "../registry/write.ts";
 import { readAdvertise, shownAdvertise } from "./advertise.ts";
 import { fitCapabilityIndex, visibleTenant } from "./budget.ts";
@@ -24,9 +23,7 @@ export function capabilityIndexRoutes(app: App, services: IndexDeps): void {
     const { etag, generation, ...data } = unwrap(await readAdvertise(services, principal, tenant, minGeneration));
     parameters(c, []);
     const meta = { etag, generation, source: "object" as const };
-    const ifNoneMatch = c.req.header("If-None-Match");
-    if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) return notModified(c, services, meta);
-    return succeed(c, services, { tenant, ...data, generation }, meta);
+    return sendConditional(c, services, meta, () => succeed(c, services, { tenant, ...data, generation }, meta));
   });
 
   app.put(`${path}/advertise`, async (c) => {

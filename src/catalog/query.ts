@@ -61,7 +61,7 @@ export function parseCatalogQuery(given: Readonly<Record<string, readonly string
   }
   const since = parameters.get("updated_since")?.[0];
   if (since !== undefined) {
-    const at = parseRfc3339(since);
+    const at = parseRfc3339(since, "up");
     if (at === undefined) {
       return refused("updated_since must be a time as RFC 3339 writes it, such as 2026-01-31T12:00:00Z (a + as %2B)");
     }

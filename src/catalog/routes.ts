@@ -1,9 +1,8 @@
 import { type App, bad, unwrap } from "../http/context.ts";
 import { readPageRequest } from "../http/page.ts";
 import { admitAnyone, freshnessOf } from "../http/request.ts";
-import { notModified, send } from "../http/respond.ts";
+import { send, sendConditional } from "../http/respond.ts";
 import { keepAnswer } from "../http/response-cache.ts";
-import { matchesEtag } from "../kernel/etag.ts";
 import type { CatalogDeps } from "./deps.ts";
 import { parseCatalogQuery } from "./query.ts";
 import { readCatalog } from "./read.ts";
@@ -21,17 +20,12 @@ export function catalogRoutes(app: App, services: CatalogDeps): void {
     if (minGeneration > 0) {
       throw bad("ErrorBadRequest", "Rollcall-Min-Generation is a tenant's, and the catalogue goes across tenants");
     }
-    const page = readPageRequest({
-      limit,
-      cursor,
-    });
+    const page = readPageRequest({ limit, cursor });
     const { body, holds, ...meta } = unwrap(await readCatalog(services, principal, query, page, strong));
     if (holds !== undefined) {
       keepAnswer(c, services, { question: c.req.url, body: () => encoder.encode(body), contentType, meta, holds });
     }
-    const ifNoneMatch = c.req.header("If-None-Match");
-    if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, meta.etag)) return notModified(c, services, meta);
-    return send(c, services, body, contentType, meta);
+    return sendConditional(c, services, meta, () => send(c, services, body, contentType, meta));
   });
 
   app.all(path, () => {

@@ -1,3 +1,4 @@
+import { base64url } from "jose";
 import { canonicalJson } from "../kernel/digest.ts";
 
 /** Where a page ended, and the generation its first page was read at. */
@@ -21,7 +22,7 @@ export class Cursors {
   async write(position: Position, scope: unknown): Promise<string> {
     const payload = new TextEncoder().encode(JSON.stringify([position.after, position.generation]));
     const signature = await crypto.subtle.sign("HMAC", await this.#hmac(), bound(payload, scope));
-    return `${encode(payload)}.${encode(new Uint8Array(signature).slice(0, signatureBytes))}`;
+    return `${base64url.encode(payload)}.${base64url.encode(new Uint8Array(signature).slice(0, signatureBytes))}`;
   }
 
   /** Undefined for anything but a cursor that this deployment made for the same scope. */
@@ -54,22 +55,13 @@ export class Cursors {
 const signatureBytes = 16;
 
 function bound(payload: Uint8Array, scope: unknown): Uint8Array {
-  return new TextEncoder().encode(`${encode(payload)} ${canonicalJson(scope)}`);
-}
-
-function encode(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
+  return new TextEncoder().encode(`${base64url.encode(payload)} ${canonicalJson(scope)}`);
 }
 
 function decode(text: string): Uint8Array | undefined {
   if (!/^[A-Za-z0-9_-]{1,2048}$/.test(text)) return undefined;
   try {
-    return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) =>
-      character.charCodeAt(0),
-    );
+    return base64url.decode(text);
   } catch {
     return undefined;
   }

@@ -1,5 +1,9 @@
 import { type Failure, statusOf } from "../kernel/failure.ts";
 import type { Issue } from "../kernel/issue.ts";
+import { pointerSegments } from "../kernel/issue.ts";
+import type { RequestContext } from "./context.ts";
+import type { HttpDeps } from "./deps.ts";
+import { json, publicOrigin, send } from "./respond.ts";
 
 export const problemJson = "application/problem+json; charset=utf-8";
 
@@ -29,14 +33,10 @@ function errorOf({ path, message }: Issue): { message: string; location?: string
 
 /** `/packages/0/version` as that API writes it: `packages[0].version`. */
 export function dotted(pointer: string): string {
-  return pointer
-    .split("/")
-    .slice(1)
-    .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .reduce(
-      (path, segment) => (/^\d+$/.test(segment) ? `${path}[${segment}]` : path === "" ? segment : `${path}.${segment}`),
-      "",
-    );
+  return pointerSegments(pointer).reduce(
+    (path, segment) => (/^\d+$/.test(segment) ? `${path}[${segment}]` : path === "" ? segment : `${path}.${segment}`),
+    "",
+  );
 }
 
 const titles: Partial<Record<number, string>> = {
@@ -67,4 +67,48 @@ function rpcCode(code: Failure["code"]): number {
   if (code === "ErrorInvalidBody") return -32_700;
   const status = statusOf(code);
   return status === 400 ? -32_600 : status === 500 ? -32_603 : status;
+}
+
+export function fail(c: RequestContext, services: HttpDeps, failure: Failure): Response {
+  const status = statusOf(failure.code);
+  const { code, details } = failure;
+  const headers: Record<string, string> = { "Cache-Control": "no-store" };
+  if (details?.retryAfterSeconds !== undefined) headers["Retry-After"] = String(details.retryAfterSeconds);
+  else if (status === 503) headers["Retry-After"] = "1";
+  if (typeof details?.allow === "string") headers.Allow = details.allow;
+  if (status === 401 || code === "ErrorInsufficientScope")
+    headers["WWW-Authenticate"] = challenge(c, services, failure);
+  if (isOfficial(c.req.path)) {
+    return send(c, services, JSON.stringify(problem(failure)), problemJson, { status, headers });
+  }
+  if (c.req.path === "/mcp") {
+    return send(c, services, JSON.stringify(rpcError(failure, c.get("rpcId"))), json, { status, headers });
+  }
+  const body = c.req.path.startsWith("/mcp/") ? sessionError(failure) : apiError(failure);
+  return send(c, services, JSON.stringify(body), json, { status, headers });
+}
+
+function apiError({ code, message, details }: Failure): unknown {
+  return { success: false, error: { code, message, details } };
+}
+
+/** Below /mcp/ the error is its sentence; code and details stand beside it. */
+export function sessionError({ code, message, details }: Failure): unknown {
+  return { error: message, code, details };
+}
+
+function challenge(c: RequestContext, services: HttpDeps, { code, details }: Failure): string {
+  // No token would help here: what is missing is a session.
+  if (["ErrorSessionMissing", "ErrorSessionInvalid", "ErrorResumeInvalid"].includes(code)) {
+    return 'Session negotiate="/mcp/negotiate"';
+  }
+  const { method, path } = c.req;
+  // Each resource has metadata of its own: the one for /mcp says /mcp (RFC 9728, section 3.1).
+  const suffix = path === "/mcp" ? path : "";
+  const metadata = `resource_metadata="${publicOrigin(c, services.config)}/.well-known/oauth-protected-resource${suffix}"`;
+  if (code === "ErrorInsufficientScope")
+    return `Bearer ${metadata}, error="insufficient_scope", scope="${details?.scope}"`;
+  const error = details?.reason === undefined ? "" : ', error="invalid_token"';
+  const scope = isOfficial(path) && method !== "GET" && method !== "HEAD" ? "registry:publish" : "registry:read";
+  return `Bearer ${metadata}${error}, scope="${scope}"`;
 }

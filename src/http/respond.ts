@@ -1,9 +1,8 @@
 import type { Config } from "../config.ts";
-import { type Failure, statusOf } from "../kernel/failure.ts";
+import { matchesEtag } from "../kernel/etag.ts";
 import type { Source } from "../kernel/platform/usage.ts";
 import type { RequestContext } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
-import { isOfficial, problem, problemJson, rpcError } from "./errors.ts";
 
 /** What an answer says about itself besides its data. */
 export interface AnswerMeta {
@@ -15,7 +14,7 @@ export interface AnswerMeta {
   headers?: Record<string, string>;
 }
 
-const json = "application/json; charset=utf-8";
+export const json = "application/json; charset=utf-8";
 
 /** Names that a page on another origin may read. */
 const exposed =
@@ -57,6 +56,18 @@ export function notModified(c: RequestContext, services: HttpDeps, meta: AnswerM
   return new Response(null, { status: 304, headers });
 }
 
+/** 304 for a caller who has this version already, else the response that `respond` makes. */
+export function sendConditional(
+  c: RequestContext,
+  services: HttpDeps,
+  meta: AnswerMeta & { etag: string },
+  respond: () => Response | Promise<Response>,
+): Response | Promise<Response> {
+  const known = c.req.header("If-None-Match");
+  if (known !== undefined && matchesEtag(known, meta.etag)) return notModified(c, services, meta);
+  return respond();
+}
+
 /** What an answer and the 304 that stands for it have in common. */
 export function validators(
   { config }: HttpDeps,
@@ -72,50 +83,6 @@ export function validators(
     headers["Server-Timing"] = `${source};dur=${milliseconds}`;
   }
   return headers;
-}
-
-export function fail(c: RequestContext, services: HttpDeps, failure: Failure): Response {
-  const status = statusOf(failure.code);
-  const { code, details } = failure;
-  const headers: Record<string, string> = { "Cache-Control": "no-store" };
-  if (details?.retryAfterSeconds !== undefined) headers["Retry-After"] = String(details.retryAfterSeconds);
-  else if (status === 503) headers["Retry-After"] = "1";
-  if (typeof details?.allow === "string") headers.Allow = details.allow;
-  if (status === 401 || code === "ErrorInsufficientScope")
-    headers["WWW-Authenticate"] = challenge(c, services, failure);
-  if (isOfficial(c.req.path)) {
-    return send(c, services, JSON.stringify(problem(failure)), problemJson, { status, headers });
-  }
-  if (c.req.path === "/mcp") {
-    return send(c, services, JSON.stringify(rpcError(failure, c.get("rpcId"))), json, { status, headers });
-  }
-  const body = c.req.path.startsWith("/mcp/") ? sessionError(failure) : apiError(failure);
-  return send(c, services, JSON.stringify(body), json, { status, headers });
-}
-
-function apiError({ code, message, details }: Failure): unknown {
-  return { success: false, error: { code, message, details } };
-}
-
-/** Below /mcp/ the error is its sentence; code and details stand beside it. */
-export function sessionError({ code, message, details }: Failure): unknown {
-  return { error: message, code, details };
-}
-
-function challenge(c: RequestContext, services: HttpDeps, { code, details }: Failure): string {
-  // No token would help here: what is missing is a session.
-  if (["ErrorSessionMissing", "ErrorSessionInvalid", "ErrorResumeInvalid"].includes(code)) {
-    return 'Session negotiate="/mcp/negotiate"';
-  }
-  const { method, path } = c.req;
-  // Each resource has metadata of its own: the one for /mcp says /mcp (RFC 9728, section 3.1).
-  const suffix = path === "/mcp" ? path : "";
-  const metadata = `resource_metadata="${publicOrigin(c, services.config)}/.well-known/oauth-protected-resource${suffix}"`;
-  if (code === "ErrorInsufficientScope")
-    return `Bearer ${metadata}, error="insufficient_scope", scope="${details?.scope}"`;
-  const error = details?.reason === undefined ? "" : ', error="invalid_token"';
-  const scope = isOfficial(path) && method !== "GET" && method !== "HEAD" ? "registry:publish" : "registry:read";
-  return `Bearer ${metadata}${error}, scope="${scope}"`;
 }
 
 export function publicOrigin(c: RequestContext, config: Config): string {

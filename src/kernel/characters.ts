@@ -1,4 +1,5 @@
 import { type Issue, pointer } from "./issue.ts";
+import { isObject } from "./json.ts";
 
 /**
  * Which characters text may hold. What a person cannot see but a model reads is refused: that is where instructions are
@@ -135,7 +136,7 @@ export function* texts(root: unknown): Generator<{ text: string; isKey: boolean;
       for (let index = value.length - 1; index >= 0; index -= 1) {
         todo.push({ value: value[index], parent: node, segment: index });
       }
-    } else if (isRecord(value)) {
+    } else if (isObject(value)) {
       for (const key of Object.keys(value).reverse()) todo.push({ value: value[key], parent: node, segment: key });
     }
   }
@@ -152,6 +153,5 @@ export function pathOf(node: Node, root: string): string {
     );
 }
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+/** RFC 9110: what a header's name is made of. */
+export const httpToken = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;

@@ -14,9 +14,7 @@ const encoder = new TextEncoder();
 /** `sha256-` and hex of the UTF-8 bytes. */
 export async function digestOfText(text: string): Promise<string> {
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", encoder.encode(text)));
-  let hex = "";
-  for (const byte of hash) hex += byte.toString(16).padStart(2, "0");
-  return `sha256-${hex}`;
+  return `sha256-${bytesToHex(hash)}`;
 }
 
 /** The same where nothing can be waited for, as inside a transaction; slower on long texts. */

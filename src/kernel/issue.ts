@@ -5,6 +5,15 @@ export interface Issue {
   message: string;
 }
 
+/** The segments of an RFC 6901 JSON pointer. */
+export function pointerSegments(pointer: string): string[] {
+  return pointer.split("/").slice(1).map(unescapeSegment);
+}
+
+export function unescapeSegment(segment: string): string {
+  return segment.replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
 /** Appends one segment to an RFC 6901 JSON pointer. */
 export function pointer(parent: string, segment: string | number): string {
   return `${parent}/${String(segment).replaceAll("~", "~0").replaceAll("/", "~1")}`;

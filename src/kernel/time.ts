@@ -2,9 +2,9 @@ const pattern = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+
 
 /**
  * The time that RFC 3339 writes, in epoch milliseconds; undefined for anything else, a day that no month has included.
- * Finer than a millisecond counts as the next one, so that nothing from before it is let in.
+ * Digits past the milliseconds are cut off, or rounded up where nothing from before that time may be let in.
  */
-export function parseRfc3339(text: string): number | undefined {
+export function parseRfc3339(text: string, rounding: "down" | "up" = "down"): number | undefined {
   const match = pattern.exec(text);
   if (match === null) return undefined;
   const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
@@ -18,7 +18,8 @@ export function parseRfc3339(text: string): number | undefined {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
-  const milliseconds = Number(fraction.slice(0, 3).padEnd(3, "0")) + (/[1-9]/.test(fraction.slice(3)) ? 1 : 0);
+  const milliseconds =
+    Number(fraction.slice(0, 3).padEnd(3, "0")) + (rounding === "up" && /[1-9]/.test(fraction.slice(3)) ? 1 : 0);
   const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === "-" ? -1 : 1);
   return date.getTime() + ((hour * 60 + minute - offset) * 60 + second) * 1_000 + milliseconds;
 }

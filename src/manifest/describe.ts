@@ -1,5 +1,6 @@
 import { canonicalJson, digestOfText } from "../kernel/digest.ts";
 import { isObject } from "../kernel/json.ts";
+import { clip } from "../kernel/text.ts";
 import { type Attribute, attributesOf } from "./attributes.ts";
 import type { Flag } from "./flag.ts";
 import { mentionedNames, scanCapability, schemaFlags } from "./scan.ts";
@@ -53,8 +54,9 @@ const flagText = 256;
 
 /** Flags quote what the publisher wrote; however long that is, they stay short and few. */
 export function boundedFlags(flags: readonly Flag[], most: number): Flag[] {
-  const clip = (text: string) => (text.length <= flagText ? text : `${text.slice(0, flagText)}…`);
-  return flags.slice(0, most).map(({ rule, path, message }) => ({ rule, path: clip(path), message: clip(message) }));
+  return flags
+    .slice(0, most)
+    .map(({ rule, path, message }) => ({ rule, path: clip(path, flagText), message: clip(message, flagText) }));
 }
 
 /** Takes out what moves without the declared content changing. */

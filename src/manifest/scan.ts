@@ -1,4 +1,5 @@
-import { isRecord, pathOf, texts } from "../kernel/characters.ts";
+import { pathOf, texts } from "../kernel/characters.ts";
+import { isObject } from "../kernel/json.ts";
 import type { Flag } from "./flag.ts";
 import { poisonRules } from "./poison-rules.ts";
 
@@ -44,8 +45,8 @@ const DESTRUCTIVE = new Set(
 const WRITING = new Set("create write update insert upsert rename upload modify edit".split(" "));
 
 function annotationMismatch({ name, declared }: CapabilityText): Flag | undefined {
-  const annotations = isRecord(declared) ? declared["annotations"] : undefined;
-  if (!isRecord(annotations) || annotations["readOnlyHint"] !== true) return undefined;
+  const annotations = isObject(declared) ? declared["annotations"] : undefined;
+  if (!isObject(annotations) || annotations["readOnlyHint"] !== true) return undefined;
   const words = identifierWords(name);
   const verbs = [words.at(0), words.at(-1)];
   const verb = verbs.find((word) => word !== undefined && DESTRUCTIVE.has(word)) ?? verbs[0];

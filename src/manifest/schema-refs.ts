@@ -1,5 +1,5 @@
-import { pathSegment } from "../kernel/characters.ts";
-import { type Issue, pointer } from "../kernel/issue.ts";
+import { httpToken, pathSegment } from "../kernel/characters.ts";
+import { type Issue, pointer, unescapeSegment } from "../kernel/issue.ts";
 import type { Flag } from "./flag.ts";
 
 type Schema = Record<string, unknown>;
@@ -28,7 +28,6 @@ const INSIDE = new Set([
 const MAPS = new Set("properties patternProperties dependentSchemas dependencies $defs definitions".split(" "));
 
 /** A header name: `token` of RFC 9110, section 5.6.2. */
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** What makes a JSON schema unusable: references that never arrive anywhere, and header names that are none. */
 export function schemaIssues(schema: unknown, path: string): Issue[] {
@@ -36,7 +35,7 @@ export function schemaIssues(schema: unknown, path: string): Issue[] {
   const { places, steps } = explore(schema, path);
   for (const place of places) {
     const header = place.schema["x-mcp-header"];
-    if (header === undefined || (typeof header === "string" && TOKEN.test(header))) continue;
+    if (header === undefined || (typeof header === "string" && httpToken.test(header))) continue;
     const at = pointer(place.path, "x-mcp-header");
     issues.push({ path: at, rule: "header-token", message: "A header name is a token of RFC 9110" });
   }
@@ -127,7 +126,7 @@ function resolve(ref: string, root: Place, names: Map<string, Place>): Place | u
   let value: unknown = base.schema;
   let path = base.path;
   for (const segment of fragment.slice(1).split("/")) {
-    const key = segment.replaceAll("~1", "/").replaceAll("~0", "~");
+    const key = unescapeSegment(segment);
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
     value = (value as Record<string, unknown>)[key];
     path = pointer(path, pathSegment(key));

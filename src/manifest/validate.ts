@@ -3,6 +3,7 @@ import { characterIssues } from "../kernel/characters.ts";
 import { canonicalJson } from "../kernel/digest.ts";
 import { type Issue, pointer } from "../kernel/issue.ts";
 import { isObject } from "../kernel/json.ts";
+import { byteLength, clip } from "../kernel/text.ts";
 import { schemaViolations } from "../kernel/zod-issues.ts";
 import type { DescribedItem } from "./describe.ts";
 import { type ItemMemo, memoKey } from "./item-cache.ts";
@@ -183,7 +184,7 @@ function rejection(path: string, issues: readonly Issue[], name = ""): Rejection
 }
 
 function clipped(path: string): string {
-  return path.length <= keptPath ? path : `${path.slice(0, keptPath)}…`;
+  return clip(path, keptPath);
 }
 
 /** The part of a manifest that a pointer lies in: `/tools/3` or a field such as `/title`; none for the whole. */
@@ -201,8 +202,4 @@ function isSection(key: string): key is SectionName {
 /** Whether it is, as canonical JSON. That is no longer than any other JSON of it, and a character is at most 3 bytes. */
 function isLarger(value: unknown, bytes: number): boolean {
   return 3 * JSON.stringify(value).length > bytes && byteLength(canonicalJson(value)) > bytes;
-}
-
-function byteLength(text: string): number {
-  return new TextEncoder().encode(text).byteLength;
 }

@@ -1,6 +1,7 @@
 import { type Page, type PageRequest, pagedBy } from "../http/page.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
+import { parseRfc3339 } from "../kernel/time.ts";
 import type { ListedVersion, VersionQuery } from "./contract.ts";
 import type { OfficialDeps } from "./deps.ts";
 
@@ -51,20 +52,11 @@ function noServer(name: string): Failure {
   return failure("ErrorMCPServerNotFound", `Server not found: there is no public server ${name}`);
 }
 
-const form = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i;
-
-/**
- * An RFC 3339 time as the registry writes its own. Digits past the milliseconds are cut off, which changes no comparison
- * with times that have none.
- */
-export function parseTime(value: string): string | undefined {
-  const [, date] = form.exec(value) ?? [];
-  const [day, time] = [Date.parse(`${date}T00:00:00Z`), Date.parse(value.toUpperCase())];
-  if (date === undefined || Number.isNaN(day) || Number.isNaN(time)) return undefined;
-  // A day that its month does not have would count as one of the next.
-  if (!new Date(day).toISOString().startsWith(date)) return undefined;
-  // Years are compared as text: one of five digits would come before all of four.
-  return new Date(Math.min(time, lastTime)).toISOString();
-}
-
+/** Times are compared as text, where a year of five digits would come before all of four. */
 const lastTime = Date.UTC(9_999, 11, 31, 23, 59, 59, 999);
+
+/** An RFC 3339 time as the registry writes its own. */
+export function storedTime(value: string): string | undefined {
+  const time = parseRfc3339(value);
+  return time === undefined ? undefined : new Date(Math.min(time, lastTime)).toISOString();
+}

@@ -3,13 +3,12 @@ import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
 import { dotted } from "../http/errors.ts";
 import { readPageRequest } from "../http/page.ts";
 import { admitAnyone, flag, parameters } from "../http/request.ts";
-import { notModified, publicOrigin, send } from "../http/respond.ts";
+import { publicOrigin, send, sendConditional } from "../http/respond.ts";
 import { digestOfText } from "../kernel/digest.ts";
-import { matchesEtag } from "../kernel/etag.ts";
 import { version as ownVersion, service } from "../kernel/version.ts";
 import type { OfficialDeps } from "./deps.ts";
 import { serverJsonIssues } from "./publish.ts";
-import { listOfficial, officialVersion, officialVersions, parseTime, type VersionFilter } from "./read.ts";
+import { listOfficial, officialVersion, officialVersions, storedTime, type VersionFilter } from "./read.ts";
 import { serverResponse } from "./response.ts";
 import { OfficialName } from "./schema.ts";
 
@@ -32,9 +31,8 @@ export async function answer(
   const text = JSON.stringify(body);
   const etag = `W/"${(await digestOfText(text)).slice(7, 39)}"`;
   const meta = { source: "object" as const, etag, ...more };
-  const ifNoneMatch = c.req.method === "GET" ? c.req.header("If-None-Match") : undefined;
-  if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) return notModified(c, services, meta);
-  return send(c, services, text, json, meta);
+  const respond = () => send(c, services, text, json, meta);
+  return c.req.method === "GET" ? sendConditional(c, services, meta, respond) : respond();
 }
 
 /** Reading the official registry's API: everyone sees what is public. */
@@ -117,7 +115,7 @@ function filterOf({ search, updated_since, version, include_deleted }: ListQuery
   if (search !== undefined && search.length > 1_000)
     throw bad("ErrorBadRequest", "search is longer than 1000 characters");
   const isDeletedWanted = flag("include_deleted", include_deleted);
-  const updatedSince = updated_since ? parseTime(updated_since) : undefined;
+  const updatedSince = updated_since ? storedTime(updated_since) : undefined;
   if (updated_since && updatedSince === undefined) {
     const hint = "an RFC 3339 time such as 2025-08-07T13:15:04.280Z, with + written as %2B";
     throw bad("ErrorBadRequest", `Invalid updated_since: expected ${hint}`);

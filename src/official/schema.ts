@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { isObject } from "../kernel/json.ts";
+import { byteLength } from "../kernel/text.ts";
 
 /** The official registry's server.json. Unknown keys are kept: what was published comes back as it was. */
 
@@ -192,10 +194,6 @@ export const StatusUpdate = z
   .describe("The lifecycle status that a version, or all of a server's, is to have.");
 export type StatusUpdate = z.infer<typeof StatusUpdate>;
 
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function bytesOf(value: unknown): number {
-  return value === undefined ? 0 : new TextEncoder().encode(JSON.stringify(value)).byteLength;
+  return value === undefined ? 0 : byteLength(JSON.stringify(value));
 }

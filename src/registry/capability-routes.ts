@@ -1,8 +1,7 @@
 import { flatten } from "../formats/rtfs/index.ts";
 import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
 import { admitAnyone, flag, freshnessOf, parameters, tenantName } from "../http/request.ts";
-import { notModified, send, succeed } from "../http/respond.ts";
-import { matchesEtag } from "../kernel/etag.ts";
+import { send, sendConditional, succeed } from "../http/respond.ts";
 import { capabilityText, readCapability } from "./capability.ts";
 import type { RegistryDeps } from "./deps.ts";
 import { capabilityDocument } from "./views/capability.ts";
@@ -28,18 +27,14 @@ export function capabilityRoutes(app: App, services: RegistryDeps): void {
     const variant = `${format}${flat ? ".flat" : ""}${hints ? ".hints" : ""}`;
     const etag = `W/"${found.capability.digest}.${found.head.overlay}.k1.${variant}"`;
     const meta = { etag, generation: found.generation, source: "object" as const, headers: { Vary: "Accept" } };
-    const ifNoneMatch = c.req.header("If-None-Match");
-    if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) return notModified(c, services, meta);
-
-    const document = capabilityDocument(found, { hints });
-    const data = flat ? flatLayout(document) : document;
-    if (format === "json") return succeed(c, services, data, meta);
-    const { text, losses } = capabilityText(format, data);
-    const lost: Record<string, string> =
-      losses.length === 0 ? {} : { "Rollcall-Losses": losses.map(encodeURI).join(" ").slice(0, 1_000) };
-    return send(c, services, text, `${formats[format]}; charset=utf-8`, {
-      ...meta,
-      headers: { ...meta.headers, ...lost },
+    return sendConditional(c, services, meta, () => {
+      const document = capabilityDocument(found, { hints });
+      const data = flat ? flatLayout(document) : document;
+      if (format === "json") return succeed(c, services, data, meta);
+      const { text, losses } = capabilityText(format, data);
+      const headers: Record<string, string> = { ...meta.headers };
+      if (losses.length > 0) headers["Rollcall-Losses"] = losses.map(encodeURI).join(" ").slice(0, 1_000);
+      return send(c, services, text, `${formats[format]}; charset=utf-8`, { ...meta, headers });
     });
   });
 

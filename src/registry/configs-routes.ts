@@ -3,8 +3,8 @@ import { readDocument, validated } from "../http/body.ts";
 import { type App, bad, type RequestContext, refuse, unwrap } from "../http/context.ts";
 import { readPageRequest } from "../http/page.ts";
 import { admit, freshnessOf, parameters, serverName, serverRef, tenantName } from "../http/request.ts";
-import { notModified, succeed } from "../http/respond.ts";
-import { etagOf, matchesEtag } from "../kernel/etag.ts";
+import { sendConditional, succeed } from "../http/respond.ts";
+import { etagOf } from "../kernel/etag.ts";
 import { generationObjection, insiderObjection } from "./access.ts";
 import type { ServerEntry, SourceDetail, Writer } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
@@ -65,13 +65,14 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
     const principal = await admit(c, services, "registry:read");
     const { entry, generation } = unwrap(await readServer(services, principal, ref, minGeneration));
     const meta = { etag: etagOf(entry.head, "config"), generation, source: "object" as const };
-    const ifNoneMatch = c.req.header("If-None-Match");
-    if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, meta.etag)) return notModified(c, services, meta);
-    const message = "MCP server information retrieved successfully";
-    // Sources, policy and whatever else is in a config are the tenant's own business.
-    if (!holds(principal, ref.tenant)) return succeed(c, services, summaryOf(entry), { ...meta, message });
-    const sources = entry.head.sources === undefined ? undefined : await services.tenant(ref.tenant).sources(ref.name);
-    return succeed(c, services, shown(entry, sources), { ...meta, message });
+    return sendConditional(c, services, meta, async () => {
+      const message = "MCP server information retrieved successfully";
+      // Sources, policy and whatever else is in a config are the tenant's own business.
+      if (!holds(principal, ref.tenant)) return succeed(c, services, summaryOf(entry), { ...meta, message });
+      const hasSources = entry.head.sources !== undefined;
+      const sources = hasSources ? await services.tenant(ref.tenant).sources(ref.name) : undefined;
+      return succeed(c, services, shown(entry, sources), { ...meta, message });
+    });
   });
 
   app.delete(onePath, async (c) => {

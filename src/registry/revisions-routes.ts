@@ -1,7 +1,6 @@
 import { type App, bad, type RequestContext, refuse, unwrap } from "../http/context.ts";
 import { admit, freshnessOf, parameters, serverRef, wholeNumber } from "../http/request.ts";
-import { notModified, succeed } from "../http/respond.ts";
-import { matchesEtag } from "../kernel/etag.ts";
+import { sendConditional, succeed } from "../http/respond.ts";
 import { sectionForKind } from "../manifest/schema/manifest.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
 import { insiderObjection, readableHead } from "./access.ts";
@@ -39,10 +38,10 @@ export function historyRoutes(app: App, services: RegistryDeps): void {
     const { manifest, revision, generation, head } = retained;
     // The revision never changes, but what is switched off in it does.
     const meta = { etag: `"${revision.digest}.${head.overlay}"`, generation, source: "object" as const };
-    const ifNoneMatch = c.req.header("If-None-Match");
-    if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, meta.etag)) return notModified(c, services, meta);
-    const data = { ...revision, manifest: whole(manifest), capabilities: index(manifest, head) };
-    return succeed(c, services, data, meta);
+    return sendConditional(c, services, meta, () => {
+      const data = { ...revision, manifest: whole(manifest), capabilities: index(manifest, head) };
+      return succeed(c, services, data, meta);
+    });
   });
 
   app.get(`${path}/diff`, async (c) => {

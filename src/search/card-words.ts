@@ -1,4 +1,5 @@
 import { isObject } from "../kernel/json.ts";
+import { clip } from "../kernel/text.ts";
 import type { CapabilityCard } from "./contract.ts";
 
 /** Enough to choose by; whoever wants the rest reads the item. */
@@ -13,12 +14,6 @@ export function cardWords(
   return {
     version: typeof version === "string" ? version : undefined,
     title: typeof title === "string" ? title : undefined,
-    description: typeof description === "string" ? clipped(description) : undefined,
+    description: typeof description === "string" ? clip(description, descriptionCharacters) : undefined,
   };
-}
-
-function clipped(text: string): string {
-  if (text.length <= descriptionCharacters) return text;
-  // A cut through a surrogate pair would leave half a character.
-  return `${text.slice(0, descriptionCharacters).replace(/[\ud800-\udbff]$/, "")}…`;
 }

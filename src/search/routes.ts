@@ -1,8 +1,7 @@
 import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
 import { admitAnyone, flag, freshnessOf, tenantName, wholeNumber } from "../http/request.ts";
-import { notModified, send } from "../http/respond.ts";
+import { send, sendConditional } from "../http/respond.ts";
 import { digestOfText } from "../kernel/digest.ts";
-import { matchesEtag } from "../kernel/etag.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { SearchDeps } from "./deps.ts";
 import { type Search, searchCapabilities } from "./search.ts";
@@ -32,10 +31,10 @@ export function searchRoutes(app: App, services: SearchDeps): void {
     const { nextCursor: _, ...lasting } = found;
     const etag = `W/"${version}-${(await digestOfText(JSON.stringify(lasting))).slice(7, 39)}"`;
     const meta = { generation, etag, source: "object" as const };
-    const ifNoneMatch = c.req.header("If-None-Match");
-    if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) return notModified(c, services, meta);
-    const body = `{"success":true,"data":${content.slice(0, -1)},"generation":${generation}}}`;
-    return send(c, services, body, "application/json; charset=utf-8", meta);
+    return sendConditional(c, services, meta, () => {
+      const body = `{"success":true,"data":${content.slice(0, -1)},"generation":${generation}}}`;
+      return send(c, services, body, "application/json; charset=utf-8", meta);
+    });
   });
 
   app.all(path, () => {

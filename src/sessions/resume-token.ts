@@ -1,10 +1,12 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
+
 /**
  * A token that resumes a session is the session's id and a secret, of which the session keeps only the hash.
  */
 
 /** The secret half, to be put behind the session's id once that is known. */
 export async function newResumeSecret(): Promise<{ secret: string; hash: string }> {
-  const secret = hex(crypto.getRandomValues(new Uint8Array(32)));
+  const secret = bytesToHex(crypto.getRandomValues(new Uint8Array(32)));
   return { secret, hash: await hashOf(secret) };
 }
 
@@ -20,9 +22,5 @@ export async function readResumeToken(token: string): Promise<{ sessionId: strin
 }
 
 async function hashOf(secret: string): Promise<string> {
-  return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(secret))));
-}
-
-function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return bytesToHex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(secret))));
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { err, ok, type Result } from "../kernel/result.ts";
+import { withTimeout } from "../kernel/timeout.ts";
 import { service, version } from "../kernel/version.ts";
 import type { Era } from "../registry/contract.ts";
 import type { DeclaredItem, ListName, SourceFailure, SourceRequest } from "./contract.ts";
@@ -78,7 +79,8 @@ export async function connect(
   try {
     const prior = priorOf(era, discover);
     const options = { timeout: requestMs, signal: traffic.signal, prior };
-    await within(requestMs, traffic.signal, client.connect(transport, options));
+    // While the SDK waits for the first event of a stream it heeds neither its timeout nor the signal.
+    await withTimeout(client.connect(transport, options), requestMs, traffic.signal);
   } catch (error) {
     const asked = era === "2026-07-28" ? "server/discover" : "initialize";
     const failure = failed(error, asked);
@@ -125,23 +127,4 @@ function priorOf(era: Era, discover: Record<string, unknown> | undefined): Sdk.P
   if (era !== "2026-07-28") return { kind: "legacy" };
   // The SDK checks it, and throws where it is none.
   return discover === undefined ? undefined : { kind: "modern", discover: discover as Sdk.DiscoverResult };
-}
-
-/**
- * What is waited for, or an error when time is up or the signal aborts. While the SDK waits for the first event of a
- * stream it does neither.
- */
-async function within<T>(milliseconds: number, signal: AbortSignal, promise: Promise<T>): Promise<T> {
-  const given = Promise.withResolvers<never>();
-  const giveUp = () => given.reject(new DOMException("waited long enough", "TimeoutError"));
-  const timer = setTimeout(giveUp, milliseconds);
-  signal.addEventListener("abort", giveUp);
-  try {
-    if (signal.aborted) giveUp();
-    return await Promise.race([promise, given.promise]);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", giveUp);
-    promise.catch(() => {});
-  }
 }

@@ -1,4 +1,5 @@
 import { isObject } from "../kernel/json.ts";
+import { clip } from "../kernel/text.ts";
 import { FetchError, type FetchFailureKind } from "../outbound/fetch-failure.ts";
 import type { SourceFailure, SourceFailureReason } from "./contract.ts";
 import type * as Sdk from "./mcp-sdk.ts";
@@ -24,7 +25,7 @@ export function createSafeLine(headers: Record<string, string>): SafeLine {
       .toWellFormed()
       .replace(/[\p{C}\s]+/gu, " ")
       .trim();
-    return line.length <= MAX_LINE ? line : `${line.slice(0, MAX_LINE).toWellFormed()}…`;
+    return clip(line, MAX_LINE);
   };
 }
 

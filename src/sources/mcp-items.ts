@@ -1,3 +1,4 @@
+import { httpToken } from "../kernel/characters.ts";
 import { isObject } from "../kernel/json.ts";
 import type { Era } from "../registry/contract.ts";
 import type { DeclaredItem, ListName } from "./contract.ts";
@@ -9,7 +10,6 @@ import type { DeclaredItem, ListName } from "./contract.ts";
  */
 
 const KEY = "x-mcp-header";
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const TYPES: readonly unknown[] = ["string", "integer", "boolean"];
 
 /** Where a property is not always there, or not alone: a header cannot be made from it. */
@@ -55,7 +55,7 @@ function faultOf(
 }
 
 function nameFault(name: unknown, taken: Set<string>): string | undefined {
-  if (typeof name !== "string" || !TOKEN.test(name)) return `${KEY} is not the name of a header`;
+  if (typeof name !== "string" || !httpToken.test(name)) return `${KEY} is not the name of a header`;
   if (taken.has(name.toLowerCase())) return `two properties have the same ${KEY}`;
   taken.add(name.toLowerCase());
   return undefined;

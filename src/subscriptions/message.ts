@@ -1,3 +1,4 @@
+import { byteLength } from "../kernel/text.ts";
 import { type ChangeRow, changeOf } from "../registry/sql/change-log.ts";
 import { type ChangeFilters, isWanted } from "./schema.ts";
 
@@ -52,5 +53,5 @@ export function testMessage(tenant: string, subscription: string, at: string): U
 }
 
 function sizeOf(value: unknown): number {
-  return new TextEncoder().encode(JSON.stringify(value)).byteLength;
+  return byteLength(JSON.stringify(value));
 }

@@ -1,3 +1,4 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { decodeBase64, encodeBase64 } from "../kernel/base64.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 
@@ -70,7 +71,7 @@ const smallOrder = new Set([
 
 function isSmallOrder(point: Uint8Array): boolean {
   const unsigned = Uint8Array.from(point, (byte, index) => (index === 31 ? byte & 0x7f : byte));
-  return smallOrder.has(Array.from(unsigned, (byte) => byte.toString(16).padStart(2, "0")).join(""));
+  return smallOrder.has(bytesToHex(unsigned));
 }
 
 function importPublic(bytes: Uint8Array): Promise<CryptoKey> {

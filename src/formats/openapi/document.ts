@@ -1,6 +1,7 @@
 import { pathSegment } from "../../kernel/characters.ts";
-import { pointer } from "../../kernel/issue.ts";
+import { pointer, unescapeSegment } from "../../kernel/issue.ts";
 import { isObject } from "../../kernel/json.ts";
+import { clip } from "../../kernel/text.ts";
 import type { ImportFault } from "../imported.ts";
 import { createWarnings, fault, publicUrl, type Warnings } from "../text.ts";
 
@@ -121,7 +122,7 @@ export function targetOf(source: Source, at: Place): Target | undefined {
   }
   let place = source.top;
   for (const segment of key.split("/").slice(1)) {
-    place = child(place, segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+    place = child(place, unescapeSegment(segment));
     if (place.value === undefined) {
       fail(source, `the reference ${quoted(ref)} points at nothing`, at);
       return undefined;
@@ -140,5 +141,5 @@ function decoded(fragment: string): string {
 }
 
 function quoted(ref: string): string {
-  return JSON.stringify(ref.length > 200 ? `${ref.slice(0, 200)}…` : ref);
+  return JSON.stringify(clip(ref, 200));
 }

@@ -1,4 +1,4 @@
-import { pointer } from "../../kernel/issue.ts";
+import { pointer, unescapeSegment } from "../../kernel/issue.ts";
 import { isObject, type JsonObject, own } from "../../kernel/json.ts";
 
 export interface Target {
@@ -39,10 +39,7 @@ function look(root: unknown, reference: string): Target | undefined {
 function segmentsOf(fragment: string): string[] | undefined {
   try {
     const text = decodeURIComponent(fragment);
-    return text
-      .split("/")
-      .slice(1)
-      .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+    return text.split("/").slice(1).map(unescapeSegment);
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { clip } from "../../kernel/text.ts";
 export interface Reason {
   /** RFC 6901 pointer inside the capability or header, as it is after the change where the place still exists. */
   path: string;
@@ -33,7 +34,7 @@ function nearest(path: string): string {
 }
 
 function clipped(message: string): string {
-  return message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE - 1).toWellFormed()}…`;
+  return clip(message, MAX_MESSAGE);
 }
 
 export function createLedger(): Ledger {

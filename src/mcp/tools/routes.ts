@@ -1,9 +1,10 @@
 import { readDocument } from "../../http/body.ts";
 import { type App, bad, type RequestContext, RequestFailed, unwrap } from "../../http/context.ts";
+import { sessionError } from "../../http/errors.ts";
 import { wantsEvents } from "../../http/event-stream.ts";
 import { log } from "../../http/observe.ts";
 import { parameters } from "../../http/request.ts";
-import { send, sessionError } from "../../http/respond.ts";
+import { send } from "../../http/respond.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { eventText } from "../../kernel/sse.ts";

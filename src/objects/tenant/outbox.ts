@@ -1,4 +1,5 @@
 import type { ObjectStorage } from "../../kernel/platform/counted-storage.ts";
+import { withTimeout } from "../../kernel/timeout.ts";
 import { owe, type Task } from "../../registry/sql/outbox-table.ts";
 import { nextDelivery } from "../../subscriptions/sql/queue.ts";
 
@@ -55,19 +56,6 @@ const alarmAfterMs = 2_000;
 
 /** A directory or a watcher that takes longer than this has failed, and is tried again later. */
 const answerMs = 5_000;
-
-async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
-  // A timer that is left running keeps the object awake.
-  const timer = new AbortController();
-  const late = scheduler.wait(milliseconds, { signal: timer.signal }).then(() => {
-    throw new Error(`no answer in ${milliseconds} ms`);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    timer.abort();
-  }
-}
 
 export class Outbox {
   readonly #storage: ObjectStorage;
@@ -162,7 +150,7 @@ export class Outbox {
     const names = tasks.map(({ subject }) => subject);
     let unfinished: string[] = [];
     const done = await this.#attempt(tasks, async () => {
-      unfinished = await within(answerMs, this.#projections.updateDirectory(names));
+      unfinished = await withTimeout(this.#projections.updateDirectory(names), answerMs);
     });
     if (done) this.#delivered.push(...tasks.filter(({ subject }) => !unfinished.includes(subject)));
     else this.#settle(tasks, false);
@@ -178,7 +166,9 @@ export class Outbox {
 
   async #tellWatchers(): Promise<void> {
     const told = async (task: TaskRow) => {
-      const done = await this.#attempt([task], () => within(answerMs, this.#projections.tellWatcher(task.subject)));
+      const done = await this.#attempt([task], () =>
+        withTimeout(this.#projections.tellWatcher(task.subject), answerMs),
+      );
       this.#settle([task], done);
     };
     for (let due = this.#due("task = 'watcher'"); due.length > 0; due = this.#due("task = 'watcher'")) {

@@ -1,3 +1,4 @@
+import { isObject } from "../../kernel/json.ts";
 /**
  * Paths into a posted config as generators declare them: `generation.patterns[0].template`, and `elements[].example`
  * for any element of a list.
@@ -33,6 +34,5 @@ function stepsOf(path: string): Step[] {
 function follow(value: unknown, step: Step): unknown[] {
   if (step === "any") return Array.isArray(value) ? value.slice(0, mostElements) : [];
   if ("index" in step) return Array.isArray(value) && step.index < value.length ? [value[step.index]] : [];
-  const holds = typeof value === "object" && value !== null && !Array.isArray(value) && Object.hasOwn(value, step.key);
-  return holds ? [(value as Record<string, unknown>)[step.key]] : [];
+  return isObject(value) && Object.hasOwn(value, step.key) ? [value[step.key]] : [];
 }

@@ -2,6 +2,7 @@ import { readDocument, validated } from "../../http/body.ts";
 import { type App, bad, type RequestContext, unwrap } from "../../http/context.ts";
 import { flag, parameters, serverRef } from "../../http/request.ts";
 import { succeed } from "../../http/respond.ts";
+import { isObject } from "../../kernel/json.ts";
 import { GeneratorType } from "../../kernel/names.ts";
 import { Generator } from "../../manifest/schema/capability.ts";
 import type { RegistryDeps } from "../deps.ts";
@@ -56,8 +57,6 @@ async function readConfigBody(c: RequestContext, limits: { bytes: number; depth:
   const { value, issues } = await readDocument(c, limits);
   const [damage] = issues;
   if (damage !== undefined) throw bad("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues });
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw bad("ErrorMCPServerValidation", "A config is an object");
-  }
+  if (!isObject(value)) throw bad("ErrorMCPServerValidation", "A config is an object");
   return value;
 }

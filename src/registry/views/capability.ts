@@ -1,6 +1,7 @@
 import type { CapabilityFlag } from "../../manifest/flag.ts";
 import type { StoredCapability } from "../../manifest/stored.ts";
 import { declaredItem } from "./enabled.ts";
+import { object } from "./fields.ts";
 
 /** Where a runtime would call a capability and with what: names of variables and a declared URL, never their values. */
 export interface RuntimeHints {
@@ -49,10 +50,6 @@ function variable(value: unknown): string | undefined {
 function plainUrl(value: string | undefined): string | undefined {
   const url = value === undefined ? null : URL.parse(value);
   return url === null ? undefined : `${url.protocol}//${url.host}${url.pathname}`;
-}
-
-function object(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
 
 function text(value: unknown): string | undefined {

@@ -1,3 +1,4 @@
+import { isObject } from "../../kernel/json.ts";
 import type { StoredManifest } from "../../manifest/stored.ts";
 import type { Head } from "../contract.ts";
 
@@ -12,7 +13,7 @@ export function texts(value: unknown): string[] {
 }
 
 export function object(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  return isObject(value) ? value : {};
 }
 
 export function objects(value: unknown): Record<string, unknown>[] {

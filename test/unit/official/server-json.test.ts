@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { serverJsonOf } from "../../../src/official/derive-server-json.ts";
 import { serverJsonIssues } from "../../../src/official/publish.ts";
-import { parseTime } from "../../../src/official/read.ts";
+import { storedTime } from "../../../src/official/read.ts";
 import { isVersionRange, ServerJson } from "../../../src/official/schema.ts";
 import {
   claimedUrls,
@@ -273,7 +273,7 @@ describe("updated_since", () => {
     ["2025-08-07T13:15:04Z", "2025-08-07T13:15:04.000Z"],
     ["2025-08-07t15:15:04.2809999+02:00", "2025-08-07T13:15:04.280Z"],
     ["9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59.999Z"],
-  ])("%s is %s", (given, expected) => expect(parseTime(given)).toBe(expected));
+  ])("%s is %s", (given, expected) => expect(storedTime(given)).toBe(expected));
 
   it.each([
     "2025-08-07",
@@ -284,5 +284,5 @@ describe("updated_since", () => {
     "2025-02-30T00:00:00Z",
     "2025-13-01T00:00:00Z",
     "2025-01-01T25:00:00Z",
-  ])("%s is none", (given) => expect(parseTime(given)).toBeUndefined());
+  ])("%s is none", (given) => expect(storedTime(given)).toBeUndefined());
 });
