@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson, digestOf } from "../../../src/kernel/digest.ts";
 import { canonicalManifest } from "../../../src/manifest/stored.ts";
-import { describeFixture } from "../fixtures.ts";
+import { describeFixture } from "../../support/fixtures.ts";
 
 describeFixture("canonical JSON matches RFC 8785", "security/jcs", (folder) => {
   it.each(readdirSync(join(folder, "input")))("for %s", (file) => {

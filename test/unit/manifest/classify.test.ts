@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../../src/kernel/digest.ts";
 import { classifyCapability, classifyHeader, type Verdict } from "../../../src/manifest/classify/classify.ts";
-import { describeFixture, readJson } from "../fixtures.ts";
+import { describeFixture, readJson } from "../../support/fixtures.ts";
 
 type Json = Record<string, unknown>;
 type Case = [behaviour: string, before: unknown, after: unknown, expected: Verdict["classification"]];

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { characterIssues } from "../../../src/kernel/characters.ts";
 import type { Issue } from "../../../src/kernel/issue.ts";
 import { mentionedNames, scanCapability, schemaFlags, schemaIssues, twinFlags } from "../../../src/manifest/scan.ts";
-import { describeFixture, readJson } from "../fixtures.ts";
+import { describeFixture, readJson } from "../../support/fixtures.ts";
 
 type Tool = { name: string; inputSchema: unknown };
 

@@ -8,7 +8,7 @@ import { createOperations } from "../../../src/kernel/platform/usage.ts";
 import { attributesOf, countAttributes } from "../../../src/manifest/attributes.ts";
 import { directoryOf } from "../../../src/objects/stubs.ts";
 import type { CatalogEntry } from "../../../src/registry/summary.ts";
-import { backToFirstTables } from "../objects/first-tables.ts";
+import { backToFirstTables } from "../support/first-tables.ts";
 import { capabilities, config, configs, drained, Registry, token } from "../support/registry.ts";
 import { separateCache } from "../support/stale-kv.ts";
 

@@ -4,7 +4,7 @@ import { SignJWT } from "jose";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { DirectoryObject } from "../../../src/objects/directory/directory-object.ts";
 import { ServerJson } from "../../../src/official/schema.ts";
-import { backToFirstTables } from "../objects/first-tables.ts";
+import { backToFirstTables } from "../support/first-tables.ts";
 import {
   type Answer,
   capabilities,

@@ -8,7 +8,7 @@ import { DirectoryFeed } from "../../../src/objects/tenant/directory-feed.ts";
 import type { CapabilityCard } from "../../../src/search/contract.ts";
 import { itemBag } from "../../../src/search/item-terms.ts";
 import type { ItemChange } from "../../../src/search/sql/directory-cards.ts";
-import { backToFirstTables } from "../objects/first-tables.ts";
+import { backToFirstTables } from "../support/first-tables.ts";
 import { type Member, member } from "../support/member.ts";
 import { capabilities, drained, tools } from "../support/registry.ts";
 
