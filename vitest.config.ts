@@ -1,6 +1,6 @@
 import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
-import { oneModule } from "./test/one-module.ts";
+import { oneModule } from "./test/worker/one-module.ts";
 
 export default defineConfig({
   test: {

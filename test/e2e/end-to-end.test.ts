@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { genesisOf, verifyChain } from "../../src/registry/change-chain.ts";
 import { importSigningKey } from "../../src/webhooks/keys.ts";
 import { signWebhook } from "../../src/webhooks/sign.ts";
-import { startUpstream, tool, type Upstream } from "./sources/upstream.ts";
 import { stopAll } from "./support/process.ts";
 import { type RegistryProcess, startRegistry } from "./support/registry-process.ts";
+import { startUpstream, tool, type Upstream } from "./support/upstream.ts";
 
 let registry: RegistryProcess;
 let upstream: Upstream;

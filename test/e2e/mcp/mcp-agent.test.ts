@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Peer, startPeer } from "../sources/peers/introspecting.ts";
+import { type Peer, startPeer } from "../support/peers/introspecting.ts";
 import { stopAll } from "../support/process.ts";
 import { type RegistryProcess, startRegistry } from "../support/registry-process.ts";
 

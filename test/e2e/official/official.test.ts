@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { describeFixture, readJson } from "../../unit/fixtures.ts";
-import { startUpstream, tool, type Upstream } from "../sources/upstream.ts";
+import { describeFixture, readJson } from "../../support/fixtures.ts";
 import { type Running, runCli, startCli, stopAll } from "../support/process.ts";
 import { type SeedEntry, toServerJson } from "../support/seed-entries.ts";
+import { startUpstream, tool, type Upstream } from "../support/upstream.ts";
 
 /** On a busy machine the server may close a kept connection in the moment it is used again. */
 const unkept = { Connection: "close" };

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { describeFixture, readJson } from "../../unit/fixtures.ts";
+import { describeFixture, readJson } from "../../support/fixtures.ts";
 import { runCli, startCli, stopAll } from "../support/process.ts";
 
 type Tool = Record<string, unknown> & { name: string };

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { SourceRequest } from "../../../src/sources/contract.ts";
 import { introspectSource } from "../../../src/sources/introspect.ts";
+import { type Peer, startPeer } from "../support/peers/introspecting.ts";
 import { stopAll } from "../support/process.ts";
-import { type Peer, startPeer } from "./peers/introspecting.ts";
 
 /** In this process, because a Worker's connections end with its request, whoever closes them. */
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RememberedEra } from "../../../src/registry/contract.ts";
 import type { SourceBounds, SourceRequest } from "../../../src/sources/contract.ts";
+import { type Introspecting, type Peer, startIntrospecting, startPeer } from "../support/peers/introspecting.ts";
 import { stopAll } from "../support/process.ts";
-import { type Introspecting, type Peer, startIntrospecting, startPeer } from "./peers/introspecting.ts";
 
 let introspecting: Introspecting;
 let peer: Peer;

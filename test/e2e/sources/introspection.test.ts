@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { digestOf } from "../../../src/kernel/digest.ts";
 import type { Era } from "../../../src/registry/contract.ts";
 import { sourceManifest } from "../../../src/sources/source-manifest.ts";
-import { expectPublishable } from "../../unit/formats/importing.ts";
+import { expectPublishable } from "../../support/importing.ts";
+import { declared, instructions, serverInfo } from "../support/peers/declared.ts";
+import { type Introspecting, type Peer, startIntrospecting, startPeer } from "../support/peers/introspecting.ts";
 import { stopAll } from "../support/process.ts";
-import { declared, instructions, serverInfo } from "./peers/declared.ts";
-import { type Introspecting, type Peer, startIntrospecting, startPeer } from "./peers/introspecting.ts";
 
 let introspecting: Introspecting;
 const peers: Record<string, Peer> = {};

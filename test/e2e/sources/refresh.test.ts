@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { importSigningKey } from "../../../src/webhooks/keys.ts";
 import { signWebhook } from "../../../src/webhooks/sign.ts";
+import { declared } from "../support/peers/declared.ts";
+import { startPeer } from "../support/peers/introspecting.ts";
 import { stopAll } from "../support/process.ts";
 import { type RegistryProcess, startRegistry } from "../support/registry-process.ts";
-import { declared } from "./peers/declared.ts";
-import { startPeer } from "./peers/introspecting.ts";
-import { startUpstream, tool, type Upstream } from "./upstream.ts";
+import { startUpstream, tool, type Upstream } from "../support/upstream.ts";
 
 let registry: RegistryProcess;
 const upstreams: Upstream[] = [];

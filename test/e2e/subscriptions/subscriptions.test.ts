@@ -8,7 +8,7 @@ import { Webhook } from "standardwebhooks";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { importVerifyingKey } from "../../../src/webhooks/keys.ts";
 import { verifyWebhook } from "../../../src/webhooks/verify.ts";
-import { describeFixture } from "../../unit/fixtures.ts";
+import { describeFixture } from "../../support/fixtures.ts";
 import { type Running, runCli, startCli, stopAll } from "../support/process.ts";
 
 interface Message {

@@ -2,7 +2,7 @@ import { SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import { createJwks } from "../../../src/auth/jwks.ts";
 import { type KeySource, type TokenFault, type TokenRules, verifyToken } from "../../../src/auth/verify-token.ts";
-import { describeFixture, readJson } from "../fixtures.ts";
+import { describeFixture, readJson } from "../../support/fixtures.ts";
 import { compact, encoded, keyPair, signatureOf } from "./signing.ts";
 
 const now = 1_800_000_000_000;

@@ -2,7 +2,7 @@ import { decodeProtectedHeader } from "jose";
 import { expect, it } from "vitest";
 import { createJwks } from "../../../src/auth/jwks.ts";
 import { type KeySource, verifySignature } from "../../../src/auth/verify-token.ts";
-import { describeFixture, readJson } from "../fixtures.ts";
+import { describeFixture, readJson } from "../../support/fixtures.ts";
 
 interface Jwk {
   kty: string;

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { importGraphqlIntrospection, importGraphqlSdl } from "../../../src/formats/graphql/import-graphql.ts";
 import type { Imported, ImportFault } from "../../../src/formats/imported.ts";
 import { defaultBounds } from "../../../src/kernel/bounds.ts";
-import { describeFixture, readJson } from "../fixtures.ts";
-import { dangling, expectPublishable, type Json, type Operation, range } from "./importing.ts";
+import { describeFixture, readJson } from "../../support/fixtures.ts";
+import { dangling, expectPublishable, type Json, type Operation, range } from "../../support/importing.ts";
 
 type Answer = Awaited<ReturnType<typeof importGraphqlSdl>>;
 const options = { server: "shop", endpointUrl: "https://api.example.com/graphql" };

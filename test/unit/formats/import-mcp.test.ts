@@ -3,8 +3,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { importMcp, type McpOptions } from "../../../src/formats/mcp/import-mcp.ts";
-import { describeFixture } from "../fixtures.ts";
-import { expectPublishable, type Json, range } from "./importing.ts";
+import { describeFixture } from "../../support/fixtures.ts";
+import { expectPublishable, type Json, range } from "../../support/importing.ts";
 
 function imported(document: unknown, options: McpOptions = { server: "github" }) {
   const result = importMcp(document, options);

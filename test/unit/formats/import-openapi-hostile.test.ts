@@ -18,7 +18,7 @@ import {
   schemasOf,
   v31,
   v32,
-} from "./importing.ts";
+} from "../../support/importing.ts";
 
 const many = (count: number, schema: (index: number) => unknown) => schemasOf(membersOf(count, (n) => `S${n}`, schema));
 /** Paths that all answer with the same schema. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { at, type Json, json, only, v20, v31 } from "./importing.ts";
+import { at, type Json, json, only, v20, v31 } from "../../support/importing.ts";
 
 const taking = (parameters: unknown[], more: Json = {}) => only(v31(at({ parameters, ...more })));
 

@@ -15,7 +15,7 @@ import {
   v20,
   v30,
   v31,
-} from "./importing.ts";
+} from "../../support/importing.ts";
 
 describe("references", () => {
   it("are followed to parameters, bodies, responses and paths", () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { defaultBounds } from "../../../src/kernel/bounds.ts";
 import { parseYaml } from "../../../src/kernel/yaml.ts";
-import { describeFixture } from "../fixtures.ts";
+import { describeFixture } from "../../support/fixtures.ts";
 import {
   at,
   dangling,
@@ -17,7 +17,7 @@ import {
   v20,
   v31,
   v32,
-} from "./importing.ts";
+} from "../../support/importing.ts";
 
 describe("which documents are OpenAPI", () => {
   it.each<[string, Json]>([

@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { importRtfs, printRtfs, type RtfsCapability, readRtfs } from "../../../src/formats/rtfs/index.ts";
 import { Manifest } from "../../../src/manifest/schema/manifest.ts";
-import { describeFixture } from "../fixtures.ts";
+import { describeFixture } from "../../support/fixtures.ts";
 
 const filesIn = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })

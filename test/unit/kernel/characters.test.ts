@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { characterIssue, misplacedJoiner, pathSegment } from "../../../src/kernel/characters.ts";
-import { describeFixture, readJson } from "../fixtures.ts";
+import { characterIssue, characterIssues, misplacedJoiner, pathSegment } from "../../../src/kernel/characters.ts";
+import { describeFixture, readJson } from "../../support/fixtures.ts";
 
 const char = (codePoint: number) => String.fromCodePoint(codePoint);
 const hex = (codePoint: number) => `U+${codePoint.toString(16).toUpperCase().padStart(4, "0")}`;
@@ -156,6 +156,40 @@ test("a path segment is short and well-formed", () => {
   expect(pathSegment("name")).toBe("name");
   expect(pathSegment("k".repeat(1_000))).toHaveLength(128);
   expect(pathSegment("\ud800")).toBe("\ufffd");
+});
+
+describe("characterIssues", () => {
+  test("finds strings and keys at any depth, in document order", () => {
+    const value = { "a/b": ["ok", { "k\u200b": 1, text: "x\u202ey" }], "z\0": "\u{e0041}" };
+    expect(characterIssues(value, "/tools/3")).toEqual([
+      expect.objectContaining({ path: "/tools/3/a~1b/1/k\u200b", rule: "invisible-character" }),
+      expect.objectContaining({ path: "/tools/3/a~1b/1/text" }),
+      expect.objectContaining({ path: "/tools/3/z\0" }),
+      expect.objectContaining({ path: "/tools/3/z\0" }),
+    ]);
+  });
+
+  test("names the code point and whether it is in the key or the text", () => {
+    const [key, text] = characterIssues({ "k\u200b": "x\u202ey" }, "");
+    expect(key?.message).toMatch(/U\+200B at position 1 of the key/);
+    expect(text?.message).toMatch(/U\+202E at position 1 of the text/);
+  });
+
+  test.each([null, 1, true, "text", [], {}, { a: [1, null, { b: "é" }] }])("%j is fine", (value) => {
+    expect(characterIssues(value, "")).toEqual([]);
+  });
+
+  test("a bare string is at the path itself", () => {
+    expect(characterIssues("\0", "/name").map(({ rule, path }) => `${rule} ${path}`)).toEqual([
+      "invisible-character /name",
+    ]);
+  });
+
+  test("stops at 100, with bounded paths", () => {
+    const issues = characterIssues({ ["k".repeat(100_000)]: Array.from({ length: 500 }, () => "\0") }, "");
+    expect(issues).toHaveLength(100);
+    expect(Math.max(...issues.map(({ path }) => path.length))).toBeLessThan(200);
+  });
 });
 
 describeFixture("naughty strings", "security/json/blns.json", (location) => {

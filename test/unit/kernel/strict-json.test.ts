@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { characterIssues } from "../../../src/kernel/characters.ts";
 import { type JsonFault, parseStrictJson, type StrictJson } from "../../../src/kernel/strict-json.ts";
-import { describeFixture, readJson } from "../fixtures.ts";
+import { describeFixture, readJson } from "../../support/fixtures.ts";
 
 const limits = { maxDepth: 64 };
 

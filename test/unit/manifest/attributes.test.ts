@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { adjustAttributes, attributesOf, countAttributes, mostValues } from "../../../src/manifest/attributes.ts";
-import { probeOf } from "../../../src/registry/summary.ts";
 
 describe("the attributes of an item", () => {
   it("are what it declares, each once", () => {
@@ -87,14 +86,4 @@ describe("the attributes of a server", () => {
       }),
     );
   });
-});
-
-it.each([
-  [[], "unknown"],
-  [["live", "live"], "live"],
-  [["live", "pending"], "pending"],
-  [["gated", "pending"], "gated"],
-  [["live", "unreachable", "not-mcp"], "unreachable"],
-] as const)("sources found %j make a server %s", (states, expected) => {
-  expect(probeOf([...states])).toBe(expected);
 });

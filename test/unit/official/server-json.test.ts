@@ -15,7 +15,7 @@ import {
 } from "../../../src/official/server-json.ts";
 import { latestOf } from "../../../src/official/version-order.ts";
 import { ServerConfig } from "../../../src/registry/schema.ts";
-import { describeFixture, readJson } from "../fixtures.ts";
+import { describeFixture, readJson } from "../../support/fixtures.ts";
 
 const plain = { name: "io.github.acme/weather", description: "Forecasts.", version: "1.2.0" };
 const paths = (value: unknown) => serverJsonIssues(value).map(({ path }) => path);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type ReadSource, sourceManifest } from "../../../src/sources/source-manifest.ts";
-import { expectPublishable, type Json } from "../formats/importing.ts";
+import { expectPublishable, type Json } from "../../support/importing.ts";
 
 type Reading = ReadSource["reading"];
 

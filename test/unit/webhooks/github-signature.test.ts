@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { verifyGithub } from "../../../src/webhooks/github.ts";
-import { describeFixture, readJson } from "../fixtures.ts";
+import { describeFixture, readJson } from "../../support/fixtures.ts";
 
 const body = Buffer.from('{"action":"published"}');
 const signature = (secret: string, payload: Uint8Array = body) =>

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { generateSecret, importSigningKey, importVerifyingKey } from "../../../src/webhooks/keys.ts";
 import { signWebhook } from "../../../src/webhooks/sign.ts";
 import { verifyWebhook } from "../../../src/webhooks/verify.ts";
-import { describeFixture, readJson } from "../fixtures.ts";
+import { describeFixture, readJson } from "../../support/fixtures.ts";
 
 interface Vector {
   name: string;

@@ -5,7 +5,7 @@ import { estimateTokens, sizeOfText } from "../../../src/capability-index/token-
 import { type CountTokens, hasLongRun, loadTokenizer } from "../../../src/manifest/tokens.ts";
 import { listResources, readResource } from "../../../src/mcp/resources/resources.ts";
 import { callTool } from "../../../src/mcp/tools/tools.ts";
-import { inSession, negotiate } from "../sessions/negotiating.ts";
+import { inSession, negotiate } from "../support/negotiating.ts";
 import { capabilities, configs, drained, Registry, token } from "../support/registry.ts";
 
 let time = Date.now();

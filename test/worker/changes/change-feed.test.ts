@@ -6,8 +6,8 @@ import type { StreamObject } from "../../../src/objects/stream-object.ts";
 import { TenantObject } from "../../../src/objects/tenant/tenant-object.ts";
 import { type ChainedChange, genesisOf, verifyChain } from "../../../src/registry/change-chain.ts";
 import { recordChanges } from "../../../src/registry/sql/change-log.ts";
-import { client, inSession, negotiate } from "../sessions/negotiating.ts";
 import { EventReader } from "../support/event-reader.ts";
+import { client, inSession, negotiate } from "../support/negotiating.ts";
 import { capabilities, Registry, token, tools } from "../support/registry.ts";
 
 const registry = new Registry();

@@ -2,8 +2,8 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import type { StreamObject } from "../../../src/objects/stream-object.ts";
-import { client, inSession, negotiate } from "../sessions/negotiating.ts";
 import { EventReader } from "../support/event-reader.ts";
+import { client, inSession, negotiate } from "../support/negotiating.ts";
 import { capabilities, config, configs, Registry, token, tools } from "../support/registry.ts";
 
 const registry = new Registry();

@@ -1,8 +1,8 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { hooked, published, registry, sendEvent } from "../support/hooking.ts";
 import { Registry, token, tools } from "../support/registry.ts";
-import { hooked, published, registry, sendEvent } from "./hooking.ts";
 
 const item = (tenant: string, id: string) => `/api/hooks/${tenant}/${id}`;
 

@@ -2,9 +2,9 @@ import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { type Hooked, hooked, published, registry, removed, sendEvent, status } from "../support/hooking.ts";
 import { capabilities, config, configs, Registry, tools } from "../support/registry.ts";
 import { staleKv } from "../support/stale-kv.ts";
-import { type Hooked, hooked, published, registry, removed, sendEvent, status } from "./hooking.ts";
 
 const read = (hook: Hooked, at = registry) => at.send("GET", capabilities(hook.tenant, "s"), { token: hook.bearer });
 // biome-ignore lint/suspicious/noExplicitAny: names of an answer's tools

@@ -3,8 +3,8 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { createOperations, type Operations } from "../../../src/kernel/platform/usage.ts";
 import { createMcpHandler, Server } from "../../../src/mcp/server/sdk.ts";
-import { hooked, published, sendEvent } from "../hooks/hooking.ts";
-import { client, inSession, negotiate } from "../sessions/negotiating.ts";
+import { hooked, published, sendEvent } from "../support/hooking.ts";
+import { client, inSession, negotiate } from "../support/negotiating.ts";
 import { type Answer, capabilities, configs, Registry, token, tools } from "../support/registry.ts";
 import { separateCache } from "../support/stale-kv.ts";
 

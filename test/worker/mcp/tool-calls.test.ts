@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import { client, inSession, negotiate } from "../sessions/negotiating.ts";
 import { EventReader } from "../support/event-reader.ts";
+import { client, inSession, negotiate } from "../support/negotiating.ts";
 import { capabilities, Registry, token, tools } from "../support/registry.ts";
 
 const registry = new Registry();

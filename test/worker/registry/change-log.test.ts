@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type ChainedChange, genesisOf, type LogHead, verifyChain } from "../../../src/registry/change-chain.ts";
 import { chainLog, changesSince, logHead, recordChanges } from "../../../src/registry/sql/change-log.ts";
-import { backToFirstTables } from "../objects/first-tables.ts";
+import { backToFirstTables } from "../support/first-tables.ts";
 import { type Member, member } from "../support/member.ts";
 import { drained, tools } from "../support/registry.ts";
 

@@ -7,7 +7,7 @@ import { directoryOf } from "../../../src/objects/stubs.ts";
 import { DirectoryFeed } from "../../../src/objects/tenant/directory-feed.ts";
 import type { CapabilityCard, ItemChange } from "../../../src/search/contract.ts";
 import { itemBag } from "../../../src/search/item-terms.ts";
-import { backToFirstTables } from "../objects/first-tables.ts";
+import { backToFirstTables } from "../support/first-tables.ts";
 import { type Member, member } from "../support/member.ts";
 import { capabilities, drained, tools } from "../support/registry.ts";
 

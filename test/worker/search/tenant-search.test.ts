@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createOperations } from "../../../src/kernel/platform/usage.ts";
 import { tenantOf } from "../../../src/objects/stubs.ts";
-import { backToFirstTables } from "../objects/first-tables.ts";
+import { backToFirstTables } from "../support/first-tables.ts";
 import { type Member, member } from "../support/member.ts";
 import { capabilities, drained, tools } from "../support/registry.ts";
 

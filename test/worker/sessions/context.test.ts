@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Topic } from "../../../src/changes/contract.ts";
+import { client, inSession, negotiate } from "../support/negotiating.ts";
 import { capabilities, config, configs, Registry, token } from "../support/registry.ts";
-import { client, inSession, negotiate } from "./negotiating.ts";
 
 const registry = new Registry();
 

@@ -1,8 +1,8 @@
 import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { age, client, inSession, negotiate } from "../support/negotiating.ts";
 import { Registry, token } from "../support/registry.ts";
-import { age, client, inSession, negotiate } from "./negotiating.ts";
 
 const registry = new Registry();
 const objects = async () => (await listDurableObjectIds(env.SESSIONS)).length;

@@ -1,8 +1,8 @@
 import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { age, client, inSession, negotiate, sessionStub, stored } from "../support/negotiating.ts";
 import { Registry } from "../support/registry.ts";
-import { age, client, inSession, negotiate, sessionStub, stored } from "./negotiating.ts";
 
 const idle = 3_600;
 const window = 86_400;

@@ -1,8 +1,8 @@
 import { evictDurableObject, listDurableObjectIds, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { age, client, inSession, negotiate, sessionStub, stored } from "../support/negotiating.ts";
 import { Registry, token } from "../support/registry.ts";
-import { age, client, inSession, negotiate, sessionStub, stored } from "./negotiating.ts";
 
 const missing = "Missing session ID. Please negotiate capabilities first.";
 const invalid = "Invalid session ID. Please negotiate capabilities again.";

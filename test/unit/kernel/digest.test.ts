@@ -3,8 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson, digestOf } from "../../../src/kernel/digest.ts";
-import { canonicalManifest } from "../../../src/manifest/stored.ts";
-import { describeFixture } from "../fixtures.ts";
+import { describeFixture } from "../../support/fixtures.ts";
 
 describeFixture("canonical JSON matches RFC 8785", "security/jcs", (folder) => {
   it.each(readdirSync(join(folder, "input")))("for %s", (file) => {
@@ -33,27 +32,5 @@ describe("digests", () => {
   it("are SHA-256 of the canonical bytes", async () => {
     // echo -n '{"a":1}' | sha256sum
     expect(await digestOf({ a: 1 })).toBe("sha256-015abd7f5cc57a2dd94b7590f04ad8084273905ee33ec5cebeae62276a97f862");
-  });
-
-  it("cover a manifest that is put together from canonical items", () => {
-    const tool = fc.record({ name: fc.string(), description: fc.string() });
-    fc.assert(
-      fc.property(
-        fc.dictionary(fc.string(), fc.jsonValue()),
-        fc.array(tool, { minLength: 1 }),
-        fc.array(tool),
-        (header, tools, prompts) => {
-          const own = Object.fromEntries(
-            Object.entries(header).filter(([key]) => !["tools", "prompts", "__proto__"].includes(key)),
-          );
-          const pieces = [
-            ...tools.map((item) => ({ kind: "tool" as const, text: canonicalJson(item) })),
-            ...prompts.map((item) => ({ kind: "prompt" as const, text: canonicalJson(item) })),
-          ];
-          const whole = { ...own, tools, ...(prompts.length > 0 ? { prompts } : {}) };
-          expect(canonicalManifest(own, pieces)).toBe(canonicalJson(whole));
-        },
-      ),
-    );
   });
 });

@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import type { Answer, Registry } from "../support/registry.ts";
+import type { Answer, Registry } from "./registry.ts";
 
 /** A negotiation request with the given capabilities. */
 export function client(...capabilities: string[]) {

@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { type RolldownOptions, rolldown } from "rolldown";
 import type { Plugin } from "vitest/config";
 
-const root = join(import.meta.dirname, "..");
+const root = join(import.meta.dirname, "../..");
 /** Ignored by git; made anew by every run. */
 const bundleDir = join(root, ".wrangler/tests");
 

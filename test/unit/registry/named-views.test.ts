@@ -1,8 +1,5 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { digestOfText } from "../../../src/kernel/digest.ts";
-import { compatibilityDate } from "../../../src/kernel/version.ts";
 import type { CapabilityKind } from "../../../src/manifest/schema/capability.ts";
 import type { StoredCapability, StoredManifest } from "../../../src/manifest/stored.ts";
 import type { Head } from "../../../src/registry/contract.ts";
@@ -253,12 +250,5 @@ describe("the examples its readers were given", () => {
     expect(ServerView.safeParse(server).success).toBe(true);
     expect(ServerView.safeParse({ ...server, tool_count: "17" }).success).toBe(false);
     expect(ServerView.safeParse({ ...server, features: { a: 1 } }).success).toBe(false);
-  });
-});
-
-describe("what the registry says of its runtime", () => {
-  it("is what it is deployed with", () => {
-    const toml = readFileSync(join(import.meta.dirname, "../../../wrangler.toml"), "utf8");
-    expect(toml).toContain(`compatibility_date = "${compatibilityDate}"`);
   });
 });

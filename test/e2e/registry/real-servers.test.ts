@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { canonicalJson } from "../../../src/kernel/digest.ts";
-import { describeFixture } from "../../unit/fixtures.ts";
+import { describeFixture } from "../../support/fixtures.ts";
 import { type Running, runCli, startCli, stopAll } from "../support/process.ts";
 
 interface CatalogueEntry {

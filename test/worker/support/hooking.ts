@@ -1,6 +1,6 @@
 import { importSigningKey } from "../../../src/webhooks/keys.ts";
 import { signWebhook } from "../../../src/webhooks/sign.ts";
-import { type Answer, capabilities, Registry, token } from "../support/registry.ts";
+import { type Answer, capabilities, Registry, token } from "./registry.ts";
 
 export const registry = new Registry();
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { type AddressFault, judgeAddress } from "../../../src/outbound/address.ts";
 import { createGuardedFetch } from "../../../src/outbound/guarded-fetch.ts";
 import { toStandardFetch } from "../../../src/outbound/standard-fetch.ts";
-import { describeFixture } from "../fixtures.ts";
+import { describeFixture } from "../../support/fixtures.ts";
 
 const policy = { ownHosts: ["registry.example"] };
 const development = { ...policy, allowLoopback: true };

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
-import type { ImportFault } from "../../../src/formats/imported.ts";
-import { importOpenApi } from "../../../src/formats/openapi/import-openapi.ts";
-import { defaultBounds } from "../../../src/kernel/bounds.ts";
-import { parseStrictJson } from "../../../src/kernel/strict-json.ts";
-import { prepareManifest } from "../../../src/manifest/prepare.ts";
+import type { ImportFault } from "../../src/formats/imported.ts";
+import { importOpenApi } from "../../src/formats/openapi/import-openapi.ts";
+import { defaultBounds } from "../../src/kernel/bounds.ts";
+import { parseStrictJson } from "../../src/kernel/strict-json.ts";
+import { prepareManifest } from "../../src/manifest/prepare.ts";
 
 export type Json = Record<string, unknown>;
 

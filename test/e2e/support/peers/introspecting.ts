@@ -3,7 +3,7 @@ import { build } from "esbuild";
 import { Miniflare } from "miniflare";
 import type { Result } from "../../../../src/kernel/result.ts";
 import type { SourceBounds, SourceFailure, SourceReading, SourceRequest } from "../../../../src/sources/contract.ts";
-import { start } from "../../support/process.ts";
+import { start } from "../process.ts";
 import type { Seen } from "./listening.ts";
 
 export interface Introspecting {

@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
-import { backToFirstTables } from "../objects/first-tables.ts";
+import { backToFirstTables } from "../support/first-tables.ts";
 import { config, configs, Registry, token } from "../support/registry.ts";
 
 it("sources that settings named before anything read them are taken up, the first of each id", async () => {

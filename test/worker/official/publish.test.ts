@@ -1,0 +1,280 @@
+import { SignJWT } from "jose";
+import { describe, expect, it } from "vitest";
+import { type Answer, capabilities, config, configs, drained, secret, token, tools } from "../support/registry.ts";
+import {
+  admin,
+  expectProblem,
+  get,
+  json,
+  official,
+  ours,
+  path,
+  publish,
+  published,
+  publisher,
+  registry,
+  status,
+} from "./official-client.ts";
+
+describe("publishing a server.json", () => {
+  const whole = json("io.github.whole/Server_1.x", {
+    $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+    title: "Whole",
+    websiteUrl: "https://whole.test/",
+    repository: { url: "https://github.com/whole/server", source: "github", id: "7", subfolder: "src/a" },
+    icons: [{ src: "https://whole.test/i.png", sizes: ["48x48"], theme: "dark" }],
+    packages: [{ registryType: "npm", identifier: "@w/s", version: "1.0.0", transport: { type: "stdio" }, "x-own": 1 }],
+    remotes: [{ type: "sse", url: "https://{r}.whole.test/sse", variables: { r: { isRequired: true } } }],
+    _meta: { [publisher]: { tool: "t", n: 1.5 }, [official]: { status: "deleted" }, "com.example": {} },
+    "x-unknown": { kept: [null, true] },
+  });
+  const kept = { ...whole, _meta: { [publisher]: { tool: "t", n: 1.5 } } };
+
+  it("gives it back as it was, with what the registry knows beside it", async () => {
+    const answer = await publish(whole);
+    expect(answer.status).toBe(200);
+    const { server, _meta } = answer.body;
+    expect(JSON.stringify(server)).toBe(JSON.stringify(kept));
+    const { publishedAt } = _meta[official];
+    expect(_meta[official]).toEqual({
+      status: "active",
+      statusChangedAt: publishedAt,
+      publishedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      updatedAt: publishedAt,
+      isLatest: true,
+    });
+    for (const version of ["1.0.0", "latest"]) {
+      const read = await get(path(whole.name, version));
+      expect([read.status, read.body.server, read.body._meta[official]]).toEqual([200, kept, _meta[official]]);
+      expect(Object.keys(read.body._meta)).toEqual([official, ours]);
+    }
+  });
+
+  it("makes a public server of ours, with the fields in its manifest", async () => {
+    const member = await token({ tenants: ["io.github.whole"] });
+    const settings = await registry.send("GET", config("io.github.whole", "Server_1.x"), { token: member });
+    expect(settings.body.data).toMatchObject({ visibility: "public", tenant: "io.github.whole" });
+    const { body } = await registry.send("GET", capabilities("io.github.whole", "Server_1.x"), { token: admin });
+    const { $schema: _, name: __, ...fields } = kept as Record<string, unknown>;
+    expect(body.data).toMatchObject(fields);
+    const everyones = await registry.send("GET", `${configs}?visibility=public&limit=100`, { token: member });
+    expect(everyones.body.data.items).toContainEqual(
+      expect.objectContaining({ tenant: "io.github.whole", name: "Server_1.x", title: "Whole", version: "1.0.0" }),
+    );
+  });
+
+  it("takes what can be read of its remotes as sources", async () => {
+    const remotes = [
+      { type: "streamable-http", url: "https://sourced.test/mcp" },
+      { type: "sse", url: "https://keyed.test/sse", headers: [{ name: "X-Key", isSecret: true }] },
+    ];
+    await published("io.github.sourced/s", { remotes });
+    const { body } = await registry.send("GET", config("io.github.sourced", "s"), { token: admin });
+    // The first has a name that leads inside, the second wants a key: neither is asked.
+    expect(body.data.sources).toBeUndefined();
+  });
+
+  it("keeps what the server can do, and what else its settings say", async () => {
+    const body = { tenant: "kept", name: "s", visibility: "public", policy: { sameVersion: "refuse" }, title: "Mine" };
+    await registry.send("POST", configs, { token: admin, body });
+    await registry.send("PUT", capabilities("kept", "s"), {
+      token: admin,
+      body: { ...tools("kept_t"), version: "0.1.0", features: { a: true } },
+    });
+    await published("kept/s", { version: "1.0.0", title: "Theirs" });
+    const read = await registry.send("GET", capabilities("kept", "s"), { token: admin });
+    expect(read.body.data).toMatchObject({ version: "1.0.0", title: "Theirs", features: { a: true } });
+    expect(read.body.data.tools.map(({ name }: { name: string }) => name)).toEqual(["kept_t"]);
+    expect(read.body.data.flags).toBeUndefined();
+    const settings = await registry.send("GET", config("kept", "s"), { token: admin });
+    expect(settings.body.data).toMatchObject({ title: "Mine", policy: { sameVersion: "refuse" } });
+    const latest = await get(path("kept/s", "latest"));
+    expect(latest.body._meta[ours]).toEqual({
+      digest: read.body.data.digest,
+      generation: expect.any(Number),
+      counts: { tool: 1 },
+      tokens: expect.any(Number),
+      capabilities: "https://registry.test/api/mcp/capabilities/kept/s",
+    });
+  });
+
+  it("is one change of the tenant, whichever version it is", async () => {
+    for (const [version, expected] of [
+      ["1.0.0", 1],
+      ["2.0.0", 2],
+      ["1.5.0", 3],
+    ] as const) {
+      await published("counted/s", { version });
+      const { body } = await registry.send("GET", "/api/changes/counted?limit=100", { token: admin });
+      expect(new Set(body.data.items.map(({ generation }: { generation: number }) => generation)).size).toBe(expected);
+      expect(body.data.generation).toBe(expected);
+    }
+    const { body } = await registry.send("GET", capabilities("counted", "s"), { token: admin });
+    expect(body.data.version).toBe("2.0.0");
+  });
+
+  it.each<[string, unknown, number, string, RegExp]>([
+    ["a name without a slash", json("nothing"), 422, "ErrorServerJsonInvalid", /\/name/],
+    ["a name that is no tenant's", json("Io.Github/x"), 422, "ErrorServerJsonInvalid", /tenant/],
+    [
+      "too long a description",
+      json("bad/s", { description: "x".repeat(101) }),
+      422,
+      "ErrorServerJsonInvalid",
+      /\/description/,
+    ],
+    ["a version range", json("bad/s", { version: "^1.0.0" }), 422, "ErrorServerJsonInvalid", /\/version/],
+    ["the version latest", json("bad/s", { version: "latest" }), 422, "ErrorServerJsonInvalid", /\/version/],
+    ["a blank entry", { name: "", description: "", version: "" }, 422, "ErrorServerJsonInvalid", /\/name/],
+    ["a list", [], 422, "ErrorServerJsonInvalid", /./],
+    ["null", "null", 422, "ErrorServerJsonInvalid", /./],
+    ["no JSON", "{", 400, "ErrorInvalidBody", /JSON/],
+    [
+      "a key twice",
+      '{"name":"bad/s","name":"bad/t","description":"d","version":"1"}',
+      422,
+      "ErrorServerJsonInvalid",
+      /name/,
+    ],
+    ["nothing", "", 400, "ErrorInvalidBody", /JSON/],
+    ["more than fits", json("bad/s", { "x-big": "x".repeat(70_000) }), 413, "ErrorTooLarge", /65536/],
+    ["an invisible character", json("bad/s", { title: "a\u202eb" }), 422, "ErrorServerJsonInvalid", /\/title/],
+  ])("refuses %s", async (_, body, wanted, code, words) => {
+    expectProblem(await publish(body), wanted, code, words);
+    expect((await get(path("bad/s"))).status).toBe(404);
+  });
+
+  it("names every fault where it is", async () => {
+    const { body } = await publish(json("bad/s", { description: "", packages: [{ version: "latest" }] }));
+    const locations = body.errors.map(({ location }: { location: string }) => location);
+    expect(locations).toEqual(expect.arrayContaining(["description", "packages[0].version", "packages[0].identifier"]));
+  });
+
+  it("wants a token, for this registry, with the scope, that holds the tenant", async () => {
+    const challenge = (answer: Answer) => answer.headers.get("WWW-Authenticate") ?? "";
+    const nobody = await registry.send("POST", "/v0.1/publish", { body: json("auth/s") });
+    expectProblem(nobody, 401, "ErrorUnauthorized");
+    const metadata = 'Bearer resource_metadata="https://registry.test/.well-known/oauth-protected-resource"';
+    expect(challenge(nobody)).toBe(`${metadata}, scope="registry:publish"`);
+    const elsewhere = await new SignJWT({ scope: "registry:read registry:publish", tenants: ["auth"] })
+      .setProtectedHeader({ alg: "HS256", typ: "JWT" })
+      .setSubject("tester")
+      .setIssuer("rollcall")
+      .setAudience("https://another.example")
+      .setExpirationTime("1h")
+      .sign(secret);
+    for (const answer of [
+      await publish(json("auth/s"), elsewhere),
+      await registry.send("GET", "/v0.1/servers", { token: elsewhere }),
+      await registry.send("GET", "/v0.1/servers", { token: "nonsense" }),
+    ]) {
+      expectProblem(answer, 401, "ErrorUnauthorized");
+      expect(challenge(answer)).toContain('error="invalid_token"');
+    }
+    const reader = await publish(json("auth/s"), await token({ tenants: ["auth"], scope: "registry:read" }));
+    expectProblem(reader, 403, "ErrorInsufficientScope");
+    expect(challenge(reader)).toContain('error="insufficient_scope", scope="registry:publish"');
+    const outsider = await token({ tenants: ["other"] });
+    expectProblem(await publish(json("auth/s"), outsider), 403, "ErrorTenantPermissionError");
+    // Before anything else about the document, so that nobody learns of another's versions.
+    expectProblem(await publish(json("auth/s", { version: "latest" }), outsider), 403, "ErrorTenantPermissionError");
+    expectProblem(await status("whole/s", "all", { status: "deleted" }, outsider), 403, "ErrorTenantPermissionError");
+    expect((await publish(json("auth/s"), await token({ tenants: ["auth"] }))).status).toBe(200);
+  });
+
+  it("does not make public what is not", async () => {
+    await registry.send("POST", configs, { token: admin, body: { tenant: "hidden", name: "s" } });
+    expectProblem(await publish(json("hidden/s")), 409, "ErrorServerPrivate", /not public/);
+    expect((await get(path("hidden/s"))).status).toBe(404);
+  });
+});
+
+describe("a remote", () => {
+  const remote = (url: string) => ({ remotes: [{ type: "sse", url }] });
+
+  it("belongs to one server, in all tenants and every spelling, until its versions are gone", async () => {
+    await published("owner/s", remote("https://owned.test/sse"));
+    await published("owner/s", { ...remote("https://owned.test/sse"), version: "1.1.0" });
+    for (const url of ["https://owned.test/sse", "https://OWNED.test:443/sse"]) {
+      expectProblem(await publish(json("thief/s", remote(url))), 400, "ErrorRemoteTaken", /owner\/s/);
+    }
+    expect((await get(path("thief/s"))).status).toBe(404);
+    await published("thief/s", remote("https://owned.test/other"));
+    await status("owner/s", "1.0.0", { status: "deleted" });
+    expectProblem(await publish(json("thief/t", remote("https://owned.test/sse"))), 400, "ErrorRemoteTaken");
+    await status("owner/s", "all", { status: "deleted" });
+    await drained("owner");
+    await published("thief/t", remote("https://owned.test/sse"));
+    expectProblem(await status("owner/s", "all", { status: "active" }), 400, "ErrorRemoteTaken", /thief\/t/);
+    expect((await get(path("owner/s"))).status).toBe(404);
+  });
+
+  it("is given to one of those who want it at once", async () => {
+    const all = await Promise.all(
+      Array.from({ length: 6 }, (_, at) => publish(json(`race${at}/s`, remote("https://wanted.test/sse")))),
+    );
+    expect(all.map((answer) => answer.status).sort()).toEqual([200, 400, 400, 400, 400, 400]);
+  });
+
+  it("on the reader's own machine is nobody's", async () => {
+    for (const name of ["local.a/s", "local.b/s"]) await published(name, remote("http://localhost:8000/sse"));
+  });
+});
+
+describe("validating", () => {
+  const validate = (body: unknown) => registry.send("POST", "/v0.1/validate", { body });
+
+  it("says whether a document could be published, to anyone", async () => {
+    expect((await validate(json("any/s"))).body).toEqual({ valid: true, issues: [] });
+    const { status: answered, body } = await validate(
+      json("any/s", { version: "^1.0.0", packages: [{ version: "latest" }] }),
+    );
+    expect([answered, body.valid]).toEqual([200, false]);
+    expect(body.issues).toContainEqual({
+      type: "semantic",
+      path: "version",
+      message: expect.stringMatching(/^"\^1\.0\.0" must be one version/),
+      severity: "error",
+      reference: "custom",
+    });
+    expect(body.issues.map((issue: { path: string }) => issue.path)).toContain("packages[0].identifier");
+    expect((await validate({})).body.issues.map((issue: { path: string }) => issue.path)).toEqual([
+      "name",
+      "description",
+      "version",
+    ]);
+  });
+
+  it("needs something to read", async () => {
+    expectProblem(await validate("{"), 400, "ErrorInvalidBody");
+    expectProblem(await validate(`{"a":"${"x".repeat(70_000)}"}`), 413, "ErrorTooLarge");
+  });
+});
+
+describe("what a stranger tried", () => {
+  it.each(["1.0.0 ", " ", "1.0.0\n", "1.0.0 2.0.0", "[1.0,2.0)", "(1.0,2.0]", "1.x-alpha", "1.2.*+b", "1.x"])(
+    "version %j is refused",
+    async (version) => {
+      expectProblem(await publish(json("io.github.stranger/ranges", { version })), 422, "ErrorServerJsonInvalid");
+    },
+  );
+
+  it("an address is not another one because it is spelled differently", async () => {
+    const remotes = (url: string) => ({ remotes: [{ type: "streamable-http", url }] });
+    await published("io.github.stranger/owner", remotes("https://spelled.test/mcp"));
+    for (const url of ["https://spelled.test/mcp#x", "https://spelled.test/mcp?", "https://u:p@spelled.test/mcp"]) {
+      expectProblem(await publish(json("io.github.other/thief", remotes(url))), 400, "ErrorRemoteTaken");
+    }
+    for (const url of ["https://spelled.test./mcp", "https://SPELLED.test:443/%6dcp"]) {
+      expectProblem(await publish(json("io.github.other/thief", remotes(url))), 400, "ErrorRemoteTaken");
+    }
+  });
+
+  it("a private server is not named by the address it asked for, and does not keep it", async () => {
+    const body = { tenant: "io.github.stranger", name: "secret", visibility: "tenant" };
+    await registry.send("POST", configs, { token: admin, body });
+    const remotes = [{ type: "streamable-http", url: "https://hidden.test/mcp" }];
+    expect((await publish(json("io.github.stranger/secret", { remotes }))).status).toBe(409);
+    await published("io.github.other/open", { remotes });
+  });
+});
