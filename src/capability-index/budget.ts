@@ -5,6 +5,7 @@ import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { hasLongRun } from "../manifest/tokens.ts";
 import { generationObjection, guardTenant, insiderObjection } from "../registry/access.ts";
 import type { CardQuery } from "../search/contract.ts";
+import { checkPins, type FailedPin, type Pin } from "../search/pins.ts";
 import { cardsNamed, type Range, rangeOf, rankedCards, type SeenCard } from "../search/visible-cards.ts";
 import type { IndexDeps } from "./deps.ts";
 import { budgetBlock } from "./elements.ts";
@@ -25,7 +26,7 @@ export interface BudgetItem {
 
 export interface BudgetLeftOut {
   id: string;
-  reason: "not-found" | "changed-since-pin" | "over-budget";
+  reason: FailedPin<Pin, SeenCard>["reason"] | "over-budget";
   message: string;
 }
 
@@ -80,34 +81,35 @@ export async function fitCapabilityIndex(
       pins.map(({ id }) => id),
     ),
   ]);
-  const judged = judgePins(pins, named);
-  const settled = new Set([...judged.held.map(({ id }) => id), ...judged.leftOut.map(({ id }) => id)]);
+  const { held, failed } = checkPins(pins, named);
+  const unpinned = new Map(failed.map(({ pin: { id }, reason, message }) => [id, { id, reason, message }]));
+  const settled = new Set([...held.map(({ id }) => id), ...unpinned.keys()]);
   const ranked = found.filter(({ id }) => !settled.has(id)).slice(0, mostWeighed);
 
-  const weigh = await weighing(services, principal, tenant, [...judged.held, ...ranked]);
-  const weighedPins = judged.held.map((card, index) => weigh({ ...card, rank: index + 1 }));
+  const weigh = await weighing(services, principal, tenant, [...held, ...ranked]);
+  const weighedPins = held.map((card, index) => weigh({ ...card, rank: index + 1 }));
   const weighedRanked = ranked.map(weigh);
   const count = await tokensOf(services);
   const header = budgetHeader(tenant);
   const fixed = count({ text: header });
   const fit = fitIndex(weighedPins.map(showings), weighedRanked.map(showings), Math.max(0, budget - fixed));
 
-  const pinned = shownItems(judged.held, weighedPins, fit.pins);
+  const pinned = shownItems(held, weighedPins, fit.pins);
   const others = shownItems(ranked, weighedRanked, fit.ranked);
   const shown = [...pinned.map((one) => ({ ...one, pinned: true as const })), ...others];
   const isEmpty = shown.length === 0;
   const over = [
-    ...overBudget(judged.held, weighedPins, fit.pins, fixed),
+    ...overBudget(held, weighedPins, fit.pins, fixed),
     ...overBudget(ranked, weighedRanked, fit.ranked, fixed),
   ];
-  const leftOut = [...judged.leftOut, ...over];
+  const leftOut = [...unpinned.values(), ...over];
   return {
     index: isEmpty ? "" : `${header}${shown.map(({ text: lines }) => lines).join("")}`,
     tokens: isEmpty ? 0 : fixed + fit.pins.tokens + fit.ranked.tokens,
     budget,
     value: fit.worth,
     items: shown.map(({ text: _, ...item }) => item),
-    considered: judged.held.length + ranked.length,
+    considered: held.length + ranked.length,
     leftOut: leftOut.slice(0, mostLeftOutShown),
     moreLeftOut: leftOut.length > mostLeftOutShown ? leftOut.length - mostLeftOutShown : undefined,
   };
@@ -183,22 +185,4 @@ function overBudget(
     const message = `Its name alone costs ${name.tokens} tokens, after ${fixed} for the lines on top`;
     return [{ id, reason: "over-budget" as const, message }];
   });
-}
-
-/** Pins that hold, each once, in their order. One that does not keeps its capability out. */
-function judgePins(pins: NonNullable<IndexBudgetRequest["pins"]>, named: readonly SeenCard[]) {
-  const cards = new Map(named.map((card) => [card.id, card]));
-  const held = new Map<string, SeenCard>();
-  const leftOut = new Map<string, BudgetLeftOut>();
-  for (const { id, digest } of pins) {
-    const card = cards.get(id);
-    if (card === undefined) {
-      const message = "There is no such capability that you may see";
-      leftOut.set(id, { id, reason: "not-found", message });
-    } else if (digest !== undefined && digest !== card.digest) {
-      const message = `It is ${card.digest} now; pin that digest to take it`;
-      leftOut.set(id, { id, reason: "changed-since-pin", message });
-    } else held.set(id, card);
-  }
-  return { held: [...held.values()], leftOut: [...leftOut.values()].filter(({ id }) => !held.has(id)) };
 }

@@ -47,3 +47,9 @@ export interface ServerRef {
   tenant: string;
   name: string;
 }
+
+/** By tenant, then name, as SQLite compares: by code point, which for these names is by code unit. */
+export function compareServers(a: ServerRef, b: ServerRef): number {
+  if (a.tenant !== b.tenant) return a.tenant < b.tenant ? -1 : 1;
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}

@@ -11,7 +11,7 @@ import {
 } from "../http/operation.ts";
 
 /** Servers and what they can do. */
-export const serversOperations: Record<string, Record<string, Operation>> = {
+export const registryOperations: Record<string, Record<string, Operation>> = {
   "/api/mcp/configs": {
     get: {
       id: "listServers",

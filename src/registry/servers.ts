@@ -2,6 +2,7 @@ import { holds, type Principal } from "../auth/principal.ts";
 import { type Page, type PageRequest, paged, type ReadPage } from "../http/page.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { ServerRef } from "../kernel/names.ts";
+import { compareServers } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { guardTenant, readableHead } from "./access.ts";
 import type { DirectoryEntry, ServerEntry } from "./contract.ts";
@@ -98,13 +99,7 @@ function merged(first: ReadPage<DirectoryEntry>, second: ReadPage<DirectoryEntry
   return async (after, limit) => {
     const [a, b] = await Promise.all([first(after, limit), second(after, limit)]);
     const byName = new Map([...b.items, ...a.items].map((entry) => [`${entry.tenant}/${entry.name}`, entry]));
-    const items = [...byName.values()].sort(inOrder).slice(0, limit);
+    const items = [...byName.values()].sort(compareServers).slice(0, limit);
     return { items, generation: Math.min(a.generation, b.generation) };
   };
-}
-
-/** As SQLite compares: by code point, which for these names is by code unit. */
-function inOrder(a: ServerRef, b: ServerRef): number {
-  if (a.tenant !== b.tenant) return a.tenant < b.tenant ? -1 : 1;
-  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }

@@ -1,10 +1,15 @@
-import { findingOperations } from "../catalog/operations.ts";
+import { indexOperations } from "../capability-index/operations.ts";
+import { catalogOperations } from "../catalog/operations.ts";
+import { changesOperations } from "../changes/operations.ts";
+import { hooksOperations } from "../hooks/operations.ts";
 import { type Operation, requestHeaders } from "../http/operation.ts";
 import { version } from "../kernel/version.ts";
 import { mcpOperations } from "../mcp/operations.ts";
 import { officialOperations } from "../official/operations.ts";
-import { serversOperations } from "../registry/operations.ts";
-import { tellingOperations } from "../subscriptions/operations.ts";
+import { registryOperations } from "../registry/operations.ts";
+import { searchOperations } from "../search/operations.ts";
+import { sessionsOperations } from "../sessions/operations.ts";
+import { subscriptionsOperations } from "../subscriptions/operations.ts";
 import { serviceOperations } from "./operations.ts";
 import { jsonSchemas } from "./published-schemas.ts";
 
@@ -13,9 +18,14 @@ export const operations: Record<string, Record<string, Operation>> = {
   ...officialOperations("/v0.1", ""),
   ...officialOperations("/v0", "V0"),
   ...serviceOperations,
-  ...findingOperations,
-  ...serversOperations,
-  ...tellingOperations,
+  ...catalogOperations,
+  ...searchOperations,
+  ...indexOperations,
+  ...registryOperations,
+  ...subscriptionsOperations,
+  ...hooksOperations,
+  ...changesOperations,
+  ...sessionsOperations,
   ...mcpOperations,
 };
 

@@ -1,5 +1,5 @@
 import type { ChangesTenant, Followed, Topic } from "../changes/contract.ts";
-import { positionsText, type StreamEvent } from "../kernel/sse.ts";
+import type { StreamEvent } from "../kernel/sse.ts";
 import type { ChosenSubset } from "./contract.ts";
 
 /** The items that a session chose. An id says of every tenant up to which generation it was seen. */
@@ -65,4 +65,21 @@ export function topicsOf(
       items: (items.get(`${tenant}/${server}`) ?? []).map(({ kind, key, id }) => ({ kind, key, id })),
     })),
   }));
+}
+
+/** How far a reader has seen each tenant's changes, as the id of an event: `acme:12,io.github.acme:7`. */
+export function positionsText(positions: ReadonlyMap<string, number>): string {
+  return [...positions].map(([tenant, generation]) => `${tenant}:${generation}`).join(",");
+}
+
+/** Undefined for anything that is not such an id. */
+export function parsePositions(text: string): Record<string, number> | undefined {
+  if (text.length > 8_192) return undefined;
+  const positions: Record<string, number> = Object.create(null);
+  for (const part of text.split(",")) {
+    const match = /^([a-z0-9][a-z0-9.-]{0,99}):(\d{1,15})$/.exec(part);
+    if (match?.[1] === undefined) return undefined;
+    positions[match[1]] = Number(match[2]);
+  }
+  return positions;
 }

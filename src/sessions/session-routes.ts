@@ -4,10 +4,9 @@ import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
 import { sendEvents, streamLifetimeMs } from "../http/event-stream.ts";
 import { parameters, takeTurn } from "../http/request.ts";
 import { send } from "../http/respond.ts";
-import { parsePositions, positionsText } from "../kernel/sse.ts";
 import { agreed, type ChosenSubset, type Session } from "./contract.ts";
 import type { SessionsDeps } from "./deps.ts";
-import { topicsOf } from "./follow-chosen.ts";
+import { parsePositions, positionsText, topicsOf } from "./follow-chosen.ts";
 import { callerOf, negotiatedCaller, sessionDocument } from "./middleware.ts";
 import { endStreams, ownerOf } from "./owner.ts";
 

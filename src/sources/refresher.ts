@@ -1,6 +1,7 @@
 import type { Bounds } from "../kernel/bounds.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
+import { Semaphore } from "../kernel/semaphore.ts";
 import { type PreparedManifest, prepareManifest, withoutTakenIds } from "../manifest/prepare.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
@@ -12,16 +13,10 @@ import { owe } from "../registry/sql/outbox-table.ts";
 import { publish } from "../registry/sql/publish.ts";
 import { storedManifest } from "../registry/sql/revisions.ts";
 import { findLive, touch } from "../registry/sql/servers.ts";
-import {
-  noteFinding,
-  type ReadableSource,
-  type SourceFinding,
-  type SourceRow,
-  sourceRows,
-} from "../registry/sql/source-rows.ts";
-import type { SourceFailure, SourceReading } from "./contract.ts";
+import { noteFinding, type ReadableSource, type SourceRow, sourceRows } from "../registry/sql/source-rows.ts";
 import { introspectSource } from "./introspect.ts";
 import { lastReading, withLast } from "./last-reading.ts";
+import { failuresOf, findingOf, rejectionText, type SourceRead, unpublishable, untilNext } from "./refresh-outcome.ts";
 import { nextRefreshMs, probeState } from "./schedule.ts";
 import { type ReadSource, sourceManifest } from "./source-manifest.ts";
 
@@ -43,8 +38,6 @@ export interface RefresherOptions {
   ) => Promise<Result<T & { head: Head }, Failure>>;
 }
 
-type Read = { source: ReadableSource; row: SourceRow; read: Result<SourceReading, SourceFailure> };
-
 /** How many sources are read at once, of all servers together; each takes a few connections, and a Worker has six. */
 const atOnce = 4;
 const tries = 3;
@@ -55,7 +48,7 @@ const tries = 3;
  */
 export class Refresher {
   readonly #options: RefresherOptions;
-  readonly #turns = new Turns(atOnce);
+  readonly #semaphore = new Semaphore(atOnce);
   readonly #running = new Map<string, Promise<Refreshed | NoLook>>();
   readonly #next = new Map<string, Promise<Refreshed | NoLook>>();
 
@@ -119,13 +112,13 @@ export class Refresher {
     }
     // Before anything is asked: whatever happens below, it is tried again.
     this.#putOff(server);
-    const reads = await Promise.all(rows.map((row) => this.#turns.take(() => this.#read(row))));
+    const reads = await Promise.all(rows.map((row) => this.#semaphore.run(() => this.#read(row))));
     const put = await this.#putDown(server, reads);
     if (put !== "superseded" || attempt === tries) return put;
     return this.#look(server, attempt + 1);
   }
 
-  async #read(row: SourceRow): Promise<Read> {
+  async #read(row: SourceRow): Promise<SourceRead> {
     const { fetch, credentials, isRefused } = this.#options;
     const source = JSON.parse(row.config) as ReadableSource;
     // Judged as it was written, before anything makes it look better.
@@ -141,7 +134,7 @@ export class Refresher {
     owe(this.#options.sql, "refresh", server, Date.now() + nextRefreshMs({ ok: false, failures: 2 }, Math.random()));
   }
 
-  async #putDown(server: string, reads: Read[]): Promise<Refreshed | "superseded"> {
+  async #putDown(server: string, reads: SourceRead[]): Promise<Refreshed | "superseded"> {
     const prepared = reads.some(({ read }) => read.ok) ? await this.#prepare(server, reads) : undefined;
     if (prepared === undefined) return this.#write(server, reads);
     if (!prepared.ok) return this.#write(server, unpublishable(reads, prepared.error));
@@ -161,14 +154,14 @@ export class Refresher {
   }
 
   /** Only what asking found: nothing could be read, or nothing that can be published. */
-  async #write(server: string, reads: Read[]): Promise<Refreshed | "superseded"> {
+  async #write(server: string, reads: SourceRead[]): Promise<Refreshed | "superseded"> {
     const written = await this.#writeManifest(server, reads, undefined, []);
     return written.ok ? written.value : "superseded";
   }
 
   async #writeManifest(
     server: string,
-    reads: Read[],
+    reads: SourceRead[],
     manifest: Omit<PreparedManifest, "rejected"> | undefined,
     warnings: string[],
   ): Promise<Result<Refreshed, Failure>> {
@@ -179,7 +172,7 @@ export class Refresher {
   /** In one transaction: what the sources offer, and what asking each of them found. */
   #record(
     server: string,
-    reads: Read[],
+    reads: SourceRead[],
     manifest: Omit<PreparedManifest, "rejected"> | undefined,
     warnings: string[],
     at: string,
@@ -208,7 +201,7 @@ export class Refresher {
   }
 
   /** A source that is found otherwise than before is a change of its server, with what was published where it was. */
-  #logStatus(server: string, moved: Read[], at: string, before: number): void {
+  #logStatus(server: string, moved: SourceRead[], at: string, before: number): void {
     const { sql, bounds } = this.#options;
     const reasons = moved.map(({ row, read }) => {
       const found = read.ok ? "live" : `${probeState(read.error.reason)} (${read.error.reason})`;
@@ -223,7 +216,7 @@ export class Refresher {
 
   async #prepare(
     server: string,
-    reads: Read[],
+    reads: SourceRead[],
   ): Promise<Result<{ manifest: PreparedManifest; warnings: string[] }, Failure>> {
     const { sql, bounds, fixedFields } = this.#options;
     // All that is published, which is a lot to read: not needed while every source answers in full.
@@ -261,73 +254,5 @@ export class Refresher {
         : [],
     );
     return ok({ manifest: prepared.value, warnings: [...told, ...warnings] });
-  }
-}
-
-function findingOf(id: string, read: Result<SourceReading, SourceFailure>, warnings: string[]): SourceFinding {
-  const shown = warnings.slice(0, mostWarnings);
-  if (read.ok) {
-    const { remembered, warnings: odd } = read.value;
-    const message = odd
-      .map(({ list, message: text }) => `${list}: ${text}`)
-      .join("\n")
-      .slice(0, longestMessage);
-    return { id, state: "live", remembered, warnings: shown, message: message === "" ? undefined : message };
-  }
-  const { reason, message } = read.error;
-  return { id, state: probeState(reason), error: reason, message, warnings: shown };
-}
-
-/** They are part of every head. */
-const mostWarnings = 20;
-const longestMessage = 2_000;
-
-/** What the sources offer cannot be published: for now they count as unreadable, with the reason. */
-function unpublishable(reads: Read[], { message }: Failure): Read[] {
-  const reason = `What it offers cannot be published: ${message}`.slice(0, longestMessage);
-  return reads.map((one) => (one.read.ok ? { ...one, read: err({ reason: "error", message: reason }) } : one));
-}
-
-function failuresOf(reads: Read[]): Refreshed["failures"] {
-  return reads.flatMap(({ source, read }) =>
-    read.ok ? [] : [{ id: source.id, reason: read.error.reason, message: read.error.message }],
-  );
-}
-
-/** The soonest that any of them wants, but never sooner for a dead one than its patience says. */
-function untilNext(reads: Read[]): number {
-  return Math.min(
-    ...reads.map(({ row, read }) =>
-      nextRefreshMs(
-        read.ok ? { ok: true, ttlMs: read.value.ttlMs } : { ok: false, failures: row.failures + 1 },
-        Math.random(),
-      ),
-    ),
-  );
-}
-
-function rejectionText({ name, issues }: { name?: string; issues: { message: string }[] }): string {
-  return `${name ?? "an item"} was left out: ${issues[0]?.message}`.slice(0, 300);
-}
-
-/** Some at once; the others wait for their turn. */
-class Turns {
-  readonly #waiting: (() => void)[] = [];
-  #free: number;
-
-  constructor(most: number) {
-    this.#free = most;
-  }
-
-  async take<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#free -= 1;
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free += 1;
-      else next();
-    }
   }
 }

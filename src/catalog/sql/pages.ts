@@ -1,3 +1,4 @@
+import { compareServers } from "../../kernel/names.ts";
 import type { CatalogCaller, CatalogFilter } from "../contract.ts";
 import { everyServer, scopes } from "./listing.ts";
 
@@ -180,7 +181,7 @@ function recent(
     )
     .toArray();
   if (rows.length > most) return undefined;
-  return [rows.filter((row) => inOrder(row, after) > 0).sort(inOrder)];
+  return [rows.filter((row) => compareServers(row, after) > 0).sort(compareServers)];
 }
 
 /** Lists that are each in order as one, everything once. */
@@ -192,9 +193,9 @@ function* merged(lists: readonly Iterable<Listed>[]): Iterable<Listed> {
   });
   try {
     while (heads.length > 0) {
-      const { row } = heads.reduce((least, head) => (inOrder(head.row, least.row) < 0 ? head : least));
+      const { row } = heads.reduce((least, head) => (compareServers(head.row, least.row) < 0 ? head : least));
       yield row;
-      for (const head of heads.filter((other) => inOrder(other.row, row) === 0)) {
+      for (const head of heads.filter((other) => compareServers(other.row, row) === 0)) {
         const next = head.rest.next();
         if (next.done) heads.splice(heads.indexOf(head), 1);
         else head.row = next.value;
@@ -204,10 +205,4 @@ function* merged(lists: readonly Iterable<Listed>[]): Iterable<Listed> {
     // Who reads a page does not read on: the lists are told, and count what was read of them.
     for (const { rest } of heads) rest.return?.();
   }
-}
-
-/** As SQLite compares: by code point, which for these names is by code unit. */
-function inOrder(a: Position, b: Position): number {
-  if (a.tenant !== b.tenant) return a.tenant < b.tenant ? -1 : 1;
-  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }

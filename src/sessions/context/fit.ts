@@ -1,25 +1,22 @@
 import satisfies from "semver/functions/satisfies.js";
 import valid from "semver/functions/valid.js";
 import type { CapabilityCard } from "../../search/contract.ts";
+import { type CardName, checkPins, resolveCard } from "../../search/pins.ts";
 
 /** A capability that the caller asked for by id, with the version it wants. */
-export interface MustHave {
-  id: string;
-  tenant?: string | undefined;
+export interface MustHave extends CardName {
   version?: string | undefined;
 }
 
 /** A capability as the caller reviewed it. */
-export interface Pin {
-  id: string;
-  tenant?: string | undefined;
+export interface ReviewedPin extends CardName {
   digest: string;
 }
 
 export interface Wishes<Card extends CapabilityCard = CapabilityCard> {
   budget: number;
   mustHave: readonly MustHave[];
-  pins: readonly Pin[];
+  pins: readonly ReviewedPin[];
   /** All that the ids of must-haves and pins may mean to this caller. */
   named: readonly Card[];
   /** Best first. */
@@ -60,7 +57,7 @@ export interface Fit<Card extends CapabilityCard = CapabilityCard> {
   chosen: Chosen<Card>[];
   leftOut: LeftOut[];
   /** Pins whose capability is not what it was. */
-  changed: { pin: Pin; card: Card }[];
+  changed: { pin: ReviewedPin; card: Card }[];
   usedTokens: number;
   /** Every must-have is in. */
   satisfied: boolean;
@@ -93,9 +90,17 @@ export function fitBudget<Card extends CapabilityCard>(wishes: Wishes<Card>): Fi
     return true;
   };
 
-  const pinned = judgePins(wishes, fit, refused);
+  const { held, failed } = checkPins(wishes.pins, wishes.named);
+  for (const { pin, card, ...problem } of failed) {
+    // A capability that changed since it was pinned stays out, however well it ranks.
+    if (card !== undefined) {
+      refused.add(placeOf(card));
+      fit.changed.push({ pin, card });
+    }
+    fit.leftOut.push({ ...(card === undefined ? nameOf(pin) : priceOf(card)), why: "pinned", ...problem });
+  }
   for (const wanted of wishes.mustHave) {
-    const found = resolve(wanted, wishes.named);
+    const found = resolveCard(wanted, wishes.named);
     if (!("card" in found)) fit.leftOut.push({ ...nameOf(wanted), why: "must-have", ...found });
     const fits = "card" in found && versionFits(found.card, wanted);
     if ("card" in found && !fits) {
@@ -105,7 +110,7 @@ export function fitBudget<Card extends CapabilityCard>(wishes: Wishes<Card>): Fi
     }
     if (!("card" in found && fits && take(found.card, "must-have"))) fit.satisfied = false;
   }
-  for (const card of pinned) take(card, "pinned");
+  for (const card of held) take(card, "pinned");
   for (const [index, card] of wishes.ranked.entries()) take(card, "task", index + 1);
   // Only the first few are shown: what the caller cannot do without comes before what it would have liked.
   fit.leftOut.sort((a, b) => order.indexOf(a.why) - order.indexOf(b.why));
@@ -113,32 +118,6 @@ export function fitBudget<Card extends CapabilityCard>(wishes: Wishes<Card>): Fi
 }
 
 const order: readonly Why[] = ["must-have", "pinned", "task"];
-
-/** Pins that hold, in order. One that does not keeps its capability out, unless another pin says that it is known. */
-function judgePins<Card extends CapabilityCard>(
-  { pins, named }: Wishes<Card>,
-  fit: Fit<Card>,
-  refused: Set<string>,
-): Card[] {
-  const found = pins.map((pin) => ({ pin, resolved: resolve(pin, named) }));
-  const held = found.flatMap(({ pin, resolved }) =>
-    "card" in resolved && resolved.card.digest === pin.digest ? [resolved.card] : [],
-  );
-  const known = new Set(held.map(placeOf));
-  for (const { pin, resolved } of found) {
-    if (!("card" in resolved)) {
-      fit.leftOut.push({ ...nameOf(pin), why: "pinned", ...resolved });
-      continue;
-    }
-    const { card } = resolved;
-    if (known.has(placeOf(card))) continue;
-    refused.add(placeOf(card));
-    fit.changed.push({ pin, card });
-    const message = `It is ${card.digest} now; pin that digest to take it`;
-    fit.leftOut.push({ ...priceOf(card), why: "pinned", reason: "changed-since-pin", message });
-  }
-  return held;
-}
 
 /** Whatever is chosen is kept with the session, and a session must stay small. */
 const longestName = 4_096;
@@ -163,24 +142,12 @@ function obstacleTo(
   return undefined;
 }
 
-function resolve<Card extends CapabilityCard>(
-  { id, tenant }: Pick<Pin, "id" | "tenant">,
-  named: readonly Card[],
-): { card: Card } | Pick<LeftOut, "reason" | "message"> {
-  const matches = named.filter((card) => card.id === id && (tenant === undefined || card.tenant === tenant));
-  const [card] = matches;
-  if (card === undefined) return { reason: "not-found", message: "There is no such capability that you may see" };
-  if (matches.length === 1) return { card };
-  const owners = matches.map((match) => match.tenant).sort();
-  return { reason: "ambiguous", message: `Several tenants have it; say which: ${owners.join(", ")}` };
-}
-
 function versionFits({ version }: CapabilityCard, { version: range }: MustHave): boolean {
   if (range === undefined) return true;
   return version !== undefined && valid(version) !== null && satisfies(version, range);
 }
 
-function nameOf({ id, tenant }: Pick<Pin, "id" | "tenant">): { id: string; tenant?: string } {
+function nameOf({ id, tenant }: CardName): { id: string; tenant?: string } {
   return tenant === undefined ? { id } : { id, tenant };
 }
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { eventText, parsePositions, positionsText } from "../../../src/kernel/sse.ts";
+import { eventText } from "../../../src/kernel/sse.ts";
+import { parsePositions, positionsText } from "../../../src/sessions/follow-chosen.ts";
 
 describe("an event", () => {
   it("is one data line whatever the data holds", () => {

@@ -13,7 +13,11 @@ describe("a time as RFC 3339 writes it", () => {
     ["2016-12-31T23:59:60Z", "2017-01-01T00:00:00.000Z"],
     ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"],
   ])("%s is read", (text, expected) => {
-    expect(new Date(parseRfc3339(text) ?? Number.NaN).toISOString()).toBe(expected);
+    expect(new Date(parseRfc3339(text, "up") ?? Number.NaN).toISOString()).toBe(expected);
+  });
+
+  it("is cut off after the milliseconds where it need not be rounded up", () => {
+    expect(parseRfc3339("2026-01-31T12:00:00.123999Z")).toBe(Date.parse("2026-01-31T12:00:00.123Z"));
   });
 
   it.each([

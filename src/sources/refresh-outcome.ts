@@ -1,0 +1,59 @@
+import type { Failure } from "../kernel/failure.ts";
+import { err, type Result } from "../kernel/result.ts";
+import type { Refreshed } from "../registry/contract.ts";
+import type { ReadableSource, SourceFinding, SourceRow } from "../registry/sql/source-rows.ts";
+import type { SourceFailure, SourceReading } from "./contract.ts";
+import { nextRefreshMs, probeState } from "./schedule.ts";
+
+/** One source of a server, and how reading it went. */
+export interface SourceRead {
+  source: ReadableSource;
+  row: SourceRow;
+  read: Result<SourceReading, SourceFailure>;
+}
+
+/** They are part of every head. */
+const mostWarnings = 20;
+const longestMessage = 2_000;
+
+export function findingOf(id: string, read: Result<SourceReading, SourceFailure>, warnings: string[]): SourceFinding {
+  const shown = warnings.slice(0, mostWarnings);
+  if (read.ok) {
+    const { remembered, warnings: odd } = read.value;
+    const message = odd
+      .map(({ list, message: text }) => `${list}: ${text}`)
+      .join("\n")
+      .slice(0, longestMessage);
+    return { id, state: "live", remembered, warnings: shown, message: message === "" ? undefined : message };
+  }
+  const { reason, message } = read.error;
+  return { id, state: probeState(reason), error: reason, message, warnings: shown };
+}
+
+/** What the sources offer cannot be published: for now they count as unreadable, with the reason. */
+export function unpublishable(reads: SourceRead[], { message }: Failure): SourceRead[] {
+  const reason = `What it offers cannot be published: ${message}`.slice(0, longestMessage);
+  return reads.map((one) => (one.read.ok ? { ...one, read: err({ reason: "error", message: reason }) } : one));
+}
+
+export function failuresOf(reads: SourceRead[]): Refreshed["failures"] {
+  return reads.flatMap(({ source, read }) =>
+    read.ok ? [] : [{ id: source.id, reason: read.error.reason, message: read.error.message }],
+  );
+}
+
+/** The soonest that any of them wants, but never sooner for a dead one than its patience says. */
+export function untilNext(reads: SourceRead[]): number {
+  return Math.min(
+    ...reads.map(({ row, read }) =>
+      nextRefreshMs(
+        read.ok ? { ok: true, ttlMs: read.value.ttlMs } : { ok: false, failures: row.failures + 1 },
+        Math.random(),
+      ),
+    ),
+  );
+}
+
+export function rejectionText({ name, issues }: { name?: string; issues: { message: string }[] }): string {
+  return `${name ?? "an item"} was left out: ${issues[0]?.message}`.slice(0, 300);
+}
