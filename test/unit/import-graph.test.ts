@@ -156,3 +156,31 @@ describe("a room", () => {
     expect(others.map(({ path }) => path)).toEqual([]);
   });
 });
+
+describe("docs/architecture.md", () => {
+  const text = readFileSync(join(root, "../docs/architecture.md"), "utf8");
+
+  it("has the table of rooms that the imports are held to", () => {
+    const rows = text.matchAll(/^\| `([\w-]+)(?:\/|\.ts)`[^|]*\|[^|]*\| ([^|]*) \|$/gm);
+    const table = Object.fromEntries(Array.from(rows, ([, name, targets]) => [name, targets?.split(", ").sort()]));
+    const plain = (name: string) => name.replace(/\.ts$/, "");
+    const expected = features.map((name) => {
+      const targets = (allowed[name] ?? []).map(plain).sort();
+      return [plain(name), targets.length === 0 ? ["–"] : targets];
+    });
+    expect(table).toMatchObject(Object.fromEntries(expected));
+  });
+
+  it("names files that exist", () => {
+    const walk = text.slice(text.indexOf("## Six requests"), text.indexOf("## A write"));
+    const paths = Array.from(walk.matchAll(/`([a-z-]+(?:\/[a-z-]+)*\.ts)`/g), ([, path]) => path ?? "");
+    const known = sources.map(({ path }) => path);
+    // A name without a folder is in the folder of the path before it.
+    const missing = paths.filter((path, index) => {
+      const folder = paths.slice(0, index).findLast((other) => other.includes("/")) ?? "";
+      return !known.includes(path) && !known.includes(join(dirname(folder), path));
+    });
+    expect(paths.length).toBeGreaterThan(50);
+    expect(missing).toEqual([]);
+  });
+});
