@@ -73,9 +73,10 @@ import { Refresher } from "../../sources/refresher.ts";
 import type { Subscription } from "../../subscriptions/contract.ts";
 import { Deliveries } from "../../subscriptions/deliveries.ts";
 import { addressPolicyFor, SubscriptionDesk } from "../../subscriptions/subscriptions.ts";
-import { isEmpty, migrate } from "./migrations.ts";
+import { createTables, isEmpty, migrate } from "../migrate.ts";
 import { Outbox, setNextAlarm } from "./outbox.ts";
 import { createProjections } from "./projections.ts";
+import { tenantSteps } from "./tables.ts";
 
 /** How long a write waits for the directory before it answers without it. */
 const directoryPatienceMs = 500;
@@ -137,7 +138,7 @@ export class TenantObject extends DurableObject<Env> implements RegistryTenant, 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     if (!isEmpty(this.#sql)) {
-      const migrated = migrate(this.#storage, tenantOf(this.#sql));
+      const migrated = migrate(this.#storage, tenantSteps);
       this.#ready = true;
       // New tables may owe the directory what the old ones could not say.
       if (migrated) this.#outbox.arm();
@@ -445,7 +446,7 @@ export class TenantObject extends DurableObject<Env> implements RegistryTenant, 
       return failure("ErrorTooManyRequests", undefined, { retryAfterSeconds });
     }
     if (!this.#ready) {
-      migrate(this.#storage, writer.tenant);
+      createTables(this.#storage, tenantSteps, { tenant: writer.tenant });
       this.#ready = true;
     }
     return undefined;

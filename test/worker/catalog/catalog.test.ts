@@ -1,4 +1,4 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -8,7 +8,6 @@ import { createOperations } from "../../../src/kernel/platform/usage.ts";
 import { attributesOf, countAttributes } from "../../../src/manifest/attributes.ts";
 import { directoryOf } from "../../../src/objects/stubs.ts";
 import type { CatalogEntry } from "../../../src/registry/summary.ts";
-import { backToFirstTables } from "../objects/first-tables.ts";
 import { capabilities, config, configs, drained, Registry, token } from "../support/registry.ts";
 import { separateCache } from "../support/stale-kv.ts";
 
@@ -613,51 +612,6 @@ describe("what a page touches", () => {
   });
 });
 
-/** Takes the directory back to the tables it had before, with the entries of one tenant as they then were. */
-async function withoutListing(tenant = "") {
-  await runInDurableObject(directoryStub(), async (_, { storage }) => {
-    for (const table of ["attribute", "listing", "server_attribute", "attribute_count"]) {
-      storage.sql.exec(`DROP TABLE ${table}`);
-    }
-    storage.sql.exec("DELETE FROM meta WHERE key = 'listed'");
-    storage.sql.exec(
-      "UPDATE server SET entry = json_remove(entry, '$.attributes', '$.probe') WHERE tenant = ?",
-      tenant,
-    );
-  });
-  await evictDurableObject(directoryStub());
-}
-
-describe("a directory from before", () => {
-  it("lists what it knows at once, and wakes tenants for the rest", async () => {
-    const aged = await writer("cat-aged");
-    await aged.create("s", { visibility: "public" });
-    await aged.publish("s", {
-      tools: [
-        { name: "t", category: "aged" },
-        { name: "off", category: "aged-off" },
-      ],
-    });
-    await aged.flip("s", "off", false);
-    await drained("cat-aged");
-    await runInDurableObject(tenantStub("cat-aged"), async (_, { storage }) => {
-      storage.sql.exec("UPDATE server SET summary = json_remove(summary, '$.attributes')");
-    });
-    await backToFirstTables("cat-aged");
-    await withoutListing("cat-aged");
-    clock += 10_000;
-    expect(await names("?tenant=cat-aged&kind=tool")).toEqual(["cat-aged/s"]);
-    expect(await names("?category=aged")).toEqual([]);
-    expect(await runDurableObjectAlarm(directoryStub())).toBe(true);
-    await drained("cat-aged");
-    clock += 10_000;
-    expect(await names("?category=aged")).toEqual(["cat-aged/s"]);
-    expect(await names("?category=aged-off", aged.token)).toEqual([]);
-    await auditTenant("cat-aged");
-    await audit();
-  });
-});
-
 /** An entry as a tenant tells it. */
 function told(tenant: string, at: number, more: Partial<CatalogEntry> = {}): CatalogEntry {
   return {
@@ -801,22 +755,5 @@ describe("what it costs", () => {
     }
     expect(found).toEqual(["sparse/s00000", "sparse/s02400", "sparse/s04800"]);
     expect(empty).toBeGreaterThan(0);
-  });
-
-  it("lists a large directory from before in several goes", slow, async () => {
-    await runInDurableObject(directoryStub(), async (_, { storage }) => {
-      storage.sql.exec("DELETE FROM server WHERE tenant IN ('grown-b', 'sparse')");
-    });
-    await withoutListing();
-    const goes = async () => {
-      const done = await runInDurableObject(directoryStub(), async (_, { storage }) =>
-        storage.sql.exec("SELECT value FROM meta WHERE key = 'listed'").one(),
-      );
-      return done.value === -1;
-    };
-    expect(await goes()).toBe(false);
-    for (let go = 0; go < 20 && !(await goes()); go += 1) await runDurableObjectAlarm(directoryStub());
-    expect(await goes()).toBe(true);
-    await audit();
   });
 });

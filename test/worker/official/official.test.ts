@@ -1,10 +1,6 @@
-import { runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
 import { SignJWT } from "jose";
-import { beforeAll, describe, expect, it, vi } from "vitest";
-import type { DirectoryObject } from "../../../src/objects/directory/directory-object.ts";
+import { beforeAll, describe, expect, it } from "vitest";
 import { ServerJson } from "../../../src/official/schema.ts";
-import { backToFirstTables } from "../objects/first-tables.ts";
 import {
   type Answer,
   capabilities,
@@ -123,6 +119,17 @@ describe("publishing a server.json", () => {
     const { body } = await registry.send("GET", config("io.github.sourced", "s"), { token: admin });
     // The first has a name that leads inside, the second wants a key: neither is asked.
     expect(body.data.sources).toBeUndefined();
+  });
+
+  it("reads the first of two sources that get one name because a source before them goes", async () => {
+    const source = (path: string, id?: string) => ({ id, type: "sse", url: `https://moved.test/${path}` });
+    const sources = [source("gone", "remote-1"), source("second"), source("third", "source-1")];
+    const body = { tenant: "moved", name: "s", visibility: "public", sources };
+    expect((await registry.send("POST", configs, { token: admin, body })).status).toBe(201);
+    await published("moved/s");
+    const settings = (await registry.send("GET", config("moved", "s"), { token: admin })).body.data;
+    expect(settings.sources).toMatchObject([{ url: "https://moved.test/second" }, { url: "https://moved.test/third" }]);
+    expect(settings.registry.sources).toMatchObject([{ id: "source-1" }]);
   });
 
   it("keeps what the server can do, and what else its settings say", async () => {
@@ -630,26 +637,6 @@ describe("a server that was registered here", () => {
     expect((await get(`${path("reg/shy")}?include_deleted=true`)).status).toBe(404);
     await registry.send("PUT", configs, { token: admin, body: { ...settings, visibility: "public" } });
     expect(named(await get(path("reg/shy")))).toEqual(["reg/shy 1.0.0"]);
-  });
-});
-
-describe("a public server from before there were versions", () => {
-  it("is there once its tenant wakes up, which the directory sees to", async () => {
-    await registry.send("POST", configs, { token: admin, body: { tenant: "old", name: "s", visibility: "public" } });
-    await registry.send("PUT", capabilities("old", "s"), {
-      token: admin,
-      body: { ...tools("old_t"), version: "3.0.0" },
-    });
-    await drained("old");
-    await backToFirstTables("old");
-    const stub = env.DIRECTORY.get(env.DIRECTORY.idFromName("directory"));
-    await runInDurableObject(stub, (_, { storage }) => {
-      storage.sql.exec("DELETE FROM server_version WHERE tenant = 'old'");
-    });
-    expect((await get(path("old/s"))).status).toBe(404);
-    await runInDurableObject(stub, (object) => (object as unknown as DirectoryObject).alarm());
-    const back = async () => expect(named(await get(path("old/s")))).toEqual(["old/s 3.0.0"]);
-    await vi.waitFor(back, { timeout: 15_000, interval: 200 });
   });
 });
 
