@@ -37,6 +37,7 @@ export type Tenant = Pick<
   | "rotateSubscription"
   | "testSubscription"
   | "removeSubscription"
+  | "resendToDirectory"
 > &
   RegistryTenant &
   SearchTenant;

@@ -29,10 +29,10 @@ import type { DirectoryChange } from "./contract.ts";
 import { directorySteps } from "./tables.ts";
 
 /**
- * Tenants that last wrote before the directory had an index or a catalogue, and have not been woken since: public servers
- * whose capabilities or versions never came, and servers that never said what they are found by.
+ * Tenants with a public server whose capabilities or versions are not here. There are none unless tables of the directory
+ * were lost, or made anew by a migration step.
  */
-export function restingTenants(sql: SqlStorage, after: string, limit: number): string[] {
+function incompleteTenants(sql: SqlStorage, after: string, limit: number): string[] {
   return sql
     .exec<{ tenant: string }>(
       `SELECT DISTINCT server.tenant FROM server LEFT JOIN indexed_server
@@ -59,9 +59,9 @@ export interface DirectoryRemoval {
   versions?: PublicVersions;
 }
 
-/** Some at a time, and time for their updates to arrive before the next. */
-const wokenAtOnce = 20;
-const wakeAfterMs = 5_000;
+/** Tenants are asked some at a time, with time for their updates to arrive before the next are. */
+const askedAtOnce = 20;
+const askAfterMs = 5_000;
 
 interface Row extends Record<string, SqlStorageValue> {
   entry: string;
@@ -74,25 +74,22 @@ interface Row extends Record<string, SqlStorageValue> {
 export class DirectoryObject extends DurableObject<Env> implements RegistryDirectory, SearchDirectory {
   readonly #storage = countedStorage(this.ctx.storage);
   readonly #sql = this.#storage.sql;
-  #wokenUpTo = "";
+  #askedUpTo = "";
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     if (isEmpty(this.#sql)) createTables(this.#storage, directorySteps);
     else migrate(this.#storage, directorySteps);
-    if (restingTenants(this.#sql, "", 1).length > 0) void ctx.storage.setAlarm(Date.now() + wakeAfterMs);
+    if (incompleteTenants(this.#sql, "", 1).length > 0) void ctx.storage.setAlarm(Date.now() + askAfterMs);
   }
 
-  /**
-   * Wakes tenants that rest since before there was an index, or a catalogue: waking up, each brings its tables up to date
-   * and tells.
-   */
+  /** Asks tenants for what is missing here. */
   override async alarm(): Promise<void> {
-    // On from the last: one that never gets an index must not keep the others waiting.
-    const resting = restingTenants(this.#sql, this.#wokenUpTo, wokenAtOnce);
-    this.#wokenUpTo = resting.at(-1) ?? this.#wokenUpTo;
-    await Promise.all(resting.map((tenant) => tenantOf(this.env, tenant, objectOperations).head("")));
-    if (resting.length === wokenAtOnce) await this.ctx.storage.setAlarm(Date.now() + wakeAfterMs);
+    // On from the last tenant, whatever came of it: one that cannot answer must not keep the others waiting.
+    const tenants = incompleteTenants(this.#sql, this.#askedUpTo, askedAtOnce);
+    this.#askedUpTo = tenants.at(-1) ?? this.#askedUpTo;
+    await Promise.allSettled(tenants.map((tenant) => tenantOf(this.env, tenant, objectOperations).resendToDirectory()));
+    if (tenants.length === askedAtOnce) await this.ctx.storage.setAlarm(Date.now() + askAfterMs);
   }
 
   /** Says of each change whether it was taken: one that is older than what is known here is not. */

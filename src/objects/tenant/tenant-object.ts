@@ -74,6 +74,7 @@ import type { Subscription } from "../../subscriptions/contract.ts";
 import { Deliveries } from "../../subscriptions/deliveries.ts";
 import { addressPolicyFor, SubscriptionDesk } from "../../subscriptions/subscriptions.ts";
 import { createTables, isEmpty, migrate } from "../migrate.ts";
+import { oweDirectoryAll } from "./directory-feed.ts";
 import { Outbox, setNextAlarm } from "./outbox.ts";
 import { createProjections } from "./projections.ts";
 import { tenantSteps } from "./tables.ts";
@@ -422,6 +423,14 @@ export class TenantObject extends DurableObject<Env> implements RegistryTenant, 
   /** What is known of each source, with what only the tenant is told. */
   async sources(name: string): Promise<SourceDetail[]> {
     return this.#ready ? sourceRows(this.#sql, name).map(detailOf) : [];
+  }
+
+  /** Sends the directory every server again, because it lost some of what it had. */
+  async resendToDirectory(): Promise<void> {
+    if (!this.#ready) return;
+    this.#storage.transactionSync(() => oweDirectoryAll(this.#sql));
+    this.#outbox.arm();
+    this.ctx.waitUntil(this.#outbox.drain());
   }
 
   #versionWork({ tenant, subject }: Writer, at: string): VersionWork {
