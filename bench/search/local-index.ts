@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { createTables } from "../../src/objects/directory/tables.ts";
 import { cardWords } from "../../src/search/card-words.ts";
 import type { ItemChange } from "../../src/search/contract.ts";
 import { itemBag } from "../../src/search/item-terms.ts";
 import { applyItems } from "../../src/search/sql/directory-cards.ts";
+import { directorySearchTables } from "../../src/search/sql/tables.ts";
 import type { CatalogueServer } from "../corpus/catalogue.ts";
 import { openLocalSql } from "./local-sql.ts";
 
@@ -16,7 +16,7 @@ export async function openIndex(file: string, servers: () => Iterable<CatalogueS
   const unfinished = `${file}.part`;
   await rm(unfinished, { force: true });
   const sql = openLocalSql(unfinished);
-  createTables(sql);
+  sql.exec(directorySearchTables);
   sql.exec("BEGIN");
   for (const { tenant, name, title, tools } of servers()) {
     const changed = tools.map((tool): ItemChange => {

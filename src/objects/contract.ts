@@ -19,7 +19,10 @@ export interface Tenant
     SessionsTenant,
     OfficialTenant,
     HooksTenant,
-    SubscriptionsTenant {}
+    SubscriptionsTenant {
+  /** Sends the directory every server again, because it lost some of what it had. */
+  resendToDirectory(): Promise<void>;
+}
 
 /** The RPC methods of the directory. */
 export interface Directory extends RegistryDirectory, SearchDirectory, CatalogDirectory, OfficialDirectory {

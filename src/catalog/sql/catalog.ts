@@ -1,7 +1,6 @@
 import type { CatalogEntry } from "../../registry/summary.ts";
 import type { CatalogAnswer, CatalogQuestion } from "../contract.ts";
 import { areKept, countedCounts, keptCounts, mostCounted } from "./facets.ts";
-import type { StoredEntry } from "./listing.ts";
 import { type Listed, type Position, type Walked, walk } from "./pages.ts";
 
 const start: Position = { tenant: "", name: "" };
@@ -34,8 +33,8 @@ function entryAt(sql: SqlStorage, { tenant, name }: Listed): CatalogEntry {
   const { entry } = sql
     .exec<{ entry: string }>("SELECT entry FROM server WHERE tenant = ? AND name = ?", tenant, name)
     .one();
-  const { probe = "unknown", attributes = [], ...listed } = JSON.parse(entry) as StoredEntry;
+  const listed = JSON.parse(entry) as CatalogEntry;
   const { description } = listed;
-  if (description === undefined || description.length <= longestDescription) return { ...listed, probe, attributes };
-  return { ...listed, description: `${description.slice(0, longestDescription).toWellFormed()}…`, probe, attributes };
+  if (description === undefined || description.length <= longestDescription) return listed;
+  return { ...listed, description: `${description.slice(0, longestDescription).toWellFormed()}…` };
 }

@@ -1,11 +1,10 @@
 import { DurableObject } from "cloudflare:workers";
 import type { CatalogAnswer, CatalogQuestion } from "../../catalog/contract.ts";
 import { readCatalog } from "../../catalog/sql/catalog.ts";
-import { fillListing, listServer, type StoredEntry, unlistServer } from "../../catalog/sql/listing.ts";
+import { listServer, unlistServer } from "../../catalog/sql/listing.ts";
 import { countedStorage } from "../../kernel/platform/counted-storage.ts";
 import { objectOperations } from "../../kernel/platform/usage.ts";
 import type { ListedVersion, TakenRemote, VersionQuery } from "../../official/contract.ts";
-import { createVersionTables } from "../../official/sql/directory-tables.ts";
 import {
   applyVersions,
   dropVersions,
@@ -17,32 +16,30 @@ import {
 } from "../../official/sql/directory-versions.ts";
 import { claimRemotes, releaseClaims } from "../../official/sql/remotes.ts";
 import type { DirectoryEntry, DirectoryQuery } from "../../registry/contract.ts";
+import type { CatalogEntry } from "../../registry/summary.ts";
 import type { CardQuery, PublicCard, RankedCard, Whose } from "../../search/contract.ts";
 import { wordVectors } from "../../search/load-word-vectors.ts";
 import { applyItems, dropItems } from "../../search/sql/directory-cards.ts";
 import { findPublicCards, publicCards } from "../../search/sql/directory-search.ts";
 import type { Directory } from "../contract.ts";
+import { createTables, isEmpty, migrate } from "../migrate.ts";
 import { tenantOf } from "../stubs.ts";
 import type { DirectoryChange } from "./contract.ts";
-import { createTables } from "./tables.ts";
+import { directorySteps } from "./tables.ts";
 
 /**
- * Tenants that last wrote before the directory had an index or a catalogue, and have not been woken since: public servers
- * whose capabilities or versions never came, and servers that never said what they are found by.
+ * Tenants with a public server whose capabilities or versions are not here. There are none unless tables of the directory
+ * were lost, or made anew by a migration step.
  */
-export function restingTenants(sql: SqlStorage, after: string, limit: number): string[] {
+function incompleteTenants(sql: SqlStorage, after: string, limit: number): string[] {
   return sql
     .exec<{ tenant: string }>(
-      `SELECT tenant FROM (
-         SELECT DISTINCT server.tenant FROM server LEFT JOIN indexed_server
-           ON indexed_server.tenant = server.tenant AND indexed_server.name = server.name
-         WHERE server.public = 1 AND server.entry IS NOT NULL AND server.tenant > ?1
-           AND ((indexed_server.tenant IS NULL AND json_extract(server.entry, '$.digest') IS NOT NULL)
-             OR NOT EXISTS (SELECT 1 FROM server_version WHERE name = server.tenant || '/' || server.name))
-         ORDER BY server.tenant LIMIT ?2
-       )
-       UNION SELECT tenant FROM (SELECT DISTINCT tenant FROM listing WHERE told = 0 AND tenant > ?1 ORDER BY tenant LIMIT ?2)
-       ORDER BY 1 LIMIT ?2`,
+      `SELECT DISTINCT server.tenant FROM server LEFT JOIN indexed_server
+         ON indexed_server.tenant = server.tenant AND indexed_server.name = server.name
+       WHERE server.public = 1 AND server.entry IS NOT NULL AND server.tenant > ?1
+         AND ((indexed_server.tenant IS NULL AND json_extract(server.entry, '$.digest') IS NOT NULL)
+           OR NOT EXISTS (SELECT 1 FROM server_version WHERE name = server.tenant || '/' || server.name))
+       ORDER BY server.tenant LIMIT ?2`,
       after,
       limit,
     )
@@ -50,11 +47,9 @@ export function restingTenants(sql: SqlStorage, after: string, limit: number): s
     .map(({ tenant }) => tenant);
 }
 
-/** Some at a time, and time for their updates to arrive before the next. */
-const wokenAtOnce = 20;
-const wakeAfterMs = 5_000;
-/** Servers taken before there were listings, in one go. */
-const listedAtOnce = 1_000;
+/** Tenants are asked some at a time, with time for their updates to arrive before the next are. */
+const askedAtOnce = 20;
+const askAfterMs = 5_000;
 
 interface Row extends Record<string, SqlStorageValue> {
   entry: string;
@@ -67,30 +62,22 @@ interface Row extends Record<string, SqlStorageValue> {
 export class DirectoryObject extends DurableObject<Env> implements Directory {
   readonly #storage = countedStorage(this.ctx.storage);
   readonly #sql = this.#storage.sql;
-  #wokenUpTo = "";
+  #askedUpTo = "";
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    createTables(this.#sql);
-    createVersionTables(this.#sql);
-    const more = fillListing(this.#storage, listedAtOnce);
-    if (more || restingTenants(this.#sql, "", 1).length > 0) void ctx.storage.setAlarm(Date.now() + wakeAfterMs);
+    if (isEmpty(this.#sql)) createTables(this.#storage, directorySteps);
+    else migrate(this.#storage, directorySteps);
+    if (incompleteTenants(this.#sql, "", 1).length > 0) void ctx.storage.setAlarm(Date.now() + askAfterMs);
   }
 
-  /**
-   * Wakes tenants that rest since before there was an index, or a catalogue: waking up, each brings its tables up to date
-   * and tells.
-   */
+  /** Asks tenants for what is missing here. */
   override async alarm(): Promise<void> {
-    if (fillListing(this.#storage, listedAtOnce)) {
-      await this.ctx.storage.setAlarm(Date.now());
-      return;
-    }
-    // On from the last: one that never gets an index must not keep the others waiting.
-    const resting = restingTenants(this.#sql, this.#wokenUpTo, wokenAtOnce);
-    this.#wokenUpTo = resting.at(-1) ?? this.#wokenUpTo;
-    await Promise.all(resting.map((tenant) => tenantOf(this.env, tenant, objectOperations).head("")));
-    if (resting.length === wokenAtOnce) await this.ctx.storage.setAlarm(Date.now() + wakeAfterMs);
+    // On from the last tenant, whatever came of it: one that cannot answer must not keep the others waiting.
+    const tenants = incompleteTenants(this.#sql, this.#askedUpTo, askedAtOnce);
+    this.#askedUpTo = tenants.at(-1) ?? this.#askedUpTo;
+    await Promise.allSettled(tenants.map((tenant) => tenantOf(this.env, tenant, objectOperations).resendToDirectory()));
+    if (tenants.length === askedAtOnce) await this.ctx.storage.setAlarm(Date.now() + askAfterMs);
   }
 
   /** Says of each change whether it was taken: one that is older than what is known here is not. */
@@ -120,7 +107,7 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
       ...(tenants === "all" ? [] : [JSON.stringify(tenants)]),
     );
     const entries = rows.toArray().map(({ entry }): DirectoryEntry => {
-      const { probe: _, attributes: __, ...listed } = JSON.parse(entry) as StoredEntry;
+      const { probe: _, attributes: __, ...listed } = JSON.parse(entry) as CatalogEntry;
       return listed;
     });
     return { generation: this.#generation(), entries };

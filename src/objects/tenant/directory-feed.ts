@@ -1,12 +1,13 @@
 import type { ServerVersion } from "../../official/contract.ts";
 import { type VersionBatch, versionBatch } from "../../official/sql/directory-batch.ts";
-import { strikeVersionOff } from "../../official/sql/tenant-versions.ts";
+import { markAllPending, strikeVersionOff } from "../../official/sql/tenant-versions.ts";
 import type { ServerConfig } from "../../registry/schema.ts";
 import { tenantOf } from "../../registry/sql/change-log.ts";
+import { owe } from "../../registry/sql/outbox-table.ts";
 import { entryOf, findRow, type ServerRow } from "../../registry/sql/servers.ts";
 import { type CatalogEntry, directoryEntry, probeOf } from "../../registry/summary.ts";
 import type { ItemChange } from "../../search/contract.ts";
-import { type PendingItem, pendingItems, strikeOff } from "../../search/sql/pending-items.ts";
+import { noteAllPending, type PendingItem, pendingItems, strikeOff } from "../../search/sql/pending-items.ts";
 import { indexedItem } from "../../search/sql/tenant-cards.ts";
 import type { Directory } from "../contract.ts";
 import type { DirectoryChange } from "../directory/contract.ts";
@@ -122,6 +123,19 @@ export class DirectoryFeed {
     }
     return { items, changed, complete: items.length === pending.length };
   }
+}
+
+/** Puts every server down for the directory, those that are gone included, with all their items and versions. */
+export function oweDirectoryAll(sql: SqlStorage): void {
+  const tenant = tenantOf(sql);
+  const servers = sql.exec<Pick<ServerRow, "name" | "generation" | "public_since">>(
+    "SELECT name, generation, public_since FROM server",
+  );
+  for (const { name, generation, public_since } of servers.toArray()) {
+    if (public_since !== null) noteAllPending(sql, tenant, name, generation);
+    owe(sql, "directory", name);
+  }
+  markAllPending(sql);
 }
 
 /** Two bytes a character: as much as it can take on the way. */

@@ -18,9 +18,11 @@ import { isRefusedSource, sourceFetch, sourceHeaders } from "../../sources/acces
 import { Refresher } from "../../sources/refresher.ts";
 import { Deliveries } from "../../subscriptions/deliveries.ts";
 import { addressPolicyFor, Subscriptions } from "../../subscriptions/subscriptions.ts";
-import { isEmpty, migrate } from "./migrations.ts";
+import { createTables, isEmpty, migrate } from "../migrate.ts";
+import { oweDirectoryAll } from "./directory-feed.ts";
 import { Outbox, setNextAlarm } from "./outbox.ts";
 import { createProjections } from "./projections.ts";
+import { tenantSteps } from "./tables.ts";
 
 /** How long a write waits for the directory before it answers without it. */
 const directoryPatienceMs = 500;
@@ -92,7 +94,7 @@ export class TenantCore {
       write: (server, work) => this.write({ tenant: tenantOf(this.sql), subject: "introspection" }, server, work),
     });
     if (!isEmpty(this.sql)) {
-      const migrated = migrate(this.#storage, tenantOf(this.sql));
+      const migrated = migrate(this.#storage, tenantSteps);
       this.#ready = true;
       // New tables may owe the directory what the old ones could not say.
       if (migrated) this.#outbox.arm();
@@ -165,6 +167,14 @@ export class TenantCore {
     return written;
   }
 
+  /** The outbox sends every server, item and version again. */
+  resendToDirectory(): void {
+    if (!this.#ready) return;
+    this.#storage.transactionSync(() => oweDirectoryAll(this.sql));
+    this.#outbox.arm();
+    this.#state.waitUntil(this.#outbox.drain());
+  }
+
   versionWork({ tenant, subject }: Writer, at: string): VersionWork {
     const mayAsk = (url: string) => !isRefusedSource(this.#config, url);
     return { sql: this.sql, write: this.context, tenant, subject, at, bounds: this.#config.bounds, mayAsk };
@@ -188,7 +198,7 @@ export class TenantCore {
       return failure("ErrorTooManyRequests", undefined, { retryAfterSeconds });
     }
     if (!this.#ready) {
-      migrate(this.#storage, writer.tenant);
+      createTables(this.#storage, tenantSteps, { tenant: writer.tenant });
       this.#ready = true;
     }
     return undefined;

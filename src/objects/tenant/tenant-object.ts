@@ -244,6 +244,10 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
     return this.#core.read([], (sql) => sourceRows(sql, name).map(detailOf));
   }
 
+  async resendToDirectory(): Promise<void> {
+    this.#core.resendToDirectory();
+  }
+
   async registerHook(...args: Parameters<Hooks["register"]>) {
     return this.#core.hooks.register(...args);
   }

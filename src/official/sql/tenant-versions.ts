@@ -110,6 +110,11 @@ function tellAllVersions(sql: SqlStorage, server: string, at: string, generation
   sql.exec("UPDATE version SET pending = 1, updated_at = ?, generation = ? WHERE server = ?", at, generation, server);
 }
 
+/** For a directory that has lost what it had: nothing about the versions is new. */
+export function markAllPending(sql: SqlStorage): void {
+  sql.exec("UPDATE version SET pending = 1");
+}
+
 /** Versions that the directory has not heard of as they are now. */
 export function pendingVersions(sql: SqlStorage, server: string, limit: number): ServerVersion[] {
   return sql

@@ -2,7 +2,6 @@ import { type AttributeCounts, adjustAttributes, attributesOf, countAttributes }
 import type { NewChange } from "../../manifest/diff.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { ServerSummary } from "../contract.ts";
-import { owe } from "./outbox-table.ts";
 import { findLive, type ServerRow } from "./servers.ts";
 
 /** What a server's summary says it is found by, kept right between publishes: only items that are switched on count. */
@@ -19,16 +18,6 @@ export function recountSwitched(sql: SqlStorage, server: string, switched: reado
     return [{ attributes: attributesOf(item), by: classification === "additive" ? (1 as const) : (-1 as const) }];
   });
   keep(sql, row, adjustAttributes(attributes, changes) ?? countCurrent(sql, server));
-}
-
-/** Every server's, from its current items: for summaries that were written without them. */
-export function recountAllAttributes(sql: SqlStorage): void {
-  const rows = sql.exec<ServerRow>("SELECT * FROM server WHERE deleted_at IS NULL").toArray();
-  for (const row of rows) {
-    if (row.digest !== null) keep(sql, row, countCurrent(sql, row.name));
-    // Also where nothing was published: the directory does not know yet what asking its sources found.
-    owe(sql, "directory", row.name);
-  }
 }
 
 function countCurrent(sql: SqlStorage, server: string): AttributeCounts {

@@ -93,24 +93,6 @@ export function logHead(sql: SqlStorage): LogHead {
   return newest.toArray()[0] ?? { sequence: 0, hash: genesisOf(tenantOf(sql)) };
 }
 
-const chainedAtOnce = 1_000;
-
-/** Chains a log that was kept before entries had hashes, from the oldest that it still has. */
-export function chainLog(sql: SqlStorage): void {
-  const after = (sequence: number) =>
-    sql
-      .exec<ChangeRow>("SELECT * FROM change WHERE sequence > ? ORDER BY sequence LIMIT ?", sequence, chainedAtOnce)
-      .toArray();
-  let last: LogHead = { sequence: 0, hash: genesisOf(tenantOf(sql)) };
-  for (let rows = after(0); rows.length > 0; rows = after(last.sequence)) {
-    for (const row of rows) {
-      const { sequence, previous, hash } = chained(changeOf(row), last.hash);
-      sql.exec("UPDATE change SET previous = ?, hash = ? WHERE sequence = ?", previous, hash, sequence);
-      last = { sequence, hash };
-    }
-  }
-}
-
 export function changeOf(row: ChangeRow): Change {
   return {
     sequence: row.sequence,

@@ -32,7 +32,8 @@ export function readableSources(sources: readonly Source[] | undefined): Readabl
     const { secret, header = "Authorization" } = credential ?? { secret: "" };
     return [{ id: sourceId({ id }, index), url, type, credential: credential ? { secret, header } : undefined }];
   });
-  // Settings from before ids had to differ may name one twice: the first counts.
+  // A source without an id is named by its place. Publishing a server.json removes sources before it, and the name may
+  // then be the id of another source: the first counts.
   return readable.filter(({ id }, index) => readable.findIndex((other) => other.id === id) === index);
 }
 
@@ -115,10 +116,4 @@ export function followSources(sql: SqlStorage, { name, sources }: ServerConfig, 
   if (!settleSources(sql, name, readable, at)) return;
   if (readable.length > 0) owe(sql, "refresh", name);
   else disown(sql, "refresh", name);
-}
-
-/** Takes up the sources of every server, which settings had before anything read them. */
-export function followAllSources(sql: SqlStorage, at: string): void {
-  const servers = sql.exec<{ config: string }>("SELECT config FROM server WHERE deleted_at IS NULL").toArray();
-  for (const { config } of servers) followSources(sql, JSON.parse(config) as ServerConfig, at);
 }

@@ -3,18 +3,6 @@ import type { CapabilityCard } from "../contract.ts";
 import { tokensOf } from "../item-terms.ts";
 import { readBag } from "../term-weights.ts";
 
-/**
- * The tables `card` and `card_text`, which a tenant has of its own items and the directory of public ones. `card_text`
- * keeps no text, only which terms are where, under the number of the card. That number is a declared key because a
- * rowid that is not may be renumbered, and would then point at another item's terms.
- */
-export const cardTextTables = `
-  CREATE VIRTUAL TABLE IF NOT EXISTS card_text USING fts5 (
-    terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '_'"
-  );
-  CREATE VIRTUAL TABLE IF NOT EXISTS card_vocabulary USING fts5vocab (card_text, row);
-`;
-
 export interface CardPlace {
   tenant: string;
   server: string;

@@ -1,15 +1,7 @@
 import { tokensOf } from "../item-terms.ts";
 import { readBag } from "../term-weights.ts";
 
-/**
- * How many cards have a term. The full-text index would have to read all places of a common term to say so, and of
- * those a directory has as many as there are public items; so they are counted as cards come and go. Changes are added
- * up first: what a batch takes and gives back is never written.
- */
-export const termCountTable = `
-  CREATE TABLE IF NOT EXISTS term_count (token TEXT PRIMARY KEY, items INTEGER NOT NULL) WITHOUT ROWID;
-`;
-
+/** Changes of `term_count`, added up first: terms that a batch takes and gives back are never written. */
 export class TermChanges {
   readonly #changes = new Map<string, number>();
 

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { openLocalSql } from "../../../bench/search/local-sql.ts";
-import { createTables } from "../../../src/objects/directory/tables.ts";
 import type { ItemChange } from "../../../src/search/contract.ts";
 import { itemBag } from "../../../src/search/item-terms.ts";
 import { oneOf } from "../../../src/search/sql/card-table.ts";
 import { applyItems } from "../../../src/search/sql/directory-cards.ts";
 import { findCards } from "../../../src/search/sql/find-cards.ts";
+import { directorySearchTables } from "../../../src/search/sql/tables.ts";
 import { termCounts } from "../../../src/search/sql/term-counts.ts";
 
 const sql = openLocalSql(":memory:");
-createTables(sql);
+sql.exec(directorySearchTables);
 
 function put(tenant: string, tools: Record<string, string>): void {
   const changed = Object.entries(tools).map(([key, description]): ItemChange => {

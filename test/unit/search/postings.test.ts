@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { openLocalSql } from "../../../bench/search/local-sql.ts";
-import { cardTextTables } from "../../../src/search/sql/card-table.ts";
 import { CardPlaces } from "../../../src/search/sql/postings.ts";
+import { directorySearchTables } from "../../../src/search/sql/tables.ts";
 
 /** An index of cards, numbered from 1, with the tokens of each. */
 function indexOf(...cards: string[]) {
   const sql = openLocalSql(":memory:");
-  sql.exec(cardTextTables);
+  sql.exec(directorySearchTables);
   cards.forEach((tokens, index) => {
     sql.exec("INSERT INTO card_text (rowid, terms) VALUES (?, ?)", index + 1, tokens);
   });

@@ -1,10 +1,10 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type CatalogQuestion, catalogDimensions } from "../../../src/catalog/contract.ts";
 import { readCatalog } from "../../../src/catalog/sql/catalog.ts";
 import type { CatalogEntry } from "../../../src/registry/summary.ts";
 import { catalog, directory, directoryStub, namesOf, seed, slow } from "./catalog-client.ts";
-import { audit, withoutListing } from "./directory-tables.ts";
+import { audit } from "./directory-tables.ts";
 
 beforeAll(seed, 60_000);
 
@@ -151,22 +151,5 @@ describe("what it costs", () => {
     }
     expect(found).toEqual(["sparse/s00000", "sparse/s02400", "sparse/s04800"]);
     expect(empty).toBeGreaterThan(0);
-  });
-
-  it("lists a large directory from before in several goes", slow, async () => {
-    await runInDurableObject(directoryStub(), async (_, { storage }) => {
-      storage.sql.exec("DELETE FROM server WHERE tenant IN ('grown-b', 'sparse')");
-    });
-    await withoutListing();
-    const goes = async () => {
-      const done = await runInDurableObject(directoryStub(), async (_, { storage }) =>
-        storage.sql.exec("SELECT value FROM meta WHERE key = 'listed'").one(),
-      );
-      return done.value === -1;
-    };
-    expect(await goes()).toBe(false);
-    for (let go = 0; go < 20 && !(await goes()); go += 1) await runDurableObjectAlarm(directoryStub());
-    expect(await goes()).toBe(true);
-    await audit();
   });
 });

@@ -1,4 +1,4 @@
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { expect } from "vitest";
 import { attributesOf, countAttributes } from "../../../src/manifest/attributes.ts";
 import type { CatalogEntry } from "../../../src/registry/summary.ts";
@@ -57,18 +57,3 @@ export const auditTenant = (tenant: string) =>
       expect([name, JSON.parse(summary).attributes]).toEqual([name, countAttributes(attributes)]);
     }
   });
-
-/** Takes the directory back to the tables it had before, with the entries of one tenant as they then were. */
-export async function withoutListing(tenant = "") {
-  await runInDurableObject(directoryStub(), async (_, { storage }) => {
-    for (const table of ["attribute", "listing", "server_attribute", "attribute_count"]) {
-      storage.sql.exec(`DROP TABLE ${table}`);
-    }
-    storage.sql.exec("DELETE FROM meta WHERE key = 'listed'");
-    storage.sql.exec(
-      "UPDATE server SET entry = json_remove(entry, '$.attributes', '$.probe') WHERE tenant = ?",
-      tenant,
-    );
-  });
-  await evictDurableObject(directoryStub());
-}

@@ -1,26 +1,9 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { catalogDimensions } from "../../../src/catalog/contract.ts";
-import { backToFirstTables } from "../support/first-tables.ts";
 import { capabilities, config, configs, drained, token } from "../support/registry.ts";
-import {
-  asObject,
-  both,
-  catA,
-  catalog,
-  directoryStub,
-  type Item,
-  mine,
-  names,
-  pass,
-  registry,
-  seed,
-  slow,
-  tenantStub,
-  writer,
-} from "./catalog-client.ts";
-import { audit, auditTenant, withoutListing } from "./directory-tables.ts";
+import { asObject, both, catA, catalog, type Item, mine, registry, seed, slow, writer } from "./catalog-client.ts";
+import { audit, auditTenant } from "./directory-tables.ts";
 
 beforeAll(seed, 60_000);
 
@@ -161,35 +144,5 @@ describe("counts that are kept", () => {
     const counts = category.values.map(({ count }: { count: number }) => count);
     expect(counts).toEqual(counts.toSorted((x: number, y: number) => y - x));
     expect(asObject(category).query).toBeGreaterThanOrEqual(2);
-  });
-});
-
-describe("a directory from before", () => {
-  it("lists what it knows at once, and wakes tenants for the rest", async () => {
-    const aged = await writer("cat-aged");
-    await aged.create("s", { visibility: "public" });
-    await aged.publish("s", {
-      tools: [
-        { name: "t", category: "aged" },
-        { name: "off", category: "aged-off" },
-      ],
-    });
-    await aged.flip("s", "off", false);
-    await drained("cat-aged");
-    await runInDurableObject(tenantStub("cat-aged"), async (_, { storage }) => {
-      storage.sql.exec("UPDATE server SET summary = json_remove(summary, '$.attributes')");
-    });
-    await backToFirstTables("cat-aged");
-    await withoutListing("cat-aged");
-    pass(10_000);
-    expect(await names("?tenant=cat-aged&kind=tool")).toEqual(["cat-aged/s"]);
-    expect(await names("?category=aged")).toEqual([]);
-    expect(await runDurableObjectAlarm(directoryStub())).toBe(true);
-    await drained("cat-aged");
-    pass(10_000);
-    expect(await names("?category=aged")).toEqual(["cat-aged/s"]);
-    expect(await names("?category=aged-off", aged.token)).toEqual([]);
-    await auditTenant("cat-aged");
-    await audit();
   });
 });

@@ -74,6 +74,17 @@ describe("publishing a server.json", () => {
     expect(body.data.sources).toBeUndefined();
   });
 
+  it("reads the first of two sources that get one name because a source before them goes", async () => {
+    const source = (path: string, id?: string) => ({ id, type: "sse", url: `https://moved.test/${path}` });
+    const sources = [source("gone", "remote-1"), source("second"), source("third", "source-1")];
+    const body = { tenant: "moved", name: "s", visibility: "public", sources };
+    expect((await registry.send("POST", configs, { token: admin, body })).status).toBe(201);
+    await published("moved/s");
+    const settings = (await registry.send("GET", config("moved", "s"), { token: admin })).body.data;
+    expect(settings.sources).toMatchObject([{ url: "https://moved.test/second" }, { url: "https://moved.test/third" }]);
+    expect(settings.registry.sources).toMatchObject([{ id: "source-1" }]);
+  });
+
   it("keeps what the server can do, and what else its settings say", async () => {
     const body = { tenant: "kept", name: "s", visibility: "public", policy: { sameVersion: "refuse" }, title: "Mine" };
     await registry.send("POST", configs, { token: admin, body });

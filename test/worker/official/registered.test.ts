@@ -1,9 +1,5 @@
-import { runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
-import { describe, expect, it, vi } from "vitest";
-import type { DirectoryObject } from "../../../src/objects/directory/directory-object.ts";
+import { describe, expect, it } from "vitest";
 import { ServerJson } from "../../../src/official/schema.ts";
-import { backToFirstTables } from "../support/first-tables.ts";
 import { capabilities, config, configs, drained, tools } from "../support/registry.ts";
 import {
   admin,
@@ -111,26 +107,6 @@ describe("a server that was registered here", () => {
     expect((await get(`${path("reg/shy")}?include_deleted=true`)).status).toBe(404);
     await registry.send("PUT", configs, { token: admin, body: { ...settings, visibility: "public" } });
     expect(named(await get(path("reg/shy")))).toEqual(["reg/shy 1.0.0"]);
-  });
-});
-
-describe("a public server from before there were versions", () => {
-  it("is there once its tenant wakes up, which the directory sees to", async () => {
-    await registry.send("POST", configs, { token: admin, body: { tenant: "old", name: "s", visibility: "public" } });
-    await registry.send("PUT", capabilities("old", "s"), {
-      token: admin,
-      body: { ...tools("old_t"), version: "3.0.0" },
-    });
-    await drained("old");
-    await backToFirstTables("old");
-    const stub = env.DIRECTORY.get(env.DIRECTORY.idFromName("directory"));
-    await runInDurableObject(stub, (_, { storage }) => {
-      storage.sql.exec("DELETE FROM server_version WHERE tenant = 'old'");
-    });
-    expect((await get(path("old/s"))).status).toBe(404);
-    await runInDurableObject(stub, (object) => (object as unknown as DirectoryObject).alarm());
-    const back = async () => expect(named(await get(path("old/s")))).toEqual(["old/s 3.0.0"]);
-    await vi.waitFor(back, { timeout: 15_000, interval: 200 });
   });
 });
 

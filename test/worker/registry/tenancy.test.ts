@@ -424,6 +424,27 @@ describe("a server that was public a moment ago", () => {
   });
 });
 
+describe("tenants whose names are the same number", () => {
+  const names = ["7", "007", "7.0", "1e3", "1000"];
+
+  it("have servers, heads and logs of their own", async () => {
+    for (const tenant of names) {
+      const owner = await token({ tenants: [tenant] });
+      const body = tools(`of_${tenant.replace(".", "_")}`);
+      expect((await registry.send("PUT", capabilities(tenant, "s"), { token: owner, body })).status).toBe(201);
+      await drained(tenant);
+    }
+    const elsewhere = new Registry({ cache: separateCache() });
+    for (const tenant of names) {
+      const owner = await token({ tenants: [tenant] });
+      const read = await elsewhere.send("GET", capabilities(tenant, "s"), { token: owner });
+      expect(read.body.data.tools[0].name).toBe(`of_${tenant.replace(".", "_")}`);
+      const log = await elsewhere.send("GET", `/api/changes/${tenant}`, { token: owner });
+      expect(log.body.data.items[0].previous).toBe(`genesis:${tenant}`);
+    }
+  });
+});
+
 describe("an admin", () => {
   it("reads and writes every tenant, within the token's scopes", async () => {
     const admin = await token({ sub: "root", admin: true });

@@ -1,0 +1,7 @@
+/** Who is told of writes. */
+export const watcherTables = `
+  CREATE TABLE watcher (
+    id TEXT PRIMARY KEY,
+    until INTEGER NOT NULL
+  ) WITHOUT ROWID;
+`;

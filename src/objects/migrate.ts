@@ -1,0 +1,55 @@
+import type { ObjectStorage } from "../kernel/platform/counted-storage.ts";
+
+/**
+ * One change of an object's tables. Steps are only ever appended: a step that has run anywhere never changes. The first
+ * one makes a table `meta` of keys and values, where the number of steps that have run is kept.
+ */
+export interface Step {
+  /** SQL; several statements are fine. */
+  tables?: string;
+  /**
+   * Works out rows from those that are there, by the code of the day: an index that is made another way, a new column.
+   * Runs after the tables of all steps, because the code knows only the tables of the last one.
+   */
+  fill?: (sql: SqlStorage) => void;
+}
+
+export function isEmpty(sql: SqlStorage): boolean {
+  return sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'meta'").toArray().length === 0;
+}
+
+/** Makes the tables of an object that has none. `facts` are the first rows of `meta`. */
+export function createTables(storage: ObjectStorage, steps: readonly Step[], facts: Record<string, string> = {}): void {
+  run(storage, steps, 0, facts);
+}
+
+/** Brings the tables of an object up to date and says whether there was anything to do. */
+export function migrate(storage: ObjectStorage, steps: readonly Step[]): boolean {
+  const done = storage.sql.exec<{ value: number }>("SELECT value FROM meta WHERE key = 'steps'").toArray()[0]?.value;
+  // Code that runs on other tables than it knows would spoil them.
+  if (done === undefined || done > steps.length) throw new Error(unreadable(done, steps.length));
+  if (done === steps.length) return false;
+  run(storage, steps, done, {});
+  return true;
+}
+
+function unreadable(done: number | undefined, known: number): string {
+  const found = done === undefined ? "has no number of migration steps" : `has run ${done} migration steps`;
+  return (
+    `This database was made by another version of Rollcall: it ${found}, and this version knows ${known}. ` +
+    "Run the version that made it, or start with an empty data directory and publish again."
+  );
+}
+
+function run(storage: ObjectStorage, steps: readonly Step[], done: number, facts: Record<string, string>): void {
+  const { sql } = storage;
+  const due = steps.slice(done);
+  storage.transactionSync(() => {
+    for (const { tables } of due) if (tables !== undefined) sql.exec(tables);
+    for (const [key, value] of Object.entries({ ...facts, steps: steps.length })) {
+      sql.exec("INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2", key, value);
+    }
+    // Steps that fill the same rows fill them once.
+    for (const fill of new Set(due.flatMap(({ fill }) => fill ?? []))) fill(sql);
+  });
+}

@@ -1,0 +1,26 @@
+import { watcherTables } from "../../changes/sql/tables.ts";
+import { hookTables } from "../../hooks/sql/tables.ts";
+import { tenantVersionTables } from "../../official/sql/tables.ts";
+import { registryTables } from "../../registry/sql/tables.ts";
+import { tenantSearchTables } from "../../search/sql/tables.ts";
+import { subscriptionTables } from "../../subscriptions/sql/tables.ts";
+import type { Step } from "../migrate.ts";
+
+/**
+ * The tables of one tenant, each declared by the feature that reads and writes them. `meta` is strict because it has the
+ * tenant's name: in a loose table a column of type ANY stores the text 007 as the number 7.
+ */
+export const tenantSteps: readonly Step[] = [
+  {
+    tables: `
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT;
+  INSERT INTO meta (key, value) VALUES ('generation', 0);
+  ${registryTables}
+  ${tenantSearchTables}
+  ${watcherTables}
+  ${hookTables}
+  ${subscriptionTables}
+  ${tenantVersionTables}
+  `,
+  },
+];

@@ -1,0 +1,56 @@
+/** The versions that a tenant's servers published. */
+export const tenantVersionTables = `
+  CREATE TABLE version (
+    server TEXT NOT NULL,
+    version TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
+    document TEXT NOT NULL,
+    status TEXT NOT NULL,
+    status_message TEXT,
+    status_changed_at TEXT NOT NULL,
+    published_at TEXT NOT NULL,
+    published_by TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    latest INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    pending INTEGER NOT NULL,
+    UNIQUE (server, version)
+  );
+  CREATE INDEX version_pending ON version (server) WHERE pending = 1;
+`;
+
+/** The versions of public servers, and whose their remotes are. */
+export const directoryVersionTables = `
+  CREATE TABLE server_version (
+    name TEXT NOT NULL,
+    version TEXT NOT NULL,
+    tenant TEXT NOT NULL,
+    server TEXT NOT NULL,
+    derived INTEGER NOT NULL,
+    description TEXT NOT NULL,
+    status TEXT NOT NULL,
+    status_message TEXT,
+    status_changed_at TEXT NOT NULL,
+    published_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    latest INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    -- Last, so that looking at the others does not read it.
+    document TEXT NOT NULL,
+    UNIQUE (name, version)
+  );
+  CREATE INDEX server_version_latest ON server_version (name) WHERE latest = 1;
+  CREATE TABLE version_remote (
+    url TEXT NOT NULL,
+    name TEXT NOT NULL,
+    version TEXT NOT NULL,
+    PRIMARY KEY (url, name, version)
+  ) WITHOUT ROWID;
+  CREATE INDEX version_remote_name ON version_remote (name, version);
+  CREATE TABLE remote_claim (
+    url TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    until INTEGER NOT NULL
+  ) WITHOUT ROWID;
+`;

@@ -1,0 +1,106 @@
+/**
+ * Servers with their settings, items and history, and what a write owes the rest of the system.
+ *
+ * `capability` holds each version of an item once. The version is current while `last_revision` is null; the columns
+ * `first_revision` and `last_revision` bound the revisions that may refer to it, so a publish touches only the rows that
+ * changed and pruning needs no reference counts.
+ */
+export const registryTables = `
+  CREATE TABLE server (
+    name TEXT PRIMARY KEY,
+    config TEXT NOT NULL,
+    visibility TEXT NOT NULL,
+    digest TEXT,
+    revision INTEGER NOT NULL DEFAULT 0,
+    overlay INTEGER NOT NULL DEFAULT 1,
+    generation INTEGER NOT NULL,
+    last_synced TEXT,
+    flags TEXT NOT NULL DEFAULT '[]',
+    summary TEXT NOT NULL DEFAULT '{}',
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    deleted_at TEXT,
+    public_since INTEGER,
+    withdrawn INTEGER NOT NULL DEFAULT 0
+  );
+  CREATE INDEX server_public ON server (name) WHERE public_since IS NOT NULL;
+  CREATE INDEX server_advertised ON server (name)
+    WHERE coalesce(json_extract(config, '$.advertise.advertiseResources'),
+      json_extract(config, '$.advertise.advertise_resources')) = 1;
+  CREATE TABLE capability (
+    server TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    key TEXT NOT NULL,
+    id TEXT NOT NULL,
+    declared TEXT NOT NULL,
+    tokens INTEGER NOT NULL,
+    flags TEXT NOT NULL,
+    created_at TEXT,
+    first_revision INTEGER NOT NULL,
+    last_revision INTEGER,
+    PRIMARY KEY (server, kind, digest)
+  );
+  CREATE UNIQUE INDEX capability_id ON capability (id) WHERE last_revision IS NULL;
+  CREATE INDEX capability_key ON capability (key, kind) WHERE last_revision IS NULL;
+  CREATE INDEX capability_current ON capability (server, kind, key) WHERE last_revision IS NULL;
+  CREATE INDEX capability_past ON capability (server, last_revision) WHERE last_revision IS NOT NULL;
+  CREATE TABLE revision (
+    server TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    published_at TEXT NOT NULL,
+    published_by TEXT NOT NULL,
+    changes TEXT NOT NULL,
+    header TEXT NOT NULL,
+    layout TEXT NOT NULL,
+    PRIMARY KEY (server, number)
+  );
+  CREATE INDEX revision_body ON revision (server, digest, number);
+  CREATE TABLE disabled (
+    server TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    PRIMARY KEY (server, kind, key)
+  );
+  CREATE TABLE change (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    generation INTEGER NOT NULL,
+    at TEXT NOT NULL,
+    server TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    classification TEXT NOT NULL,
+    from_digest TEXT,
+    to_digest TEXT,
+    reasons TEXT NOT NULL,
+    previous TEXT NOT NULL DEFAULT '',
+    hash TEXT NOT NULL DEFAULT ''
+  );
+  CREATE INDEX change_server ON change (server, generation);
+  CREATE TABLE source (
+    server TEXT NOT NULL,
+    id TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    config TEXT NOT NULL,
+    state TEXT NOT NULL,
+    since TEXT NOT NULL,
+    last_synced TEXT,
+    error TEXT,
+    message TEXT,
+    remembered TEXT,
+    failures INTEGER NOT NULL DEFAULT 0,
+    warnings TEXT NOT NULL DEFAULT '[]',
+    PRIMARY KEY (server, id)
+  ) WITHOUT ROWID;
+  CREATE TABLE outbox (
+    task TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    due_at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (task, subject)
+  );
+  CREATE INDEX outbox_due ON outbox (due_at);
+`;

@@ -1,0 +1,214 @@
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { createOperations } from "../../../src/kernel/platform/usage.ts";
+import type { Directory } from "../../../src/objects/contract.ts";
+import { directorySteps } from "../../../src/objects/directory/tables.ts";
+import { createTables, isEmpty, migrate, type Step } from "../../../src/objects/migrate.ts";
+import { tenantOf } from "../../../src/objects/stubs.ts";
+import { tenantSteps } from "../../../src/objects/tenant/tables.ts";
+import { genesisOf, verifyChain } from "../../../src/registry/change-chain.ts";
+import { rebuildCards } from "../../../src/search/sql/tenant-cards.ts";
+import { capabilities, config, configs, Registry, token, tools } from "../support/registry.ts";
+import { firstDirectoryRows, firstDirectoryTables, firstTenantRows, firstTenantTables } from "./recorded-databases.ts";
+
+const tenantStub = (tenant: string) => env.TENANTS.get(env.TENANTS.idFromName(tenant));
+const directoryStub = (name: string) => env.DIRECTORY.get(env.DIRECTORY.idFromName(name));
+
+/** Storage with nothing in it: the object of a tenant makes its tables with the first write. */
+const withStorage = (work: (storage: DurableObjectStorage) => void) =>
+  runInDurableObject(env.TENANTS.get(env.TENANTS.newUniqueId()), (_, { storage }) => work(storage));
+
+/** Storage with the recorded database of a tenant. */
+const withRecorded = (work: (storage: DurableObjectStorage, sql: SqlStorage) => void) =>
+  withStorage((storage) => {
+    storage.sql.exec(firstTenantTables + firstTenantRows);
+    work(storage, storage.sql);
+  });
+
+/** Everything in a database: its tables with their rows, its indexes. */
+function contents(sql: SqlStorage) {
+  const schema = sql.exec("SELECT type, name, sql FROM sqlite_master ORDER BY name").toArray();
+  const tables = schema.filter(({ type, name }) => type === "table" && !String(name).startsWith("_cf"));
+  return { schema, rows: tables.map(({ name }) => [name, [...sql.exec(`SELECT * FROM "${name}"`).raw()]]) };
+}
+
+const values = (sql: SqlStorage, query: string) => [...sql.exec(query).raw()].flat();
+const oneLine = (text = "") => text.replace(/\s+/g, " ").trim();
+
+describe("the first step", () => {
+  it.each([
+    ["a tenant", tenantSteps, firstTenantTables],
+    ["the directory", directorySteps, firstDirectoryTables],
+  ])("of %s is as recorded", (_, steps, recorded) => {
+    expect(oneLine(steps[0]?.tables)).toBe(oneLine(recorded));
+    expect(steps[0]).not.toHaveProperty("fill");
+  });
+});
+
+describe("an appended step", () => {
+  const coloured: Step = {
+    tables: "ALTER TABLE server ADD COLUMN colour TEXT NOT NULL DEFAULT 'grey'; CREATE TABLE shade (name TEXT);",
+  };
+
+  it("changes the tables of a recorded database and keeps its rows", () =>
+    withRecorded((storage, sql) => {
+      const before = sql.exec("SELECT * FROM server").toArray();
+      const log = sql.exec("SELECT * FROM change").toArray();
+      expect(migrate(storage, [...tenantSteps, coloured])).toBe(true);
+      expect(sql.exec("SELECT * FROM server").toArray()).toMatchObject(
+        before.map((row) => ({ ...row, colour: "grey" })),
+      );
+      expect(sql.exec("SELECT * FROM change").toArray()).toEqual(log);
+      expect(values(sql, "SELECT count(*) FROM shade")).toEqual([0]);
+      expect(values(sql, "SELECT value FROM meta ORDER BY key")).toEqual([3, tenantSteps.length + 1, "acme"]);
+    }));
+
+  it("runs once: a second start writes nothing", () =>
+    withRecorded((storage, sql) => {
+      let fills = 0;
+      const fill = () => {
+        fills += 1;
+      };
+      const steps: Step[] = [...tenantSteps, { ...coloured, fill }];
+      migrate(storage, steps);
+      const after = contents(sql);
+      expect(migrate(storage, steps)).toBe(false);
+      expect([fills, contents(sql)]).toEqual([1, after]);
+    }));
+
+  it("may work rows out by code, such as the search index, with what the directory is to hear of it", () =>
+    withRecorded((storage, sql) => {
+      migrate(storage, [...tenantSteps, { fill: rebuildCards }]);
+      expect(values(sql, "SELECT key FROM card")).toEqual(["apple"]);
+      expect(values(sql, "SELECT count(*) FROM card_text")).toEqual([1]);
+      expect(values(sql, "SELECT server, key FROM pending_item ORDER BY key")).toEqual(["s", "apple", "s", "pear"]);
+      expect(values(sql, "SELECT task, subject FROM outbox")).toEqual(["directory", "s"]);
+    }));
+
+  it("fills its rows when the tables of all steps are there, and once for several steps", () =>
+    withRecorded((storage, sql) => {
+      const fill = (within: SqlStorage) => void within.exec("INSERT INTO shade (name, depth) VALUES ('dark', 1)");
+      const deep: Step = { tables: "ALTER TABLE shade ADD COLUMN depth INTEGER", fill };
+      migrate(storage, [...tenantSteps, { ...coloured, fill }, deep]);
+      expect(values(sql, "SELECT name, depth FROM shade")).toEqual(["dark", 1]);
+    }));
+
+  it.each<[what: string, broken: Step]>([
+    ["SQL that fails", { tables: "CREATE TABLE tint (name TEXT); UPDATE nowhere SET name = 1;" }],
+    [
+      "code that fails",
+      {
+        fill: (sql) => {
+          sql.exec("DELETE FROM server");
+          throw new Error("no such luck");
+        },
+      },
+    ],
+  ])("with %s leaves the database as it was, earlier steps of the same start included", (_, broken) =>
+    withRecorded((storage, sql) => {
+      const before = contents(sql);
+      expect(() => migrate(storage, [...tenantSteps, coloured, broken])).toThrow(/no such/);
+      expect(contents(sql)).toEqual(before);
+      expect(migrate(storage, [...tenantSteps, coloured])).toBe(true);
+    }),
+  );
+
+  it("is part of a new database, which one that fails leaves empty", () =>
+    withStorage((storage) => {
+      const broken = { tables: "UPDATE nowhere SET name = 1" };
+      expect(() => createTables(storage, [...tenantSteps, broken], { tenant: "acme" })).toThrow(/no such table/);
+      expect(isEmpty(storage.sql)).toBe(true);
+      createTables(storage, [...tenantSteps, coloured], { tenant: "acme" });
+      expect(migrate(storage, [...tenantSteps, coloured])).toBe(false);
+      expect(values(storage.sql, "SELECT value FROM meta ORDER BY key")).toEqual([0, tenantSteps.length + 1, "acme"]);
+      expect(values(storage.sql, "SELECT count(*) FROM shade")).toEqual([0]);
+    }));
+});
+
+describe("a recorded database", () => {
+  it("of a tenant is read and written by this version", async () => {
+    await runInDurableObject(tenantStub("acme"), (_, { storage }) => {
+      storage.sql.exec(firstTenantTables + firstTenantRows);
+    });
+    await evictDurableObject(tenantStub("acme"));
+    const registry = new Registry();
+    const owner = await token({ tenants: ["acme"] });
+    const read = await registry.send("GET", capabilities("acme", "s"), { token: owner });
+    expect(read.body.data.tools).toMatchObject([{ name: "apple", description: "Eats apples." }]);
+    const body = tools("apple", "plum");
+    expect((await registry.send("PUT", capabilities("acme", "s"), { token: owner, body })).status).toBe(200);
+    const { changes } = await tenantOf(env, "acme", createOperations()).changes(0, 100);
+    expect(changes.length).toBeGreaterThan(4);
+    expect(verifyChain(changes, genesisOf("acme")).ok).toBe(true);
+  });
+
+  it("of the directory is read by this version", async () => {
+    const stub = directoryStub("recorded");
+    await runInDurableObject(stub, async (_, { storage }) => {
+      await storage.deleteAll();
+      storage.sql.exec(firstDirectoryTables + firstDirectoryRows);
+    });
+    await evictDurableObject(stub);
+    const directory = stub as unknown as Directory;
+    const listed = await directory.list({
+      tenants: "all",
+      onlyPublic: false,
+      after: { tenant: "", name: "" },
+      limit: 9,
+    });
+    expect(listed).toMatchObject({ generation: 1, entries: [{ tenant: "acme", name: "s", generation: 3 }] });
+  });
+});
+
+describe("a database of another version", () => {
+  afterEach(() => void vi.restoreAllMocks());
+
+  const older = "DELETE FROM meta WHERE key = 'steps'; INSERT INTO meta (key, value) VALUES ('schema', 14);";
+  const cause =
+    /another version.* has no number of migration steps, and this version knows \d+\. .*empty data directory/;
+
+  it.each([
+    ["from before steps were counted", older, cause],
+    [
+      "of a later version",
+      "UPDATE meta SET value = 1000 WHERE key = 'steps'",
+      /another version.* has run 1000 migration/,
+    ],
+  ])("%s is left alone", (_, made, message) =>
+    withRecorded((storage, sql) => {
+      sql.exec(made);
+      const before = contents(sql);
+      expect(() => migrate(storage, tenantSteps)).toThrow(message);
+      expect(contents(sql)).toEqual(before);
+    }),
+  );
+
+  it("is an error that the log explains, for whoever reads or writes the tenant", async () => {
+    const registry = new Registry();
+    const owner = await token({ tenants: ["aged"] });
+    const body = { tenant: "aged", name: "s" };
+    expect((await registry.send("POST", configs, { token: owner, body })).status).toBe(201);
+    await runInDurableObject(tenantStub("aged"), async (_, { storage }) => {
+      storage.sql.exec(older);
+      await storage.deleteAlarm();
+    });
+    await evictDurableObject(tenantStub("aged"));
+    const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+    const reads = () => registry.send("GET", config("aged", "s"), { token: owner });
+    const writes = () => registry.send("PUT", configs, { token: owner, body });
+    for (const request of [reads, writes]) {
+      const answer = await request();
+      expect([answer.status, answer.body.error.code]).toEqual([500, "ErrorInternalServer"]);
+      expect(answer.body.error.message).toMatch(/see request .* in the log/);
+      expect(logged.mock.lastCall?.[0]).toMatch(cause);
+    }
+  });
+
+  it("is an error of the directory too", async () => {
+    const stub = directoryStub("aged");
+    await runInDurableObject(stub, (_, { storage }) => void storage.sql.exec(older));
+    await evictDurableObject(stub);
+    await expect(async () => await (stub as unknown as Directory).knows("acme")).rejects.toThrow(cause);
+  });
+});
