@@ -9,10 +9,10 @@ import { Cursors } from "./http/cursor.ts";
 import { Metrics } from "./http/metrics.ts";
 import { KeptAnswers } from "./http/response-store.ts";
 import { BoundedCache } from "./kernel/bounded-cache.ts";
-import { Edge, type EdgeCache } from "./kernel/platform/cache-api.ts";
+import { CacheApi, type EdgeCache } from "./kernel/platform/cache-api.ts";
 import { countedKv } from "./kernel/platform/counted-bindings.ts";
-import { createOperations, type Operations, objectOperations, sumOfOperations } from "./kernel/platform/usage.ts";
-import { TokenBuckets } from "./kernel/rate-limit.ts";
+import { createUsage, objectUsage, sumOfUsage, type Usage } from "./kernel/platform/usage.ts";
+import { RateLimiter } from "./kernel/rate-limit.ts";
 import { JudgedItems } from "./manifest/item-cache.ts";
 import type { Directory, StreamHost, Tenant } from "./objects/contract.ts";
 import { directoryOf, newSession, sessionOf, streamOf, tenantOf } from "./objects/stubs.ts";
@@ -29,13 +29,13 @@ export interface Services {
   config: Config;
   now: () => number;
   /** What this isolate touched itself; `metrics` adds what the objects in it did. */
-  operations: Operations;
+  usage: Usage;
   metrics: Metrics;
   authenticator: Authenticator;
-  reads: TokenBuckets;
-  negotiations: TokenBuckets;
+  reads: RateLimiter;
+  negotiations: RateLimiter;
   /** Looks at the sources of one server that callers ask for: each makes requests to somebody else. */
-  refreshes: TokenBuckets;
+  refreshes: RateLimiter;
   tenant: (name: string) => Tenant;
   /** Made anew for each use, as every stub is: one belongs to the request that made it. */
   directory: () => Directory;
@@ -70,32 +70,32 @@ const judgedBytes = 8 * 1024 * 1024;
 export function createServices(env: Env, surroundings: Surroundings = {}): Services {
   const config = readConfig(env);
   const now = surroundings.now ?? Date.now;
-  const operations = createOperations();
+  const operations = createUsage();
   const kv = countedKv(surroundings.kv ?? env.REGISTRY, operations);
-  const edge = new Edge(surroundings.cache ?? caches.default, operations);
+  const edge = new CacheApi(surroundings.cache ?? caches.default, operations);
   const tenant = (name: string) => tenantOf(env, name, operations);
   const bodies = new Bodies({ edge, kv, tenant });
   const catalogPages = new CatalogPages(now);
   return {
     config,
     now,
-    operations,
-    metrics: new Metrics(() => sumOfOperations(operations, objectOperations), now()),
+    usage: operations,
+    metrics: new Metrics(() => sumOfUsage(operations, objectUsage), now()),
     authenticator: new Authenticator(tokenRules(config), now),
-    reads: new TokenBuckets(config.readLimit),
-    negotiations: new TokenBuckets(config.negotiateLimit),
-    refreshes: new TokenBuckets({ rate: 1, burst: 20 }),
+    reads: new RateLimiter(config.readLimit),
+    negotiations: new RateLimiter(config.negotiateLimit),
+    refreshes: new RateLimiter({ rate: 1, burst: 20 }),
     tenant,
     directory: () => directoryOf(env, operations),
     sessions: new Sessions({
       create: () => newSession(env, operations),
       find: (id) => sessionOf(env, id, operations),
       now,
-      operations,
+      usage: operations,
     }),
     streams: (subject) => streamOf(env, subject, operations),
     knownTenants: new BoundedCache(10_000),
-    heads: new Heads({ edge, kv, tenant, now, operations, onWrite: () => catalogPages.clear() }),
+    heads: new Heads({ edge, kv, tenant, now, usage: operations, onWrite: () => catalogPages.clear() }),
     bodies,
     judged: new JudgedItems(judgedBytes),
     catalogPages,

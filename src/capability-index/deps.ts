@@ -1,4 +1,4 @@
-import type { Operations } from "../kernel/platform/usage.ts";
+import type { Usage } from "../kernel/platform/usage.ts";
 import type { RegistryDirectory, RegistryTenant } from "../registry/contract.ts";
 import type { RegistryDeps } from "../registry/deps.ts";
 import type { SearchDirectory, SearchTenant } from "../search/contract.ts";
@@ -7,7 +7,7 @@ import type { IndexTenant } from "./contract.ts";
 import type { RenderedIndexes } from "./text-cache.ts";
 
 export interface IndexDeps extends RegistryDeps, SearchDeps {
-  operations: Operations;
+  usage: Usage;
   indexes: RenderedIndexes;
   tenant(name: string): RegistryTenant & SearchTenant & IndexTenant;
   directory(): RegistryDirectory & SearchDirectory;

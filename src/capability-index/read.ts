@@ -100,7 +100,7 @@ async function textOf(
   const key = `${ref.tenant}/${ref.name ?? ""} ${onlyPublic} ${stamp} ${variant} ${indexTextVersion}`;
   const known = strong ? undefined : services.indexes.get(key);
   if (known !== undefined) {
-    services.operations.memory += 1;
+    services.usage.memory += 1;
     return ok(known);
   }
   const range = { server: ref.name, onlyPublic };

@@ -1,11 +1,11 @@
-import type { Operations } from "../kernel/platform/usage.ts";
+import type { Usage } from "../kernel/platform/usage.ts";
 import type { RegistryDirectory } from "../registry/contract.ts";
 import type { RegistryDeps } from "../registry/deps.ts";
 import type { CatalogDirectory } from "./contract.ts";
 import type { CatalogPages } from "./page-cache.ts";
 
 export interface CatalogDeps extends RegistryDeps {
-  operations: Operations;
+  usage: Usage;
   catalogPages: CatalogPages;
   directory(): RegistryDirectory & CatalogDirectory;
 }

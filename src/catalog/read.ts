@@ -2,7 +2,7 @@ import type { Principal } from "../auth/principal.ts";
 import { type PageRequest, pageOf, pageStart, placeOf } from "../http/page.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import type { Failure } from "../kernel/failure.ts";
-import type { Source } from "../kernel/platform/usage.ts";
+import type { AnswerSource } from "../kernel/platform/usage.ts";
 import { ok, type Result } from "../kernel/result.ts";
 import type { CatalogEntry } from "../registry/summary.ts";
 import { type CatalogCaller, type CatalogQuestion, catalogDimensions } from "./contract.ts";
@@ -11,7 +11,7 @@ import type { CatalogPage } from "./page-cache.ts";
 import type { CatalogField, CatalogQuery } from "./query.ts";
 
 export interface ShownCatalog extends CatalogPage {
-  source: Source;
+  source: AnswerSource;
   /** Of a page from memory: whether it still would be. */
   holds?: () => boolean;
 }
@@ -42,7 +42,7 @@ export async function readCatalog(
   });
   const kept = services.catalogPages.find(key);
   if (kept?.fresh && !strong) {
-    services.operations.memory += 1;
+    services.usage.memory += 1;
     const { page: same } = kept;
     const holds = () => {
       const found = services.catalogPages.find(key);

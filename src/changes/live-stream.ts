@@ -1,4 +1,4 @@
-import { eventText, heartbeatText, retryText } from "../kernel/sse.ts";
+import { formatEvent, formatRetry, heartbeat } from "../kernel/sse.ts";
 import type { Followed } from "./contract.ts";
 
 /** Also how a client that left is noticed: the runtime finds out by writing, and takes a write or two to tell. */
@@ -42,10 +42,10 @@ export class OpenStream {
     });
     if (opened === undefined) throw new Error("a stream starts at once");
     this.#controller = opened;
-    this.#heartbeat = setInterval(() => this.#send(heartbeatText), heartbeatMs);
+    this.#heartbeat = setInterval(() => this.#send(heartbeat), heartbeatMs);
     this.#lifetime = setTimeout(() => this.close(), lifetimeMs);
     // The position comes with the first words, so that a client which hears nothing more can come back to it.
-    this.#send(followed.frame?.opening ?? retryText(retryMs, followed.position));
+    this.#send(followed.frame?.opening ?? formatRetry(retryMs, followed.position));
   }
 
   /** Sends what is new in a tenant, as fast as it is read. One page at a time, so that all goes out in order and once. */
@@ -61,7 +61,7 @@ export class OpenStream {
         // Before it is asked: news that comes meanwhile puts it back.
         this.#behind.delete(next);
         const { events, more } = await this.#followed.next(next);
-        this.#send(events.map(eventText).join(""));
+        this.#send(events.map(formatEvent).join(""));
         if (more) this.#behind.add(next);
       }
     } catch (cause) {
@@ -76,7 +76,7 @@ export class OpenStream {
   /** The end as the client sees it: it may come back after a moment. */
   close(): void {
     if (this.#closed) return;
-    this.#send(this.#followed.frame?.closing ?? retryText(retryMs));
+    this.#send(this.#followed.frame?.closing ?? formatRetry(retryMs));
     this.#release();
     this.#controller.close();
   }

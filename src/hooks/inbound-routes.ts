@@ -7,7 +7,7 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import { tenantPattern } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { parseStrictJson } from "../kernel/strict-json.ts";
-import { schemaViolations } from "../kernel/zod-issues.ts";
+import { zodIssues } from "../kernel/zod-issues.ts";
 import { knowsTenant } from "../registry/access.ts";
 import { prepareDocument } from "../registry/publish.ts";
 import { refreshNow } from "../registry/read.ts";
@@ -149,7 +149,7 @@ async function readEvent(
 
 /** Only the envelope: the manifest in it is judged where every manifest is. */
 function eventOf(value: unknown): Result<HookEvent, Unread> {
-  const issues = schemaViolations(HookEvent, value, "");
+  const issues = zodIssues(HookEvent, value, "");
   const [first] = issues;
   if (first === undefined) return ok(HookEvent.parse(value));
   const type = typeof value === "object" && value !== null && "type" in value ? String(value.type).slice(0, 64) : "";

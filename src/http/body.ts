@@ -3,7 +3,7 @@ import { characterIssues } from "../kernel/characters.ts";
 import { type FailureCode, failure } from "../kernel/failure.ts";
 import { parseStrictJson, type StrictJson } from "../kernel/strict-json.ts";
 import { parseYaml } from "../kernel/yaml.ts";
-import { schemaViolations } from "../kernel/zod-issues.ts";
+import { zodIssues } from "../kernel/zod-issues.ts";
 import { bad, type RequestContext, RequestFailed } from "./context.ts";
 
 export interface DocumentLimits {
@@ -103,7 +103,7 @@ export function validated<Schema extends z.ZodType>(
       failure("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues: document.issues }),
     );
   }
-  const issues = [...schemaViolations(schema, document.value, ""), ...characterIssues(document.value, "")];
+  const issues = [...zodIssues(schema, document.value, ""), ...characterIssues(document.value, "")];
   const [first] = issues;
   if (first !== undefined) {
     const message = `${failure(code).message}: ${first.path === "" ? "" : `${first.path} `}${first.message}`;

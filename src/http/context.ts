@@ -1,6 +1,6 @@
 import type { Context, Hono } from "hono";
 import { type Failure, failure } from "../kernel/failure.ts";
-import type { Source } from "../kernel/platform/usage.ts";
+import type { AnswerSource } from "../kernel/platform/usage.ts";
 import type { Result } from "../kernel/result.ts";
 
 /** What one request carries besides its services. */
@@ -8,7 +8,7 @@ export interface Variables {
   requestId: string;
   startedAt: number;
   /** Where the answer came from, for headers and metrics. */
-  source?: Source;
+  source?: AnswerSource;
   subject?: string;
   /** What a JSON-RPC error of this request answers. */
   rpcId?: string | number;

@@ -1,6 +1,6 @@
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Config } from "../config.ts";
-import type { TokenBuckets } from "../kernel/rate-limit.ts";
+import type { RateLimiter } from "../kernel/rate-limit.ts";
 import type { Cursors } from "./cursor.ts";
 import type { Metrics } from "./metrics.ts";
 import type { KeptAnswers } from "./response-store.ts";
@@ -11,7 +11,7 @@ export interface HttpDeps {
   now: () => number;
   metrics: Metrics;
   authenticator: Authenticator;
-  reads: TokenBuckets;
+  reads: RateLimiter;
   /** Whole answers that can be sent again. */
   kept: KeptAnswers;
   /** Absent while no secret is configured to sign them with. */

@@ -1,4 +1,4 @@
-import type { Operations, Source } from "../kernel/platform/usage.ts";
+import type { AnswerSource, Usage } from "../kernel/platform/usage.ts";
 
 /** Upper edges of the latency buckets, in milliseconds. */
 const edges = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000];
@@ -14,15 +14,15 @@ interface RouteCounts {
 /** Counts of one isolate since it started. Memory only: a deployment that wants totals scrapes or uses its platform. */
 export class Metrics {
   readonly #routes = new Map<string, RouteCounts>();
-  readonly #operations: () => Operations;
+  readonly #operations: () => Usage;
   readonly #startedAt: number;
 
-  constructor(operations: () => Operations, startedAt: number) {
+  constructor(operations: () => Usage, startedAt: number) {
     this.#operations = operations;
     this.#startedAt = startedAt;
   }
 
-  record(route: string, status: number, milliseconds: number, source: Source | undefined): void {
+  record(route: string, status: number, milliseconds: number, source: AnswerSource | undefined): void {
     let counts = this.#routes.get(route);
     if (counts === undefined) {
       counts = { requests: 0, statuses: {}, sources: {}, latency: new Array(edges.length + 1).fill(0) };

@@ -1,6 +1,6 @@
 import { type Principal, type Scope, scopeObjection } from "../auth/principal.ts";
 import { ServerName, type ServerRef, serverPattern, TenantName, tenantPattern } from "../kernel/names.ts";
-import type { TokenBuckets } from "../kernel/rate-limit.ts";
+import type { RateLimiter } from "../kernel/rate-limit.ts";
 import { bad, type RequestContext, refuse, unwrap } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
 
@@ -47,8 +47,8 @@ export function permit(c: RequestContext, services: HttpDeps, principal: Princip
 }
 
 /** Counts a request against what one caller may do. */
-export function takeTurn(services: HttpDeps, buckets: TokenBuckets, caller: string): void {
-  const allowed = buckets.take(caller, services.now());
+export function takeTurn(services: HttpDeps, buckets: RateLimiter, caller: string): void {
+  const allowed = buckets.consume(caller, services.now());
   if (allowed.ok) return;
   throw bad("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
 }

@@ -1,6 +1,6 @@
 import type { Config } from "../config.ts";
 import { matchesEtag } from "../kernel/etag.ts";
-import type { Source } from "../kernel/platform/usage.ts";
+import type { AnswerSource } from "../kernel/platform/usage.ts";
 import type { RequestContext } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
 
@@ -9,7 +9,7 @@ export interface AnswerMeta {
   status?: number;
   etag?: string;
   generation?: number;
-  source?: Source;
+  source?: AnswerSource;
   message?: string;
   headers?: Record<string, string>;
 }

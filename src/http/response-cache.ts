@@ -45,7 +45,7 @@ export function findKept(services: HttpDeps, headers: Headers, question: string)
 
 /** Counts the request; whoever has no turn left is told so the long way. */
 export function takesTurn(services: HttpDeps, kept: KeptAnswer, headers: Headers, status: number): boolean {
-  const { ok } = services.reads.take(kept.subject ?? anonymousSubject(headers), services.now());
+  const { ok } = services.reads.consume(kept.subject ?? anonymousSubject(headers), services.now());
   if (ok) services.metrics.record(kept.route, status, 0, "memory");
   return ok;
 }

@@ -1,5 +1,5 @@
 import { BoundedCache } from "../kernel/bounded-cache.ts";
-import type { Operations } from "../kernel/platform/usage.ts";
+import type { Usage } from "../kernel/platform/usage.ts";
 
 /** A whole answer, ready to be sent again to the same caller with the same question. */
 export interface KeptAnswer {
@@ -29,9 +29,9 @@ const overhead = 2_048;
  */
 export class KeptAnswers {
   readonly #memory = new BoundedCache<KeptAnswer>(memoryBytes);
-  readonly #operations: Operations;
+  readonly #operations: Usage;
 
-  constructor(operations: Operations) {
+  constructor(operations: Usage) {
     this.#operations = operations;
   }
 

@@ -6,7 +6,7 @@ import { isObject } from "./json.ts";
  * smuggled. Writing systems and emoji that need a few invisible characters keep them, where they need them.
  */
 
-const PRINTABLE_ASCII = /^[\t\n\x20-\x7e]*$/;
+const printableAscii = /^[\t\n\x20-\x7e]*$/;
 
 /**
  * Controls, formats, surrogates, private use, unassigned, line and paragraph separators, everything fonts draw as
@@ -14,38 +14,38 @@ const PRINTABLE_ASCII = /^[\t\n\x20-\x7e]*$/;
  * pictographs (next year's emoji are unassigned to this year's runtime), and the Arabic, Syriac and Kaithi number and
  * verse signs, which are formats only because they enclose what follows.
  */
-const INVISIBLE =
+const invisibleCharacter =
   /[[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]--[\t\n\uFE0F\p{Extended_Pictographic}\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2\u{110BD}\u{110CD}]]/gv;
 
-const ZWNJ = 0x200c;
-const ZWJ = 0x200d;
+const zeroWidthNonJoiner = 0x200c;
+const zeroWidthJoiner = 0x200d;
 
 /** Scripts in which a joiner changes the shape of a word: cursive ones, and those that build conjuncts. */
-const JOINING_SCRIPTS = [
+const joiningScripts = [
   ...["Arabic", "Syriac", "Mandaic", "Nko", "Mongolian", "Adlam", "Hanifi_Rohingya"],
   ...["Devanagari", "Bengali", "Gurmukhi", "Gujarati", "Oriya", "Tamil", "Telugu", "Kannada", "Malayalam", "Sinhala"],
   ...["Khmer", "Myanmar", "Tibetan", "Javanese", "Balinese", "Meetei_Mayek", "Chakma"],
 ];
 /** Their letters and marks, with the Arabic vowel signs that Unicode counts to no script. */
-const JOINING = new RegExp(
-  `^[[\\p{L}\\p{M}]&&[${JOINING_SCRIPTS.map((script) => `\\p{Script=${script}}`).join("")}\\u064B-\\u0655\\u0670]]$`,
+const joiningCharacter = new RegExp(
+  `^[[\\p{L}\\p{M}]&&[${joiningScripts.map((script) => `\\p{Script=${script}}`).join("")}\\u064B-\\u0655\\u0670]]$`,
   "v",
 );
 
 /** A joiner behind one of these says how the consonant is drawn, also at the end of a word (RFC 5892, A.1 and A.2). */
-const VIRAMA = /^[\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD\u0D4D\u0DCA]$/;
+const virama = /^[\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD\u0D4D\u0DCA]$/;
 
-const PICTOGRAPH = /^\p{Extended_Pictographic}$/v;
+const pictograph = /^\p{Extended_Pictographic}$/v;
 /** May stand between a pictograph and the joiner behind it. */
-const PICTOGRAPH_SUFFIX = /^[\uFE0F\p{Emoji_Modifier}]$/v;
+const pictographSuffix = /^[\uFE0F\p{Emoji_Modifier}]$/v;
 
 /** The first character that must not be there. */
 export function characterIssue(text: string): { index: number; codePoint: number; name: string } | undefined {
-  if (PRINTABLE_ASCII.test(text)) return undefined;
-  for (const match of text.matchAll(INVISIBLE)) {
+  if (printableAscii.test(text)) return undefined;
+  for (const match of text.matchAll(invisibleCharacter)) {
     const codePoint = match[0].codePointAt(0) ?? 0;
-    if (codePoint === ZWJ) continue;
-    if (codePoint === ZWNJ && joinsLetters(text, match.index)) continue;
+    if (codePoint === zeroWidthJoiner) continue;
+    if (codePoint === zeroWidthNonJoiner && joinsLetters(text, match.index)) continue;
     return { index: match.index, codePoint, name: codePointName(codePoint) };
   }
   return undefined;
@@ -57,20 +57,20 @@ export function characterIssue(text: string): { index: number; codePoint: number
  */
 export function misplacedJoiner(text: string): { index: number; codePoint: number } | undefined {
   for (let index = text.indexOf("\u200d"); index !== -1; index = text.indexOf("\u200d", index + 1)) {
-    if (!joinsLetters(text, index) && !joinsPictographs(text, index)) return { index, codePoint: ZWJ };
+    if (!joinsLetters(text, index) && !joinsPictographs(text, index)) return { index, codePoint: zeroWidthJoiner };
   }
   return undefined;
 }
 
 /** A segment of a path this long may stand for several keys. */
-export const clippedSegment = 128;
+export const maxPathSegment = 128;
 
 /**
  * A key as it stands in a path. Keys are the sender's to choose: without a bound, one long key would be repeated in the
  * path of every issue below it.
  */
 export function pathSegment(key: string): string {
-  return key.slice(0, clippedSegment).toWellFormed();
+  return key.slice(0, maxPathSegment).toWellFormed();
 }
 
 function codePointName(codePoint: number): string {
@@ -79,16 +79,16 @@ function codePointName(codePoint: number): string {
 
 function joinsLetters(text: string, index: number): boolean {
   const before = characterBefore(text, index);
-  return VIRAMA.test(before) || (JOINING.test(before) && JOINING.test(characterAt(text, index + 1)));
+  return virama.test(before) || (joiningCharacter.test(before) && joiningCharacter.test(characterAt(text, index + 1)));
 }
 
 function joinsPictographs(text: string, index: number): boolean {
   let before = index;
   // At most a skin tone and a presentation selector: a longer run is not an emoji.
-  for (let suffixes = 0; suffixes < 2 && PICTOGRAPH_SUFFIX.test(characterBefore(text, before)); suffixes += 1) {
+  for (let suffixes = 0; suffixes < 2 && pictographSuffix.test(characterBefore(text, before)); suffixes += 1) {
     before -= characterBefore(text, before).length;
   }
-  return PICTOGRAPH.test(characterBefore(text, before)) && PICTOGRAPH.test(characterAt(text, index + 1));
+  return pictograph.test(characterBefore(text, before)) && pictograph.test(characterAt(text, index + 1));
 }
 
 function characterAt(text: string, index: number): string {
@@ -102,7 +102,7 @@ function characterBefore(text: string, index: number): string {
   return pair.length === 2 ? pair : text.charAt(index - 1);
 }
 
-const MAX_ISSUES = 100;
+const maxIssues = 100;
 
 /** Characters that no string or key may hold, at any depth. */
 export function characterIssues(value: unknown, path: string): Issue[] {
@@ -113,7 +113,7 @@ export function characterIssues(value: unknown, path: string): Issue[] {
     const where = isKey ? "the key" : "the text";
     const message = `${found.name} at position ${found.index} of ${where} is invisible or reserved; remove it`;
     issues.push({ path: pathOf(node, path), rule: "invisible-character", message });
-    if (issues.length === MAX_ISSUES) break;
+    if (issues.length === maxIssues) break;
   }
   return issues;
 }

@@ -18,7 +18,7 @@ export async function digestOfText(text: string): Promise<string> {
 }
 
 /** The same where nothing can be waited for, as inside a transaction; slower on long texts. */
-export function digestOfTextNow(text: string): string {
+export function digestOfTextSync(text: string): string {
   return `sha256-${bytesToHex(sha256(encoder.encode(text)))}`;
 }
 

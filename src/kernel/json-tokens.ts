@@ -8,7 +8,7 @@ export interface Cursor {
 }
 
 /** What is wrong at the cursor; undefined when nothing is. */
-export type Wrong = string | undefined;
+export type SyntaxMessage = string | undefined;
 
 /** Things about a string or number that are valid JSON and still a trap for whoever reads it next. */
 export interface Token {
@@ -17,12 +17,12 @@ export interface Token {
   lossy?: true;
 }
 
-const PLAIN: Token = {};
+const plainToken: Token = {};
 
 /** A string from its opening quote. Raw text came from valid UTF-8, so only escapes can leave a surrogate alone. */
 export function readString(cursor: Cursor): Token | string {
   const { text } = cursor;
-  let token = PLAIN;
+  let token = plainToken;
   let at = cursor.at + 1;
   for (let code = text.charCodeAt(at); code !== 0x22; code = text.charCodeAt(at)) {
     if (code >= 0x20 && code !== 0x5c) {
@@ -34,7 +34,7 @@ export function readString(cursor: Cursor): Token | string {
     const unit = escapedUnit(text, at);
     if (unit === undefined) return "Invalid escape in a string";
     const isPair = isHigh(unit) && text[at + 6] === "\\" && isLow(escapedUnit(text, at + 6));
-    if (token === PLAIN) token = { escaped: true };
+    if (token === plainToken) token = { escaped: true };
     if ((isHigh(unit) || isLow(unit)) && !isPair) token.loneSurrogate = true;
     at += isPair ? 12 : text[at + 1] === "u" ? 6 : 2;
   }
@@ -83,16 +83,16 @@ export function readNumber(cursor: Cursor): Token | string {
     if (!skipDigits(cursor)) return "Expected a digit";
   }
   // Up to 15 digits always fit a double, which is nearly every number there is.
-  if (isInteger && digits <= 15) return PLAIN;
+  if (isInteger && digits <= 15) return plainToken;
   const literal = text.slice(start, cursor.at);
-  return (isInteger ? survives(literal) : Number.isFinite(Number(literal))) ? PLAIN : { lossy: true };
+  return (isInteger ? fitsDouble(literal) : Number.isFinite(Number(literal))) ? plainToken : { lossy: true };
 }
 
 /**
  * Whether an integer survives as a double: it is one, or it is how a double is written (2 ** 60 is 1152921504606847000 to
  * every JavaScript writer). BigInt is slow on long input, and more digits than the largest double has (309) overflow.
  */
-function survives(integer: string): boolean {
+function fitsDouble(integer: string): boolean {
   if (integer.length > 310) return false;
   const double = Number(integer);
   return Number.isFinite(double) && (String(double) === integer || BigInt(integer) === BigInt(double));
@@ -101,7 +101,7 @@ function survives(integer: string): boolean {
 export function readLiteral(cursor: Cursor, word: "true" | "false" | "null"): Token | string {
   if (!cursor.text.startsWith(word, cursor.at)) return "Expected a value";
   cursor.at += word.length;
-  return PLAIN;
+  return plainToken;
 }
 
 export function skipSpace(cursor: Cursor): void {

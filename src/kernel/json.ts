@@ -10,6 +10,6 @@ export function withoutUndefined<T extends object>(members: T): T {
 export type JsonObject = Record<string, unknown>;
 
 /** A member of the object itself: `constructor` and the like are names a publisher may use or leave out. */
-export function own(object: JsonObject, key: string): unknown {
+export function ownMember(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }

@@ -8,7 +8,7 @@ export interface Limit {
  * A token bucket per caller, in memory. Forgetting an idle caller is the same as a full bucket, so the table stays
  * small by dropping those that have refilled.
  */
-export class TokenBuckets {
+export class RateLimiter {
   readonly #limit: Limit;
   readonly #buckets = new Map<string, { tokens: number; at: number }>();
   readonly #capacity: number;
@@ -19,7 +19,7 @@ export class TokenBuckets {
   }
 
   /** Takes one token; otherwise says how many seconds to wait for the next. */
-  take(caller: string, now: number): { ok: true } | { ok: false; retryAfterSeconds: number } {
+  consume(caller: string, now: number): { ok: true } | { ok: false; retryAfterSeconds: number } {
     const { rate, burst } = this.#limit;
     let bucket = this.#buckets.get(caller);
     if (bucket === undefined) {

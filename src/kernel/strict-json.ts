@@ -1,6 +1,14 @@
 import { pathSegment } from "./characters.ts";
 import { type Issue, pointer } from "./issue.ts";
-import { type Cursor, readLiteral, readNumber, readString, skipSpace, type Token, type Wrong } from "./json-tokens.ts";
+import {
+  type Cursor,
+  readLiteral,
+  readNumber,
+  readString,
+  type SyntaxMessage,
+  skipSpace,
+  type Token,
+} from "./json-tokens.ts";
 import { err, ok, type Result } from "./result.ts";
 
 export interface StrictJson {
@@ -20,7 +28,7 @@ export type JsonFault = {
   path?: string;
 };
 
-const MAX_ISSUES = 100;
+const maxIssues = 100;
 
 /** An open array or object. Frames are reused by depth, so a large document allocates no more than it is deep. */
 interface Frame {
@@ -61,7 +69,7 @@ function scanDocument(scan: Scan, maxDepth: number): JsonFault | undefined {
   if (scan.at === scan.text.length) return located(scan, "syntax", "The document is empty");
   for (;;) {
     const first = scan.text[scan.at];
-    let wrong: Wrong;
+    let wrong: SyntaxMessage;
     if (first === "{" || first === "[") {
       if (scan.depth === maxDepth) {
         return { ...located(scan, "depth", `Nested deeper than ${maxDepth} levels`), path: currentPath(scan) };
@@ -80,7 +88,7 @@ function scanDocument(scan: Scan, maxDepth: number): JsonFault | undefined {
 }
 
 /** After a value, or at the bracket of an empty container: closes what ends here and moves to the next value. */
-function closeOrAdvance(scan: Scan): Wrong {
+function closeOrAdvance(scan: Scan): SyntaxMessage {
   for (;;) {
     skipSpace(scan);
     const frame = scan.frames[scan.depth - 1];
@@ -116,7 +124,7 @@ function open(scan: Scan, isObject: boolean): void {
   scan.at += 1;
 }
 
-function readKey(scan: Scan): Wrong {
+function readKey(scan: Scan): SyntaxMessage {
   const frame = scan.frames[scan.depth - 1];
   if (frame === undefined || scan.text[scan.at] !== '"') return "Expected a key in double quotes";
   const start = scan.at;
@@ -144,7 +152,7 @@ function isInsideConstructor(scan: Scan): boolean {
   return scan.depth > 1 && parent?.isObject === true && parent.key === "constructor";
 }
 
-function readScalar(scan: Scan): Wrong {
+function readScalar(scan: Scan): SyntaxMessage {
   const token = scalarToken(scan);
   if (typeof token === "string") return token;
   if (token.loneSurrogate) report(scan, "lone-surrogate", "The string holds half of a surrogate pair");
@@ -168,7 +176,7 @@ function scalarToken(scan: Scan): Token | string {
 }
 
 function report(scan: Scan, rule: string, message: string): void {
-  const room = MAX_ISSUES - scan.issues.length;
+  const room = maxIssues - scan.issues.length;
   if (room > 1) {
     scan.issues.push({ path: currentPath(scan), rule, message });
   } else if (room === 1) {

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { type Issue, pointer } from "./issue.ts";
 
 /** Where and how a value breaks its schema. */
-export function schemaViolations(schema: z.ZodType, value: unknown, path: string): Issue[] {
+export function zodIssues(schema: z.ZodType, value: unknown, path: string): Issue[] {
   const parsed = schema.safeParse(value);
   if (parsed.success) return [];
   return parsed.error.issues.slice(0, 100).map((issue) => ({

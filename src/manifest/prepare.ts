@@ -1,4 +1,4 @@
-import { clippedSegment } from "../kernel/characters.ts";
+import { maxPathSegment } from "../kernel/characters.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { type Failure, failure, type IdCollision } from "../kernel/failure.ts";
 import { type Issue, pointer } from "../kernel/issue.ts";
@@ -46,7 +46,7 @@ export async function prepareManifest(
 
   const { fields, items, rejected: misplaced } = split(document, options.server);
   // A partial publish leaves a damaged part out; damage that is in no part of it, or a whole publish, cannot be mended.
-  const named = Object.keys(fields).filter((key) => key.length < clippedSegment);
+  const named = Object.keys(fields).filter((key) => key.length < maxPathSegment);
   const parts = new Set([...named.map((key) => pointer("", key)), ...items.map(({ path }) => path)]);
   const unreadable = options.documentIssues.filter(({ path }) => !options.partial || !parts.has(partOf(path) ?? ""));
   if (unreadable.length > 0) {

@@ -4,7 +4,7 @@ import { canonicalJson } from "../kernel/digest.ts";
 import { type Issue, pointer } from "../kernel/issue.ts";
 import { isObject } from "../kernel/json.ts";
 import { byteLength, clip } from "../kernel/text.ts";
-import { schemaViolations } from "../kernel/zod-issues.ts";
+import { zodIssues } from "../kernel/zod-issues.ts";
 import type { DescribedItem } from "./describe.ts";
 import { type ItemMemo, memoKey } from "./item-cache.ts";
 import { schemaIssues } from "./scan.ts";
@@ -99,7 +99,7 @@ export function judgeFields(fields: Record<string, unknown>, options: JudgeOptio
   const damage = Map.groupBy(options.documentIssues, ({ path }) => partOf(path) ?? "");
   const whole = Object.entries(fields).filter(([key]) => !damage.has(pointer("", key)));
   const violations = Map.groupBy(
-    schemaViolations(ManifestHeader, Object.fromEntries(whole), ""),
+    zodIssues(ManifestHeader, Object.fromEntries(whole), ""),
     ({ path }) => partOf(path) ?? "",
   );
   const rejected = [...damage].flatMap(([path, issues]) =>
@@ -158,7 +158,7 @@ export function judgeItems(items: { section: SectionName; path: string; value: u
 
 function itemIssues(section: SectionName, path: string, value: unknown, bounds: Bounds): Issue[] {
   if (!isObject(value)) return [{ path, rule: "type", message: "must be an object" }];
-  const issues = [...schemaViolations(sections[section].schema, value, path), ...characterIssues(value, path)];
+  const issues = [...zodIssues(sections[section].schema, value, path), ...characterIssues(value, path)];
   for (const field of ["inputSchema", "outputSchema"]) {
     if (isObject(value[field])) issues.push(...schemaIssues(value[field], pointer(path, field)));
   }

@@ -3,7 +3,7 @@ import type { Followed, StreamOptions } from "../changes/contract.ts";
 import { FollowedLog } from "../changes/follow-log.ts";
 import { OpenStream } from "../changes/live-stream.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
-import { objectOperations } from "../kernel/platform/usage.ts";
+import { objectUsage } from "../kernel/platform/usage.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { FollowedResources } from "../mcp/resources/follow-resources.ts";
 import { FollowedSubset } from "../sessions/follow-chosen.ts";
@@ -43,7 +43,7 @@ export class StreamObject extends DurableObject<Env> implements StreamHost {
     { follows, lifetimeMs, session }: StreamOptions<Interest>,
     mostStreams: number,
   ): Promise<Result<ReadableStream<Uint8Array>, Failure>> {
-    const followed = follow(follows, (name) => tenantOf(this.env, name, objectOperations));
+    const followed = follow(follows, (name) => tenantOf(this.env, name, objectUsage));
     await followed.begin?.();
     if (this.#streams.size >= mostStreams) {
       const message = `You have ${this.#streams.size} streams open already; close one first`;
@@ -95,9 +95,9 @@ export class StreamObject extends DurableObject<Env> implements StreamHost {
   async #watch(tenant: string): Promise<void> {
     const streams = this.#following(tenant);
     const id = this.ctx.id.toString();
-    if (streams.length === 0) return tenantOf(this.env, tenant, objectOperations).unwatch(id);
+    if (streams.length === 0) return tenantOf(this.env, tenant, objectUsage).unwatch(id);
     const until = Math.max(...streams.map(({ endsAt }) => endsAt)) + watchSlackMs;
-    const watched = await tenantOf(this.env, tenant, objectOperations).watch(id, until);
+    const watched = await tenantOf(this.env, tenant, objectUsage).watch(id, until);
     // Watching first and fetching after: what changes in between is fetched, and what comes later is told.
     if (watched) for (const stream of streams) this.ctx.waitUntil(stream.catchUp(tenant));
     else this.ctx.waitUntil(this.#watchLater(tenant));

@@ -1,16 +1,16 @@
 import { countedStub } from "../kernel/platform/counted-bindings.ts";
-import type { Operations } from "../kernel/platform/usage.ts";
+import type { Usage } from "../kernel/platform/usage.ts";
 import type { SessionStub } from "../sessions/contract.ts";
 import type { Directory, StreamHost, Tenant } from "./contract.ts";
 
 /** There is one directory for the whole deployment. */
-export function directoryOf(env: Pick<Env, "DIRECTORY">, operations: Operations): Directory {
+export function directoryOf(env: Pick<Env, "DIRECTORY">, operations: Usage): Directory {
   const stub = env.DIRECTORY.get(env.DIRECTORY.idFromName("directory"));
   return countedStub(stub, operations) as unknown as Directory;
 }
 
 /** A session that no one has the id of yet. */
-export function newSession(env: Pick<Env, "SESSIONS">, operations: Operations): { id: string; session: SessionStub } {
+export function newSession(env: Pick<Env, "SESSIONS">, operations: Usage): { id: string; session: SessionStub } {
   const id = env.SESSIONS.newUniqueId();
   return { id: id.toString(), session: stubOf(env, id, operations) };
 }
@@ -19,7 +19,7 @@ export function newSession(env: Pick<Env, "SESSIONS">, operations: Operations): 
  * The object of a session id. The platform signs the ids it makes, so one that was made up is undefined here and wakes
  * nothing.
  */
-export function sessionOf(env: Pick<Env, "SESSIONS">, id: string, operations: Operations): SessionStub | undefined {
+export function sessionOf(env: Pick<Env, "SESSIONS">, id: string, operations: Usage): SessionStub | undefined {
   if (!/^[0-9a-f]{64}$/.test(id)) return undefined;
   try {
     return stubOf(env, env.SESSIONS.idFromString(id), operations);
@@ -28,21 +28,21 @@ export function sessionOf(env: Pick<Env, "SESSIONS">, id: string, operations: Op
   }
 }
 
-function stubOf(env: Pick<Env, "SESSIONS">, id: DurableObjectId, operations: Operations): SessionStub {
+function stubOf(env: Pick<Env, "SESSIONS">, id: DurableObjectId, operations: Usage): SessionStub {
   return countedStub(env.SESSIONS.get(id), operations) as unknown as SessionStub;
 }
 
 /** The streams of one caller live in one object, where they can be counted. */
-export function streamOf(env: Pick<Env, "STREAMS">, subject: string, operations: Operations): StreamHost {
+export function streamOf(env: Pick<Env, "STREAMS">, subject: string, operations: Usage): StreamHost {
   return countedStub(env.STREAMS.get(env.STREAMS.idFromName(subject)), operations) as unknown as StreamHost;
 }
 
 /** The object that asked to be told, by the id it gave. */
-export function watcherOf(env: Pick<Env, "STREAMS">, id: string, operations: Operations): StreamHost {
+export function watcherOf(env: Pick<Env, "STREAMS">, id: string, operations: Usage): StreamHost {
   return countedStub(env.STREAMS.get(env.STREAMS.idFromString(id)), operations) as unknown as StreamHost;
 }
 
 /** The object of a tenant. Asking an unknown tenant wakes an object that stores nothing. */
-export function tenantOf(env: Pick<Env, "TENANTS">, name: string, operations: Operations): Tenant {
+export function tenantOf(env: Pick<Env, "TENANTS">, name: string, operations: Usage): Tenant {
   return countedStub(env.TENANTS.get(env.TENANTS.idFromName(name)), operations) as unknown as Tenant;
 }

@@ -2,7 +2,7 @@ import { characterIssues } from "../kernel/characters.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { Issue } from "../kernel/issue.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import { schemaViolations } from "../kernel/zod-issues.ts";
+import { zodIssues } from "../kernel/zod-issues.ts";
 import type { Writer, Written } from "../registry/contract.ts";
 import type { ServerVersion, VersionOutcome } from "./contract.ts";
 import type { OfficialDeps } from "./deps.ts";
@@ -13,7 +13,7 @@ import { claimedUrls, keptDocument, nameObjection, placeOf } from "./server-json
 
 /** All that is wrong with a document. Schema rules first, then what only this registry asks. */
 export function serverJsonIssues(value: unknown): (Issue & { kind: "schema" | "semantic" })[] {
-  const violations = schemaViolations(ServerJson, value, "").map((issue) => ({ ...issue, kind: kindOf(issue) }));
+  const violations = zodIssues(ServerJson, value, "").map((issue) => ({ ...issue, kind: kindOf(issue) }));
   const characters = characterIssues(value, "").map((issue) => ({ ...issue, kind: "semantic" as const }));
   const { name } = (value ?? {}) as { name?: unknown };
   const named = typeof name === "string" && !violations.some(({ path }) => path === "/name");

@@ -1,4 +1,4 @@
-import { canonicalJson, digestOfTextNow } from "../kernel/digest.ts";
+import { canonicalJson, digestOfTextSync } from "../kernel/digest.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { Classification, Reason } from "../manifest/classify/classify.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
@@ -16,7 +16,7 @@ export function genesisOf(tenant: string): string {
  * Synchronous, because an entry is written inside a transaction that cannot wait.
  */
 export function chainHash(entry: Omit<ChainedChange, "hash">): string {
-  return digestOfTextNow(canonicalJson(entry));
+  return digestOfTextSync(canonicalJson(entry));
 }
 
 /** The change as the next entry after the one with that hash. */

@@ -4,7 +4,7 @@ import { admit, type Freshness, freshnessOf, serverRef } from "../http/request.t
 import { etagOf } from "../kernel/etag.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { ServerRef } from "../kernel/names.ts";
-import { farther, type Source } from "../kernel/platform/usage.ts";
+import { type AnswerSource, farthestSource } from "../kernel/platform/usage.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
 import { guardTenant, readableHead } from "./access.ts";
@@ -79,7 +79,7 @@ export interface ShownView {
   bytes: Uint8Array;
   etag: string;
   generation: number;
-  source: Source;
+  source: AnswerSource;
 }
 
 /** One view of one server. */
@@ -116,7 +116,7 @@ export async function showView(
       return showView(services, principal, view, read.value, { asOf: read.value.asOf, source });
   }
   const rendered = await services.views.render(head, view);
-  if (rendered !== undefined) return shown(view, head, asOf, rendered.bytes, farther(source, rendered.source));
+  if (rendered !== undefined) return shown(view, head, asOf, rendered.bytes, farthestSource(source, rendered.source));
   // The revision was pruned between head and body. The object knows the present one, which may be another's by now.
   const current = await services.heads.resolve(head, { strong: true, minGeneration: 0 });
   const present = readableHead(principal, head.tenant, current, 0);
@@ -151,7 +151,7 @@ function shown(
   head: Head,
   generation: number,
   bytes: Uint8Array | undefined,
-  source: Source,
+  source: AnswerSource,
 ): Result<ShownView, Failure> {
   if (bytes === undefined) return err(failure("resource_not_found"));
   return ok({ bytes, etag: etagOf(head, view.version), generation, source });

@@ -1,7 +1,7 @@
 import type { App, RequestContext } from "../http/context.ts";
 import { parameters } from "../http/request.ts";
 import { publicOrigin, send } from "../http/respond.ts";
-import { digestOfTextNow } from "../kernel/digest.ts";
+import { digestOfTextSync } from "../kernel/digest.ts";
 import { matchesEtag } from "../kernel/etag.ts";
 import { service, version } from "../kernel/version.ts";
 import type { ServiceDeps } from "./deps.ts";
@@ -19,7 +19,7 @@ export function discoveryRoutes(app: App, services: ServiceDeps): void {
 
   const fixed = (c: RequestContext, text: string, contentType: string) => {
     parameters(c, []);
-    const etag = `"${digestOfTextNow(text)}"`;
+    const etag = `"${digestOfTextSync(text)}"`;
     // For everyone, from every origin, whatever the rest of the deployment lets in.
     const headers = { "Access-Control-Allow-Origin": "*", "Cache-Control": "public, max-age=3600" };
     const meta = { etag, headers };

@@ -1,6 +1,6 @@
 import type { ChangesTenant } from "../changes/contract.ts";
 import type { ChangesDeps } from "../changes/deps.ts";
-import type { TokenBuckets } from "../kernel/rate-limit.ts";
+import type { RateLimiter } from "../kernel/rate-limit.ts";
 import type { RegistryDirectory, RegistryTenant } from "../registry/contract.ts";
 import type { SearchDirectory, SearchTenant } from "../search/contract.ts";
 import type { SearchDeps } from "../search/deps.ts";
@@ -9,7 +9,7 @@ import type { Sessions } from "./session-cache.ts";
 
 export interface SessionsDeps extends ChangesDeps, SearchDeps {
   sessions: Sessions;
-  negotiations: TokenBuckets;
+  negotiations: RateLimiter;
   tenant(name: string): RegistryTenant & SearchTenant & ChangesTenant & SessionsTenant;
   directory(): RegistryDirectory & SearchDirectory;
 }

@@ -2,7 +2,7 @@ import type { Principal } from "../auth/principal.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { pointer } from "../kernel/issue.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import { schemaViolations } from "../kernel/zod-issues.ts";
+import { zodIssues } from "../kernel/zod-issues.ts";
 import { contextCapability } from "./context/capability.ts";
 import { agreed, type ChosenSubset, resumeWindowMs, type Session, type SessionRecord } from "./contract.ts";
 import type { SessionsDeps } from "./deps.ts";
@@ -98,7 +98,7 @@ function conditionsObjection(
   if (lacking !== undefined) return lacksCapability(lacking);
   const conditions = extensions?.[conditionsName];
   if (conditions === undefined) return undefined;
-  const issues = schemaViolations(NegotiationConditions, conditions, pointer("/extensions", conditionsName));
+  const issues = zodIssues(NegotiationConditions, conditions, pointer("/extensions", conditionsName));
   if (issues[0] !== undefined) return invalid(issues);
   const { required = [] } = NegotiationConditions.parse(conditions);
   const missing = required.find((name) => agreed({ negotiated }, name) === undefined);
@@ -123,7 +123,7 @@ function extensionsObjection({ extensions }: NegotiationRequest, negotiated: Neg
       const message = `needs ${JSON.stringify(custom.name)} in supported_capabilities, at a version the server has`;
       return invalid([{ path, rule: "undeclared", message }]);
     }
-    const issues = schemaViolations(custom.wish, wish, path);
+    const issues = zodIssues(custom.wish, wish, path);
     if (issues.length > 0) return invalid(issues);
   }
   return undefined;

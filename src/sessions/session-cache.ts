@@ -1,12 +1,12 @@
 import { BoundedCache } from "../kernel/bounded-cache.ts";
-import type { Operations } from "../kernel/platform/usage.ts";
+import type { Usage } from "../kernel/platform/usage.ts";
 import { type Session, type SessionOwner, type SessionRecord, type SessionStub, sameOwner } from "./contract.ts";
 
 interface Dependencies {
   create: () => { id: string; session: SessionStub };
   find: (id: string) => SessionStub | undefined;
   now: () => number;
-  operations: Operations;
+  usage: Usage;
 }
 
 const memoEntries = 10_000;
@@ -33,7 +33,7 @@ export class Sessions {
 
   /** The session with an id, if it lives and belongs to the owner. */
   async check(id: string, owner: SessionOwner): Promise<(Session & { id: string }) | undefined> {
-    const { find, now, operations } = this.#dependencies;
+    const { find, now, usage: operations } = this.#dependencies;
     if (this.#ended.get(id)) return undefined;
     const known = this.#memo.get(id);
     if (known !== undefined && known.until > now() && sameOwner(known.session.owner, owner)) {

@@ -1,6 +1,6 @@
-import type { TokenBuckets } from "../kernel/rate-limit.ts";
+import type { RateLimiter } from "../kernel/rate-limit.ts";
 import type { RegistryDeps } from "../registry/deps.ts";
 
 export interface SourcesDeps extends RegistryDeps {
-  refreshes: TokenBuckets;
+  refreshes: RateLimiter;
 }

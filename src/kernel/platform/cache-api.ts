@@ -1,4 +1,4 @@
-import type { Operations } from "./usage.ts";
+import type { Usage } from "./usage.ts";
 
 /** The two verbs of the Cache API that are used, so that tests can give each Worker a data centre of its own. */
 export type EdgeCache = Pick<Cache, "match" | "put">;
@@ -7,11 +7,11 @@ export type EdgeCache = Pick<Cache, "match" | "put">;
  * JSON in the Cache API under keys of our own making. The Cache API ignores `Vary` and knows nothing of tokens, so a
  * key always carries the tenant, and what is stored is never a response that was made for a caller.
  */
-export class Edge {
+export class CacheApi {
   readonly #cache: EdgeCache;
-  readonly #operations: Operations;
+  readonly #operations: Usage;
 
-  constructor(cache: EdgeCache, operations: Operations) {
+  constructor(cache: EdgeCache, operations: Usage) {
     this.#cache = cache;
     this.#operations = operations;
   }
@@ -22,7 +22,7 @@ export class Edge {
       const response = await this.#cache.match(urlOf(key));
       return await response?.text();
     } catch (cause) {
-      return missed("cache read", cause);
+      return logStorageError("cache read", cause);
     }
   }
 
@@ -32,7 +32,7 @@ export class Edge {
     try {
       await this.#cache.put(urlOf(key), new Response(text, { headers }));
     } catch (cause) {
-      missed("cache write", cause);
+      logStorageError("cache write", cause);
     }
   }
 }
@@ -43,6 +43,6 @@ function urlOf(key: string): string {
 }
 
 /** A layer that fails is a layer that has nothing: the next one is asked, and the log says so. */
-export function missed(layer: string, cause: unknown): undefined {
+export function logStorageError(layer: string, cause: unknown): undefined {
   console.error(JSON.stringify({ event: "storage", layer, cause: String(cause) }));
 }

@@ -1,7 +1,7 @@
-import type { Operations } from "./usage.ts";
+import type { Usage } from "./usage.ts";
 
 /** A stub whose every call is counted. A call costs hundreds of times what the proxy does. */
-export function countedStub<T extends object>(stub: T, operations: Operations): T {
+export function countedStub<T extends object>(stub: T, operations: Usage): T {
   return new Proxy(stub, {
     get(target, name) {
       // Called on the stub itself: what the platform made does not answer to a proxy.
@@ -19,7 +19,7 @@ export function countedStub<T extends object>(stub: T, operations: Operations): 
 export type CountedKv = Pick<KVNamespace, "get" | "put" | "delete">;
 
 /** KV whose every read and write is counted, failed ones too. */
-export function countedKv(kv: KVNamespace, operations: Operations): CountedKv {
+export function countedKv(kv: KVNamespace, operations: Usage): CountedKv {
   const get = (...args: Parameters<KVNamespace["get"]>) => {
     operations.kvReads += 1;
     return kv.get(...args);

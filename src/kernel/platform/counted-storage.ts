@@ -1,4 +1,4 @@
-import { type Operations, objectOperations } from "./usage.ts";
+import { objectUsage, type Usage } from "./usage.ts";
 
 /** What objects use of their storage. */
 export type ObjectStorage = Pick<DurableObjectStorage, "sql" | "transactionSync" | "setAlarm" | "deleteAlarm">;
@@ -6,7 +6,7 @@ export type ObjectStorage = Pick<DurableObjectStorage, "sql" | "transactionSync"
 /** An object's storage whose rows are counted. */
 export function countedStorage(storage: DurableObjectStorage): ObjectStorage {
   return {
-    sql: countedSql(storage.sql, objectOperations),
+    sql: countedSql(storage.sql, objectUsage),
     transactionSync: (work) => storage.transactionSync(work),
     setAlarm: (time) => storage.setAlarm(time),
     deleteAlarm: () => storage.deleteAlarm(),
@@ -17,17 +17,17 @@ export function countedStorage(storage: DurableObjectStorage): ObjectStorage {
 export function countedValues(kv: SyncKvStorage): Pick<SyncKvStorage, "get" | "put"> {
   return {
     get(key) {
-      objectOperations.rowsRead += 1;
+      objectUsage.rowsRead += 1;
       return kv.get(key);
     },
     put(key, value) {
-      objectOperations.rowsWritten += 1;
+      objectUsage.rowsWritten += 1;
       kv.put(key, value);
     },
   };
 }
 
-function countedSql(sql: SqlStorage, operations: Operations): SqlStorage {
+function countedSql(sql: SqlStorage, operations: Usage): SqlStorage {
   const exec = <T extends Record<string, SqlStorageValue>>(query: string, ...bindings: SqlStorageValue[]) =>
     new CountedCursor<T>(sql.exec<T>(query, ...bindings), operations);
   // The one verb that objects use: all else of SqlStorage is for whoever runs the platform.
@@ -40,11 +40,11 @@ function countedSql(sql: SqlStorage, operations: Operations): SqlStorage {
  */
 class CountedCursor<T extends Record<string, SqlStorageValue>> {
   readonly #cursor: SqlStorageCursor<T>;
-  readonly #operations: Operations;
+  readonly #operations: Usage;
   #read = 0;
   #written = 0;
 
-  constructor(cursor: SqlStorageCursor<T>, operations: Operations) {
+  constructor(cursor: SqlStorageCursor<T>, operations: Usage) {
     this.#cursor = cursor;
     this.#operations = operations;
     this.#count();

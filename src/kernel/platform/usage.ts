@@ -2,7 +2,7 @@
  * What was touched since the isolate started. Exact, cheap, and what the tests and the bench count: a hot read moves
  * `memory` and nothing else. Counted where a binding is handed out (`counted.ts`), so no caller has to remember to.
  */
-export interface Operations {
+export interface Usage {
   memory: number;
   cacheReads: number;
   cacheWrites: number;
@@ -16,7 +16,7 @@ export interface Operations {
   rowsWritten: number;
 }
 
-export function createOperations(): Operations {
+export function createUsage(): Usage {
   return {
     memory: 0,
     cacheReads: 0,
@@ -33,9 +33,9 @@ export function createOperations(): Operations {
  * What the objects that live in this isolate did. Locally that is all of them, so with the Worker's own counts it is
  * what a request cost. Deployed, objects have isolates of their own, and these stay what happened in this one.
  */
-export const objectOperations: Operations = createOperations();
+export const objectUsage: Usage = createUsage();
 
-export function sumOfOperations(a: Operations, b: Operations): Operations {
+export function sumOfUsage(a: Usage, b: Usage): Usage {
   return {
     memory: a.memory + b.memory,
     cacheReads: a.cacheReads + b.cacheReads,
@@ -49,11 +49,11 @@ export function sumOfOperations(a: Operations, b: Operations): Operations {
 }
 
 /** Where an answer came from, nearest first. */
-export type Source = "memory" | "edge" | "kv" | "object";
+export type AnswerSource = "memory" | "edge" | "kv" | "object";
 
-const order: readonly Source[] = ["memory", "edge", "kv", "object"];
+const order: readonly AnswerSource[] = ["memory", "edge", "kv", "object"];
 
 /** An answer is as far away as the farthest thing it needed. */
-export function farther(a: Source, b: Source): Source {
+export function farthestSource(a: AnswerSource, b: AnswerSource): AnswerSource {
   return order.indexOf(a) >= order.indexOf(b) ? a : b;
 }

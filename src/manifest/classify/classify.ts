@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, own } from "../../kernel/json.ts";
+import { isObject, type JsonObject, ownMember } from "../../kernel/json.ts";
 import {
   breaking,
   cosmetic,
@@ -100,12 +100,13 @@ export function classifyCapability(before: JsonObject, after: JsonObject, budget
 
 /** Tools, prompts and operations are called by name; what has a key of its own carries its name as a label. */
 function isKeyedByName(item: JsonObject): boolean {
-  return ["uri", "uriTemplate", "patterns", "type"].every((key) => own(item, key) === undefined);
+  return ["uri", "uriTemplate", "patterns", "type"].every((key) => ownMember(item, key) === undefined);
 }
 
 const labelled: FieldRule = (field) => {
   const [before, after] = [field.before as JsonObject, field.after as JsonObject];
-  if (!field.values.same(own(before, "name"), own(after, "name"))) field.ledger.cosmetic("/name", "changed");
+  if (!field.values.same(ownMember(before, "name"), ownMember(after, "name")))
+    field.ledger.cosmetic("/name", "changed");
   const [{ name: _, ...was }, { name: __, ...is }] = [before, after];
   capability({ ...field, before: was, after: is });
 };

@@ -1,5 +1,5 @@
 import { pointer } from "../../kernel/issue.ts";
-import { type JsonObject, own } from "../../kernel/json.ts";
+import { type JsonObject, ownMember } from "../../kernel/json.ts";
 import {
   compareBranches,
   compareMembers,
@@ -102,7 +102,7 @@ function branchesOf(schema: JsonObject): { keyword: string; list: unknown[] } | 
 }
 
 function isPlain(schema: JsonObject): boolean {
-  return own(schema, "anyOf") === undefined && own(schema, "oneOf") === undefined;
+  return ownMember(schema, "anyOf") === undefined && ownMember(schema, "oneOf") === undefined;
 }
 
 /** The schema without what stands outside a union or a reference. Made once, so that pairs keep their identity. */
@@ -135,7 +135,7 @@ function compareKeywords(walk: Walk, pair: Pair, except: ReadonlySet<string>): v
     report(walk, shift, path, `the values to choose from ${shift}`);
   }
   for (const name of names) {
-    const [was, is] = [own(before, name), own(after, name)];
+    const [was, is] = [ownMember(before, name), ownMember(after, name)];
     if (!compareStructure(walk, pair, name, was, is) && !walk.values.same(was, is)) {
       compareChanged(walk, pair, name, was, is);
     }
@@ -165,7 +165,7 @@ function compareStructure(walk: Walk, pair: Pair, name: string, was: unknown, is
       compareOpenness(walk, was, is, at);
       return true;
     case "patternProperties":
-      comparePatterns(walk, was, is, at, own(pair.before, "additionalProperties") === false);
+      comparePatterns(walk, was, is, at, ownMember(pair.before, "additionalProperties") === false);
       return true;
     case "anyOf":
     case "oneOf":

@@ -1,5 +1,5 @@
 import { pointer } from "../../kernel/issue.ts";
-import { isObject, type JsonObject, own } from "../../kernel/json.ts";
+import { isObject, type JsonObject, ownMember } from "../../kernel/json.ts";
 import { compareLater, report, type Walk } from "./walk.ts";
 
 /** `properties` and `required`, which only mean something together. */
@@ -8,7 +8,7 @@ export function compareMembers(walk: Walk, before: JsonObject, after: JsonObject
   const [wasRequired, isRequired] = [requiredOf(before), requiredOf(after)];
   const at = pointer(path, "properties");
   if (was === undefined || is === undefined) {
-    if (!walk.values.same(own(before, "properties"), own(after, "properties"))) {
+    if (!walk.values.same(ownMember(before, "properties"), ownMember(after, "properties"))) {
       walk.ledger.breaking(at, "properties changed in a way that cannot be compared");
     }
   } else {
@@ -23,7 +23,7 @@ export function compareMembers(walk: Walk, before: JsonObject, after: JsonObject
     }
   }
   if (wasRequired === undefined || isRequired === undefined) {
-    if (walk.values.same(own(before, "required"), own(after, "required"))) return;
+    if (walk.values.same(ownMember(before, "required"), ownMember(after, "required"))) return;
     walk.ledger.breaking(pointer(path, "required"), "required changed in a way that cannot be compared");
     return;
   }
@@ -40,12 +40,12 @@ export function compareMembers(walk: Walk, before: JsonObject, after: JsonObject
 }
 
 function propertiesOf(schema: JsonObject): JsonObject | undefined {
-  const properties = own(schema, "properties") ?? {};
+  const properties = ownMember(schema, "properties") ?? {};
   return isObject(properties) ? properties : undefined;
 }
 
 function requiredOf(schema: JsonObject): Set<string> | undefined {
-  const required = own(schema, "required") ?? [];
+  const required = ownMember(schema, "required") ?? [];
   if (!Array.isArray(required) || !required.every((name) => typeof name === "string")) return undefined;
   return new Set(required);
 }

@@ -1,5 +1,5 @@
 import { pointer } from "../../kernel/issue.ts";
-import { isObject, type JsonObject, own } from "../../kernel/json.ts";
+import { isObject, type JsonObject, ownMember } from "../../kernel/json.ts";
 import { compareSchemas } from "./compare-schema.ts";
 import { fromTo } from "./keywords.ts";
 import type { Ledger } from "./reasons.ts";
@@ -27,7 +27,7 @@ export function members(rules: Readonly<Record<string, FieldRule>>, otherwise: F
       return;
     }
     for (const name of memberNames(before, after)) {
-      const [was, is] = [own(before, name), own(after, name)];
+      const [was, is] = [ownMember(before, name), ownMember(after, name)];
       if (field.values.same(was, is)) continue;
       const rule = Object.hasOwn(rules, name) ? (rules[name] ?? otherwise) : otherwise;
       rule({ ...field, before: was, after: is, path: pointer(field.path, name) });

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, own } from "../../kernel/json.ts";
+import { isObject, type JsonObject, ownMember } from "../../kernel/json.ts";
 import type { Values } from "./value-ids.ts";
 
 /** What a keyword's change did to the set of values its schema accepts. */
@@ -81,14 +81,15 @@ function typeSet(type: unknown): Set<string> | undefined | "malformed" {
 
 /** `enum` and `const` together: the values left to choose from, where absent means any. */
 export function choiceShift(before: JsonObject, after: JsonObject, values: Values): Shift {
-  if (["enum", "const"].every((keyword) => values.same(own(before, keyword), own(after, keyword)))) return "same";
+  if (["enum", "const"].every((keyword) => values.same(ownMember(before, keyword), ownMember(after, keyword))))
+    return "same";
   const [was, is] = [choices(before, values), choices(after, values)];
   if (was === "malformed" || is === "malformed") return "changed";
   return setShift(was, is, (set, value) => set.has(value));
 }
 
 function choices(schema: JsonObject, values: Values): Set<number> | undefined | "malformed" {
-  const [list, constant] = [own(schema, "enum"), own(schema, "const")];
+  const [list, constant] = [ownMember(schema, "enum"), ownMember(schema, "const")];
   if (list !== undefined && !Array.isArray(list)) return "malformed";
   const listed = list === undefined ? undefined : new Set(list.map(values.id));
   if (constant === undefined) return listed;

@@ -1,5 +1,5 @@
 import { pointer, unescapeSegment } from "../../kernel/issue.ts";
-import { isObject, type JsonObject, own } from "../../kernel/json.ts";
+import { isObject, type JsonObject, ownMember } from "../../kernel/json.ts";
 
 export interface Target {
   target: unknown;
@@ -17,7 +17,7 @@ export function createReferences(before: unknown, after: unknown): References {
   const roots = { before, after };
   return {
     resolve(version, schema) {
-      const reference = own(schema, "$ref");
+      const reference = ownMember(schema, "$ref");
       if (typeof reference !== "string" || (reference !== "#" && !reference.startsWith("#/"))) return undefined;
       if (!found[version].has(reference)) found[version].set(reference, look(roots[version], reference));
       return found[version].get(reference);
@@ -30,7 +30,7 @@ function look(root: unknown, reference: string): Target | undefined {
   let target = root;
   for (const segment of segments ?? []) {
     if (Array.isArray(target)) target = /^\d+$/.test(segment) ? target[Number(segment)] : undefined;
-    else target = isObject(target) ? own(target, segment) : undefined;
+    else target = isObject(target) ? ownMember(target, segment) : undefined;
   }
   if (segments === undefined || target === undefined) return undefined;
   return { target, path: (path) => segments.reduce(pointer, path) };

@@ -1,9 +1,9 @@
-import { type JsonObject, own } from "../../kernel/json.ts";
+import { type JsonObject, ownMember } from "../../kernel/json.ts";
 
 /** The names either object has, each once; a member that is undefined counts as absent. */
 export function memberNames(before: JsonObject, after: JsonObject): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...names].filter((name) => own(before, name) !== undefined || own(after, name) !== undefined);
+  return [...names].filter((name) => ownMember(before, name) !== undefined || ownMember(after, name) !== undefined);
 }
 
 export interface Limits {

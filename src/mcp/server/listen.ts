@@ -1,7 +1,7 @@
 import { holds, type Principal } from "../../auth/principal.ts";
 import type { Failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
-import { eventText } from "../../kernel/sse.ts";
+import { formatEvent } from "../../kernel/sse.ts";
 import type { FollowedResource, ResourceInterest } from "../resources/follow-resources.ts";
 import { isIndexUri, mostTenants } from "../resources/index-resources.ts";
 import { readResource } from "../resources/resources.ts";
@@ -70,7 +70,7 @@ export async function listeningTo(response: Response, principal: Principal): Pro
   const result = { resultType: "complete", _meta: { [subscriptionId]: id } };
   return {
     kind: "resources",
-    frame: { opening, closing: eventText({ name: "message", data: { jsonrpc: "2.0", id, result } }) },
+    frame: { opening, closing: formatEvent({ name: "message", data: { jsonrpc: "2.0", id, result } }) },
     meta: { [subscriptionId]: id },
     resources: resourceSubscriptions.flatMap((uri) => followedResource(principal, uri) ?? []),
     lists: resourcesListChanged ? [...principal.tenants].sort().slice(0, mostTenants) : [],

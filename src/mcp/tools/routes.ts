@@ -7,7 +7,7 @@ import { parameters } from "../../http/request.ts";
 import { send } from "../../http/respond.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
-import { eventText } from "../../kernel/sse.ts";
+import { formatEvent } from "../../kernel/sse.ts";
 import { agreed, type Session } from "../../sessions/contract.ts";
 import { callerOf } from "../../sessions/middleware.ts";
 import { mostBatched } from "../../sessions/offers.ts";
@@ -30,7 +30,7 @@ export function progressStream(
   const stream = new ReadableStream<Uint8Array>({
     async start(controller) {
       const send = (name: string, data: unknown) => {
-        if (!left) controller.enqueue(encoder.encode(eventText({ name, data })));
+        if (!left) controller.enqueue(encoder.encode(formatEvent({ name, data })));
       };
       const outcome = await work((progress) => send("progress", progress));
       if (outcome.ok) send("result", outcome.value);

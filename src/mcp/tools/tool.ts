@@ -3,7 +3,7 @@ import { type Principal, scopeObjection } from "../../auth/principal.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import type { Issue } from "../../kernel/issue.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
-import { schemaViolations } from "../../kernel/zod-issues.ts";
+import { zodIssues } from "../../kernel/zod-issues.ts";
 import type { McpDeps } from "../deps.ts";
 
 /** A name in the arguments can be as long as they are, and what is said about it must not be. */
@@ -19,7 +19,7 @@ export function readArguments<Input extends z.ZodObject>(
   const parsed = input.safeParse(given);
   if (parsed.success) return ok(parsed.data);
   const known = Object.keys(input.shape).join(", ");
-  const issues = schemaViolations(input, given, "").map(({ path, rule, message }): Issue => {
+  const issues = zodIssues(input, given, "").map(({ path, rule, message }): Issue => {
     const hint = rule === "unrecognized_keys" && path === "" ? `; known: ${known}` : "";
     return { path, rule, message: `${message.slice(0, longestMessage).toWellFormed()}${hint}` };
   });

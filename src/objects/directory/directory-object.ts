@@ -3,7 +3,7 @@ import type { CatalogAnswer, CatalogQuestion } from "../../catalog/contract.ts";
 import { readCatalog } from "../../catalog/sql/catalog.ts";
 import { listServer, unlistServer } from "../../catalog/sql/listing.ts";
 import { countedStorage } from "../../kernel/platform/counted-storage.ts";
-import { objectOperations } from "../../kernel/platform/usage.ts";
+import { objectUsage } from "../../kernel/platform/usage.ts";
 import type { ListedVersion, TakenRemote, VersionQuery } from "../../official/contract.ts";
 import {
   applyVersions,
@@ -76,7 +76,7 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
     // On from the last tenant, whatever came of it: one that cannot answer must not keep the others waiting.
     const tenants = incompleteTenants(this.#sql, this.#askedUpTo, askedAtOnce);
     this.#askedUpTo = tenants.at(-1) ?? this.#askedUpTo;
-    await Promise.allSettled(tenants.map((tenant) => tenantOf(this.env, tenant, objectOperations).resendToDirectory()));
+    await Promise.allSettled(tenants.map((tenant) => tenantOf(this.env, tenant, objectUsage).resendToDirectory()));
     if (tenants.length === askedAtOnce) await this.ctx.storage.setAlarm(Date.now() + askAfterMs);
   }
 

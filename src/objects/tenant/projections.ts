@@ -1,6 +1,6 @@
 import { watchers } from "../../changes/sql/watchers.ts";
 import { countedKv } from "../../kernel/platform/counted-bindings.ts";
-import { objectOperations } from "../../kernel/platform/usage.ts";
+import { objectUsage } from "../../kernel/platform/usage.ts";
 import { bodyKey, headKey } from "../../registry/cache/keys.ts";
 import { type Head, notOlder } from "../../registry/contract.ts";
 import { tenantOf } from "../../registry/sql/change-log.ts";
@@ -21,8 +21,8 @@ export function createProjections(
   sql: SqlStorage,
   deliveries: Deliveries,
 ): Projections {
-  const kv = countedKv(env.REGISTRY, objectOperations);
-  const feed = new DirectoryFeed(sql, () => directoryOf(env, objectOperations));
+  const kv = countedKv(env.REGISTRY, objectUsage);
+  const feed = new DirectoryFeed(sql, () => directoryOf(env, objectUsage));
   const putHead = async (name: string) => {
     const head = currentHead(sql, name);
     if (head === undefined) return;
@@ -49,7 +49,7 @@ export function createProjections(
     updateDirectory: (names) => feed.update(names),
     settleDirectory: () => feed.settle(),
     watchers: () => watchers(sql, Date.now()),
-    tellWatcher: (watcher) => watcherOf(env, watcher, objectOperations).notify(tenantOf(sql)),
+    tellWatcher: (watcher) => watcherOf(env, watcher, objectUsage).notify(tenantOf(sql)),
     oweSubscribers: (server) => oweDeliveries(sql, server, Date.now()),
     tellSubscribers: () => void deliveries.drain(),
   };

@@ -3,7 +3,7 @@ import { Hooks } from "../../hooks/hooks.ts";
 import { hookRows } from "../../hooks/sql/hooks.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { countedStorage, type ObjectStorage } from "../../kernel/platform/counted-storage.ts";
-import { TokenBuckets } from "../../kernel/rate-limit.ts";
+import { RateLimiter } from "../../kernel/rate-limit.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { manifestFields } from "../../official/server-json.ts";
 import type { VersionWork } from "../../official/sql/publish-version.ts";
@@ -38,7 +38,7 @@ export class TenantCore {
   readonly #state: Pick<DurableObjectState, "waitUntil">;
   readonly #config: Config;
   readonly #storage: ObjectStorage;
-  readonly #writes: TokenBuckets;
+  readonly #writes: RateLimiter;
   readonly #outbox: Outbox;
   /** False before the first write: a tenant that was only asked about stores nothing. */
   #ready = false;
@@ -47,7 +47,7 @@ export class TenantCore {
     this.#state = state;
     this.#config = readConfig(env);
     this.#storage = countedStorage(state.storage);
-    this.#writes = new TokenBuckets(this.#config.writeLimit);
+    this.#writes = new RateLimiter(this.#config.writeLimit);
     this.sql = this.#storage.sql;
     this.context = {
       sql: this.sql,
@@ -192,7 +192,7 @@ export class TenantCore {
 
   /** Counts a write against its writer, and sees that there are tables for it. */
   #admit(writer: Writer): Failure | undefined {
-    const allowed = this.#writes.take(writer.subject, Date.now());
+    const allowed = this.#writes.consume(writer.subject, Date.now());
     if (!allowed.ok) {
       const { retryAfterSeconds } = allowed;
       return failure("ErrorTooManyRequests", undefined, { retryAfterSeconds });

@@ -1,5 +1,5 @@
 import type { Bounds } from "../../kernel/bounds.ts";
-import { canonicalJson, digestOfTextNow } from "../../kernel/digest.ts";
+import { canonicalJson, digestOfTextSync } from "../../kernel/digest.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { isObject } from "../../kernel/json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
@@ -165,7 +165,7 @@ function restated(
   return {
     header,
     capabilities,
-    digest: digestOfTextNow(canonicalManifest(header, capabilities)),
+    digest: digestOfTextSync(canonicalManifest(header, capabilities)),
     flags: scanCapability({ kind: "server", name, declared: header }).slice(0, mostFlags),
   };
 }

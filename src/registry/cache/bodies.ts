@@ -1,12 +1,12 @@
 import type { ServerRef } from "../../kernel/names.ts";
-import { type Edge, missed } from "../../kernel/platform/cache-api.ts";
-import type { Source } from "../../kernel/platform/usage.ts";
+import { type CacheApi, logStorageError } from "../../kernel/platform/cache-api.ts";
+import type { AnswerSource } from "../../kernel/platform/usage.ts";
 import type { StoredManifest } from "../../manifest/stored.ts";
 import type { RegistryTenant } from "../contract.ts";
 import { bodyKey } from "./keys.ts";
 
 interface BodiesOptions {
-  edge: Edge;
+  edge: CacheApi;
   kv: Pick<KVNamespace, "get">;
   tenant: (name: string) => Pick<RegistryTenant, "body">;
 }
@@ -26,13 +26,13 @@ export class Bodies {
   async get(
     { tenant, name }: ServerRef,
     digest: string,
-  ): Promise<{ manifest: StoredManifest; source: Source } | undefined> {
+  ): Promise<{ manifest: StoredManifest; source: AnswerSource } | undefined> {
     const { edge, kv } = this.#options;
     const key = bodyKey(tenant, name, digest);
     const cached = await edge.read(key);
     if (cached !== undefined) return { manifest: JSON.parse(cached), source: "edge" };
-    let source: Source = "kv";
-    let text = (await kv.get(key, "text").catch((cause) => missed("KV read", cause))) ?? undefined;
+    let source: AnswerSource = "kv";
+    let text = (await kv.get(key, "text").catch((cause) => logStorageError("KV read", cause))) ?? undefined;
     if (text === undefined) {
       source = "object";
       text = await this.#options.tenant(tenant).body(name, digest);

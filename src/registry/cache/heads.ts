@@ -1,8 +1,8 @@
 import type { Freshness } from "../../http/request.ts";
 import { BoundedCache } from "../../kernel/bounded-cache.ts";
 import type { ServerRef } from "../../kernel/names.ts";
-import { type Edge, missed } from "../../kernel/platform/cache-api.ts";
-import type { Operations, Source } from "../../kernel/platform/usage.ts";
+import { type CacheApi, logStorageError } from "../../kernel/platform/cache-api.ts";
+import type { AnswerSource, Usage } from "../../kernel/platform/usage.ts";
 import { type Head, notOlder, type RegistryTenant } from "../contract.ts";
 import { headKey } from "./keys.ts";
 
@@ -10,7 +10,7 @@ import { headKey } from "./keys.ts";
 export interface Resolved {
   head: Head | undefined;
   asOf: number;
-  source: Source;
+  source: AnswerSource;
 }
 
 /** The least a data centre may show of a server from now on. */
@@ -36,11 +36,11 @@ const memoryBytes = 16 * 1024 * 1024;
 const shownEntries = 20_000;
 
 interface HeadsOptions {
-  edge: Edge;
+  edge: CacheApi;
   kv: Pick<KVNamespace, "get">;
   tenant: (name: string) => Pick<RegistryTenant, "head">;
   now: () => number;
-  operations: Operations;
+  usage: Usage;
   /** Something was written through this isolate. */
   onWrite?: () => void;
 }
@@ -64,7 +64,7 @@ export class Heads {
     const entry = this.#memory.get(headKey(ref.tenant, ref.name));
     if (entry === undefined || this.#options.now() - entry.at > memoryMs) return undefined;
     if (entry.resolved.asOf < freshness.minGeneration) return undefined;
-    this.#options.operations.memory += 1;
+    this.#options.usage.memory += 1;
     return entry.resolved;
   }
 
@@ -109,7 +109,7 @@ export class Heads {
     }
     const stored = await kv
       .get<Head>(key, { type: "json", cacheTtl: kvCacheTtlSeconds })
-      .catch((cause) => missed("KV read", cause));
+      .catch((cause) => logStorageError("KV read", cause));
     // KV takes its time, and a write may have been confirmed meanwhile: judge by what is known now.
     const later = this.#floor(key, await this.#edgeEntry(key));
     // A miss in KV is never an answer: the object may know better.
@@ -131,7 +131,7 @@ export class Heads {
     return this.#answer(key, head, "object");
   }
 
-  #answer(key: string, head: Head, source: Source): Resolved {
+  #answer(key: string, head: Head, source: AnswerSource): Resolved {
     this.#remember(key, { head, asOf: head.asOf });
     return { head, asOf: head.asOf, source };
   }

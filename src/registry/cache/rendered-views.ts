@@ -1,5 +1,5 @@
 import { BoundedCache } from "../../kernel/bounded-cache.ts";
-import type { Operations, Source } from "../../kernel/platform/usage.ts";
+import type { AnswerSource, Usage } from "../../kernel/platform/usage.ts";
 import type { Head } from "../contract.ts";
 import type { View } from "../views/view.ts";
 import type { Bodies } from "./bodies.ts";
@@ -11,16 +11,16 @@ const encoder = new TextEncoder();
 /** A view's bytes and how far they were; without bytes, the server has no such view. */
 export interface Rendered {
   bytes?: Uint8Array;
-  source: Source;
+  source: AnswerSource;
 }
 
 /** Views as bytes ready to send, kept in memory: a hot read renders nothing and parses nothing. */
 export class RenderedViews {
   readonly #bodies: Bodies;
-  readonly #operations: Operations;
+  readonly #operations: Usage;
   readonly #memory = new BoundedCache<Uint8Array>(memoryBytes);
 
-  constructor(bodies: Bodies, operations: Operations) {
+  constructor(bodies: Bodies, operations: Usage) {
     this.#bodies = bodies;
     this.#operations = operations;
   }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { TokenBuckets } from "../../../src/kernel/rate-limit.ts";
+import { RateLimiter } from "../../../src/kernel/rate-limit.ts";
 
 describe("a token bucket", () => {
   const second = 1_000;
-  const drain = (buckets: TokenBuckets, caller: string, now: number) => {
+  const drain = (buckets: RateLimiter, caller: string, now: number) => {
     let taken = 0;
-    while (taken < 10_000 && buckets.take(caller, now).ok) taken += 1;
+    while (taken < 10_000 && buckets.consume(caller, now).ok) taken += 1;
     return taken;
   };
 
@@ -15,7 +15,7 @@ describe("a token bucket", () => {
     ["never fuller than its burst", { rate: 100, burst: 7 }, 3_600 * second, 7],
     ["without parts of a token", { rate: 1, burst: 5 }, 1.9 * second, 1],
   ])("is %s", (_, limit, wait, expected) => {
-    const buckets = new TokenBuckets(limit);
+    const buckets = new RateLimiter(limit);
     const first = drain(buckets, "a", 0);
     expect(wait === 0 ? first : drain(buckets, "a", wait)).toBe(expected);
   });
@@ -25,33 +25,33 @@ describe("a token bucket", () => {
     [{ rate: 1, burst: 100 }, 1],
     [{ rate: 1_000, burst: 1 }, 1],
   ])("with %o says when to come back, in whole seconds", (limit, expected) => {
-    const buckets = new TokenBuckets(limit);
+    const buckets = new RateLimiter(limit);
     drain(buckets, "a", 0);
-    const refused = buckets.take("a", 0);
+    const refused = buckets.consume("a", 0);
     expect(refused).toEqual({ ok: false, retryAfterSeconds: expected });
-    expect(buckets.take("a", expected * second)).toEqual({ ok: true });
+    expect(buckets.consume("a", expected * second)).toEqual({ ok: true });
   });
 
   it("gives nothing for a clock that steps back and forward again", () => {
-    const buckets = new TokenBuckets({ rate: 1, burst: 5 });
+    const buckets = new RateLimiter({ rate: 1, burst: 5 });
     drain(buckets, "a", 100 * second);
-    expect(buckets.take("a", 0).ok).toBe(false);
-    expect(buckets.take("a", 100 * second).ok).toBe(false);
+    expect(buckets.consume("a", 0).ok).toBe(false);
+    expect(buckets.consume("a", 100 * second).ok).toBe(false);
   });
 
   it("is each caller's own", () => {
-    const buckets = new TokenBuckets({ rate: 1, burst: 2 });
+    const buckets = new RateLimiter({ rate: 1, burst: 2 });
     drain(buckets, "a", 0);
     expect(drain(buckets, "b", 0)).toBe(2);
-    expect(buckets.take("__proto__", 0).ok).toBe(true);
+    expect(buckets.consume("__proto__", 0).ok).toBe(true);
   });
 
   it("is forgotten only when it is full again, while that makes room", () => {
-    const buckets = new TokenBuckets({ rate: 1, burst: 100 }, 3);
+    const buckets = new RateLimiter({ rate: 1, burst: 100 }, 3);
     drain(buckets, "greedy", 0);
-    buckets.take("idle", 0);
-    buckets.take("idler", 0);
-    buckets.take("new", 2 * second);
+    buckets.consume("idle", 0);
+    buckets.consume("idler", 0);
+    buckets.consume("new", 2 * second);
     expect(drain(buckets, "greedy", 2 * second)).toBe(2);
   });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { eventText } from "../../../src/kernel/sse.ts";
+import { formatEvent } from "../../../src/kernel/sse.ts";
 import { parsePositions, positionsText } from "../../../src/sessions/follow-chosen.ts";
 
 describe("an event", () => {
@@ -8,7 +8,7 @@ describe("an event", () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         const data = JSON.parse(json);
-        const text = eventText({ id: "a:1", name: "change", data });
+        const text = formatEvent({ id: "a:1", name: "change", data });
         expect(text.split("\n")).toHaveLength(5);
         expect(JSON.parse(text.split("\n")[2]?.slice("data: ".length) ?? "")).toEqual(data);
       }),

@@ -248,10 +248,10 @@ describe("the index of a tenant", () => {
 
   it("is at once what was published, and is rendered once", async () => {
     const old = await get("atlas/summary", mine);
-    const { objectCalls } = registry.services.operations;
+    const { objectCalls } = registry.services.usage;
     const again = await get("atlas/summary", mine);
     expect(again.text).toBe(old.text);
-    expect(registry.services.operations.objectCalls - objectCalls).toBe(1);
+    expect(registry.services.usage.objectCalls - objectCalls).toBe(1);
     const generation = (
       await publish("open", { tools: [tool("list_places"), tool("create_place"), tool("find_place")] })
     ).body.data.generation;
@@ -263,9 +263,9 @@ describe("the index of a tenant", () => {
 
   it("is kept for a minute, and not for whoever asks for no cache", async () => {
     const calls = async (headers: Record<string, string> = {}) => {
-      const { objectCalls } = registry.services.operations;
+      const { objectCalls } = registry.services.usage;
       await get("atlas/full", mine, headers);
-      return registry.services.operations.objectCalls - objectCalls;
+      return registry.services.usage.objectCalls - objectCalls;
     };
     await calls();
     expect(await calls()).toBe(1);

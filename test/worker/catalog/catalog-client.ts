@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
-import { createOperations } from "../../../src/kernel/platform/usage.ts";
+import { createUsage } from "../../../src/kernel/platform/usage.ts";
 import { directoryOf } from "../../../src/objects/stubs.ts";
 import { capabilities, config, configs, Registry, token } from "../support/registry.ts";
 import { separateCache } from "../support/stale-kv.ts";
@@ -13,7 +13,7 @@ export function pass(milliseconds: number): void {
   clock += milliseconds;
 }
 export const registry = new Registry({ now: () => clock, cache: separateCache() });
-export const directory = directoryOf(env, createOperations());
+export const directory = directoryOf(env, createUsage());
 export const directoryStub = () => env.DIRECTORY.get(env.DIRECTORY.idFromName("directory"));
 export const tenantStub = (tenant: string) => env.TENANTS.get(env.TENANTS.idFromName(tenant));
 

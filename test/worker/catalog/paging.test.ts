@@ -1,6 +1,6 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createOperations } from "../../../src/kernel/platform/usage.ts";
+import { createUsage } from "../../../src/kernel/platform/usage.ts";
 import { configs, Registry, token } from "../support/registry.ts";
 import {
   admin,
@@ -111,11 +111,11 @@ describe("pages", () => {
 });
 
 describe("what a page touches", () => {
-  const nothing = createOperations();
+  const nothing = createUsage();
   async function touched(query: string, who?: string, headers: Record<string, string> = {}) {
-    const before = { ...registry.services.operations };
+    const before = { ...registry.services.usage };
     const answer = await catalog(query, who, headers);
-    const after = registry.services.operations;
+    const after = registry.services.usage;
     const delta = Object.fromEntries(
       Object.entries(after).map(([name, count]) => [name, count - before[name as keyof typeof before]]),
     );

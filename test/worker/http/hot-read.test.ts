@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { createOperations } from "../../../src/kernel/platform/usage.ts";
+import { createUsage } from "../../../src/kernel/platform/usage.ts";
 import { capabilities, drained, Registry, token, tools } from "../support/registry.ts";
 import { separateCache } from "../support/stale-kv.ts";
 
@@ -16,9 +16,9 @@ beforeAll(async () => {
 
 /** What one request touches. */
 async function touched(headers: Record<string, string> = {}) {
-  const before = { ...registry.services.operations };
+  const before = { ...registry.services.usage };
   const answer = await registry.send("GET", capabilities("hot", "s"), { token: member, headers });
-  const after = registry.services.operations;
+  const after = registry.services.usage;
   const delta = Object.fromEntries(
     Object.entries(after).map(([name, count]) => [name, count - before[name as keyof typeof before]]),
   );
@@ -28,7 +28,7 @@ async function touched(headers: Record<string, string> = {}) {
 describe("what a read touches", () => {
   it("is memory alone when hot", async () => {
     await touched();
-    expect(await touched()).toEqual({ ...createOperations(), memory: 2, source: "memory", status: 200 });
+    expect(await touched()).toEqual({ ...createUsage(), memory: 2, source: "memory", status: 200 });
   });
 
   it("is memory alone for a 304", async () => {

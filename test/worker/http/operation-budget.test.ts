@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { createOperations, type Operations } from "../../../src/kernel/platform/usage.ts";
+import { createUsage, type Usage } from "../../../src/kernel/platform/usage.ts";
 import { createMcpHandler, Server } from "../../../src/mcp/server/sdk.ts";
 import { hooked, published, sendEvent } from "../support/hooking.ts";
 import { client, inSession, negotiate } from "../support/negotiating.ts";
@@ -73,7 +73,7 @@ const put = (name: string, body: unknown, of = tenant, who = mine) =>
   registry.send("PUT", capabilities(of, name), { token: who, body });
 const read = (headers: Record<string, string> = {}) => get(capabilities(tenant, "closed"), mine, headers);
 
-async function operations(): Promise<Operations> {
+async function operations(): Promise<Usage> {
   return (await get("/api/metrics", admin)).body.data.operations;
 }
 
@@ -104,7 +104,7 @@ async function rested(name: string): Promise<void> {
 }
 
 /** What some work touches; with a tenant that it writes to, all of it. */
-async function cost(work: () => Promise<Answer>, writesTo?: string): Promise<Operations> {
+async function cost(work: () => Promise<Answer>, writesTo?: string): Promise<Usage> {
   if (writesTo !== undefined) await rested(writesTo);
   const before = await operations();
   const { status, text } = await work();
@@ -112,12 +112,12 @@ async function cost(work: () => Promise<Answer>, writesTo?: string): Promise<Ope
   if (writesTo !== undefined) await settled(writesTo);
   const after = await operations();
   return Object.fromEntries(
-    Object.entries(after).map(([name, count]) => [name, count - before[name as keyof Operations]]),
-  ) as unknown as Operations;
+    Object.entries(after).map(([name, count]) => [name, count - before[name as keyof Usage]]),
+  ) as unknown as Usage;
 }
 
 /** What it touches when it was done before: what it needs is in memory then, and at last the whole answer. */
-async function again(work: () => Promise<Answer>): Promise<Operations> {
+async function again(work: () => Promise<Answer>): Promise<Usage> {
   for (let done = 0; done < 3; done += 1) await work();
   return cost(work);
 }
@@ -158,7 +158,7 @@ const catalog = () => get("/api/catalog?limit=30", mine);
 let offered = ["a"];
 
 /** A look at the sources of a server, which then offer something. */
-async function introspect(...names: string[]): Promise<Operations> {
+async function introspect(...names: string[]): Promise<Usage> {
   const sources = [{ id: "main", type: "streamable-http", url: "https://upstream.example/mcp" }];
   await post(configs, { tenant, name: "sourced" });
   await registry.send("PUT", configs, { token: mine, body: { tenant, name: "sourced", sources } });
@@ -173,7 +173,7 @@ async function sessionCall(path: string, method = "GET"): Promise<() => Promise<
   return () => registry.send(method, path, { token: mine, ...inSession(id) });
 }
 
-const cases: Record<string, () => Promise<Operations>> = {
+const cases: Record<string, () => Promise<Usage>> = {
   "hot authenticated read": () => again(read),
   "304": async () => {
     const etag = (await read()).headers.get("ETag") ?? "";
@@ -267,13 +267,13 @@ describe("what a request touches", () => {
 
 describe("a hot path", () => {
   it.each(hot)("touches neither cache nor KV nor object: %s", async (name) => {
-    expect({ ...(await cases[name]?.()), memory: 0 }).toEqual(createOperations());
+    expect({ ...(await cases[name]?.()), memory: 0 }).toEqual(createUsage());
   });
 });
 
 describe("a publish", () => {
   it("of one changed tool writes the same rows and at most two values whatever there is", async () => {
-    const costs: Operations[] = [];
+    const costs: Usage[] = [];
     for (const count of [100, 1_000]) {
       await put(`of-${count}`, many(count));
       costs.push(await cost(() => put(`of-${count}`, many(count, "something else")), tenant));
@@ -298,7 +298,7 @@ describe("a publish", () => {
       expect((await publish(server)).status).toBe(200);
     };
     await open(0);
-    const costs: Operations[] = [];
+    const costs: Usage[] = [];
     let others = 0;
     for (const wanted of [1, 60]) {
       while (others < wanted) await open(++others);

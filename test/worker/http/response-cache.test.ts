@@ -127,7 +127,7 @@ describe("an answer that is sent again", () => {
   it("has the id that the request came with, where it can be shown", async () => {
     const registry = isolate();
     const etag = (await untilKept(() => registry.send("GET", path, { token: member }))).headers.get("ETag") ?? "";
-    const before = { ...registry.services.operations };
+    const before = { ...registry.services.usage };
     const conditions: Record<string, string>[] = [{}, { "If-None-Match": etag }];
     for (const conditional of conditions) {
       const ask = (id: string) =>
@@ -136,7 +136,7 @@ describe("an answer that is sent again", () => {
       expect((await ask("<script>")).headers.get("X-Request-Id")).toBeNull();
     }
     // A head and an answer each, and nothing was made.
-    expect(registry.services.operations.memory - before.memory).toBe(8);
+    expect(registry.services.usage.memory - before.memory).toBe(8);
     expect((await registry.send("GET", path, { token: member })).headers.get("X-Request-Id")).toBeNull();
   });
 

@@ -450,10 +450,10 @@ describe("progress and cancellation", () => {
   });
 
   it("stop every tool before it touches anything", async () => {
-    const before = { ...services.operations };
+    const before = { ...services.usage };
     const signal = AbortSignal.abort();
     for (const { name } of ownTools) expect((await call(name, {}, member, { signal })).code).toBe("ErrorToolCancelled");
-    expect(services.operations).toEqual(before);
+    expect(services.usage).toEqual(before);
   });
 
   it("stop the work on generators once the manifest is read", async () => {

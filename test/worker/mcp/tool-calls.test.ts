@@ -130,7 +130,7 @@ describe("leaving", () => {
   /** How many objects the calls of a batch had asked when the client left after the first, and how many in the end. */
   async function leaveAfterOne(declared: string[]) {
     const { open } = await session(...declared);
-    const { operations } = registry.services;
+    const { usage: operations } = registry.services;
     const before = operations.objectCalls;
     const reader = new EventReader(await open("list_servers", Array(20).fill({})));
     await reader.named("progress");

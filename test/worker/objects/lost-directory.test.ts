@@ -1,13 +1,13 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
-import { createOperations } from "../../../src/kernel/platform/usage.ts";
+import { createUsage } from "../../../src/kernel/platform/usage.ts";
 import { directoryOf } from "../../../src/objects/stubs.ts";
 import { member } from "../support/member.ts";
 import { capabilities, drained, Registry, token, tools } from "../support/registry.ts";
 
 const registry = new Registry();
-const directory = directoryOf(env, createOperations());
+const directory = directoryOf(env, createUsage());
 const stub = () => env.DIRECTORY.get(env.DIRECTORY.idFromName("directory"));
 const tenantStub = (tenant: string) => env.TENANTS.get(env.TENANTS.idFromName(tenant));
 

@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { createOperations } from "../../../src/kernel/platform/usage.ts";
+import { createUsage } from "../../../src/kernel/platform/usage.ts";
 import type { Directory } from "../../../src/objects/contract.ts";
 import { directorySteps } from "../../../src/objects/directory/tables.ts";
 import { createTables, isEmpty, migrate, type Step } from "../../../src/objects/migrate.ts";
@@ -138,7 +138,7 @@ describe("a recorded database", () => {
     expect(read.body.data.tools).toMatchObject([{ name: "apple", description: "Eats apples." }]);
     const body = tools("apple", "plum");
     expect((await registry.send("PUT", capabilities("acme", "s"), { token: owner, body })).status).toBe(200);
-    const { changes } = await tenantOf(env, "acme", createOperations()).changes(0, 100);
+    const { changes } = await tenantOf(env, "acme", createUsage()).changes(0, 100);
     expect(changes.length).toBeGreaterThan(4);
     expect(verifyChain(changes, genesisOf("acme")).ok).toBe(true);
   });

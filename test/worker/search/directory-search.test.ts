@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createOperations } from "../../../src/kernel/platform/usage.ts";
+import { createUsage } from "../../../src/kernel/platform/usage.ts";
 import type { DirectoryChange } from "../../../src/objects/directory/contract.ts";
 import { directoryOf } from "../../../src/objects/stubs.ts";
 import { DirectoryFeed } from "../../../src/objects/tenant/directory-feed.ts";
@@ -20,7 +20,7 @@ beforeEach(async () => {
   mine = await member(tenant);
 });
 
-const directory = directoryOf(env, createOperations());
+const directory = directoryOf(env, createUsage());
 const stub = () => env.TENANTS.get(env.TENANTS.idFromName(tenant));
 const directoryStub = () => env.DIRECTORY.get(env.DIRECTORY.idFromName("directory"));
 const find = async (text: string, whose = { tenants: [tenant] }) =>

@@ -102,11 +102,11 @@ describe("the requirement table", () => {
 describe("a session id", () => {
   it("that was made up wakes no object", async () => {
     const before = await listDurableObjectIds(env.SESSIONS);
-    const at = registry.services.operations.objectCalls;
+    const at = registry.services.usage.objectCalls;
     for (const id of ["f".repeat(64), "0123456789abcdef".repeat(4), env.TENANTS.idFromName("x").toString()]) {
       expect((await registry.send("GET", "/mcp/session", inSession(id))).status).toBe(401);
     }
-    expect(registry.services.operations.objectCalls).toBe(at);
+    expect(registry.services.usage.objectCalls).toBe(at);
     expect(await listDurableObjectIds(env.SESSIONS)).toHaveLength(before.length);
   });
 
@@ -189,14 +189,14 @@ describe("expiry", () => {
     const { id } = await negotiate(isolate);
     await age(id, 58);
     expect((await isolate.send("GET", "/mcp/session", inSession(id))).status).toBe(200);
-    const calls = isolate.services.operations.objectCalls;
+    const calls = isolate.services.usage.objectCalls;
     now += 1_000;
     await isolate.send("GET", "/mcp/session", inSession(id));
-    expect(isolate.services.operations.objectCalls).toBe(calls);
+    expect(isolate.services.usage.objectCalls).toBe(calls);
     // The use is due to be written down now, although the memo is not five seconds old.
     now += 2_000;
     await isolate.send("GET", "/mcp/session", inSession(id));
-    expect(isolate.services.operations.objectCalls).toBe(calls + 1);
+    expect(isolate.services.usage.objectCalls).toBe(calls + 1);
   });
 
   it("raced by two uses and the alarm is the same for all of them", async () => {
@@ -262,7 +262,7 @@ describe("a check", () => {
     let now = Date.now();
     const isolate = new Registry({ now: () => now });
     const { id } = await negotiate(isolate);
-    const { operations } = isolate.services;
+    const { usage: operations } = isolate.services;
     const cost = async () => {
       const before = operations.objectCalls;
       expect((await isolate.send("GET", "/mcp/session", inSession(id))).status).toBe(200);
