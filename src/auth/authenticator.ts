@@ -26,7 +26,7 @@ export class Authenticator {
   }
 
   /** Until when the memo answers for what was presented. */
-  trustedUntil(authorization: string): number {
+  cachedUntil(authorization: string): number {
     return this.#memo.get(authorization)?.until ?? 0;
   }
 

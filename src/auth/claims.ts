@@ -14,8 +14,8 @@ export interface ClaimRules {
   leewaySeconds: number;
 }
 
-const MAX_SUBJECT = 256;
-const MAX_TENANTS = 1_000;
+const maxSubjectLength = 256;
+const maxTenants = 1_000;
 /** RFC 6749, section 3.3. */
 const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
@@ -34,11 +34,11 @@ export function readClaims(
   const times = readTimes(claims, rules, now / 1_000);
   if (!times.ok) return times;
 
-  if (typeof sub !== "string" || sub === "" || sub.length > MAX_SUBJECT || /\p{Cc}/u.test(sub)) {
-    return fault("claims", `sub must be 1 to ${MAX_SUBJECT} characters without control characters`);
+  if (typeof sub !== "string" || sub === "" || sub.length > maxSubjectLength || /\p{Cc}/u.test(sub)) {
+    return fault("claims", `sub must be 1 to ${maxSubjectLength} characters without control characters`);
   }
   if (!isTenantList(tenants)) {
-    return fault("claims", `tenants must be a list of at most ${MAX_TENANTS} tenant names`);
+    return fault("claims", `tenants must be a list of at most ${maxTenants} tenant names`);
   }
   if (typeof admin !== "boolean") return fault("claims", "admin must be true or false");
   const scopes = readScopes(scope);
@@ -65,7 +65,7 @@ function isTime(value: unknown): value is number {
 }
 
 function isTenantList(value: unknown): value is string[] {
-  if (!Array.isArray(value) || value.length > MAX_TENANTS) return false;
+  if (!Array.isArray(value) || value.length > maxTenants) return false;
   return value.every((tenant) => typeof tenant === "string" && tenantPattern.test(tenant));
 }
 

@@ -16,7 +16,7 @@ const kinds = [
   { kty: "OKP", crv: "Ed25519", alg: "EdDSA", parts: ["x"] },
 ];
 
-const MIN_RSA_BITS = 2_048;
+const minRsaBits = 2_048;
 
 /** A key of a JWK Set; undefined where it is none we verify with: of another type, purpose or strength, or damaged. */
 export async function importVerificationKey(jwk: unknown): Promise<VerificationKey | undefined> {
@@ -48,7 +48,7 @@ function isStrong({ algorithm }: CryptoKey, exponent: unknown): boolean {
   if (!("modulusLength" in algorithm)) return true;
   const bytes = typeof exponent === "string" ? base64url.decode(exponent) : new Uint8Array();
   const isTrivial = bytes.every((byte, index) => byte === (index === bytes.length - 1 ? 1 : 0));
-  return algorithm.modulusLength >= MIN_RSA_BITS && !isTrivial;
+  return algorithm.modulusLength >= minRsaBits && !isTrivial;
 }
 
 export interface Jwks {
@@ -86,9 +86,9 @@ interface Attempt {
   work: Promise<void>;
 }
 
-const MAX_KID = 256;
-const MAX_KEYS = 100;
-const MAX_DEPTH = 8;
+const maxKeyIdLength = 256;
+const maxKeys = 100;
+const maxDepth = 8;
 
 /** The public keys of an issuer, fetched when first needed and kept for the life of the isolate. */
 export function createJwks(options: JwksOptions): Jwks {
@@ -118,7 +118,7 @@ export function createJwks(options: JwksOptions): Jwks {
 
   return {
     async key({ alg, kid }, now) {
-      if (kid !== undefined && kid.length > MAX_KID) return err("unknown-key");
+      if (kid !== undefined && kid.length > maxKeyIdLength) return err("unknown-key");
       const matches = () => held?.keys.filter((key) => key.alg === alg && (kid === undefined || key.kid === kid)) ?? [];
       if (ageOf(held, now) >= maxAgeMs || matches().length === 0) await refresh(now);
       if (ageOf(held, now) >= 2 * maxAgeMs) return err("keys-unavailable");
@@ -164,10 +164,10 @@ async function readBytes(response: Response, maxBytes: number): Promise<Uint8Arr
 }
 
 async function readKeys(bytes: Uint8Array): Promise<VerificationKey[] | undefined> {
-  const parsed = parseStrictJson(bytes, { maxDepth: MAX_DEPTH });
+  const parsed = parseStrictJson(bytes, { maxDepth: maxDepth });
   if (!parsed.ok || parsed.value.issues.length > 0) return undefined;
   const { keys } = (parsed.value.value ?? {}) as { keys?: unknown };
   if (!Array.isArray(keys)) return undefined;
-  const imported = await Promise.all(keys.slice(0, MAX_KEYS).map(importVerificationKey));
+  const imported = await Promise.all(keys.slice(0, maxKeys).map(importVerificationKey));
   return imported.filter((key) => key !== undefined);
 }

@@ -10,10 +10,10 @@ export interface JwsHeader {
 }
 
 /** Real tokens are below 2 kB; what is longer is not worth decoding. */
-export const MAX_TOKEN_CHARACTERS = 8_192;
+export const maxTokenCharacters = 8_192;
 
 /** A claim is a value or a list of values; nothing we read nests deeper. */
-const MAX_DEPTH = 8;
+const maxDepth = 8;
 
 /** They name the key to trust, or change what is signed. Both are for the verifier to decide, never for the token. */
 const refusedMembers = ["jwk", "jku", "x5u", "x5c", "crit", "b64"];
@@ -25,7 +25,7 @@ const acceptedTypes = new Set(["jwt", "at+jwt", "application/at+jwt"]);
  * decodes leniently, so two different texts could pass for one token: here each part has exactly one spelling.
  */
 export function readHeader(token: string): Result<JwsHeader, TokenFault> {
-  if (token.length > MAX_TOKEN_CHARACTERS) return fault("malformed", "the token is too long");
+  if (token.length > maxTokenCharacters) return fault("malformed", "the token is too long");
   const parts = token.split(".");
   if (parts.length !== 3) return fault("malformed", "a token has three parts separated by dots");
   const decoded = parts.map(decodeCanonical);
@@ -61,7 +61,7 @@ function decodeCanonical(part: string): Uint8Array | undefined {
 
 /** A JSON object in which every member appears once; undefined for anything else. */
 export function readObject(bytes: Uint8Array): Record<string, unknown> | undefined {
-  const parsed = parseStrictJson(bytes, { maxDepth: MAX_DEPTH });
+  const parsed = parseStrictJson(bytes, { maxDepth: maxDepth });
   if (!parsed.ok || parsed.value.issues.length > 0) return undefined;
   const { value } = parsed.value;
   return isObject(value) ? value : undefined;

@@ -3,19 +3,19 @@ import { type Failure, failure } from "../kernel/failure.ts";
 export type Scope = "registry:read" | "registry:publish";
 
 /** Why a principal may not act on a tenant; undefined when it may. Asked before anything is looked up. */
-export function tenantObjection(principal: Principal, tenant: string, scope: Scope): Failure | undefined {
+export function checkTenantScope(principal: Principal, tenant: string, scope: Scope): Failure | undefined {
   return (
-    scopeObjection(principal, scope) ?? (holds(principal, tenant) ? undefined : failure("ErrorTenantPermissionError"))
+    checkScope(principal, scope) ?? (isMember(principal, tenant) ? undefined : failure("ErrorTenantPermissionError"))
   );
 }
 
-export function scopeObjection(principal: Principal, scope: Scope): Failure | undefined {
+export function checkScope(principal: Principal, scope: Scope): Failure | undefined {
   if (principal.scopes.includes(scope)) return undefined;
   return failure("ErrorInsufficientScope", `This needs the scope ${scope}`, { scope });
 }
 
 /** Whether a principal acts for a tenant; anyone else is an outsider there. */
-export function holds(principal: Principal, tenant: string): boolean {
+export function isMember(principal: Principal, tenant: string): boolean {
   return principal.admin || principal.tenants.includes(tenant);
 }
 

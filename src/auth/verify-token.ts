@@ -21,7 +21,7 @@ const algorithms: Record<KeySource["kind"], readonly string[]> = {
 };
 
 /** HS256 with less can be guessed from a single token. */
-const MIN_SECRET_BYTES = 32;
+const minSecretBytes = 32;
 
 /** Who a bearer token speaks for, or why it is refused. `now` is in milliseconds. */
 export async function verifyToken(
@@ -63,8 +63,8 @@ async function findKey(
   now: number,
 ): Promise<Result<CryptoKey | Uint8Array, TokenFault>> {
   if (keys.kind === "secret") {
-    if (keys.secret.byteLength >= MIN_SECRET_BYTES) return ok(keys.secret);
-    return fault("keys-unavailable", `the secret is shorter than ${MIN_SECRET_BYTES} bytes`);
+    if (keys.secret.byteLength >= minSecretBytes) return ok(keys.secret);
+    return fault("keys-unavailable", `the secret is shorter than ${minSecretBytes} bytes`);
   }
   const found = await keys.jwks.key(header, now);
   if (found.ok) return found;

@@ -1,4 +1,4 @@
-import { holds, type Principal } from "../auth/principal.ts";
+import { isMember, type Principal } from "../auth/principal.ts";
 import type { Failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
@@ -140,7 +140,7 @@ function showings(weighed: Weighed): Showing[] {
 /** What each item costs at each level. All that they declare is read at once. */
 async function weighing(services: IndexDeps, principal: Principal, tenant: string, cards: readonly SeenCard[]) {
   const ids = cards.map(({ id }) => id);
-  const onlyPublic = !holds(principal, tenant);
+  const onlyPublic = !isMember(principal, tenant);
   const { items } = await services.tenant(tenant).declared(ids, { onlyPublic });
   const declared = new Map(items.map((item) => [`${item.id} ${item.digest}`, item.declared]));
   const count = await tokensOf(services);

@@ -1,4 +1,4 @@
-import { holds, type Principal } from "../auth/principal.ts";
+import { isMember, type Principal } from "../auth/principal.ts";
 import { type Advertised, type IndexVariant, indexVariants } from "../config.ts";
 import type { Freshness } from "../http/request.ts";
 import { matchesEtag } from "../kernel/etag.ts";
@@ -50,7 +50,7 @@ export async function readIndex(
 ): Promise<Result<ShownIndex, Failure>> {
   const objection = await guardTenant(services, principal, ref.tenant);
   if (objection !== undefined) return err(objection);
-  const onlyPublic = !holds(principal, ref.tenant);
+  const onlyPublic = !isMember(principal, ref.tenant);
   for (let attempt = 0; attempt < tries; attempt += 1) {
     const state = await services.tenant(ref.tenant).indexState(ref.name);
     const refused =

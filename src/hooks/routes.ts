@@ -1,4 +1,4 @@
-import { tenantObjection } from "../auth/principal.ts";
+import { checkTenantScope } from "../auth/principal.ts";
 import { readDocument, validated } from "../http/body.ts";
 import { type App, bad, type RequestContext, refuse, unwrap } from "../http/context.ts";
 import { admit, parameters, tenantName } from "../http/request.ts";
@@ -21,7 +21,7 @@ export function hooksRoutes(app: App, services: HooksDeps): void {
     parameters(c, []);
     const principal = await admit(c, services, "registry:publish");
     const request = validated(HookRequest, await body(c), "ErrorHookInvalid");
-    refuse(tenantObjection(principal, request.tenant, "registry:publish"));
+    refuse(checkTenantScope(principal, request.tenant, "registry:publish"));
     const key = await keyOf(request.publicKey);
     const hook = unwrap(
       await object(request.tenant).registerHook(
@@ -96,7 +96,7 @@ export function hooksRoutes(app: App, services: HooksDeps): void {
 async function ownerOf(c: RequestContext, services: HooksDeps, tenant: string | undefined): Promise<string> {
   const principal = await admit(c, services, "registry:publish");
   const name = tenantName(tenant);
-  refuse(tenantObjection(principal, name, "registry:publish"));
+  refuse(checkTenantScope(principal, name, "registry:publish"));
   return name;
 }
 

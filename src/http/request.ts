@@ -1,4 +1,4 @@
-import { type Principal, type Scope, scopeObjection } from "../auth/principal.ts";
+import { checkScope, type Principal, type Scope } from "../auth/principal.ts";
 import { ServerName, type ServerRef, serverPattern, TenantName, tenantPattern } from "../kernel/names.ts";
 import type { RateLimiter } from "../kernel/rate-limit.ts";
 import { bad, type RequestContext, refuse, unwrap } from "./context.ts";
@@ -42,7 +42,7 @@ const nobody: Omit<Principal, "subject"> = {
 export function permit(c: RequestContext, services: HttpDeps, principal: Principal, scope: Scope): Principal {
   c.set("subject", principal.subject);
   takeTurn(services, services.reads, principal.subject);
-  refuse(scopeObjection(principal, scope));
+  refuse(checkScope(principal, scope));
   return principal;
 }
 

@@ -76,7 +76,7 @@ export function keepAnswer(c: RequestContext, services: HttpDeps, keeping: Keepi
   const authorization = given.get("Authorization");
   const subject = authorization === null ? undefined : c.get("subject");
   const until =
-    authorization === null ? services.now() + anonymousMs : services.authenticator.trustedUntil(authorization);
+    authorization === null ? services.now() + anonymousMs : services.authenticator.cachedUntil(authorization);
   const common = { ...validators(services, undefined, meta, 0), ...meta.headers };
   services.kept.keep(keyOf(question, authorization), {
     route: `${c.req.method} ${routePath(c)}`,

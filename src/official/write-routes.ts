@@ -1,4 +1,4 @@
-import { type Principal, tenantObjection } from "../auth/principal.ts";
+import { checkTenantScope, type Principal } from "../auth/principal.ts";
 import { readDocument, validated } from "../http/body.ts";
 import { type App, bad, type RequestContext, RequestFailed, refuse, unwrap } from "../http/context.ts";
 import { admit, parameters } from "../http/request.ts";
@@ -91,7 +91,7 @@ async function statusChange(c: RequestContext, services: OfficialDeps, only: str
 
 function writerOf(principal: Principal, name: string): Writer {
   const { tenant } = placeOf(name);
-  refuse(tenantObjection(principal, tenant, "registry:publish"));
+  refuse(checkTenantScope(principal, tenant, "registry:publish"));
   return { tenant, subject: principal.subject };
 }
 

@@ -1,4 +1,4 @@
-import { holds, type Principal } from "../auth/principal.ts";
+import { isMember, type Principal } from "../auth/principal.ts";
 import { type Failure, type FailureCode, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { Resolved } from "./cache/heads.ts";
@@ -11,7 +11,7 @@ import type { RegistryDeps } from "./deps.ts";
  */
 export function readObjection(principal: Principal, tenant: string, head: Head | undefined): Failure | undefined {
   const gone = head === undefined || head.deleted === true;
-  if (holds(principal, tenant)) return gone ? failure("ErrorMCPServerNotFound") : undefined;
+  if (isMember(principal, tenant)) return gone ? failure("ErrorMCPServerNotFound") : undefined;
   if (!gone && head.visibility === "public") return undefined;
   return failure(principal.anonymous ? "ErrorUnauthorized" : "ErrorTenantPermissionError");
 }
@@ -29,7 +29,7 @@ export async function guardTenant(
   principal: Principal,
   tenant: string,
 ): Promise<Failure | undefined> {
-  if (holds(principal, tenant) || (await knowsTenant(services, tenant))) return undefined;
+  if (isMember(principal, tenant) || (await knowsTenant(services, tenant))) return undefined;
   return insiderObjection(principal, tenant);
 }
 
@@ -47,7 +47,7 @@ export async function knowsTenant(services: RegistryDeps, tenant: string): Promi
 
 /** Why a principal may not see what is the tenant's alone, however public its servers are: its log and its past. */
 export function insiderObjection(principal: Principal, tenant: string): Failure | undefined {
-  if (holds(principal, tenant)) return undefined;
+  if (isMember(principal, tenant)) return undefined;
   return failure(principal.anonymous ? "ErrorUnauthorized" : "ErrorTenantPermissionError");
 }
 

@@ -1,4 +1,4 @@
-import { holds } from "../auth/principal.ts";
+import { isMember } from "../auth/principal.ts";
 import { readDocument, validated } from "../http/body.ts";
 import { type App, bad, type RequestContext, refuse, unwrap } from "../http/context.ts";
 import { readPageRequest } from "../http/page.ts";
@@ -68,7 +68,7 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
     return sendConditional(c, services, meta, async () => {
       const message = "MCP server information retrieved successfully";
       // Sources, policy and whatever else is in a config are the tenant's own business.
-      if (!holds(principal, ref.tenant)) return succeed(c, services, summaryOf(entry), { ...meta, message });
+      if (!isMember(principal, ref.tenant)) return succeed(c, services, summaryOf(entry), { ...meta, message });
       const hasSources = entry.head.sources !== undefined;
       const sources = hasSources ? await services.tenant(ref.tenant).sources(ref.name) : undefined;
       return succeed(c, services, shown(entry, sources), { ...meta, message });

@@ -1,4 +1,4 @@
-import { holds, type Principal } from "../auth/principal.ts";
+import { isMember, type Principal } from "../auth/principal.ts";
 import { type RequestContext, unwrap } from "../http/context.ts";
 import { admit, type Freshness, freshnessOf, serverRef } from "../http/request.ts";
 import { etagOf } from "../kernel/etag.ts";
@@ -135,7 +135,7 @@ export async function showView(
 async function readFirst(services: RegistryDeps, principal: Principal, head: Head): Promise<Result<Head, Failure>> {
   const pending = head.sources?.some(({ status }) => status === "pending");
   let current = head;
-  if (pending && holds(principal, head.tenant)) {
+  if (pending && isMember(principal, head.tenant)) {
     const refreshed = await refreshNow(services, head, { anew: false });
     if (typeof refreshed === "string") return ok(head);
     current = refreshed.head;

@@ -1,4 +1,4 @@
-import { holds, type Principal } from "../auth/principal.ts";
+import { isMember, type Principal } from "../auth/principal.ts";
 import { type Page, type PageRequest, paged, type ReadPage } from "../http/page.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { ServerRef } from "../kernel/names.ts";
@@ -53,7 +53,7 @@ export function listServers(
 /** The one tenant a list is of, and whose generation it then is as of; undefined where it goes across tenants. */
 export function soleTenant(principal: Principal, { whose, tenant }: ServerList): string | undefined {
   if (whose === "public") return undefined;
-  if (tenant !== undefined) return holds(principal, tenant) ? tenant : undefined;
+  if (tenant !== undefined) return isMember(principal, tenant) ? tenant : undefined;
   return whose === "own" && !principal.admin && principal.tenants.length === 1 ? principal.tenants[0] : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { type Principal, tenantObjection } from "../auth/principal.ts";
+import { checkTenantScope, type Principal } from "../auth/principal.ts";
 import { type RequestContext, refuse } from "../http/context.ts";
 import { admit } from "../http/request.ts";
 import type { AnswerMeta } from "../http/respond.ts";
@@ -22,7 +22,7 @@ export async function writerTo(c: RequestContext, services: RegistryDeps, tenant
 
 /** The same for a caller who is admitted already, because the tenant was only known from the body. */
 export function asWriter(c: RequestContext, principal: Principal, tenant: string): Writer {
-  refuse(tenantObjection(principal, tenant, "registry:publish"));
+  refuse(checkTenantScope(principal, tenant, "registry:publish"));
   const precondition = preconditionOf(c.req.header("If-Match"), c.req.header("If-None-Match"));
   return { tenant, subject: principal.subject, precondition };
 }

@@ -1,4 +1,4 @@
-import { holds, type Principal } from "../auth/principal.ts";
+import { isMember, type Principal } from "../auth/principal.ts";
 import type { CapabilityCard, CardQuery } from "./contract.ts";
 import type { SearchDeps } from "./deps.ts";
 import { type Explanation, fuseRanks } from "./rank.ts";
@@ -29,7 +29,7 @@ const nothing = { cards: [], generation: 0 };
 
 export function rangeOf(principal: Principal, tenants: readonly string[] | undefined): Range {
   const wanted = tenants ?? principal.tenants;
-  const held = [...new Set(wanted.filter((tenant) => holds(principal, tenant)))].sort();
+  const held = [...new Set(wanted.filter((tenant) => isMember(principal, tenant)))].sort();
   const own = held.slice(0, mostOwnTenants);
   const isAll = tenants?.every((tenant) => own.includes(tenant));
   return {

@@ -1,4 +1,4 @@
-import { holds } from "../auth/principal.ts";
+import { isMember } from "../auth/principal.ts";
 import { mostStreams, streamsOf } from "../changes/streams.ts";
 import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
 import { sendEvents, streamLifetimeMs } from "../http/event-stream.ts";
@@ -35,7 +35,7 @@ export function sessionRoutes(app: App, services: SessionsDeps): void {
     const { since } = parameters(c, ["since"]);
     const { principal, session } = negotiatedCaller(c);
     const after = positionsOf("since", since);
-    const topics = topicsOf(subsetOf(session), (tenant) => holds(principal, tenant), after);
+    const topics = topicsOf(subsetOf(session), (tenant) => isMember(principal, tenant), after);
     const answers = await Promise.all(topics.map((topic) => services.tenant(topic.tenant).changesOf(topic)));
     const seen = topics.map(({ tenant }, index) => [tenant, answers[index]?.upTo ?? 0] as const);
     return json(c, {
@@ -53,7 +53,7 @@ export function sessionRoutes(app: App, services: SessionsDeps): void {
     parameters(c, []);
     const { principal, session } = negotiatedCaller(c);
     const after = positionsOf("Last-Event-ID", c.req.header("Last-Event-ID"));
-    const topics = topicsOf(subsetOf(session), (tenant) => holds(principal, tenant), after);
+    const topics = topicsOf(subsetOf(session), (tenant) => isMember(principal, tenant), after);
     const limits = agreed(session, "notifications")?.parameters ?? {};
     const follows = { kind: "subset" as const, topics };
     const options = { session: session.id, follows, lifetimeMs: streamLifetimeMs(principal, services.now()) };

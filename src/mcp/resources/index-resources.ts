@@ -1,4 +1,4 @@
-import { type Principal, scopeObjection } from "../../auth/principal.ts";
+import { checkScope, type Principal } from "../../auth/principal.ts";
 import { advertisedBy } from "../../capability-index/advertise.ts";
 import { type IndexRef, isVariant, mimeTypeOf, readIndex, unknownIndex } from "../../capability-index/read.ts";
 import { type IndexOwner, indexUri, suitedFor } from "../../capability-index/text.ts";
@@ -34,7 +34,7 @@ export async function readIndexResource(
     if (!services.config.advertisedIndex[variant]) return err(disabled(uri, variant));
     return ok({ uri, mimeType, text: (await ownIndex(services, variant)).text });
   }
-  const objection = scopeObjection(principal, "registry:read");
+  const objection = checkScope(principal, "registry:read");
   if (objection !== undefined) return err(objection);
   const read = await readIndex(services, principal, { tenant, name }, variant, { onlyAdvertised: true });
   if (!read.ok) return read;
@@ -69,7 +69,7 @@ export function ownIndexUris({ config }: Pick<McpDeps, "config">): string[] {
 /** The indexes that are advertised to a caller: the registry's own, and of its own tenants the first few. */
 export async function advertisedIndexes(services: McpDeps, principal: Principal): Promise<Listed[]> {
   const own = variantsOf({}, services.config.advertisedIndex, 0);
-  if (scopeObjection(principal, "registry:read") !== undefined) return own;
+  if (checkScope(principal, "registry:read") !== undefined) return own;
   const tenants = [...principal.tenants].sort().slice(0, mostTenants);
   const theirs = await Promise.all(
     tenants.map(async (tenant) => {

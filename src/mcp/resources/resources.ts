@@ -1,4 +1,4 @@
-import { type Principal, scopeObjection } from "../../auth/principal.ts";
+import { checkScope, type Principal } from "../../auth/principal.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import type { ServerRef } from "../../kernel/names.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
@@ -49,7 +49,7 @@ async function serverContents(
   server: ServerRef,
   name: string,
 ): Promise<Result<ResourceContents, Failure>> {
-  const objection = scopeObjection(principal, "registry:read");
+  const objection = checkScope(principal, "registry:read");
   if (objection !== undefined) return err(objection);
   const view = findView(name);
   if (!view.ok) return view;

@@ -1,4 +1,4 @@
-import { holds, type Principal } from "../../auth/principal.ts";
+import { isMember, type Principal } from "../../auth/principal.ts";
 import { isIndexUri } from "../resources/index-resources.ts";
 import { parseResourceUri } from "../resources/uri.ts";
 
@@ -31,11 +31,11 @@ export function resourceHint(principal: Principal, uri: string): CacheHint {
   if (!parsed.ok || parsed.value === undefined) return { ...moving, cacheScope: "private" };
   const { server, view } = parsed.value;
   if (server === undefined) return fixedViews.includes(view) ? fixed : moving;
-  return { ...moving, cacheScope: holds(principal, server.tenant) ? "private" : "public" };
+  return { ...moving, cacheScope: isMember(principal, server.tenant) ? "private" : "public" };
 }
 
 function indexHint(principal: Principal, uri: string): CacheHint {
   const [, tenant] = /^rollcall:\/\/capability-index\/([^/]+)\/./.exec(uri) ?? [];
   if (tenant === undefined) return fixed;
-  return { ...moving, cacheScope: holds(principal, tenant) ? "private" : "public" };
+  return { ...moving, cacheScope: isMember(principal, tenant) ? "private" : "public" };
 }

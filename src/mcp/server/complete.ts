@@ -1,4 +1,4 @@
-import { holds, type Principal } from "../../auth/principal.ts";
+import { isMember, type Principal } from "../../auth/principal.ts";
 import { indexVariants } from "../../config.ts";
 import { TenantName } from "../../kernel/names.ts";
 import { summaryOf } from "../../registry/servers.ts";
@@ -36,7 +36,7 @@ export async function serversLike(
 ): Promise<string[]> {
   if (!nameCharacters.test(start)) return [];
   const after = before(start);
-  const entries = holds(principal, tenant)
+  const entries = isMember(principal, tenant)
     ? (await services.tenant(tenant).servers(after, lookedAt)).entries.map(summaryOf)
     : (
         await services

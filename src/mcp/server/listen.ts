@@ -1,4 +1,4 @@
-import { holds, type Principal } from "../../auth/principal.ts";
+import { isMember, type Principal } from "../../auth/principal.ts";
 import type { Failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { formatEvent } from "../../kernel/sse.ts";
@@ -37,7 +37,7 @@ function isFollowable(principal: Principal, uri: string): boolean {
 export function followedResource(principal: Principal, uri: string): FollowedResource | undefined {
   const named = isIndexUri(uri) ? indexOwner(uri) : serverOf(uri);
   if (named === undefined) return undefined;
-  return { uri, ...named, index: isIndexUri(uri), outsider: !holds(principal, named.tenant) };
+  return { uri, ...named, index: isIndexUri(uri), outsider: !isMember(principal, named.tenant) };
 }
 
 function serverOf(uri: string): { tenant: string; server: string } | undefined {

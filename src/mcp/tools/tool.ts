@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { type Principal, scopeObjection } from "../../auth/principal.ts";
+import { checkScope, type Principal } from "../../auth/principal.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import type { Issue } from "../../kernel/issue.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
@@ -80,7 +80,7 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
   return {
     ...definition,
     async run(input, context) {
-      const objection = scopeObjection(context.principal, "registry:read") ?? cancellation(context);
+      const objection = checkScope(context.principal, "registry:read") ?? cancellation(context);
       if (objection !== undefined) return err(objection);
       const given = readArguments(definition.name, definition.input, input);
       return given.ok ? definition.run(given.value, context) : given;
