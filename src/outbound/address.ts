@@ -19,8 +19,8 @@ export type AddressFault =
   | "inside-name"
   | "own-host";
 
-const MAX_ADDRESS = 2_048;
-const MAX_NAME = 253;
+const maxAddressLength = 2_048;
+const maxHostLength = 253;
 
 /**
  * The one way an address is written: scheme, two slashes, an authority in ASCII, and no character that some parser
@@ -41,11 +41,20 @@ const insideDomains = new Set([
  * against a name that changes its mind after it was judged, is that TLS is always on: a service inside has no
  * certificate for a stranger's name.
  */
-const pointingInside = ["nip.io", "sslip.io", "xip.io", "localtest.me", "lvh.me", "1u.ms", "rbndr.us", "metadata.goog"];
+const domainsResolvingToPrivate = [
+  "nip.io",
+  "sslip.io",
+  "xip.io",
+  "localtest.me",
+  "lvh.me",
+  "1u.ms",
+  "rbndr.us",
+  "metadata.goog",
+];
 
 /** The URL that an address stands for, if the policy lets the registry ask it. Asks nobody: no DNS, no fetch. */
-export function judgeAddress(address: string, policy: AddressPolicy): Result<URL, AddressFault> {
-  if (address.length > MAX_ADDRESS) return err("too-long");
+export function checkAddress(address: string, policy: AddressPolicy): Result<URL, AddressFault> {
+  if (address.length > maxAddressLength) return err("too-long");
   const { scheme, authority } = written.exec(address)?.groups ?? {};
   if (scheme === undefined || authority === undefined) return err("malformed");
   if (authority.includes("@")) return err("credentials");
@@ -70,7 +79,7 @@ export function isLoopback(url: URL): boolean {
 }
 
 function judgeName(name: string): { ok: false; error: AddressFault } | undefined {
-  if (name.length > MAX_NAME) return err("too-long");
+  if (name.length > maxHostLength) return err("too-long");
   const labels = name.split(".");
   // A name without a dot is completed by the resolver's search list. The final dot of an absolute name is refused with
   // it: a second spelling of every host would have to be thought of wherever hosts are compared.
@@ -78,7 +87,7 @@ function judgeName(name: string): { ok: false; error: AddressFault } | undefined
   if (!labels.every((part) => label.test(part))) return err("malformed");
   const isInside =
     insideDomains.has(labels.at(-1) ?? "") ||
-    pointingInside.some((domain) => name === domain || name.endsWith(`.${domain}`));
+    domainsResolvingToPrivate.some((domain) => name === domain || name.endsWith(`.${domain}`));
   return isInside ? err("inside-name") : undefined;
 }
 

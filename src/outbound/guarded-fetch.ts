@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "../kernel/result.ts";
-import { type AddressPolicy, isLoopback, judgeAddress } from "./address.ts";
+import { type AddressPolicy, checkAddress, isLoopback } from "./address.ts";
 import { boundBody, discard, readBounded } from "./bounded-body.ts";
 import { type FetchFailure, type FetchFailureKind, failureFrom, fetchFailure } from "./fetch-failure.ts";
 import { headersForOtherOrigin, outboundHeaders, readableHeaders } from "./headers.ts";
-import { type Patience, startTimeLimit, type TimeLimit } from "./time-limit.ts";
+import { startTimeLimit, type TimeLimit, type TimeLimits } from "./time-limit.ts";
 
 export interface GuardedRequest {
   method?: string;
@@ -13,7 +13,7 @@ export interface GuardedRequest {
   body?: string | Uint8Array;
   /** `manual` hands a redirect to the caller as the answer. */
   redirect?: "follow" | "manual";
-  patience?: Patience;
+  patience?: TimeLimits;
   /** Of the decoded body. */
   maxBytes?: number;
   signal?: AbortSignal | null;
@@ -47,9 +47,9 @@ interface Hop {
   body: string | Uint8Array | undefined;
 }
 
-const MAX_REDIRECTS = 3;
-const DEFAULT_DEADLINE_MS = 10_000;
-const DEFAULT_MAX_BYTES = 8 * 1_024 * 1_024;
+const maxRedirects = 3;
+const defaultDeadlineMs = 10_000;
+const defaultMaxBytes = 8 * 1_024 * 1_024;
 
 /**
  * The one way out of the registry, for every address that somebody else wrote: sources, subscribers, redirects. It
@@ -58,11 +58,11 @@ const DEFAULT_MAX_BYTES = 8 * 1_024 * 1_024;
  */
 export function createGuardedFetch({ policy, fetch }: GuardedFetchOptions): GuardedFetch {
   return async (address, request = {}) => {
-    const { method = "GET", body, redirect = "follow", maxBytes = DEFAULT_MAX_BYTES } = request;
-    const url = judgeAddress(address, policy);
+    const { method = "GET", body, redirect = "follow", maxBytes = defaultMaxBytes } = request;
+    const url = checkAddress(address, policy);
     const headers = outboundHeaders(request.headers);
     if (!url.ok || headers === undefined) return failed("refused");
-    const limit = startTimeLimit(request.patience ?? { deadlineMs: DEFAULT_DEADLINE_MS }, request.signal);
+    const limit = startTimeLimit(request.patience ?? { deadlineMs: defaultDeadlineMs }, request.signal);
 
     let hop: Hop = { url: url.value, method: method.toUpperCase(), headers, body };
     for (let redirects = 0; ; redirects += 1) {
@@ -72,7 +72,7 @@ export function createGuardedFetch({ policy, fetch }: GuardedFetchOptions): Guar
       if (location === undefined) return answer(response.value, hop, maxBytes, limit);
 
       discard(response.value.body);
-      const next = redirects < MAX_REDIRECTS ? follow(hop, response.value.status, location, policy) : undefined;
+      const next = redirects < maxRedirects ? follow(hop, response.value.status, location, policy) : undefined;
       if (next?.ok !== true) {
         limit.stop();
         return next ?? failed("too-many-redirects");
@@ -124,7 +124,7 @@ function follow(hop: Hop, status: number, location: string, policy: AddressPolic
   const target = URL.parse(location, hop.url.href);
   // Only this machine may point to this machine, whatever the policy lets a person write.
   const allowLoopback = policy.allowLoopback === true && isLoopback(hop.url);
-  const judged = target && judgeAddress(target.href, { ...policy, allowLoopback });
+  const judged = target && checkAddress(target.href, { ...policy, allowLoopback });
   if (!judged?.ok) return failed("refused");
   const url = judged.value;
   const isSameOrigin = url.origin === hop.url.origin;

@@ -4,7 +4,7 @@ import { FetchError, type FetchFailureKind } from "./fetch-failure.ts";
  * How long an exchange may take: all of it, or each silence within it, or both. A stream that stays open has silences
  * only; what bounds it as a whole is then the number of its bytes.
  */
-export type Patience = { deadlineMs: number; idleMs?: number } | { idleMs: number };
+export type TimeLimits = { deadlineMs: number; idleMs?: number } | { idleMs: number };
 
 /** The clock of one exchange, over all its redirects and the body. */
 export interface TimeLimit {
@@ -19,7 +19,7 @@ export interface TimeLimit {
   stop(): void;
 }
 
-export function startTimeLimit(patience: Patience, caller?: AbortSignal | null): TimeLimit {
+export function startTimeLimit(patience: TimeLimits, caller?: AbortSignal | null): TimeLimit {
   const controller = new AbortController();
   let running = true;
   const end = (kind: FetchFailureKind) => {

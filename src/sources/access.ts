@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { type AddressPolicy, judgeAddress } from "../outbound/address.ts";
+import { type AddressPolicy, checkAddress } from "../outbound/address.ts";
 import { createGuardedFetch } from "../outbound/guarded-fetch.ts";
 import { toStandardFetch } from "../outbound/standard-fetch.ts";
 import type { ReadableSource } from "../registry/sql/source-rows.ts";
@@ -13,7 +13,7 @@ function policyOf({ publicUrl, allowLoopbackFetch }: Config): AddressPolicy {
 }
 
 export function isRefusedSource(config: Config, url: string): boolean {
-  return !judgeAddress(url, policyOf(config)).ok;
+  return !checkAddress(url, policyOf(config)).ok;
 }
 
 /** The way out to sources: every address is judged, every answer bounded. */

@@ -3,7 +3,7 @@ import type { Config } from "../config.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { ObjectStorage } from "../kernel/platform/counted-storage.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import { type AddressPolicyFor, judgeAddress } from "../outbound/address.ts";
+import { type AddressPolicyFor, checkAddress } from "../outbound/address.ts";
 import type { AsOf, Writer } from "../registry/contract.ts";
 import { generationOf } from "../registry/sql/change-log.ts";
 import { generateSecret } from "../webhooks/keys.ts";
@@ -191,7 +191,7 @@ export class Subscriptions {
 
   /** Which rule refuses an address is not said: who can tell them apart has a map of what is inside. */
   #objection({ url, ownHost }: Chosen): Failure | undefined {
-    return judgeAddress(url, this.#options.policyFor(ownHost)).ok ? undefined : failure("ErrorAddressRefused");
+    return checkAddress(url, this.#options.policyFor(ownHost)).ok ? undefined : failure("ErrorAddressRefused");
   }
 
   #write<T>(writer: Writer, work: (now: number) => Result<T, Failure>): Result<T, Failure> {

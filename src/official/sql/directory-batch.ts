@@ -1,4 +1,4 @@
-import { judgeAddress } from "../../outbound/address.ts";
+import { checkAddress } from "../../outbound/address.ts";
 import type { ServerConfig } from "../../registry/schema.ts";
 import { headerAt } from "../../registry/sql/revisions.ts";
 import type { ServerRow } from "../../registry/sql/servers.ts";
@@ -50,7 +50,7 @@ export function versionBatch(
 
 function derivedVersion(sql: SqlStorage, row: ServerRow, config: ServerConfig): ServerVersion {
   const header = row.digest === null ? {} : headerAt(sql, row.name, row.revision);
-  const derived = serverJsonOf(config, header, (url) => judgeAddress(url, { ownHosts: [] }).ok);
+  const derived = serverJsonOf(config, header, (url) => checkAddress(url, { ownHosts: [] }).ok);
   // The number may be one that was published and taken back, and those are never given again.
   const isTaken = findVersion(sql, row.name, derived.version) !== undefined;
   const document = isTaken ? { ...derived, version: `${derived.version}+g${row.generation}` } : derived;

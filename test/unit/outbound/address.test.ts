@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type AddressFault, judgeAddress } from "../../../src/outbound/address.ts";
+import { type AddressFault, checkAddress } from "../../../src/outbound/address.ts";
 import { createGuardedFetch } from "../../../src/outbound/guarded-fetch.ts";
 import { toStandardFetch } from "../../../src/outbound/standard-fetch.ts";
 import { describeFixture } from "../../support/fixtures.ts";
@@ -11,7 +11,7 @@ const development = { ...policy, allowLoopback: true };
 
 /** "allowed", or why not. */
 const verdict = (address: string, by = policy) => {
-  const result = judgeAddress(address, by);
+  const result = checkAddress(address, by);
   return result.ok ? "allowed" : result.error;
 };
 
@@ -207,7 +207,7 @@ describe("an address", () => {
   it("is asked at the host that was judged, whatever else is in it", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary-ascii", maxLength: 30 }), (text) => {
-        const result = judgeAddress(`https://example.com${text}`, policy);
+        const result = checkAddress(`https://example.com${text}`, policy);
         if (!result.ok) return;
         const { protocol, username, password, port, hostname } = result.value;
         expect({ protocol, username, password, port }).toEqual({

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { judgeAddress } from "../../../src/outbound/address.ts";
+import { checkAddress } from "../../../src/outbound/address.ts";
 import { addressPolicyFor } from "../../../src/subscriptions/subscriptions.ts";
 import { token } from "../support/registry.ts";
 import {
@@ -196,7 +196,7 @@ describe("an address", () => {
 
   it("of the registry itself is refused, by its public name and by the one it was reached under", async () => {
     const policyFor = addressPolicyFor({ publicUrl: "https://registry.example/base", allowLoopbackFetch: false });
-    const verdict = (address: string) => judgeAddress(address, policyFor("edge.registry.example")).ok;
+    const verdict = (address: string) => checkAddress(address, policyFor("edge.registry.example")).ok;
     expect(verdict("https://receiver.example/")).toBe(true);
     expect(verdict("https://registry.example/hooks/a/b")).toBe(false);
     expect(verdict("https://edge.registry.example/hooks/a/b")).toBe(false);
