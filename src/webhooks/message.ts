@@ -9,7 +9,7 @@ export interface MessageHead {
 
 export type MessageFault = "id" | "timestamp" | "too-old" | "too-new";
 
-const TOLERANCE_SECONDS = 300;
+const toleranceSeconds = 300;
 
 /**
  * A dot in an id would let one signature stand for two messages, as dots part what is signed. The other limits let an
@@ -30,8 +30,8 @@ export function readMessageHead(id: string, timestamp: string, now: number): Res
   if (!writtenTimestamp.test(timestamp)) return err("timestamp");
   const seconds = Number(timestamp);
   const age = Math.floor(now / 1_000) - seconds;
-  if (age > TOLERANCE_SECONDS) return err("too-old");
-  if (age < -TOLERANCE_SECONDS) return err("too-new");
+  if (age > toleranceSeconds) return err("too-old");
+  if (age < -toleranceSeconds) return err("too-new");
   return ok({ id, timestamp: seconds });
 }
 

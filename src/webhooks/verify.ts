@@ -21,8 +21,8 @@ interface Signature {
 }
 
 /** Two keys of two schemes while both are being replaced make four; twice that is generous. */
-const MAX_SIGNATURES = 8;
-const MAX_SIGNATURE_HEADER = 1_024;
+const maxSignatures = 8;
+const maxSignatureHeader = 1_024;
 
 const signatureLengths: Record<Scheme, number> = { v1: 32, v1a: 64 };
 
@@ -57,9 +57,9 @@ export async function verifyWebhook(
 
 /** The signatures that could fit; undefined for a list too long to be looked at. Unknown schemes are others' business. */
 function readSignatures(header: string): Signature[] | undefined {
-  if (header.length > MAX_SIGNATURE_HEADER) return undefined;
+  if (header.length > maxSignatureHeader) return undefined;
   const entries = header.split(" ");
-  if (entries.length > MAX_SIGNATURES) return undefined;
+  if (entries.length > maxSignatures) return undefined;
   return entries.flatMap((entry) => {
     const [, scheme, text] = /^(v1a?),(.+)$/.exec(entry) ?? [];
     const bytes = decodeBase64(text ?? "");
