@@ -13,7 +13,7 @@ import { CacheApi, type EdgeCache } from "./kernel/platform/cache-api.ts";
 import { countedKv } from "./kernel/platform/counted-bindings.ts";
 import { createUsage, objectUsage, sumOfUsage, type Usage } from "./kernel/platform/usage.ts";
 import { RateLimiter } from "./kernel/rate-limit.ts";
-import { JudgedItems } from "./manifest/item-cache.ts";
+import { ItemCache } from "./manifest/item-cache.ts";
 import type { Directory, StreamHost, Tenant } from "./objects/contract.ts";
 import { directoryOf, newSession, sessionOf, streamOf, tenantOf } from "./objects/stubs.ts";
 import { isLoopback } from "./outbound/address.ts";
@@ -46,7 +46,7 @@ export interface Services {
   /** Which tenants there are, as far as outsiders asked. */
   knownTenants: BoundedCache<{ exists: boolean; until: number }>;
   bodies: Bodies;
-  judged: JudgedItems;
+  judged: ItemCache;
   catalogPages: CatalogPages;
   views: RenderedViews;
   /** Whole answers that can be sent again. */
@@ -97,7 +97,7 @@ export function createServices(env: Env, surroundings: Surroundings = {}): Servi
     knownTenants: new BoundedCache(10_000),
     heads: new Heads({ edge, kv, tenant, now, usage: operations, onWrite: () => catalogPages.clear() }),
     bodies,
-    judged: new JudgedItems(judgedBytes),
+    judged: new ItemCache(judgedBytes),
     catalogPages,
     views: new RenderedViews(bodies, operations),
     kept: new KeptAnswers(operations),

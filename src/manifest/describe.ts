@@ -7,7 +7,7 @@ import { mentionedNames, scanCapability, schemaFlags } from "./scan.ts";
 import { type SectionName, sections } from "./schema/manifest.ts";
 
 /** What follows from an item's own text and nothing else: whoever publishes it, wherever. */
-export interface DescribedItem {
+export interface ItemAnalysis {
   /** The declared capability as canonical JSON. */
   text: string;
   digest: string;
@@ -26,12 +26,12 @@ export interface DescribedItem {
 }
 
 /** Describes an item that passed the rules. */
-export async function describeItem(
+export async function analyzeItem(
   section: SectionName,
   key: string,
   item: Record<string, unknown>,
   countTokens: (digest: string, text: string) => Promise<number>,
-): Promise<DescribedItem> {
+): Promise<ItemAnalysis> {
   const { kind } = sections[section];
   const { declared, ...normalised } = normalise(item);
   // An instruction to the registry, not a property of the generator.

@@ -16,7 +16,7 @@ export interface Item {
   declared: Record<string, unknown>;
 }
 
-export function slotOf({ kind, key }: Pick<Item, "kind" | "key">): string {
+export function itemKey({ kind, key }: Pick<Item, "kind" | "key">): string {
   return `${kind} ${key}`;
 }
 
@@ -25,21 +25,21 @@ const stepsPerPublish = 1_000_000;
 
 /** Pairs what left with what came in its place, and classifies each. Items in neither list did not change. */
 export function itemChanges(gone: readonly Item[], added: readonly Item[]): NewChange[] {
-  const successors = new Map(added.map((item) => [slotOf(item), item]));
+  const successors = new Map(added.map((item) => [itemKey(item), item]));
   const replaced = new Set<string>();
   const changes: NewChange[] = [];
   const budget = createBudget(stepsPerPublish);
   for (const { kind, key, digest: from, declared } of gone) {
-    const next = successors.get(slotOf({ kind, key }));
+    const next = successors.get(itemKey({ kind, key }));
     if (next === undefined) {
       changes.push({ kind, key, classification: "removed", from, reasons: [] });
     } else {
-      replaced.add(slotOf(next));
+      replaced.add(itemKey(next));
       changes.push({ kind, key, from, to: next.digest, ...classifyCapability(declared, next.declared, budget) });
     }
   }
   for (const item of added) {
-    if (replaced.has(slotOf(item))) continue;
+    if (replaced.has(itemKey(item))) continue;
     changes.push({ kind: item.kind, key: item.key, classification: "additive", to: item.digest, reasons: [] });
   }
   return changes;
@@ -76,15 +76,15 @@ export function countChanges(changes: readonly Pick<NewChange, "classification">
 /** The tenant's index: a card for every item that is current and switched on. */
 
 /** One item of a server. */
-export interface Slot {
+export interface ItemRef {
   kind: CapabilityKind;
   key: string;
 }
 
 /** The items that changes are about, each once. */
-export function slotsOf(changes: readonly { kind: CapabilityKind | "server"; key: string }[]): Slot[] {
-  const slots = new Map<string, Slot>();
-  for (const { kind, key } of changes) if (kind !== "server") slots.set(slotOf({ kind, key }), { kind, key });
+export function slotsOf(changes: readonly { kind: CapabilityKind | "server"; key: string }[]): ItemRef[] {
+  const slots = new Map<string, ItemRef>();
+  for (const { kind, key } of changes) if (kind !== "server") slots.set(itemKey({ kind, key }), { kind, key });
   return [...slots.values()];
 }
 

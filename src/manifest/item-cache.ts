@@ -1,5 +1,5 @@
 import { BoundedCache } from "../kernel/bounded-cache.ts";
-import type { DescribedItem } from "./describe.ts";
+import type { ItemAnalysis } from "./describe.ts";
 import type { SectionName } from "./schema/manifest.ts";
 
 /**
@@ -7,17 +7,17 @@ import type { SectionName } from "./schema/manifest.ts";
  * outcome, so a manifest in which one tool changed is work for one tool.
  */
 export interface ItemMemo {
-  get(key: string): DescribedItem | undefined;
-  set(key: string, item: DescribedItem, size: number): void;
+  get(key: string): ItemAnalysis | undefined;
+  set(key: string, item: ItemAnalysis, size: number): void;
 }
 
 /** The whole text, so that nobody can make one item pass for another. */
-export function memoKey(section: SectionName, item: unknown): string {
+export function itemCacheKey(section: SectionName, item: unknown): string {
   return `${section} ${JSON.stringify(item)}`;
 }
 
 /** What an item takes in memory with its key, at most: a character is one byte or two. */
-export function memoSize(key: string, { text, mentions, attributes, flags }: DescribedItem): number {
+export function memoSize(key: string, { text, mentions, attributes, flags }: ItemAnalysis): number {
   const words = JSON.stringify([mentions, attributes, flags]);
   return 512 + 2 * (key.length + text.length + words.length);
 }
@@ -26,8 +26,8 @@ export function memoSize(key: string, { text, mentions, attributes, flags }: Des
  * Items that this isolate found valid, with what it worked out about them. Each tenant has its own: how long a publish
  * takes must not tell one what another has.
  */
-export class JudgedItems {
-  readonly #items: BoundedCache<DescribedItem>;
+export class ItemCache {
+  readonly #items: BoundedCache<ItemAnalysis>;
 
   constructor(bytes: number) {
     this.#items = new BoundedCache(bytes);

@@ -4,7 +4,7 @@ import { type Failure, failure, type IdCollision } from "../kernel/failure.ts";
 import { type Issue, pointer } from "../kernel/issue.ts";
 import { isObject } from "../kernel/json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import { boundedFlags, type DescribedItem, describeItem, flagsPerItem } from "./describe.ts";
+import { analyzeItem, boundedFlags, flagsPerItem, type ItemAnalysis } from "./describe.ts";
 import type { CapabilityFlag } from "./flag.ts";
 import { memoSize } from "./item-cache.ts";
 import { scanCapability, twinFlags } from "./scan.ts";
@@ -12,19 +12,19 @@ import { sectionForKind, sections } from "./schema/manifest.ts";
 import { canonicalManifest, type StoredCapability } from "./stored.ts";
 import { type CountOptions, tokenCounter } from "./tokens.ts";
 import {
-  type Candidate,
-  type JudgeOptions,
-  judgeFields,
-  judgeItems,
   partOf,
   type Rejection,
-  split,
+  splitManifest,
+  type ValidateOptions,
+  type ValidItem,
+  validateFields,
+  validateItems,
 } from "./validate.ts";
 
 export type { Rejection };
 
 /** A capability ready to be stored, with what only the publish itself needs. */
-export interface PreparedCapability extends Omit<StoredCapability, "declared">, DescribedItem {}
+export interface PreparedCapability extends Omit<StoredCapability, "declared">, ItemAnalysis {}
 
 export interface PreparedManifest {
   digest: string;
@@ -35,7 +35,7 @@ export interface PreparedManifest {
   rejected: Rejection[];
 }
 
-export interface PrepareOptions extends JudgeOptions, CountOptions {}
+export interface PrepareOptions extends ValidateOptions, CountOptions {}
 
 /** Document → manifest: validated, normalised, scanned, digested and counted. Reports every bad item, not the first. */
 export async function prepareManifest(
@@ -44,7 +44,7 @@ export async function prepareManifest(
 ): Promise<Result<PreparedManifest, Failure>> {
   if (!isObject(document)) return err(invalid([{ path: "", rule: "type", message: "a manifest is an object" }]));
 
-  const { fields, items, rejected: misplaced } = split(document, options.server);
+  const { fields, items, rejected: misplaced } = splitManifest(document, options.server);
   // A partial publish leaves a damaged part out; damage that is in no part of it, or a whole publish, cannot be mended.
   const named = Object.keys(fields).filter((key) => key.length < maxPathSegment);
   const parts = new Set([...named.map((key) => pointer("", key)), ...items.map(({ path }) => path)]);
@@ -56,8 +56,8 @@ export async function prepareManifest(
     const message = `A manifest holds at most ${options.bounds.capabilities} capabilities; this one has ${items.length}`;
     return err(failure("ErrorTooLarge", message));
   }
-  const { header, rejected: fieldsRejected } = judgeFields(fields, options);
-  const { accepted, rejected: itemsRejected } = judgeItems(items, options);
+  const { header, rejected: fieldsRejected } = validateFields(fields, options);
+  const { accepted, rejected: itemsRejected } = validateItems(items, options);
   const rejected = bounded([...misplaced, ...fieldsRejected, ...itemsRejected]);
   const beyondPartial = rejected.some(({ path }) => path === "");
   if (beyondPartial || (rejected.length > 0 && !options.partial)) {
@@ -72,7 +72,7 @@ export async function prepareManifest(
 }
 
 /** The manifest without the items whose ids other servers hold, each of them reported as rejected. */
-export async function withoutTakenIds(
+export async function withoutCollidingIds(
   manifest: PreparedManifest,
   collisions: readonly IdCollision[],
 ): Promise<PreparedManifest> {
@@ -94,13 +94,14 @@ export async function withoutTakenIds(
   };
 }
 
-async function describe(candidates: Candidate[], options: PrepareOptions): Promise<PreparedCapability[]> {
+async function describe(candidates: ValidItem[], options: PrepareOptions): Promise<PreparedCapability[]> {
   const described: PreparedCapability[] = [];
   const countTokens = tokenCounter(options);
   let flagBudget = flagsPerManifest;
-  for (const { section, key, id, item, known, memoKey } of candidates) {
-    const made = known ?? (await describeItem(section, key, item, countTokens));
-    if (known === undefined && memoKey !== undefined) options.memo?.set(memoKey, made, memoSize(memoKey, made));
+  for (const { section, key, id, item, known, itemCacheKey } of candidates) {
+    const made = known ?? (await analyzeItem(section, key, item, countTokens));
+    if (known === undefined && itemCacheKey !== undefined)
+      options.memo?.set(itemCacheKey, made, memoSize(itemCacheKey, made));
     const flags = made.flags.slice(0, flagBudget);
     flagBudget -= flags.length;
     described.push({ ...made, kind: sections[section].kind, key, id, flags });

@@ -11,14 +11,14 @@ export interface CapabilityText {
   /** The capability object as published. */
   declared: unknown;
 }
-const MAX_FLAGS = 20;
-const MAX_MENTIONS = 50;
+const maxFlags = 20;
+const maxMentions = 50;
 
 /** What a reader should look at before trusting a capability. Paths are relative to it. */
 export function scanCapability(capability: CapabilityText): Flag[] {
   const flags: Flag[] = [];
   const add = (flag: Flag) => {
-    if (flags.length < MAX_FLAGS && !flags.some(({ rule, path }) => rule === flag.rule && path === flag.path)) {
+    if (flags.length < maxFlags && !flags.some(({ rule, path }) => rule === flag.rule && path === flag.path)) {
       flags.push(flag);
     }
   };
@@ -32,25 +32,25 @@ export function scanCapability(capability: CapabilityText): Flag[] {
     for (const { rule, message, matches, exemptsIcons } of poisonRules) {
       if (!(isIcon && exemptsIcons) && matches(folded)) add({ rule, path: pathOf(node, ""), message });
     }
-    if (flags.length === MAX_FLAGS) break;
+    if (flags.length === maxFlags) break;
   }
   return flags;
 }
 
 /** Verbs that no tool which only reads carries in front, or at the end (`users.delete`). */
-const DESTRUCTIVE = new Set(
+const destructiveVerbs = new Set(
   "delete remove drop destroy purge erase wipe truncate uninstall revoke overwrite deprovision".split(" "),
 );
 /** Writes only where the verb leads: `get_update` and `list_create_options` read. */
-const WRITING = new Set("create write update insert upsert rename upload modify edit".split(" "));
+const writingVerbs = new Set("create write update insert upsert rename upload modify edit".split(" "));
 
 function annotationMismatch({ name, declared }: CapabilityText): Flag | undefined {
   const annotations = isObject(declared) ? declared["annotations"] : undefined;
   if (!isObject(annotations) || annotations["readOnlyHint"] !== true) return undefined;
   const words = identifierWords(name);
   const verbs = [words.at(0), words.at(-1)];
-  const verb = verbs.find((word) => word !== undefined && DESTRUCTIVE.has(word)) ?? verbs[0];
-  if (verb === undefined || !(DESTRUCTIVE.has(verb) || WRITING.has(verb))) return undefined;
+  const verb = verbs.find((word) => word !== undefined && destructiveVerbs.has(word)) ?? verbs[0];
+  if (verb === undefined || !(destructiveVerbs.has(verb) || writingVerbs.has(verb))) return undefined;
   const message = `Declared read-only, but its name says "${verb}"`;
   return { rule: "annotation-mismatch", path: "/annotations/readOnlyHint", message };
 }
@@ -78,7 +78,7 @@ export function mentionedNames(declared: unknown): string[] {
       const name = quoted ?? word;
       if (quoted === undefined && (name.length > 128 || name.length < 4 || !hasParts(name))) continue;
       names.add(name);
-      if (names.size === MAX_MENTIONS) return [...names];
+      if (names.size === maxMentions) return [...names];
     }
   }
   return [...names];

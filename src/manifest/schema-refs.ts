@@ -16,16 +16,18 @@ interface Step extends Place {
   inPlace: boolean;
 }
 
-const MAX_FOUND = 100;
+const maxFound = 100;
 
-const IN_PLACE = new Set("allOf anyOf oneOf not if then else dependentSchemas dependencies".split(" "));
-const INSIDE = new Set([
+const inPlaceKeywords = new Set("allOf anyOf oneOf not if then else dependentSchemas dependencies".split(" "));
+const subschemaKeywords = new Set([
   ...["properties", "patternProperties", "additionalProperties", "unevaluatedProperties", "propertyNames"],
   ...["items", "prefixItems", "additionalItems", "unevaluatedItems", "contains", "contentSchema"],
   ...["$defs", "definitions"],
 ]);
 /** The value is a map from any name to a schema; those names are not keywords. */
-const MAPS = new Set("properties patternProperties dependentSchemas dependencies $defs definitions".split(" "));
+const schemaMapKeywords = new Set(
+  "properties patternProperties dependentSchemas dependencies $defs definitions".split(" "),
+);
 
 /** A header name: `token` of RFC 9110, section 5.6.2. */
 
@@ -42,7 +44,7 @@ export function schemaIssues(schema: unknown, path: string): Issue[] {
   for (const at of cycles(places, steps)) {
     issues.push({ path: at, rule: "cyclic-ref", message: "This reference only leads back to itself" });
   }
-  return issues.slice(0, MAX_FOUND);
+  return issues.slice(0, maxFound);
 }
 
 /** References that leave the document. They are never fetched, so nobody reviewed what is behind them. */
@@ -57,7 +59,7 @@ export function schemaFlags(schema: unknown, path: string): Flag[] {
       flags.push({ rule: "remote-ref", path: pointer(place.path, keyword), message });
     }
   }
-  return flags.slice(0, MAX_FOUND);
+  return flags.slice(0, maxFound);
 }
 
 /**
@@ -95,10 +97,10 @@ function explore(schema: unknown, path: string) {
 function keywordSteps(place: Place): Step[] {
   const steps: Step[] = [];
   for (const [keyword, value] of Object.entries(place.schema)) {
-    const inPlace = IN_PLACE.has(keyword);
-    if (!(inPlace || INSIDE.has(keyword)) || typeof value !== "object" || value === null) continue;
+    const inPlace = inPlaceKeywords.has(keyword);
+    if (!(inPlace || subschemaKeywords.has(keyword)) || typeof value !== "object" || value === null) continue;
     const at = pointer(place.path, keyword);
-    if (!Array.isArray(value) && !MAPS.has(keyword)) {
+    if (!Array.isArray(value) && !schemaMapKeywords.has(keyword)) {
       steps.push({ schema: value as Schema, path: at, from: at, inPlace });
       continue;
     }

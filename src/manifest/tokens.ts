@@ -2,7 +2,7 @@ export interface CountOptions {
   /** Counts of what is published already, by digest. Asked for once, if at all. */
   knownTokens: () => Promise<ReadonlyMap<string, number>>;
   /** As many characters are counted before anyone is asked: about as much work as asking is. */
-  countUnasked: number;
+  charactersBeforeLookup: number;
   loadTokenizer: () => Promise<CountTokens>;
   /** Lets other requests run between slices of counting. */
   pause: () => Promise<void>;
@@ -17,7 +17,7 @@ export function tokenCounter(options: CountOptions): (digest: string, text: stri
   let characters = 0;
   let slice = 0;
   return async (digest, text) => {
-    if (characters + text.length > options.countUnasked) known ??= await options.knownTokens();
+    if (characters + text.length > options.charactersBeforeLookup) known ??= await options.knownTokens();
     const counted = known?.get(digest);
     if (counted !== undefined) return counted;
     if (slice > sliceCharacters) {

@@ -5,11 +5,11 @@ import { type Issue, pointer } from "../kernel/issue.ts";
 import { isObject } from "../kernel/json.ts";
 import { byteLength, clip } from "../kernel/text.ts";
 import { zodIssues } from "../kernel/zod-issues.ts";
-import type { DescribedItem } from "./describe.ts";
-import { type ItemMemo, memoKey } from "./item-cache.ts";
+import type { ItemAnalysis } from "./describe.ts";
+import { type ItemMemo, itemCacheKey } from "./item-cache.ts";
 import { schemaIssues } from "./scan.ts";
 import type { CapabilityKind } from "./schema/capability.ts";
-import { answerKeys, ManifestHeader, type SectionName, sectionNames, sections } from "./schema/manifest.ts";
+import { ManifestHeader, responseOnlyKeys, type SectionName, sectionNames, sections } from "./schema/manifest.ts";
 
 /**
  * The id of a capability that declares none: `{provider}.{server}.{name}`. Dots and anything unusual inside a part are
@@ -39,18 +39,18 @@ export interface Rejection {
 }
 
 /** An item that passed. */
-export interface Candidate {
+export interface ValidItem {
   section: SectionName;
   path: string;
   key: string;
   id: string;
   item: Record<string, unknown>;
   /** Under which what is worked out about it may be kept, and what was. */
-  memoKey?: string;
-  known?: DescribedItem;
+  itemCacheKey?: string;
+  known?: ItemAnalysis;
 }
 
-export interface JudgeOptions {
+export interface ValidateOptions {
   server: string;
   /** Take the valid parts and report the rest, instead of all or nothing. */
   partial: boolean;
@@ -61,12 +61,12 @@ export interface JudgeOptions {
   memo?: ItemMemo;
 }
 
-export function split(document: Record<string, unknown>, server: string) {
+export function splitManifest(document: Record<string, unknown>, server: string) {
   const fields: [string, unknown][] = [];
   const items: { section: SectionName; path: string; value: unknown }[] = [];
   const rejected: Rejection[] = [];
   for (const [key, value] of Object.entries(document)) {
-    if ((answerKeys as readonly string[]).includes(key)) continue;
+    if ((responseOnlyKeys as readonly string[]).includes(key)) continue;
     if (key === "serverInfo" && isDefaultServerInfo(value, document, server)) continue;
     if (!isSection(key)) {
       fields.push([key, value]);
@@ -95,7 +95,7 @@ function isDefaultServerInfo(value: unknown, document: Record<string, unknown>, 
 }
 
 /** The manifest's own fields: all of them valid, or with a partial publish the ones that are. */
-export function judgeFields(fields: Record<string, unknown>, options: JudgeOptions) {
+export function validateFields(fields: Record<string, unknown>, options: ValidateOptions) {
   const damage = Map.groupBy(options.documentIssues, ({ path }) => partOf(path) ?? "");
   const whole = Object.entries(fields).filter(([key]) => !damage.has(pointer("", key)));
   const violations = Map.groupBy(
@@ -120,15 +120,18 @@ export function judgeFields(fields: Record<string, unknown>, options: JudgeOptio
   return { header, rejected };
 }
 
-export function judgeItems(items: { section: SectionName; path: string; value: unknown }[], options: JudgeOptions) {
-  const accepted: Candidate[] = [];
+export function validateItems(
+  items: { section: SectionName; path: string; value: unknown }[],
+  options: ValidateOptions,
+) {
+  const accepted: ValidItem[] = [];
   const rejected: Rejection[] = [];
   const seen = new Map<string, string>();
   const damage = Map.groupBy(options.documentIssues, (issue) => partOf(issue.path) ?? "");
   for (const { section, path, value } of items) {
     // What the parser could not read for sure is not looked at any further.
     const damaged = damage.get(path);
-    const text = damaged === undefined && options.memo !== undefined ? memoKey(section, value) : undefined;
+    const text = damaged === undefined && options.memo !== undefined ? itemCacheKey(section, value) : undefined;
     const known = text === undefined ? undefined : options.memo?.get(text);
     const issues = damaged ?? (known === undefined ? itemIssues(section, path, value, options.bounds) : []);
     const item = isObject(value) ? value : {};
@@ -147,7 +150,7 @@ export function judgeItems(items: { section: SectionName; path: string; value: u
           1,
         );
       seen.set(`${section} ${key}`, path).set(id, path);
-      const memo = { memoKey: text, known };
+      const memo = { itemCacheKey: text, known };
       accepted.push({ section, path, key, id, item, ...memo });
     } else {
       rejected.push(rejection(path, issues, key));

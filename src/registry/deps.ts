@@ -1,6 +1,6 @@
 import type { HttpDeps } from "../http/deps.ts";
 import type { BoundedCache } from "../kernel/bounded-cache.ts";
-import type { JudgedItems } from "../manifest/item-cache.ts";
+import type { ItemCache } from "../manifest/item-cache.ts";
 import type { Bodies } from "./cache/bodies.ts";
 import type { Heads } from "./cache/heads.ts";
 import type { RenderedViews } from "./cache/rendered-views.ts";
@@ -12,6 +12,6 @@ export interface RegistryDeps extends HttpDeps {
   heads: Heads;
   bodies: Bodies;
   views: RenderedViews;
-  judged: JudgedItems;
+  judged: ItemCache;
   knownTenants: BoundedCache<{ exists: boolean; until: number }>;
 }

@@ -2,7 +2,7 @@ import type { Failure } from "../kernel/failure.ts";
 import type { ServerRef } from "../kernel/names.ts";
 import { ok, type Result } from "../kernel/result.ts";
 import type { StrictJson } from "../kernel/strict-json.ts";
-import { type PreparedManifest, prepareManifest, type Rejection, withoutTakenIds } from "../manifest/prepare.ts";
+import { type PreparedManifest, prepareManifest, type Rejection, withoutCollidingIds } from "../manifest/prepare.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
 import type { Head, PublishOutcome, Writer } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
@@ -44,7 +44,7 @@ export async function prepareDocument(
     bounds: services.config.bounds,
     documentIssues: document.issues,
     knownTokens: () => knownTokens(services, ref),
-    countUnasked,
+    charactersBeforeLookup: countUnasked,
     memo: services.judged.of(ref.tenant),
     loadTokenizer,
     pause: () => scheduler.wait(0),
@@ -71,7 +71,7 @@ export async function publishPrepared(
     if (published.ok) return ok({ ...published.value, digest: manifest.digest, rejected });
     const { code, details } = published.error;
     if (!partial || code !== "ErrorCapabilityCollision" || attempt === tries) return published;
-    manifest = await withoutTakenIds(manifest, details?.collisions ?? []);
+    manifest = await withoutCollidingIds(manifest, details?.collisions ?? []);
   }
 }
 

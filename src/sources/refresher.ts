@@ -2,7 +2,7 @@ import type { Bounds } from "../kernel/bounds.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { Semaphore } from "../kernel/semaphore.ts";
-import { type PreparedManifest, prepareManifest, withoutTakenIds } from "../manifest/prepare.ts";
+import { type PreparedManifest, prepareManifest, withoutCollidingIds } from "../manifest/prepare.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
 import type { Head, NoLook, Refreshed, RememberedEra } from "../registry/contract.ts";
@@ -149,7 +149,7 @@ export class Refresher {
       if (code !== "ErrorCapabilityCollision" || attempt === tries) {
         return this.#write(server, unpublishable(reads, written.error));
       }
-      manifest = await withoutTakenIds(manifest, details?.collisions ?? []);
+      manifest = await withoutCollidingIds(manifest, details?.collisions ?? []);
     }
   }
 
@@ -242,7 +242,7 @@ export class Refresher {
       bounds,
       documentIssues: [],
       knownTokens: async () => currentTokens(sql, server),
-      countUnasked: 0,
+      charactersBeforeLookup: 0,
       loadTokenizer,
       pause: () => scheduler.wait(0),
     });

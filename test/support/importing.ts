@@ -27,7 +27,7 @@ export async function expectPublishable(manifest: Json): Promise<void> {
     bounds: defaultBounds,
     documentIssues: [],
     knownTokens: async () => new Map(),
-    countUnasked: 0,
+    charactersBeforeLookup: 0,
     loadTokenizer: async () => (text) => text.length,
     pause: async () => {},
   });

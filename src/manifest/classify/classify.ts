@@ -2,23 +2,23 @@ import { isObject, type JsonObject, ownMember } from "../../kernel/json.ts";
 import {
   breaking,
   cosmetic,
-  demands,
   type Field,
   type FieldRule,
-  hint,
   inputs,
   members,
-  offers,
-  promise,
+  offerRule,
+  promiseRule,
+  requirementRule,
+  safetyHintRule,
   schema,
   unknown,
 } from "./field-rules.ts";
 import { fromTo } from "./keywords.ts";
-import { createLedger, type Reason, type Verdict } from "./reasons.ts";
+import { type Classified, createLedger, type Reason } from "./reasons.ts";
 import { createValues } from "./value-ids.ts";
 import type { Budget } from "./walk.ts";
 
-export type { Budget, Reason, Verdict };
+export type { Budget, Classified, Reason };
 
 export type Classification = "breaking" | "additive" | "cosmetic" | "removed";
 
@@ -26,7 +26,7 @@ export type Classification = "breaking" | "additive" | "cosmetic" | "removed";
 const limits = { nodes: 200_000, depth: 100 };
 
 /** Real schemas at the size limit need a fraction; pairs of cyclic ones can multiply without end. */
-const STEPS = 200_000;
+const maxSteps = 200_000;
 
 /** What is only said about a thing, by whoever describes it. */
 const text: Record<string, FieldRule> = {
@@ -42,10 +42,10 @@ const text: Record<string, FieldRule> = {
 
 const annotations = members({
   title: cosmetic,
-  readOnlyHint: hint(true, false),
-  destructiveHint: hint(false, true),
-  idempotentHint: hint(true, false),
-  openWorldHint: hint(false, true),
+  readOnlyHint: safetyHintRule(true, false),
+  destructiveHint: safetyHintRule(false, true),
+  idempotentHint: safetyHintRule(true, false),
+  openWorldHint: safetyHintRule(false, true),
   priority: cosmetic,
   lastModified: cosmetic,
 });
@@ -59,12 +59,12 @@ const metadata = members({ discovery: cosmetic }, (field) => {
 const upstreamDependencies = (field: Field) =>
   // Null is how a generator says that it depends on nothing.
   members({
-    services: demands,
-    credentialsRequired: demands,
+    services: requirementRule,
+    credentialsRequired: requirementRule,
     optionalServices: ({ path, ledger }) => ledger.additive(path, "changed"),
     expectedLatencyMs: cosmetic,
     stability: cosmetic,
-    concurrencySafe: promise,
+    concurrencySafe: promiseRule,
   })({ ...field, before: field.before ?? undefined, after: field.after ?? undefined });
 
 const capability = members({
@@ -83,18 +83,18 @@ const capability = members({
   arguments: inputs,
   parameters: inputs,
   annotations,
-  permissions: demands,
-  effects: demands,
+  permissions: requirementRule,
+  effects: requirementRule,
   metadata,
-  patterns: offers,
-  capabilities: offers,
+  patterns: offerRule,
+  capabilities: offerRule,
   indicators: members({}),
-  requirements: demands,
+  requirements: requirementRule,
   upstreamDependencies,
 });
 
 /** Classifies the change between two versions of one capability; the same content has no reasons. */
-export function classifyCapability(before: JsonObject, after: JsonObject, budget = createBudget()): Verdict {
+export function classifyCapability(before: JsonObject, after: JsonObject, budget = createBudget()): Classified {
   return classify(before, after, isKeyedByName(before) && isKeyedByName(after) ? capability : labelled, budget);
 }
 
@@ -129,25 +129,25 @@ const header = members({
   actionTriggers: cosmetic,
   relationships: cosmetic,
   semantic: cosmetic,
-  features: members({}, promise),
+  features: members({}, promiseRule),
   limits: members({}, limit),
   concurrencyLimits: members({}, limit),
   selectionStrategy: members({ explanation: cosmetic }),
-  remotes: offers,
-  packages: offers,
+  remotes: offerRule,
+  packages: offerRule,
 });
 
 /** How much comparing may cost. Shared by all changes of a publish: what does not fit any more counts as breaking. */
-export function createBudget(steps = STEPS): Budget {
+export function createBudget(steps = maxSteps): Budget {
   return { steps };
 }
 
 /** Classifies the change of a manifest's own fields, those outside its capabilities. */
-export function classifyHeader(before: JsonObject, after: JsonObject): Verdict {
+export function classifyHeader(before: JsonObject, after: JsonObject): Classified {
   return classify(before, after, header, createBudget());
 }
 
-function classify(before: JsonObject, after: JsonObject, rule: FieldRule, budget: Budget): Verdict {
+function classify(before: JsonObject, after: JsonObject, rule: FieldRule, budget: Budget): Classified {
   const [values, ledger] = [createValues(limits), createLedger()];
   if (!values.same(before, after) && !values.isOverflowing()) {
     rule({ before, after, path: "", values, ledger, budget });

@@ -30,8 +30,8 @@ export function compareSchemas(comparison: SchemaComparison): void {
     references: createReferences(comparison.before, comparison.after),
     pending: [],
     seen: new Map(),
-    bare: new Map(),
-    hasUnfollowed: false,
+    withoutAnnotations: new Map(),
+    hasUnresolvedRef: false,
     changedDefinitions: [],
   };
   compareLater(walk, walk.before, walk.after, walk.path, walk.wasRequired);
@@ -42,7 +42,7 @@ export function compareSchemas(comparison: SchemaComparison): void {
       return;
     }
   }
-  if (!walk.hasUnfollowed) return;
+  if (!walk.hasUnresolvedRef) return;
   for (const path of walk.changedDefinitions) {
     walk.ledger.breaking(path, "changed, and a reference that is not followed may depend on it");
   }
@@ -68,7 +68,7 @@ function visit(walk: Walk, pair: Pair): void {
 
 /** One side refers, the other has it in place: the same thing written differently, unless more stands beside `$ref`. */
 function compareWithReference(walk: Walk, pair: Pair, was: Target | undefined, is: Target | undefined): void {
-  const [before, after] = [bare(walk, pair.before), bare(walk, pair.after)];
+  const [before, after] = [withoutAnnotations(walk, pair.before), withoutAnnotations(walk, pair.after)];
   if (Object.keys(is === undefined ? before : after).length > 1) {
     walk.ledger.breaking(pair.path, "was moved between a reference and its place in a way that cannot be compared");
     return;
@@ -79,16 +79,16 @@ function compareWithReference(walk: Walk, pair: Pair, was: Target | undefined, i
 
 /** A plain schema that becomes one branch of a union, or the reverse: `string` to `string or null` and the like. */
 function compareAsUnion(walk: Walk, pair: Pair): boolean {
-  const before = branchesOf(bare(walk, pair.before));
-  const after = branchesOf(bare(walk, pair.after));
+  const before = branchesOf(withoutAnnotations(walk, pair.before));
+  const after = branchesOf(withoutAnnotations(walk, pair.after));
   if (before === undefined && after !== undefined && isPlain(pair.before)) {
     compareOuter(walk, pair);
-    compareBranches(walk, [bare(walk, pair.before)], after.list, pointer(pair.path, after.keyword));
+    compareBranches(walk, [withoutAnnotations(walk, pair.before)], after.list, pointer(pair.path, after.keyword));
     return true;
   }
   if (after === undefined && before !== undefined && isPlain(pair.after)) {
     compareOuter(walk, pair);
-    compareBranches(walk, before.list, [bare(walk, pair.after)], pair.path);
+    compareBranches(walk, before.list, [withoutAnnotations(walk, pair.after)], pair.path);
     return true;
   }
   return false;
@@ -106,16 +106,16 @@ function isPlain(schema: JsonObject): boolean {
 }
 
 /** The schema without what stands outside a union or a reference. Made once, so that pairs keep their identity. */
-function bare(walk: Walk, schema: JsonObject): JsonObject {
-  const found = walk.bare.get(schema);
+function withoutAnnotations(walk: Walk, schema: JsonObject): JsonObject {
+  const found = walk.withoutAnnotations.get(schema);
   if (found !== undefined) return found;
-  const kept = Object.entries(schema).filter(([keyword]) => !isOuter(keyword));
+  const kept = Object.entries(schema).filter(([keyword]) => !isAnnotation(keyword));
   const made = kept.length === Object.keys(schema).length ? schema : Object.fromEntries(kept);
-  walk.bare.set(schema, made);
+  walk.withoutAnnotations.set(schema, made);
   return made;
 }
 
-function isOuter(keyword: string): boolean {
+function isAnnotation(keyword: string): boolean {
   return (
     annotationKeywords.has(keyword) || definitionKeywords.has(keyword) || keyword === "default" || keyword === "$schema"
   );
@@ -123,7 +123,7 @@ function isOuter(keyword: string): boolean {
 
 function compareOuter(walk: Walk, pair: Pair): void {
   const names = memberNames(pair.before, pair.after);
-  compareKeywords(walk, pair, new Set(names.filter((name) => !isOuter(name))));
+  compareKeywords(walk, pair, new Set(names.filter((name) => !isAnnotation(name))));
 }
 
 function compareKeywords(walk: Walk, pair: Pair, except: ReadonlySet<string>): void {
@@ -176,7 +176,7 @@ function compareStructure(walk: Walk, pair: Pair, name: string, was: unknown, is
       else return false;
       return true;
     default:
-      if (isUnfollowed(walk, pair, name, is)) walk.hasUnfollowed = true;
+      if (isUnfollowed(walk, pair, name, is)) walk.hasUnresolvedRef = true;
       return false;
   }
 }

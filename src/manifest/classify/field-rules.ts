@@ -2,7 +2,7 @@ import { pointer } from "../../kernel/issue.ts";
 import { isObject, type JsonObject, ownMember } from "../../kernel/json.ts";
 import { compareSchemas } from "./compare-schema.ts";
 import { fromTo } from "./keywords.ts";
-import type { Ledger } from "./reasons.ts";
+import type { ReasonCollector } from "./reasons.ts";
 import { memberNames, type Values } from "./value-ids.ts";
 import type { Budget, Side } from "./walk.ts";
 
@@ -12,7 +12,7 @@ export interface Field {
   after: unknown;
   path: string;
   values: Values;
-  ledger: Ledger;
+  ledger: ReasonCollector;
   budget: Budget;
 }
 
@@ -46,13 +46,13 @@ export const cosmetic: FieldRule = ({ path, ledger }) => ledger.cosmetic(path, "
 export const breaking: FieldRule = ({ path, ledger }) => ledger.breaking(path, "changed");
 
 /** What is demanded of callers, in lists read as sets or in maps of them, where each addition asks for more. */
-export const demands: FieldRule = (field) => {
+export const requirementRule: FieldRule = (field) => {
   const { before, after, path, ledger } = field;
   if (isListOrAbsent(before) && isListOrAbsent(after)) {
     for (const entry of missing(after, before, field.values)) ledger.breaking(path, `${entry} was added`);
     for (const entry of missing(before, after, field.values)) ledger.additive(path, `${entry} was removed`);
   } else if (isObject(before ?? after) && isObject(after ?? before)) {
-    members({}, demands)(field);
+    members({}, requirementRule)(field);
   } else if (after === undefined) {
     ledger.additive(path, "was removed");
   } else {
@@ -61,7 +61,7 @@ export const demands: FieldRule = (field) => {
 };
 
 /** A list read as a set: what is offered to callers, where each removal leaves someone without. */
-export const offers: FieldRule = (field) => {
+export const offerRule: FieldRule = (field) => {
   const { before, after, path, ledger } = field;
   if (!isListOrAbsent(before) || !isListOrAbsent(after)) {
     unknown(field);
@@ -86,7 +86,7 @@ function named(entry: unknown): string {
 }
 
 /** A safety hint: `safe` is the value that promises more, `absent` what the protocol assumes without it. */
-export function hint(safe: boolean, absent: boolean): FieldRule {
+export function safetyHintRule(safe: boolean, absent: boolean): FieldRule {
   return (field) => {
     const { before, after, path, ledger } = field;
     const [was, is] = [before ?? absent, after ?? absent];
@@ -97,7 +97,7 @@ export function hint(safe: boolean, absent: boolean): FieldRule {
 }
 
 /** A promise that is made or not: taking it back breaks those who relied on it. */
-export const promise: FieldRule = hint(true, false);
+export const promiseRule: FieldRule = safetyHintRule(true, false);
 
 export function schema(side: Side): FieldRule {
   return (field) => {

@@ -6,42 +6,42 @@ export interface Reason {
   message: string;
 }
 
-export interface Verdict {
+export interface Classified {
   classification: "breaking" | "additive" | "cosmetic";
   /** The worst first. */
   reasons: Reason[];
 }
 
 /** Enough to act on; a rewrite of a large schema would otherwise fill the change log. */
-export const MAX_REASONS = 50;
+export const maxReasons = 50;
 
 /** Names in a document can be as long as the document; what is said about them goes into a log and must not be. */
-const MAX_PATH = 512;
-const MAX_MESSAGE = 256;
+const maxPathLength = 512;
+const maxMessageLength = 256;
 
 /** Collects why a change is what it is. The worst reason decides. */
-export interface Ledger {
+export interface ReasonCollector {
   breaking(path: string, message: string): void;
   additive(path: string, message: string): void;
   cosmetic(path: string, message: string): void;
   isEmpty(): boolean;
-  verdict(): Verdict;
+  verdict(): Classified;
 }
 
 /** The pointer itself, or that of the closest ancestor that is short enough. */
 function nearest(path: string): string {
-  return path.length <= MAX_PATH ? path : path.slice(0, path.lastIndexOf("/", MAX_PATH));
+  return path.length <= maxPathLength ? path : path.slice(0, path.lastIndexOf("/", maxPathLength));
 }
 
 function clipped(message: string): string {
-  return clip(message, MAX_MESSAGE);
+  return clip(message, maxMessageLength);
 }
 
-export function createLedger(): Ledger {
+export function createLedger(): ReasonCollector {
   const kept = { breaking: [] as Reason[], additive: [] as Reason[], cosmetic: [] as Reason[] };
   const add = (classification: Reason["classification"]) => (path: string, message: string) => {
     const list = kept[classification];
-    if (list.length < MAX_REASONS) list.push({ path: nearest(path), classification, message: clipped(message) });
+    if (list.length < maxReasons) list.push({ path: nearest(path), classification, message: clipped(message) });
   };
   const all = () => [...kept.breaking, ...kept.additive, ...kept.cosmetic];
   return {
@@ -50,7 +50,7 @@ export function createLedger(): Ledger {
     cosmetic: add("cosmetic"),
     isEmpty: () => all().length === 0,
     verdict: () => {
-      const reasons = all().slice(0, MAX_REASONS);
+      const reasons = all().slice(0, maxReasons);
       return { classification: reasons[0]?.classification ?? "cosmetic", reasons };
     },
   };

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../kernel/json.ts";
 import type { Shift } from "./keywords.ts";
 import type { References } from "./local-refs.ts";
-import type { Ledger } from "./reasons.ts";
+import type { ReasonCollector } from "./reasons.ts";
 import type { Values } from "./value-ids.ts";
 
 /** Callers send what an input schema accepts and read what an output schema promises, so the same change reverses. */
@@ -16,7 +16,7 @@ export interface SchemaComparison {
   /** Whether every old call carried a value for the schema as a whole. */
   wasRequired?: boolean;
   values: Values;
-  ledger: Ledger;
+  ledger: ReasonCollector;
   budget: Budget;
 }
 
@@ -39,9 +39,9 @@ export interface Walk extends SchemaComparison {
   references: References;
   pending: Pair[];
   seen: Map<JsonObject, Set<JsonObject>>;
-  bare: Map<JsonObject, JsonObject>;
+  withoutAnnotations: Map<JsonObject, JsonObject>;
   /** A reference was met that is not followed, so a definition may be in use without having been compared. */
-  hasUnfollowed: boolean;
+  hasUnresolvedRef: boolean;
   changedDefinitions: string[];
 }
 

@@ -78,7 +78,7 @@ export function sectionForKind(kind: CapabilityKind): SectionName {
 }
 
 /** Keys that answers add and a publish ignores, so that what was read can be published back unchanged. */
-export const answerKeys = [
+export const responseOnlyKeys = [
   "lastSynced",
   "status",
   "digest",

@@ -1,6 +1,6 @@
 import type { IdCollision } from "../../kernel/failure.ts";
 import { insert } from "../../kernel/platform/insert.ts";
-import { slotOf } from "../../manifest/diff.ts";
+import { itemKey } from "../../manifest/diff.ts";
 import type { CapabilityFlag, Flag } from "../../manifest/flag.ts";
 import type { PreparedCapability } from "../../manifest/prepare.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
@@ -105,7 +105,7 @@ export function idCollisions(sql: SqlStorage, server: string, added: readonly Pr
   return currentElsewhere(sql, server, [...wanted.keys()]).flatMap((other) => {
     const item = wanted.get(other.id);
     if (item === undefined) return [];
-    return [{ id: other.id, item: slotOf(item), takenBy: `${slotOf(other)} of ${other.server}` }];
+    return [{ id: other.id, item: itemKey(item), takenBy: `${itemKey(other)} of ${other.server}` }];
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Slot } from "../../manifest/diff.ts";
+import type { ItemRef } from "../../manifest/diff.ts";
 
 /**
  * What other features do in the transaction that changes a server. Called in the order registered, at the same points
@@ -6,7 +6,7 @@ import type { Slot } from "../../manifest/diff.ts";
  */
 export interface ServerListener {
   /** Items appeared, changed, went or were switched; the server's row says already what it will say. */
-  itemsChanged?(server: string, items: readonly Slot[]): void;
+  itemsChanged?(server: string, items: readonly ItemRef[]): void;
   /** The title that readers see is another one. Instead of `itemsChanged`, never beside it: it concerns all items. */
   titleChanged?(server: string): void;
   becamePublic?(server: string, at: string, generation: number): void;

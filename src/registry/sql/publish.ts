@@ -2,7 +2,7 @@ import { meetsPrecondition } from "../../kernel/etag.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { classifyHeader } from "../../manifest/classify/classify.ts";
-import { type ChangeCounts, itemChanges, type NewChange, slotOf, slotsOf } from "../../manifest/diff.ts";
+import { type ChangeCounts, itemChanges, itemKey, type NewChange, slotsOf } from "../../manifest/diff.ts";
 import type { CapabilityFlag } from "../../manifest/flag.ts";
 import type { PreparedCapability, PreparedManifest } from "../../manifest/prepare.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
@@ -40,10 +40,10 @@ export function difference(
     .filter(([kind, digest]) => !is.has(`${kind} ${digest}`))
     .map(([kind, digest]) => ({ kind, digest, ...readCapability(sql, server, kind, digest) }));
 
-  const firstSeen = new Map(gone.map((item) => [slotOf(item), item.created_at]));
+  const firstSeen = new Map(gone.map((item) => [itemKey(item), item.created_at]));
   for (const item of added) {
     // Kept from first sight, whatever the publisher says later.
-    const createdAt = firstSeen.get(slotOf(item));
+    const createdAt = firstSeen.get(itemKey(item));
     if (typeof createdAt === "string") item.createdAt = createdAt;
   }
   const changes = itemChanges(
@@ -185,7 +185,7 @@ function move(
     digest: manifest.digest,
     config: (row?.withdrawn === 1 ? row : live)?.config ?? JSON.stringify(ServerConfig.parse({ tenant, name })),
     flags: [...flags, ...standing(live, found), ...neighbours].slice(0, keptFlags),
-    summary: summarise(manifest.header, manifest.capabilities, (item) => off.has(slotOf(item))),
+    summary: summarise(manifest.header, manifest.capabilities, (item) => off.has(itemKey(item))),
   });
   if (live !== undefined && isRetitled(sql, live)) listener.titleChanged(name);
   else listener.itemsChanged(name, slotsOf([...found.gone, ...found.added, ...switched]));

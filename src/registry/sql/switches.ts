@@ -1,5 +1,5 @@
 import { type Failure, failure } from "../../kernel/failure.ts";
-import { type NewChange, slotOf } from "../../manifest/diff.ts";
+import { itemKey, type NewChange } from "../../manifest/diff.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { Switch } from "../contract.ts";
 
@@ -25,7 +25,7 @@ export function switchedOff(sql: SqlStorage, server: string): Set<string> {
     "SELECT kind, key FROM disabled WHERE server = ?",
     server,
   );
-  return new Set(rows.toArray().map(slotOf));
+  return new Set(rows.toArray().map(itemKey));
 }
 
 /** Every head carries the list of what is switched off, so names of items may not take more of it than this. */

@@ -1,4 +1,4 @@
-import type { Slot } from "../../manifest/diff.ts";
+import type { ItemRef } from "../../manifest/diff.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import { tenantOf } from "../../registry/sql/change-log.ts";
 import type { ServerListener } from "../../registry/sql/listener.ts";
@@ -25,7 +25,7 @@ export function searchCards(sql: SqlStorage): ServerListener {
  * Brings the cards of these items in line with what is current and switched on, and owes the directory those of a public
  * server. Called in the transaction that changed them, once the server's row says what it will say.
  */
-function refreshCards(sql: SqlStorage, server: string, slots: Iterable<Slot>): void {
+function refreshCards(sql: SqlStorage, server: string, slots: Iterable<ItemRef>): void {
   const row = findLive(sql, server);
   if (row === undefined) return;
   const tenant = tenantOf(sql);
@@ -71,7 +71,7 @@ function dropServerCards(sql: SqlStorage, server: string): void {
 export function indexedItem(
   sql: SqlStorage,
   server: string,
-  { kind, key }: Slot,
+  { kind, key }: ItemRef,
 ): { card: CapabilityCard; bag: ArrayBuffer } | undefined {
   return sql
     .exec<CardRow & { bag: ArrayBuffer }>(
@@ -95,7 +95,7 @@ interface ItemRow extends Record<string, SqlStorageValue> {
   declared: string;
 }
 
-function currentItem(sql: SqlStorage, server: string, { kind, key }: Slot): ItemRow | undefined {
+function currentItem(sql: SqlStorage, server: string, { kind, key }: ItemRef): ItemRow | undefined {
   return sql
     .exec<ItemRow>(
       `SELECT kind, key, id, digest, tokens, declared FROM capability

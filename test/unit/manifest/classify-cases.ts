@@ -1,8 +1,8 @@
 import { expect } from "vitest";
-import { classifyCapability, type Verdict } from "../../../src/manifest/classify/classify.ts";
+import { type Classified, classifyCapability } from "../../../src/manifest/classify/classify.ts";
 
 export type Json = Record<string, unknown>;
-export type Case = [behaviour: string, before: unknown, after: unknown, expected: Verdict["classification"]];
+export type Case = [behaviour: string, before: unknown, after: unknown, expected: Classified["classification"]];
 
 export const tool = (fields: Json): Json => ({ name: "find", ...fields });
 export const withInput = (schema: unknown) => tool({ inputSchema: schema });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { defaultBounds } from "../../../src/kernel/bounds.ts";
 import { digestOf } from "../../../src/kernel/digest.ts";
-import type { DescribedItem } from "../../../src/manifest/describe.ts";
+import type { ItemAnalysis } from "../../../src/manifest/describe.ts";
 import type { ItemMemo } from "../../../src/manifest/item-cache.ts";
-import { type PrepareOptions, prepareManifest, withoutTakenIds } from "../../../src/manifest/prepare.ts";
+import { type PrepareOptions, prepareManifest, withoutCollidingIds } from "../../../src/manifest/prepare.ts";
 
 const counted: string[] = [];
 const options: PrepareOptions = {
@@ -12,7 +12,7 @@ const options: PrepareOptions = {
   bounds: defaultBounds,
   documentIssues: [],
   knownTokens: async () => new Map(),
-  countUnasked: 0,
+  charactersBeforeLookup: 0,
   loadTokenizer: async () => (text) => {
     counted.push(text);
     return text.length;
@@ -94,15 +94,15 @@ describe("preparing a manifest", () => {
       return new Map<string, number>();
     };
     counted.length = 0;
-    await prepared(document, { knownTokens, countUnasked: 1_000 });
+    await prepared(document, { knownTokens, charactersBeforeLookup: 1_000 });
     expect([asked, counted.length]).toEqual([[], 9]);
     counted.length = 0;
-    await prepared(document, { knownTokens, countUnasked: '{"name":"tool_0"}'.length * 4 });
+    await prepared(document, { knownTokens, charactersBeforeLookup: '{"name":"tool_0"}'.length * 4 });
     expect([asked, counted.length]).toEqual([["after 4"], 9]);
   });
 
   it("works out again only what changed, with the same outcome", async () => {
-    const items = new Map<string, DescribedItem>();
+    const items = new Map<string, ItemAnalysis>();
     const memo: ItemMemo = { get: (key) => items.get(key), set: (key, item) => void items.set(key, item) };
     const tool = (name: string, description: string) => ({
       ...{ name, description, enabled: name !== "b", inputSchema: { type: "object" } },
@@ -122,7 +122,7 @@ describe("preparing a manifest", () => {
   });
 
   it("does not take what is invalid for something that was valid before", async () => {
-    const items = new Map<string, DescribedItem>();
+    const items = new Map<string, ItemAnalysis>();
     const memo: ItemMemo = { get: (key) => items.get(key), set: (key, item) => void items.set(key, item) };
     await prepared({ tools: [{ name: "a" }] }, { memo });
     const elsewhere = { resources: [{ name: "a" }] };
@@ -212,7 +212,7 @@ describe("preparing a manifest", () => {
 
   it("leaves out colliding ids and digests what is left", async () => {
     const whole = await prepared({ tools: [{ name: "a", id: "taken" }, { name: "b" }] });
-    const rest = await withoutTakenIds(whole, [{ id: "taken", item: "tool a", takenBy: "tool z of other" }]);
+    const rest = await withoutCollidingIds(whole, [{ id: "taken", item: "tool a", takenBy: "tool z of other" }]);
     expect(rest.digest).toBe(await digestOf({ tools: [{ name: "b" }] }));
     expect(rest.rejected).toMatchObject([{ name: "a", issues: [{ rule: "id-taken" }] }]);
   });
