@@ -5,11 +5,11 @@ import { changesRoutes } from "./changes/routes.ts";
 import { inboundRoutes } from "./hooks/inbound-routes.ts";
 import { hooksRoutes } from "./hooks/routes.ts";
 import { type App, RequestFailed, type Variables } from "./http/context.ts";
-import { fail } from "./http/errors.ts";
+import { sendFailure } from "./http/errors.ts";
 import { log, observe } from "./http/observe.ts";
-import { admit, serverName, tenantName } from "./http/request.ts";
+import { authenticate, serverName, tenantName } from "./http/request.ts";
 import { corsHeaders } from "./http/respond.ts";
-import { answerAgain } from "./http/response-cache.ts";
+import { respondFromCache } from "./http/response-cache.ts";
 import { failure } from "./kernel/failure.ts";
 import { ownIndexUris } from "./mcp/resources/index-resources.ts";
 import { ownResources } from "./mcp/resources/resources.ts";
@@ -42,7 +42,7 @@ export function createFetch(services: Services, endpoint: EndpointOptions = ownE
   const app = createApp(services, endpoint);
   return (request, env, ctx) => {
     const { method } = request;
-    if (method === "GET") return answerAgain(services, request) ?? app.fetch(request, env, ctx);
+    if (method === "GET") return respondFromCache(services, request) ?? app.fetch(request, env, ctx);
     if (method !== "POST" || !mayRepeat(request)) return app.fetch(request, env, ctx);
     return answerMessageAgain(services, request).then((answer) =>
       answer instanceof Response ? answer : app.fetch(answer, env, ctx),
@@ -89,17 +89,17 @@ export function createApp(services: Services, endpoint: EndpointOptions = ownEnd
   // What a path below these lacks is named, rather than called not found.
   for (const prefix of ["/api/mcp/capabilities", "/api/mcp/configs"]) {
     app.all(`${prefix}/*`, async (c) => {
-      await admit(c, services, "registry:read");
+      await authenticate(c, services, "registry:read");
       const [tenant, name] = c.req.path.slice(prefix.length + 1).split("/");
       tenantName(tenant);
       serverName(name);
-      return fail(c, services, failure("ErrorNotFound"));
+      return sendFailure(c, services, failure("ErrorNotFound"));
     });
   }
 
-  app.notFound((c) => fail(c, services, failure("ErrorNotFound")));
+  app.notFound((c) => sendFailure(c, services, failure("ErrorNotFound")));
   app.onError((error, c) => {
-    if (error instanceof RequestFailed) return fail(c, services, error.failure);
+    if (error instanceof RequestFailed) return sendFailure(c, services, error.failure);
     // Durable Objects say when trying again may help: a restart, a deploy, an overload.
     const { retryable, overloaded } = error as { retryable?: boolean; overloaded?: boolean };
     const unavailable = retryable === true || overloaded === true;
@@ -108,7 +108,11 @@ export function createApp(services: Services, endpoint: EndpointOptions = ownEnd
     const fetching = c.req.path.startsWith("/api/mcp/capabilities/") && c.req.method === "GET";
     const reason = `see request ${c.get("requestId")} in the log`;
     const message = fetching ? `Failed to fetch capabilities: ${reason}` : `Internal error: ${reason}`;
-    return fail(c, services, unavailable ? failure("ErrorUnavailable") : failure("ErrorInternalServer", message));
+    return sendFailure(
+      c,
+      services,
+      unavailable ? failure("ErrorUnavailable") : failure("ErrorInternalServer", message),
+    );
   });
   return app;
 }

@@ -7,7 +7,7 @@ import { CatalogPages } from "./catalog/page-cache.ts";
 import { type Config, readConfig } from "./config.ts";
 import { Cursors } from "./http/cursor.ts";
 import { Metrics } from "./http/metrics.ts";
-import { KeptAnswers } from "./http/response-store.ts";
+import { ResponseStore } from "./http/response-store.ts";
 import { BoundedCache } from "./kernel/bounded-cache.ts";
 import { CacheApi, type EdgeCache } from "./kernel/platform/cache-api.ts";
 import { countedKv } from "./kernel/platform/counted-bindings.ts";
@@ -32,7 +32,7 @@ export interface Services {
   usage: Usage;
   metrics: Metrics;
   authenticator: Authenticator;
-  reads: RateLimiter;
+  readLimiter: RateLimiter;
   negotiations: RateLimiter;
   /** Looks at the sources of one server that callers ask for: each makes requests to somebody else. */
   refreshes: RateLimiter;
@@ -50,7 +50,7 @@ export interface Services {
   catalogPages: CatalogPages;
   views: RenderedViews;
   /** Whole answers that can be sent again. */
-  kept: KeptAnswers;
+  responses: ResponseStore;
   indexes: RenderedIndexes;
   /** Absent while no secret is configured to sign them with. */
   cursors: Cursors | undefined;
@@ -82,7 +82,7 @@ export function createServices(env: Env, surroundings: Surroundings = {}): Servi
     usage: operations,
     metrics: new Metrics(() => sumOfUsage(operations, objectUsage), now()),
     authenticator: new Authenticator(tokenRules(config), now),
-    reads: new RateLimiter(config.readLimit),
+    readLimiter: new RateLimiter(config.readLimit),
     negotiations: new RateLimiter(config.negotiateLimit),
     refreshes: new RateLimiter({ rate: 1, burst: 20 }),
     tenant,
@@ -100,7 +100,7 @@ export function createServices(env: Env, surroundings: Surroundings = {}): Servi
     judged: new ItemCache(judgedBytes),
     catalogPages,
     views: new RenderedViews(bodies, operations),
-    kept: new KeptAnswers(operations),
+    responses: new ResponseStore(operations),
     indexes: new RenderedIndexes(now),
     cursors: config.signingSecret && new Cursors(config.signingSecret),
   };

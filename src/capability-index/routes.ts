@@ -1,7 +1,7 @@
-import { readDocument, validated } from "../http/body.ts";
-import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
-import { admit, admitAnyone, freshnessOf, parameters, serverName, tenantName } from "../http/request.ts";
-import { type AnswerMeta, notModified, send, sendConditional, succeed } from "../http/respond.ts";
+import { parseBody, readDocument } from "../http/body.ts";
+import { type App, type RequestContext, requestError, unwrap } from "../http/context.ts";
+import { authenticate, authenticateOptional, freshnessOf, readQuery, serverName, tenantName } from "../http/request.ts";
+import { notModified, type ResponseMeta, send, sendConditional, sendData } from "../http/respond.ts";
 import { writerTo } from "../registry/write.ts";
 import { readAdvertise, shownAdvertise } from "./advertise.ts";
 import { fitCapabilityIndex, visibleTenant } from "./budget.ts";
@@ -19,34 +19,34 @@ export function capabilityIndexRoutes(app: App, services: IndexDeps): void {
   app.get(`${path}/advertise`, async (c) => {
     const tenant = tenantName(c.req.param("tenant"));
     const { minGeneration } = freshnessOf(c);
-    const principal = await admit(c, services, "registry:read");
+    const principal = await authenticate(c, services, "registry:read");
     const { etag, generation, ...data } = unwrap(await readAdvertise(services, principal, tenant, minGeneration));
-    parameters(c, []);
+    readQuery(c, []);
     const meta = { etag, generation, source: "object" as const };
-    return sendConditional(c, services, meta, () => succeed(c, services, { tenant, ...data, generation }, meta));
+    return sendConditional(c, services, meta, () => sendData(c, services, { tenant, ...data, generation }, meta));
   });
 
   app.put(`${path}/advertise`, async (c) => {
     const tenant = tenantName(c.req.param("tenant"));
     const writer = await writerTo(c, services, tenant);
-    parameters(c, []);
-    const settings = validated(AdvertiseSettings, await readDocument(c, limits));
+    readQuery(c, []);
+    const settings = parseBody(AdvertiseSettings, await readDocument(c, limits));
     const written = unwrap(await services.tenant(tenant).setAdvertise(writer, settings));
     const { etag, ...data } = shownAdvertise(settings, written.since, written.generation);
     const meta = { etag, generation: written.generation, source: "object" as const };
-    return succeed(c, services, { tenant, ...data, changed: written.changed }, meta);
+    return sendData(c, services, { tenant, ...data, changed: written.changed }, meta);
   });
 
   app.post(`${path}/budget`, async (c) => {
     const tenant = tenantName(c.req.param("tenant"));
     const { minGeneration } = freshnessOf(c);
-    const principal = await admitAnyone(c, services);
+    const principal = await authenticateOptional(c, services);
     const generation = unwrap(await visibleTenant(services, principal, tenant, minGeneration));
-    parameters(c, []);
-    const request = validated(IndexBudgetRequest, await readDocument(c, limits));
+    readQuery(c, []);
+    const request = parseBody(IndexBudgetRequest, await readDocument(c, limits));
     const fitted = { ...(await fitCapabilityIndex(services, principal, tenant, request)), generation };
-    const meta: AnswerMeta = { generation, source: "object", headers: { Vary: "Accept, Origin" } };
-    if (!wantsYaml(c)) return succeed(c, services, fitted, meta);
+    const meta: ResponseMeta = { generation, source: "object", headers: { Vary: "Accept, Origin" } };
+    if (!wantsYaml(c)) return sendData(c, services, fitted, meta);
     return send(c, services, fitted.index, "text/yaml; charset=utf-8", meta);
   });
 
@@ -54,14 +54,14 @@ export function capabilityIndexRoutes(app: App, services: IndexDeps): void {
   app.get(`${path}/:name/:variant`, (c) => show(c, services, c.req.param("variant"), c.req.param("name")));
 
   app.all(`${path}/advertise`, () => {
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD, PUT" });
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD, PUT" });
   });
   app.all(`${path}/budget`, () => {
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "POST" });
   });
   for (const route of [`${path}/:variant`, `${path}/:name/:variant`]) {
     app.all(route, () => {
-      throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
+      throw requestError("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
     });
   }
 }
@@ -72,12 +72,12 @@ async function show(c: RequestContext, services: IndexDeps, wanted: string, serv
     name: server === undefined ? undefined : serverName(server),
   };
   const freshness = freshnessOf(c);
-  const principal = await admitAnyone(c, services);
+  const principal = await authenticateOptional(c, services);
   const ifNoneMatch = c.req.header("If-None-Match");
   const read = await readIndex(services, principal, ref, wanted, { freshness, ifNoneMatch, onlyAdvertised: true });
   const { etag, generation, mimeType, shown } = unwrap(read);
   // Behind permission: whoever may not read it does not learn what is wrong with the question.
-  parameters(c, []);
+  readQuery(c, []);
   const meta = { etag, generation, source: "object" as const };
   if (shown === undefined) return notModified(c, services, meta);
   return send(c, services, shown.text, `${mimeType}; charset=utf-8`, meta);

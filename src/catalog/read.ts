@@ -1,5 +1,5 @@
 import type { Principal } from "../auth/principal.ts";
-import { type PageRequest, pageOf, pageStart, placeOf } from "../http/page.ts";
+import { type PageRequest, pageOf, readCursor, serverKey } from "../http/page.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import type { Failure } from "../kernel/failure.ts";
 import type { AnswerSource } from "../kernel/platform/usage.ts";
@@ -50,7 +50,7 @@ export async function readCatalog(
     };
     return ok({ ...same, source: "memory", holds });
   }
-  const start = await pageStart(services, page.cursor, scope);
+  const start = await readCursor(services, page.cursor, scope);
   if (!start.ok) return start;
   const [tenant = "", name = ""] = start.value?.after ?? [];
   const question: CatalogQuestion = {
@@ -68,7 +68,7 @@ export async function readCatalog(
     services.catalogPages.keep(key, kept.page, ticket);
     return ok({ ...kept.page, source: "object" });
   }
-  const built = await pageOf(services, page.limit, scope, start.value, answer, placeOf);
+  const built = await pageOf(services, page.limit, scope, start.value, answer, serverKey);
   if (!built.ok) return built;
   const { items, generation, nextCursor, changed } = built.value;
   const content = JSON.stringify({

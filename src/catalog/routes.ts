@@ -1,8 +1,8 @@
-import { type App, bad, unwrap } from "../http/context.ts";
+import { type App, requestError, unwrap } from "../http/context.ts";
 import { readPageRequest } from "../http/page.ts";
-import { admitAnyone, freshnessOf } from "../http/request.ts";
+import { authenticateOptional, freshnessOf } from "../http/request.ts";
 import { send, sendConditional } from "../http/respond.ts";
-import { keepAnswer } from "../http/response-cache.ts";
+import { cacheResponse } from "../http/response-cache.ts";
 import type { CatalogDeps } from "./deps.ts";
 import { parseCatalogQuery } from "./query.ts";
 import { readCatalog } from "./read.ts";
@@ -14,21 +14,24 @@ const encoder = new TextEncoder();
 /** Servers across tenants: what is public, and what is the caller's own. */
 export function catalogRoutes(app: App, services: CatalogDeps): void {
   app.get(path, async (c) => {
-    const principal = await admitAnyone(c, services);
+    const principal = await authenticateOptional(c, services);
     const { limit, cursor, ...query } = unwrap(parseCatalogQuery(c.req.queries()));
     const { strong, minGeneration } = freshnessOf(c);
     if (minGeneration > 0) {
-      throw bad("ErrorBadRequest", "Rollcall-Min-Generation is a tenant's, and the catalogue goes across tenants");
+      throw requestError(
+        "ErrorBadRequest",
+        "Rollcall-Min-Generation is a tenant's, and the catalogue goes across tenants",
+      );
     }
     const page = readPageRequest({ limit, cursor });
     const { body, holds, ...meta } = unwrap(await readCatalog(services, principal, query, page, strong));
     if (holds !== undefined) {
-      keepAnswer(c, services, { question: c.req.url, body: () => encoder.encode(body), contentType, meta, holds });
+      cacheResponse(c, services, { question: c.req.url, body: () => encoder.encode(body), contentType, meta, holds });
     }
     return sendConditional(c, services, meta, () => send(c, services, body, contentType, meta));
   });
 
   app.all(path, () => {
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
   });
 }

@@ -1,8 +1,8 @@
 import type { Principal } from "../auth/principal.ts";
-import { type App, bad, type RequestContext, refuse, unwrap } from "../http/context.ts";
+import { type App, type RequestContext, requestError, throwIf, unwrap } from "../http/context.ts";
 import { sendEvents, streamLifetimeMs, wantsEvents } from "../http/event-stream.ts";
-import { admit, freshnessOf, parameters, tenantName, wholeNumber } from "../http/request.ts";
-import { succeed } from "../http/respond.ts";
+import { authenticate, freshnessOf, integerParam, readQuery, tenantName } from "../http/request.ts";
+import { sendData } from "../http/respond.ts";
 import { insiderObjection } from "../registry/access.ts";
 import type { ChangesDeps } from "./deps.ts";
 import { readChanges } from "./read.ts";
@@ -17,24 +17,24 @@ const vary = { Vary: "Accept, Origin" };
 export function changesRoutes(app: App, services: ChangesDeps): void {
   app.get(path, async (c) => {
     const tenant = tenantName(c.req.param("tenant"));
-    const principal = await admit(c, services, "registry:read");
+    const principal = await authenticate(c, services, "registry:read");
     // Before the query: whoever may not see the log does not learn what is wrong with the question either.
-    refuse(insiderObjection(principal, tenant));
+    throwIf(insiderObjection(principal, tenant));
     return wantsEvents(c) ? follow(c, services, principal, tenant) : list(c, services, principal, tenant);
   });
 
   app.all(path, () => {
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
   });
 }
 
 async function list(c: RequestContext, services: ChangesDeps, principal: Principal, tenant: string): Promise<Response> {
-  const query = parameters(c, ["since", "limit"]);
+  const query = readQuery(c, ["since", "limit"]);
   const since = position("since", query.since) ?? 0;
-  const limit = wholeNumber("limit", query.limit, { min: 1, max: 1_000, fallback: 100 });
+  const limit = integerParam("limit", query.limit, { min: 1, max: 1_000, fallback: 100 });
   const { minGeneration } = freshnessOf(c);
   const data = unwrap(await readChanges(services, principal, tenant, { since, limit }, minGeneration));
-  return succeed(c, services, data, { generation: data.generation, source: "object", headers: vary });
+  return sendData(c, services, data, { generation: data.generation, source: "object", headers: vary });
 }
 
 async function follow(
@@ -43,7 +43,7 @@ async function follow(
   principal: Principal,
   tenant: string,
 ): Promise<Response> {
-  const query = parameters(c, ["since"]);
+  const query = readQuery(c, ["since"]);
   const asked = position("since", query.since);
   // An empty one is how a client says that it has seen none.
   const seen = position("Last-Event-ID", c.req.header("Last-Event-ID") || undefined);
@@ -53,7 +53,7 @@ async function follow(
   // It would hear nothing until the log has come that far, and then miss what came before.
   if (since > head.sequence) {
     const message = `The log ends at ${head.sequence}, before ${since}`;
-    throw bad("ErrorBadRequest", message, { sequence: head.sequence });
+    throw requestError("ErrorBadRequest", message, { sequence: head.sequence });
   }
   // A HEAD comes here too, and would open a stream that no one reads.
   if (c.req.method !== "GET") return sendEvents(c, services, null, vary);
@@ -66,5 +66,5 @@ async function follow(
 
 function position(name: string, value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
-  return wholeNumber(name, value, { min: 0, max: 1e15, fallback: 0 });
+  return integerParam(name, value, { min: 0, max: 1e15, fallback: 0 });
 }

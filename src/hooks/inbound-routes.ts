@@ -1,6 +1,6 @@
 import { readBytes } from "../http/body.ts";
-import { type App, bad, type RequestContext, RequestFailed } from "../http/context.ts";
-import { parameters, takeTurn } from "../http/request.ts";
+import { type App, type RequestContext, RequestFailed, requestError } from "../http/context.ts";
+import { consumeRateLimit, readQuery } from "../http/request.ts";
 import { send } from "../http/respond.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
@@ -29,13 +29,17 @@ export function inboundRoutes(app: App, services: HooksDeps): void {
     const [tenant, id] = [c.req.param("tenant"), c.req.param("id")];
     c.set("subject", `hook ${id.slice(0, 64)}`);
     // Counted before anything is asked: nobody has proven yet who they are.
-    takeTurn(services, services.reads, `hook ${tenant.slice(0, 100)} ${c.req.header("CF-Connecting-IP") ?? ""}`);
+    consumeRateLimit(
+      services,
+      services.readLimiter,
+      `hook ${tenant.slice(0, 100)} ${c.req.header("CF-Connecting-IP") ?? ""}`,
+    );
     const hook = await findGate(services, tenant, id);
     const body = await readBytes(c, services.config.bounds.manifestBytes + envelopeBytes);
     const verified = hook && (await verify(c, hook, body, services.now()));
-    if (verified === undefined) throw bad("ErrorWebhookUnverified");
-    parameters(c, []);
-    if (!hook?.enabled) throw bad("ErrorHookDisabled");
+    if (verified === undefined) throw requestError("ErrorWebhookUnverified");
+    readQuery(c, []);
+    if (!hook?.enabled) throw requestError("ErrorHookDisabled");
 
     const object = services.tenant(tenant);
     const read = await readEvent(services, { tenant, name: hook.server }, hook, verified.message, body);
@@ -57,7 +61,7 @@ export function inboundRoutes(app: App, services: HooksDeps): void {
   });
 
   app.all(path, () => {
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "POST" });
   });
 }
 

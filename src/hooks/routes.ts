@@ -1,8 +1,8 @@
 import { checkTenantScope } from "../auth/principal.ts";
-import { readDocument, validated } from "../http/body.ts";
-import { type App, bad, type RequestContext, refuse, unwrap } from "../http/context.ts";
-import { admit, parameters, tenantName } from "../http/request.ts";
-import { publicOrigin, succeed } from "../http/respond.ts";
+import { parseBody, readDocument } from "../http/body.ts";
+import { type App, type RequestContext, requestError, throwIf, unwrap } from "../http/context.ts";
+import { authenticate, readQuery, tenantName } from "../http/request.ts";
+import { publicOrigin, sendData } from "../http/respond.ts";
 import { generateSecret, importVerifyingKey } from "../webhooks/keys.ts";
 import type { HookKey } from "./contract.ts";
 import type { HooksDeps } from "./deps.ts";
@@ -18,10 +18,10 @@ export function hooksRoutes(app: App, services: HooksDeps): void {
   const body = (c: RequestContext) => readDocument(c, { bytes, depth });
 
   app.post(collection, async (c) => {
-    parameters(c, []);
-    const principal = await admit(c, services, "registry:publish");
-    const request = validated(HookRequest, await body(c), "ErrorHookInvalid");
-    refuse(checkTenantScope(principal, request.tenant, "registry:publish"));
+    readQuery(c, []);
+    const principal = await authenticate(c, services, "registry:publish");
+    const request = parseBody(HookRequest, await body(c), "ErrorHookInvalid");
+    throwIf(checkTenantScope(principal, request.tenant, "registry:publish"));
     const key = await keyOf(request.publicKey);
     const hook = unwrap(
       await object(request.tenant).registerHook(
@@ -39,64 +39,64 @@ export function hooksRoutes(app: App, services: HooksDeps): void {
     );
     const url = `${publicOrigin(c, services.config)}/hooks/${request.tenant}/${hook.id}`;
     const data = { ...hook, url, secret: request.publicKey === undefined ? key.text : undefined };
-    return succeed(c, services, data, { status: 201, headers: { "Cache-Control": "no-store" } });
+    return sendData(c, services, data, { status: 201, headers: { "Cache-Control": "no-store" } });
   });
 
   app.get(collection, async (c) => {
-    const { tenant } = parameters(c, ["tenant"]);
+    const { tenant } = readQuery(c, ["tenant"]);
     const owner = await ownerOf(c, services, tenant);
-    return succeed(c, services, { items: await object(owner).hooks() });
+    return sendData(c, services, { items: await object(owner).hooks() });
   });
 
   app.get(item, async (c) => {
-    parameters(c, []);
+    readQuery(c, []);
     const owner = await ownerOf(c, services, c.req.param("tenant"));
-    return succeed(c, services, unwrap(await object(owner).hook(c.req.param("id"))));
+    return sendData(c, services, unwrap(await object(owner).hook(c.req.param("id"))));
   });
 
   app.patch(item, async (c) => {
-    parameters(c, []);
+    readQuery(c, []);
     const owner = await ownerOf(c, services, c.req.param("tenant"));
-    const { enabled, description } = validated(HookChange, await body(c), "ErrorHookInvalid");
+    const { enabled, description } = parseBody(HookChange, await body(c), "ErrorHookInvalid");
     const change = {
       enabled,
       description,
     };
-    return succeed(c, services, unwrap(await object(owner).changeHook(c.req.param("id"), change)));
+    return sendData(c, services, unwrap(await object(owner).changeHook(c.req.param("id"), change)));
   });
 
   app.post(`${item}/rotate`, async (c) => {
-    parameters(c, []);
+    readQuery(c, []);
     const owner = await ownerOf(c, services, c.req.param("tenant"));
     const document = await readDocument(c, { bytes, depth, whenEmpty: {} });
-    const { overlapSeconds, publicKey } = validated(KeyRotation, document, "ErrorHookInvalid");
+    const { overlapSeconds, publicKey } = parseBody(KeyRotation, document, "ErrorHookInvalid");
     const key = await keyOf(publicKey);
     const signature = publicKey === undefined ? "secret" : "publicKey";
     const rotation = { key, signature, overlapMs: overlapSeconds * 1_000 } as const;
     const hook = unwrap(await object(owner).rotateHook(c.req.param("id"), rotation));
     const data = { ...hook, secret: publicKey === undefined ? key.text : undefined };
-    return succeed(c, services, data, { headers: { "Cache-Control": "no-store" } });
+    return sendData(c, services, data, { headers: { "Cache-Control": "no-store" } });
   });
 
   app.delete(item, async (c) => {
-    parameters(c, []);
+    readQuery(c, []);
     const owner = await ownerOf(c, services, c.req.param("tenant"));
-    return succeed(c, services, unwrap(await object(owner).removeHook(c.req.param("id"))));
+    return sendData(c, services, unwrap(await object(owner).removeHook(c.req.param("id"))));
   });
 
   const allowed = { [collection]: "GET, HEAD, POST", [item]: "GET, HEAD, PATCH, DELETE", [`${item}/rotate`]: "POST" };
   for (const [path, allow] of Object.entries(allowed)) {
     app.all(path, () => {
-      throw bad("ErrorMethodNotAllowed", undefined, { allow });
+      throw requestError("ErrorMethodNotAllowed", undefined, { allow });
     });
   }
 }
 
 /** A tenant that the caller may publish to. Permission comes before anything is looked up. */
 async function ownerOf(c: RequestContext, services: HooksDeps, tenant: string | undefined): Promise<string> {
-  const principal = await admit(c, services, "registry:publish");
+  const principal = await authenticate(c, services, "registry:publish");
   const name = tenantName(tenant);
-  refuse(checkTenantScope(principal, name, "registry:publish"));
+  throwIf(checkTenantScope(principal, name, "registry:publish"));
   return name;
 }
 
@@ -104,6 +104,6 @@ async function ownerOf(c: RequestContext, services: HooksDeps, tenant: string | 
 async function keyOf(publicKey: string | undefined): Promise<HookKey> {
   const text = publicKey ?? generateSecret();
   const imported = await importVerifyingKey(text);
-  if (!imported.ok) throw bad("ErrorHookInvalid", `/publicKey is not an Ed25519 key: ${imported.error}`);
+  if (!imported.ok) throw requestError("ErrorHookInvalid", `/publicKey is not an Ed25519 key: ${imported.error}`);
   return { id: crypto.randomUUID(), text };
 }

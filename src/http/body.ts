@@ -4,7 +4,7 @@ import { type FailureCode, failure } from "../kernel/failure.ts";
 import { parseStrictJson, type StrictJson } from "../kernel/strict-json.ts";
 import { parseYaml } from "../kernel/yaml.ts";
 import { zodIssues } from "../kernel/zod-issues.ts";
-import { bad, type RequestContext, RequestFailed } from "./context.ts";
+import { type RequestContext, RequestFailed, requestError } from "./context.ts";
 
 export interface DocumentLimits {
   bytes: number;
@@ -28,16 +28,23 @@ export async function readDocument(c: RequestContext, limits: DocumentLimits): P
   const parsed = parseYaml(bytes, { maxDepth: limits.depth, maxBytes: limit });
   if (parsed.ok) return parsed.value;
   const { message, line, column, tooLarge } = parsed.error;
-  if (tooLarge) throw bad("ErrorTooLarge", message, { limit });
+  if (tooLarge) throw requestError("ErrorTooLarge", message, { limit });
   const where = line === undefined ? "" : ` at line ${line}, column ${column}`;
-  throw bad("ErrorInvalidBody", `Invalid YAML: ${message}${where}`, line === undefined ? {} : { line, column });
+  throw requestError(
+    "ErrorInvalidBody",
+    `Invalid YAML: ${message}${where}`,
+    line === undefined ? {} : { line, column },
+  );
 }
 
 export function parseJson(bytes: Uint8Array, maxDepth: number): StrictJson {
   const parsed = parseStrictJson(bytes, { maxDepth });
   if (parsed.ok) return parsed.value;
   const { message, line, column, path } = parsed.error;
-  throw bad("ErrorInvalidBody", `Invalid JSON: ${message}`, { ...(line && { line, column }), ...(path && { path }) });
+  throw requestError("ErrorInvalidBody", `Invalid JSON: ${message}`, {
+    ...(line && { line, column }),
+    ...(path && { path }),
+  });
 }
 
 /** A body that is text in a notation of its own. */
@@ -46,7 +53,7 @@ export async function readText(c: RequestContext, limit: number): Promise<string
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw bad("ErrorInvalidBody", "The body is not valid UTF-8");
+    throw requestError("ErrorInvalidBody", "The body is not valid UTF-8");
   }
 }
 
@@ -60,7 +67,7 @@ function formatOf(contentType: string | undefined): "json" | "yaml" {
   if (["application/x-www-form-urlencoded", "text/plain"].includes(type)) return "json";
   if (/^application\/(?:[\w.-]+\+)?json$/.test(type)) return "json";
   if (/^(?:application|text)\/(?:x-|vnd\.)?yaml$/.test(type)) return "yaml";
-  throw bad(
+  throw requestError(
     "ErrorUnsupportedMediaType",
     `The body must be application/json or application/yaml, not ${JSON.stringify(type)}`,
   );
@@ -69,9 +76,9 @@ function formatOf(contentType: string | undefined): "json" | "yaml" {
 /** The body as it came. Stops reading at the limit instead of trusting Content-Length. */
 export async function readBytes(c: RequestContext, limit: number): Promise<Uint8Array> {
   if (c.req.header("Content-Encoding") !== undefined) {
-    throw bad("ErrorUnsupportedMediaType", "Content-Encoding is not supported; send the body as it is");
+    throw requestError("ErrorUnsupportedMediaType", "Content-Encoding is not supported; send the body as it is");
   }
-  const tooLarge = () => bad("ErrorTooLarge", `The body is larger than ${limit} bytes`, { limit });
+  const tooLarge = () => requestError("ErrorTooLarge", `The body is larger than ${limit} bytes`, { limit });
   if (Number(c.req.header("Content-Length") ?? 0) > limit) throw tooLarge();
   const stream = c.req.raw.body;
   if (stream === null) return new Uint8Array();
@@ -92,7 +99,7 @@ export async function readBytes(c: RequestContext, limit: number): Promise<Uint8
 }
 
 /** The document as its schema's type, or every reason why not. */
-export function validated<Schema extends z.ZodType>(
+export function parseBody<Schema extends z.ZodType>(
   schema: Schema,
   document: StrictJson,
   code: FailureCode = "ErrorMCPServerValidation",

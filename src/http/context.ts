@@ -35,10 +35,10 @@ export function unwrap<T>(result: Result<T, Failure>): T {
 }
 
 /** Stops the request where there is an objection to it. */
-export function refuse(objection: Failure | undefined): void {
+export function throwIf(objection: Failure | undefined): void {
   if (objection !== undefined) throw new RequestFailed(objection);
 }
 
-export function bad(...reason: Parameters<typeof failure>): RequestFailed {
+export function requestError(...reason: Parameters<typeof failure>): RequestFailed {
   return new RequestFailed(failure(...reason));
 }

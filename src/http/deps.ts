@@ -3,7 +3,7 @@ import type { Config } from "../config.ts";
 import type { RateLimiter } from "../kernel/rate-limit.ts";
 import type { Cursors } from "./cursor.ts";
 import type { Metrics } from "./metrics.ts";
-import type { KeptAnswers } from "./response-store.ts";
+import type { ResponseStore } from "./response-store.ts";
 
 /** What requests are read and answered with, in every room. */
 export interface HttpDeps {
@@ -11,9 +11,9 @@ export interface HttpDeps {
   now: () => number;
   metrics: Metrics;
   authenticator: Authenticator;
-  reads: RateLimiter;
+  readLimiter: RateLimiter;
   /** Whole answers that can be sent again. */
-  kept: KeptAnswers;
+  responses: ResponseStore;
   /** Absent while no secret is configured to sign them with. */
   cursors: Cursors | undefined;
 }

@@ -28,11 +28,11 @@ export function problem({ code, message, details }: Failure): Record<string, unk
 }
 
 function errorOf({ path, message }: Issue): { message: string; location?: string } {
-  return path === "" ? { message } : { message: `${dotted(path)}: ${message}`, location: dotted(path) };
+  return path === "" ? { message } : { message: `${toDotPath(path)}: ${message}`, location: toDotPath(path) };
 }
 
 /** `/packages/0/version` as that API writes it: `packages[0].version`. */
-export function dotted(pointer: string): string {
+export function toDotPath(pointer: string): string {
   return pointerSegments(pointer).reduce(
     (path, segment) => (/^\d+$/.test(segment) ? `${path}[${segment}]` : path === "" ? segment : `${path}.${segment}`),
     "",
@@ -69,7 +69,7 @@ function rpcCode(code: Failure["code"]): number {
   return status === 400 ? -32_600 : status === 500 ? -32_603 : status;
 }
 
-export function fail(c: RequestContext, services: HttpDeps, failure: Failure): Response {
+export function sendFailure(c: RequestContext, services: HttpDeps, failure: Failure): Response {
   const status = statusOf(failure.code);
   const { code, details } = failure;
   const headers: Record<string, string> = { "Cache-Control": "no-store" };

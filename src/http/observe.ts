@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import type { RequestContext, Variables } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
-import { offeredId } from "./request.ts";
+import { validRequestId } from "./request.ts";
 
 /** One structured line. The path is logged without its query, and no header ever is: either could hold a secret. */
 export function log(c: RequestContext, event: string, fields: Record<string, unknown>): void {
@@ -26,7 +26,7 @@ export function log(c: RequestContext, event: string, fields: Record<string, unk
 export function observe(services: HttpDeps): MiddlewareHandler<{ Bindings: Env; Variables: Variables }> {
   return async (c, next) => {
     const startedAt = services.now();
-    c.set("requestId", offeredId(c.req.header("X-Request-Id")) ?? crypto.randomUUID());
+    c.set("requestId", validRequestId(c.req.header("X-Request-Id")) ?? crypto.randomUUID());
     c.set("startedAt", startedAt);
     await next();
     const milliseconds = services.now() - startedAt;

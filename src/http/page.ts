@@ -2,11 +2,11 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { Position } from "./cursor.ts";
 import type { HttpDeps } from "./deps.ts";
-import { wholeNumber } from "./request.ts";
+import { integerParam } from "./request.ts";
 
 /** The page that a query string asks for. */
 export function readPageRequest({ limit, cursor }: { limit?: string; cursor?: string }): PageRequest {
-  return { limit: wholeNumber("limit", limit, { min: 1, max: 100, fallback: 30 }), cursor };
+  return { limit: integerParam("limit", limit, { min: 1, max: 100, fallback: 30 }), cursor };
 }
 
 /** How much of a list, and from where: the cursor is the one a page before came with. */
@@ -35,29 +35,29 @@ export interface Page<T> {
 }
 
 /** One page of a list in order of tenant and name. `scope` is everything a cursor must not be carried across. */
-export function paged<T extends { tenant: string; name: string }>(
+export function listPage<T extends { tenant: string; name: string }>(
   services: HttpDeps,
   request: PageRequest,
   scope: unknown,
   read: ReadPage<T>,
 ): Promise<Result<Page<T>, Failure>> {
-  return pagedBy(services, request, scope, read, placeOf);
+  return listPageBy(services, request, scope, read, serverKey);
 }
 
 /** The key of a list in order of tenant and name. */
-export function placeOf({ tenant, name }: { tenant: string; name: string }): string[] {
+export function serverKey({ tenant, name }: { tenant: string; name: string }): string[] {
   return [tenant, name];
 }
 
 /** The same in the order of another key. */
-export async function pagedBy<T>(
+export async function listPageBy<T>(
   services: HttpDeps,
   { limit, cursor }: PageRequest,
   scope: unknown,
   read: ReadPage<T>,
   keyOf: (item: T) => string[],
 ): Promise<Result<Page<T>, Failure>> {
-  const start = await pageStart(services, cursor, scope);
+  const start = await readCursor(services, cursor, scope);
   if (!start.ok) return start;
   // One more than asked for tells whether there is a next page.
   const found = await read(start.value?.after ?? [], limit + 1);
@@ -65,7 +65,7 @@ export async function pagedBy<T>(
 }
 
 /** Where a page starts; nowhere in particular for the first. */
-export async function pageStart(
+export async function readCursor(
   { cursors }: HttpDeps,
   cursor: string | undefined,
   scope: unknown,
@@ -88,7 +88,7 @@ export async function pageOf<T>(
   const page: Page<T> = { items: items.slice(0, limit), generation };
   const first = start?.generation ?? generation;
   const last = page.items.at(-1);
-  const after = items.length > limit && last !== undefined ? keyOf(last) : stoppedAt && placeOf(stoppedAt);
+  const after = items.length > limit && last !== undefined ? keyOf(last) : stoppedAt && serverKey(stoppedAt);
   if (after !== undefined) page.nextCursor = await cursors.write({ after, generation: first }, scope);
   if (first !== generation) page.changed = true;
   return ok(page);

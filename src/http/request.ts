@@ -1,27 +1,32 @@
 import { checkScope, type Principal, type Scope } from "../auth/principal.ts";
 import { ServerName, type ServerRef, serverPattern, TenantName, tenantPattern } from "../kernel/names.ts";
 import type { RateLimiter } from "../kernel/rate-limit.ts";
-import { bad, type RequestContext, refuse, unwrap } from "./context.ts";
+import { type RequestContext, requestError, throwIf, unwrap } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
 
 /** Who is calling. Counts against their reads; writes are counted again, exactly, by the tenant's object. */
-export async function admit(c: RequestContext, services: HttpDeps, scope: Scope): Promise<Principal> {
+export async function authenticate(c: RequestContext, services: HttpDeps, scope: Scope): Promise<Principal> {
   const authorization = c.req.header("Authorization");
   const known = services.authenticator.peek(authorization);
   const principal = known ?? unwrap(await services.authenticator.authenticate(authorization));
-  return permit(c, services, principal, scope);
+  return authorize(c, services, principal, scope);
 }
 
 /** As `admit`, but without a token the caller is nobody in particular, who may read what is public. */
-export async function admitAnyone(c: RequestContext, services: HttpDeps): Promise<Principal> {
-  if (c.req.header("Authorization") !== undefined) return admit(c, services, "registry:read");
-  return permit(c, services, { ...nobody, subject: anonymousSubject(c.req.raw.headers) }, "registry:read");
+export async function authenticateOptional(c: RequestContext, services: HttpDeps): Promise<Principal> {
+  if (c.req.header("Authorization") !== undefined) return authenticate(c, services, "registry:read");
+  return authorize(
+    c,
+    services,
+    { ...anonymousPrincipal, subject: anonymousSubject(c.req.raw.headers) },
+    "registry:read",
+  );
 }
 
 const acceptableId = /^[A-Za-z0-9._-]{8,64}$/;
 
 /** The id that a request came with, if it can be shown and logged. */
-export function offeredId(offered: string | null | undefined): string | undefined {
+export function validRequestId(offered: string | null | undefined): string | undefined {
   return typeof offered === "string" && acceptableId.test(offered) ? offered : undefined;
 }
 
@@ -30,7 +35,7 @@ export function anonymousSubject(headers: Headers): string {
   return `anonymous ${headers.get("CF-Connecting-IP") ?? ""}`;
 }
 
-const nobody: Omit<Principal, "subject"> = {
+const anonymousPrincipal: Omit<Principal, "subject"> = {
   anonymous: true,
   tenants: [],
   scopes: ["registry:read"],
@@ -39,18 +44,18 @@ const nobody: Omit<Principal, "subject"> = {
 };
 
 /** What is left of admission once the caller is known: their rate and their scope. */
-export function permit(c: RequestContext, services: HttpDeps, principal: Principal, scope: Scope): Principal {
+export function authorize(c: RequestContext, services: HttpDeps, principal: Principal, scope: Scope): Principal {
   c.set("subject", principal.subject);
-  takeTurn(services, services.reads, principal.subject);
-  refuse(checkScope(principal, scope));
+  consumeRateLimit(services, services.readLimiter, principal.subject);
+  throwIf(checkScope(principal, scope));
   return principal;
 }
 
 /** Counts a request against what one caller may do. */
-export function takeTurn(services: HttpDeps, buckets: RateLimiter, caller: string): void {
+export function consumeRateLimit(services: HttpDeps, buckets: RateLimiter, caller: string): void {
   const allowed = buckets.consume(caller, services.now());
   if (allowed.ok) return;
-  throw bad("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
+  throw requestError("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
 }
 
 /** The server a path names. */
@@ -59,19 +64,20 @@ export function serverRef(c: RequestContext): ServerRef {
 }
 
 export function tenantName(value: unknown): string {
-  if (value === undefined || value === null || value === "") throw bad("ErrorTenantRequired");
+  if (value === undefined || value === null || value === "") throw requestError("ErrorTenantRequired");
   // The pattern first: a hot read passes here and needs no more.
   if (typeof value === "string" && tenantPattern.test(value)) return value;
   const parsed = TenantName.safeParse(value);
-  if (!parsed.success) throw bad("ErrorTenantInvalid", `Tenant name ${parsed.error.issues[0]?.message}`);
+  if (!parsed.success) throw requestError("ErrorTenantInvalid", `Tenant name ${parsed.error.issues[0]?.message}`);
   return parsed.data;
 }
 
 export function serverName(value: unknown): string {
-  if (value === undefined || value === null || value === "") throw bad("ErrorMCPServerNameRequired");
+  if (value === undefined || value === null || value === "") throw requestError("ErrorMCPServerNameRequired");
   if (typeof value === "string" && serverPattern.test(value)) return value;
   const parsed = ServerName.safeParse(value);
-  if (!parsed.success) throw bad("ErrorMCPServerNameInvalid", `MCP server name ${parsed.error.issues[0]?.message}`);
+  if (!parsed.success)
+    throw requestError("ErrorMCPServerNameInvalid", `MCP server name ${parsed.error.issues[0]?.message}`);
   return parsed.data;
 }
 
@@ -80,12 +86,13 @@ export function freshnessOf(c: RequestContext): Freshness {
   const strong = /(^|[\s,])no-(cache|store)\b/i.test(c.req.header("Cache-Control") ?? "");
   const wanted = c.req.header("Rollcall-Min-Generation");
   if (wanted === undefined) return { strong, minGeneration: 0 };
-  if (!/^\d{1,15}$/.test(wanted)) throw bad("ErrorBadRequest", "Rollcall-Min-Generation must be a whole number");
+  if (!/^\d{1,15}$/.test(wanted))
+    throw requestError("ErrorBadRequest", "Rollcall-Min-Generation must be a whole number");
   return { strong, minGeneration: Number(wanted) };
 }
 
 /** Query parameters by name. One that a route does not know is refused: a typo must not look like an answer. */
-export function parameters<Name extends string>(
+export function readQuery<Name extends string>(
   c: RequestContext,
   known: readonly Name[],
 ): Partial<Record<Name, string>> {
@@ -93,15 +100,16 @@ export function parameters<Name extends string>(
   for (const [name, values] of Object.entries(c.req.queries())) {
     if (!(known as readonly string[]).includes(name)) {
       const hint = known.length === 0 ? "none" : known.join(", ");
-      throw bad("ErrorBadRequest", `Unknown query parameter ${JSON.stringify(name)}; known: ${hint}`);
+      throw requestError("ErrorBadRequest", `Unknown query parameter ${JSON.stringify(name)}; known: ${hint}`);
     }
-    if (values.length > 1) throw bad("ErrorBadRequest", `Query parameter ${name} is given ${values.length} times`);
+    if (values.length > 1)
+      throw requestError("ErrorBadRequest", `Query parameter ${name} is given ${values.length} times`);
     found[name as Name] = values[0] ?? "";
   }
   return found;
 }
 
-export function wholeNumber(
+export function integerParam(
   name: string,
   value: string | undefined,
   range: { min: number; max: number; fallback: number },
@@ -109,15 +117,15 @@ export function wholeNumber(
   if (value === undefined) return range.fallback;
   const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
   if (!(number >= range.min && number <= range.max)) {
-    throw bad("ErrorBadRequest", `${name} must be a whole number from ${range.min} to ${range.max}`);
+    throw requestError("ErrorBadRequest", `${name} must be a whole number from ${range.min} to ${range.max}`);
   }
   return number;
 }
 
-export function flag(name: string, value: string | undefined): boolean {
+export function booleanParam(name: string, value: string | undefined): boolean {
   if (value === undefined || value === "false") return false;
   if (value === "true" || value === "") return true;
-  throw bad("ErrorBadRequest", `${name} must be true or false`);
+  throw requestError("ErrorBadRequest", `${name} must be true or false`);
 }
 
 /** How new an answer must be. */

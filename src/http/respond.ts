@@ -5,7 +5,7 @@ import type { RequestContext } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
 
 /** What an answer says about itself besides its data. */
-export interface AnswerMeta {
+export interface ResponseMeta {
   status?: number;
   etag?: string;
   generation?: number;
@@ -20,7 +20,7 @@ export const json = "application/json; charset=utf-8";
 const exposed =
   "ETag, Link, X-MCP-Session-ID, Rollcall-Generation, Rollcall-Source, Server-Timing, Retry-After, X-Request-Id, WWW-Authenticate";
 
-export function succeed(c: RequestContext, services: HttpDeps, data: unknown, meta: AnswerMeta = {}): Response {
+export function sendData(c: RequestContext, services: HttpDeps, data: unknown, meta: ResponseMeta = {}): Response {
   const { message } = meta;
   const body = JSON.stringify({ success: true, message, data });
   return send(c, services, body, json, meta);
@@ -32,13 +32,13 @@ export function send(
   services: HttpDeps,
   body: BodyInit | null,
   contentType: string,
-  meta: AnswerMeta,
+  meta: ResponseMeta,
 ): Response {
   const headers: Record<string, string> = {
     "Content-Type": contentType,
     "X-Content-Type-Options": "nosniff",
     "X-Request-Id": c.get("requestId"),
-    ...validators(services, c.req.header("Origin"), meta, services.now() - c.get("startedAt")),
+    ...cacheHeaders(services, c.req.header("Origin"), meta, services.now() - c.get("startedAt")),
     ...meta.headers,
   };
   if (meta.source !== undefined) c.set("source", meta.source);
@@ -46,11 +46,11 @@ export function send(
 }
 
 /** 304: no body, and of the headers of the answer it stands for those that say whether and how it may be used again. */
-export function notModified(c: RequestContext, services: HttpDeps, meta: AnswerMeta): Response {
+export function notModified(c: RequestContext, services: HttpDeps, meta: ResponseMeta): Response {
   if (meta.source !== undefined) c.set("source", meta.source);
   const headers = {
     "X-Request-Id": c.get("requestId"),
-    ...validators(services, c.req.header("Origin"), meta, services.now() - c.get("startedAt")),
+    ...cacheHeaders(services, c.req.header("Origin"), meta, services.now() - c.get("startedAt")),
     ...meta.headers,
   };
   return new Response(null, { status: 304, headers });
@@ -60,7 +60,7 @@ export function notModified(c: RequestContext, services: HttpDeps, meta: AnswerM
 export function sendConditional(
   c: RequestContext,
   services: HttpDeps,
-  meta: AnswerMeta & { etag: string },
+  meta: ResponseMeta & { etag: string },
   respond: () => Response | Promise<Response>,
 ): Response | Promise<Response> {
   const known = c.req.header("If-None-Match");
@@ -69,10 +69,10 @@ export function sendConditional(
 }
 
 /** What an answer and the 304 that stands for it have in common. */
-export function validators(
+export function cacheHeaders(
   { config }: HttpDeps,
   origin: string | undefined,
-  { etag, generation, source }: AnswerMeta,
+  { etag, generation, source }: ResponseMeta,
   milliseconds: number,
 ): Record<string, string> {
   const headers: Record<string, string> = { "Cache-Control": "private, no-cache", ...corsHeaders(config, origin) };

@@ -2,7 +2,7 @@ import { BoundedCache } from "../kernel/bounded-cache.ts";
 import type { Usage } from "../kernel/platform/usage.ts";
 
 /** A whole answer, ready to be sent again to the same caller with the same question. */
-export interface KeptAnswer {
+export interface CachedResponse {
   /** As the metrics name it. */
   route: string;
   /** All of the body, or what stands before and behind the id of a message; absent while only the tag was asked for. */
@@ -27,8 +27,8 @@ const overhead = 2_048;
  * Answers of this isolate by who asked what. One is kept after it was made the long way, with every check made; while
  * the same caller asks the same and nothing it depends on has moved, it is sent again without making any of it anew.
  */
-export class KeptAnswers {
-  readonly #memory = new BoundedCache<KeptAnswer>(memoryBytes);
+export class ResponseStore {
+  readonly #memory = new BoundedCache<CachedResponse>(memoryBytes);
   readonly #operations: Usage;
 
   constructor(operations: Usage) {
@@ -39,7 +39,7 @@ export class KeptAnswers {
     return this.#memory.size;
   }
 
-  find(key: string, now: number): KeptAnswer | undefined {
+  find(key: string, now: number): CachedResponse | undefined {
     const answer = this.#memory.get(key);
     if (answer === undefined) return undefined;
     if (answer.until > now && answer.holds()) {
@@ -50,12 +50,12 @@ export class KeptAnswers {
     return undefined;
   }
 
-  keep(key: string, answer: KeptAnswer): void {
+  keep(key: string, answer: CachedResponse): void {
     this.#memory.set(key, answer, sizeOf(answer) + 2 * key.length + overhead);
   }
 }
 
-function sizeOf({ body }: KeptAnswer): number {
+function sizeOf({ body }: CachedResponse): number {
   if (body === undefined) return 0;
   return body instanceof Uint8Array ? body.byteLength : 2 * (body.before.length + body.behind.length);
 }

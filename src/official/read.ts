@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, pagedBy } from "../http/page.ts";
+import { listPageBy, type Page, type PageRequest } from "../http/page.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { parseRfc3339 } from "../kernel/time.ts";
@@ -15,7 +15,7 @@ export function listOfficial(
   page: PageRequest,
 ): Promise<Result<Page<ListedVersion>, Failure>> {
   const scope = { list: "versions", ...filter };
-  return pagedBy(
+  return listPageBy(
     services,
     page,
     scope,

@@ -1,8 +1,8 @@
 import { readDocument } from "../http/body.ts";
-import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
-import { dotted } from "../http/errors.ts";
+import { type App, type RequestContext, requestError, unwrap } from "../http/context.ts";
+import { toDotPath } from "../http/errors.ts";
 import { readPageRequest } from "../http/page.ts";
-import { admitAnyone, flag, parameters } from "../http/request.ts";
+import { authenticateOptional, booleanParam, readQuery } from "../http/request.ts";
 import { publicOrigin, send, sendConditional } from "../http/respond.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { version as ownVersion, service } from "../kernel/version.ts";
@@ -39,8 +39,8 @@ export async function answer(
 export function officialRoutes(app: App, services: OfficialDeps): void {
   for (const prefix of officialPrefixes) {
     app.get(`${prefix}/servers`, async (c) => {
-      await admitAnyone(c, services);
-      const query = parameters(c, ["cursor", "limit", "search", "updated_since", "version", "include_deleted"]);
+      await authenticateOptional(c, services);
+      const query = readQuery(c, ["cursor", "limit", "search", "updated_since", "version", "include_deleted"]);
       const { cursor, limit } = query;
       const page = readPageRequest({ limit, cursor: cursor || undefined });
       const { items, nextCursor, generation } = unwrap(await listOfficial(services, filterOf(query), page));
@@ -56,8 +56,8 @@ export function officialRoutes(app: App, services: OfficialDeps): void {
     });
 
     app.get(`${prefix}/servers/:serverName/versions`, async (c) => {
-      await admitAnyone(c, services);
-      const includeDeleted = flag("include_deleted", parameters(c, ["include_deleted"]).include_deleted);
+      await authenticateOptional(c, services);
+      const includeDeleted = booleanParam("include_deleted", readQuery(c, ["include_deleted"]).include_deleted);
       const versions = unwrap(await officialVersions(services, officialName(c), includeDeleted));
       const origin = publicOrigin(c, services.config);
       const servers = versions.map((item) => serverResponse(item, origin));
@@ -65,22 +65,22 @@ export function officialRoutes(app: App, services: OfficialDeps): void {
     });
 
     app.get(`${prefix}/servers/:serverName/versions/:version`, async (c) => {
-      await admitAnyone(c, services);
-      const includeDeleted = flag("include_deleted", parameters(c, ["include_deleted"]).include_deleted);
+      await authenticateOptional(c, services);
+      const includeDeleted = booleanParam("include_deleted", readQuery(c, ["include_deleted"]).include_deleted);
       const { version } = c.req.param();
       const found = unwrap(await officialVersion(services, officialName(c), version, includeDeleted));
       return answer(c, services, serverResponse(found, publicOrigin(c, services.config)));
     });
 
     app.post(`${prefix}/validate`, async (c) => {
-      await admitAnyone(c, services);
-      parameters(c, []);
+      await authenticateOptional(c, services);
+      readQuery(c, []);
       const { bounds } = services.config;
       const document = await readDocument(c, { bytes: bounds.serverJsonBytes, depth: bounds.depth });
       const damage = document.issues.map((issue) => ({ ...issue, kind: "json" as const }));
       const issues = [...damage, ...serverJsonIssues(document.value)].map(({ kind, path, rule, message }) => ({
         type: kind,
-        path: dotted(path),
+        path: toDotPath(path),
         message,
         severity: "error",
         reference: rule,
@@ -94,7 +94,7 @@ export function officialRoutes(app: App, services: OfficialDeps): void {
       ["version", { version: ownVersion, name: service }],
     ] as const) {
       app.get(`${prefix}/${path}`, (c) => {
-        parameters(c, []);
+        readQuery(c, []);
         return send(c, services, JSON.stringify(body), json, {});
       });
     }
@@ -106,22 +106,22 @@ export function officialName(c: RequestContext): string {
   const name = c.req.param("serverName") ?? "";
   if (OfficialName.safeParse(name).success) return name;
   const message = `Server not found: ${JSON.stringify(name.slice(0, 200))} is no name; names are namespace/name, with the slash as %2F`;
-  throw bad("ErrorMCPServerNotFound", message);
+  throw requestError("ErrorMCPServerNotFound", message);
 }
 
 type ListQuery = Partial<Record<"search" | "updated_since" | "version" | "include_deleted", string>>;
 
 function filterOf({ search, updated_since, version, include_deleted }: ListQuery): VersionFilter {
   if (search !== undefined && search.length > 1_000)
-    throw bad("ErrorBadRequest", "search is longer than 1000 characters");
-  const isDeletedWanted = flag("include_deleted", include_deleted);
+    throw requestError("ErrorBadRequest", "search is longer than 1000 characters");
+  const isDeletedWanted = booleanParam("include_deleted", include_deleted);
   const updatedSince = updated_since ? storedTime(updated_since) : undefined;
   if (updated_since && updatedSince === undefined) {
     const hint = "an RFC 3339 time such as 2025-08-07T13:15:04.280Z, with + written as %2B";
-    throw bad("ErrorBadRequest", `Invalid updated_since: expected ${hint}`);
+    throw requestError("ErrorBadRequest", `Invalid updated_since: expected ${hint}`);
   }
   if (updatedSince !== undefined && include_deleted !== undefined && !isDeletedWanted) {
-    throw bad(
+    throw requestError(
       "ErrorBadRequest",
       "include_deleted cannot be false beside updated_since: what was deleted since is part of it",
     );

@@ -1,7 +1,7 @@
 import { checkTenantScope, type Principal } from "../auth/principal.ts";
-import { readDocument, validated } from "../http/body.ts";
-import { type App, bad, type RequestContext, RequestFailed, refuse, unwrap } from "../http/context.ts";
-import { admit, parameters } from "../http/request.ts";
+import { parseBody, readDocument } from "../http/body.ts";
+import { type App, type RequestContext, RequestFailed, requestError, throwIf, unwrap } from "../http/context.ts";
+import { authenticate, readQuery } from "../http/request.ts";
 import { publicOrigin } from "../http/respond.ts";
 import type { Writer } from "../registry/contract.ts";
 import { refreshNow } from "../registry/read.ts";
@@ -18,8 +18,8 @@ export function officialWriteRoutes(app: App, services: OfficialDeps): void {
 
   for (const prefix of officialPrefixes) {
     app.post(`${prefix}/publish`, async (c) => {
-      const principal = await admit(c, services, "registry:publish");
-      parameters(c, []);
+      const principal = await authenticate(c, services, "registry:publish");
+      readQuery(c, []);
       const document = await readDocument(c, { bytes: bounds.serverJsonBytes, depth: bounds.depth });
       // Permission comes before the rest of the document is looked at.
       const { name } = (document.value ?? {}) as { name?: unknown };
@@ -35,7 +35,7 @@ export function officialWriteRoutes(app: App, services: OfficialDeps): void {
     app.patch(`${prefix}/servers/:serverName/versions/:version/status`, async (c) => {
       const { version } = c.req.param();
       const [changed] = await statusChange(c, services, version);
-      if (changed === undefined) throw bad("ErrorVersionNotFound");
+      if (changed === undefined) throw requestError("ErrorVersionNotFound");
       return answer(c, services, changed);
     });
 
@@ -46,11 +46,11 @@ export function officialWriteRoutes(app: App, services: OfficialDeps): void {
 
     const version = `${prefix}/servers/:serverName/versions/:version`;
     const neither = async (c: RequestContext): Promise<never> => {
-      const principal = await admit(c, services, "registry:publish");
-      parameters(c, []);
+      const principal = await authenticate(c, services, "registry:publish");
+      readQuery(c, []);
       writerOf(principal, officialName(c));
       const instead = "A published version never changes: publish another, or set its status";
-      throw bad("ErrorNotImplemented", instead);
+      throw requestError("ErrorNotImplemented", instead);
     };
     app.put(version, neither);
     app.delete(version, neither);
@@ -68,22 +68,22 @@ export function officialWriteRoutes(app: App, services: OfficialDeps): void {
       ["version", "GET, HEAD"],
     ]) {
       app.all(`${prefix}/${path}`, () => {
-        throw bad("ErrorMethodNotAllowed", undefined, { allow });
+        throw requestError("ErrorMethodNotAllowed", undefined, { allow });
       });
     }
   }
 }
 
 async function statusChange(c: RequestContext, services: OfficialDeps, only: string | undefined) {
-  const principal = await admit(c, services, "registry:publish");
-  parameters(c, []);
+  const principal = await authenticate(c, services, "registry:publish");
+  readQuery(c, []);
   const name = officialName(c);
   const writer = writerOf(principal, name);
   const { bounds } = services.config;
   const document = await readDocument(c, { bytes: bounds.configBytes, depth: bounds.depth });
-  const update = validated(StatusUpdate, document, "ErrorBadRequest");
+  const update = parseBody(StatusUpdate, document, "ErrorBadRequest");
   if (update.status === "active" && update.statusMessage !== undefined) {
-    throw bad("ErrorBadRequest", "statusMessage cannot come with the status active");
+    throw requestError("ErrorBadRequest", "statusMessage cannot come with the status active");
   }
   const { versions } = unwrap(await changeVersions(services, writer, name, only, update));
   return versions.map((version) => serverResponse(version, publicOrigin(c, services.config)));
@@ -91,7 +91,7 @@ async function statusChange(c: RequestContext, services: OfficialDeps, only: str
 
 function writerOf(principal: Principal, name: string): Writer {
   const { tenant } = placeOf(name);
-  refuse(checkTenantScope(principal, tenant, "registry:publish"));
+  throwIf(checkTenantScope(principal, tenant, "registry:publish"));
   return { tenant, subject: principal.subject };
 }
 

@@ -1,8 +1,8 @@
-import { readDocument, validated } from "../http/body.ts";
-import { type App, bad, type RequestContext, RequestFailed, unwrap } from "../http/context.ts";
-import { admit, flag, freshnessOf, parameters, serverRef } from "../http/request.ts";
-import { type AnswerMeta, notModified, send, succeed } from "../http/respond.ts";
-import { keepAnswer } from "../http/response-cache.ts";
+import { parseBody, readDocument } from "../http/body.ts";
+import { type App, type RequestContext, RequestFailed, requestError, unwrap } from "../http/context.ts";
+import { authenticate, booleanParam, freshnessOf, readQuery, serverRef } from "../http/request.ts";
+import { notModified, type ResponseMeta, send, sendData } from "../http/respond.ts";
+import { cacheResponse } from "../http/response-cache.ts";
 import { etagOf, matchesEtag } from "../kernel/etag.ts";
 import { failure } from "../kernel/failure.ts";
 import { readableHead } from "./access.ts";
@@ -21,17 +21,17 @@ import { effectiveBy, writerTo, written } from "./write.ts";
 export async function readView(c: RequestContext, services: RegistryDeps, view: View): Promise<Response> {
   const ref = serverRef(c);
   const freshness = freshnessOf(c);
-  if (c.req.url.includes("?")) parameters(c, []);
-  const principal = await admit(c, services, "registry:read");
+  if (c.req.url.includes("?")) readQuery(c, []);
+  const principal = await authenticate(c, services, "registry:read");
   const remembered = services.heads.peek(ref, freshness);
   const resolved = remembered ?? unwrap(await resolveHead(services, principal, ref, freshness));
   const head = unwrap(readableHead(principal, ref.tenant, resolved, freshness.minGeneration));
 
   // What has to be looked at anew, or was not in memory, is not kept.
-  const keep = (body: Uint8Array | undefined, meta: AnswerMeta) => {
+  const keep = (body: Uint8Array | undefined, meta: ResponseMeta) => {
     if (remembered === undefined || meta.source !== "memory" || isUnread(head)) return;
     const holds = () => services.heads.peek(ref, asCached) === remembered;
-    keepAnswer(c, services, { question: c.req.url, body: () => body, contentType: view.contentType, meta, holds });
+    cacheResponse(c, services, { question: c.req.url, body: () => body, contentType: view.contentType, meta, holds });
   };
   const meta = { etag: etagOf(head, view.version), generation: resolved.asOf, source: resolved.source };
   const ifNoneMatch = c.req.header("If-None-Match");
@@ -55,7 +55,7 @@ export function capabilitiesRoutes(app: App, services: RegistryDeps): void {
   app.put(path, async (c) => {
     const ref = serverRef(c);
     const writer = await writerTo(c, services, ref.tenant);
-    const partial = flag("partial", parameters(c, ["partial"]).partial);
+    const partial = booleanParam("partial", readQuery(c, ["partial"]).partial);
     const document = await readDocument(c, { bytes: bounds.manifestBytes, depth: bounds.depth });
     const published = unwrap(await publishDocument(services, ref, writer, document, partial));
     const { head, rejected, narrowed, ...result } = published;
@@ -64,26 +64,26 @@ export function capabilitiesRoutes(app: App, services: RegistryDeps): void {
       rejected: partial ? rejected : undefined,
       effectiveBy: narrowed ? effectiveBy(services.now()) : undefined,
     };
-    return succeed(c, services, data, written(head, published.outcome === "created" ? 201 : 200));
+    return sendData(c, services, data, written(head, published.outcome === "created" ? 201 : 200));
   });
 
   app.patch(path, async (c) => {
     const ref = serverRef(c);
     const writer = await writerTo(c, services, ref.tenant);
-    parameters(c, []);
+    readQuery(c, []);
     const document = await readDocument(c, { bytes: bounds.configBytes, depth: bounds.depth });
-    const { items } = validated(ItemSwitch, document);
+    const { items } = parseBody(ItemSwitch, document);
     const switches = items.map(({ kind, name, enabled }) => ({ kind, key: name, enabled }));
     const { head, generation, changed, narrowed } = unwrap(
       await services.tenant(ref.tenant).switchItems(writer, ref.name, switches),
     );
     await services.heads.confirm(head);
     const data = { generation, changed, effectiveBy: narrowed ? effectiveBy(services.now()) : undefined };
-    return succeed(c, services, data, written(head));
+    return sendData(c, services, data, written(head));
   });
 
   app.all(path, () => {
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD, PUT, PATCH" });
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD, PUT, PATCH" });
   });
 }
 
@@ -102,6 +102,6 @@ export function viewsRoutes(app: App, services: RegistryDeps): void {
   });
 
   app.all("/api/mcp/capabilities/:tenant/:name/:view", () => {
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
   });
 }

@@ -1,7 +1,7 @@
 import { flatten } from "../formats/rtfs/index.ts";
-import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
-import { admitAnyone, flag, freshnessOf, parameters, tenantName } from "../http/request.ts";
-import { send, sendConditional, succeed } from "../http/respond.ts";
+import { type App, type RequestContext, requestError, unwrap } from "../http/context.ts";
+import { authenticateOptional, booleanParam, freshnessOf, readQuery, tenantName } from "../http/request.ts";
+import { send, sendConditional, sendData } from "../http/respond.ts";
 import { capabilityText, readCapability } from "./capability.ts";
 import type { RegistryDeps } from "./deps.ts";
 import { capabilityDocument } from "./views/capability.ts";
@@ -15,22 +15,22 @@ type Format = keyof typeof formats;
 export function capabilityRoutes(app: App, services: RegistryDeps): void {
   app.get(path, async (c) => {
     const tenant = tenantName(c.req.param("tenant"));
-    const principal = await admitAnyone(c, services);
+    const principal = await authenticateOptional(c, services);
     const { minGeneration } = freshnessOf(c);
     const found = unwrap(await readCapability(services, principal, tenant, c.req.param("capabilityId"), minGeneration));
-    const query = parameters(c, ["format", "layout", "hints"]);
+    const query = readQuery(c, ["format", "layout", "hints"]);
 
     const format = formatOf(c, query.format);
-    const hints = flag("hints", query.hints);
+    const hints = booleanParam("hints", query.hints);
     const flat = layoutOf(query.layout) === "flat";
-    if (flat && format === "rtfs") throw bad("ErrorBadRequest", "The flat layout comes as JSON or YAML");
+    if (flat && format === "rtfs") throw requestError("ErrorBadRequest", "The flat layout comes as JSON or YAML");
     const variant = `${format}${flat ? ".flat" : ""}${hints ? ".hints" : ""}`;
     const etag = `W/"${found.capability.digest}.${found.head.overlay}.k1.${variant}"`;
     const meta = { etag, generation: found.generation, source: "object" as const, headers: { Vary: "Accept" } };
     return sendConditional(c, services, meta, () => {
       const document = capabilityDocument(found, { hints });
       const data = flat ? flatLayout(document) : document;
-      if (format === "json") return succeed(c, services, data, meta);
+      if (format === "json") return sendData(c, services, data, meta);
       const { text, losses } = capabilityText(format, data);
       const headers: Record<string, string> = { ...meta.headers };
       if (losses.length > 0) headers["Rollcall-Losses"] = losses.map(encodeURI).join(" ").slice(0, 1_000);
@@ -39,7 +39,7 @@ export function capabilityRoutes(app: App, services: RegistryDeps): void {
   });
 
   app.all(path, () => {
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
   });
 }
 
@@ -47,7 +47,7 @@ export function capabilityRoutes(app: App, services: RegistryDeps): void {
 function formatOf(c: RequestContext, wanted: string | undefined): Format {
   if (wanted !== undefined) {
     if (Object.hasOwn(formats, wanted)) return wanted as Format;
-    throw bad("ErrorBadRequest", `format must be one of ${Object.keys(formats).join(", ")}`);
+    throw requestError("ErrorBadRequest", `format must be one of ${Object.keys(formats).join(", ")}`);
   }
   const accept = c.req.header("Accept") ?? "";
   if (/\b(?:application|text)\/(?:x-)?yaml\b/i.test(accept)) return "yaml";
@@ -57,7 +57,7 @@ function formatOf(c: RequestContext, wanted: string | undefined): Format {
 function layoutOf(wanted: string | undefined): "hierarchical" | "flat" {
   if (wanted === undefined || wanted === "hierarchical") return "hierarchical";
   if (wanted === "flat") return "flat";
-  throw bad("ErrorBadRequest", "layout must be hierarchical or flat");
+  throw requestError("ErrorBadRequest", "layout must be hierarchical or flat");
 }
 
 /** The old layout: metadata as one level of keys joined with `_`. */

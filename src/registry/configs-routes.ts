@@ -1,9 +1,9 @@
 import { isMember } from "../auth/principal.ts";
-import { readDocument, validated } from "../http/body.ts";
-import { type App, bad, type RequestContext, refuse, unwrap } from "../http/context.ts";
+import { parseBody, readDocument } from "../http/body.ts";
+import { type App, type RequestContext, requestError, throwIf, unwrap } from "../http/context.ts";
 import { readPageRequest } from "../http/page.ts";
-import { admit, freshnessOf, parameters, serverName, serverRef, tenantName } from "../http/request.ts";
-import { sendConditional, succeed } from "../http/respond.ts";
+import { authenticate, freshnessOf, readQuery, serverName, serverRef, tenantName } from "../http/request.ts";
+import { sendConditional, sendData } from "../http/respond.ts";
 import { etagOf } from "../kernel/etag.ts";
 import { generationObjection, insiderObjection } from "./access.ts";
 import type { ServerEntry, SourceDetail, Writer } from "./contract.ts";
@@ -19,24 +19,24 @@ const onePath = "/api/mcp/configs/:tenant/:name";
 /** Servers and their settings. */
 export function configsRoutes(app: App, services: RegistryDeps): void {
   app.get(listPath, async (c) => {
-    const principal = await admit(c, services, "registry:read");
-    const query = parameters(c, ["tenant", "visibility", "limit", "cursor"]);
+    const principal = await authenticate(c, services, "registry:read");
+    const query = readQuery(c, ["tenant", "visibility", "limit", "cursor"]);
     const tenant = query.tenant === undefined ? undefined : tenantName(query.tenant);
-    if (tenant !== undefined) refuse(insiderObjection(principal, tenant));
+    if (tenant !== undefined) throwIf(insiderObjection(principal, tenant));
     if (query.visibility !== undefined && query.visibility !== "public") {
-      throw bad("ErrorBadRequest", 'visibility can only be "public": the public servers of every tenant');
+      throw requestError("ErrorBadRequest", 'visibility can only be "public": the public servers of every tenant');
     }
     const list = { whose: query.visibility === "public" ? ("public" as const) : ("own" as const), tenant };
     const sole = soleTenant(principal, list);
     const { minGeneration } = freshnessOf(c);
     if (minGeneration > 0 && sole === undefined) {
-      throw bad("ErrorBadRequest", "Rollcall-Min-Generation is a tenant's: name one with ?tenant=");
+      throw requestError("ErrorBadRequest", "Rollcall-Min-Generation is a tenant's: name one with ?tenant=");
     }
     const page = unwrap(await listServers(services, principal, list, readPageRequest(query)));
-    refuse(generationObjection(minGeneration, page.generation));
+    throwIf(generationObjection(minGeneration, page.generation));
     const meta = { message: "MCP server list retrieved successfully", source: "object" as const };
     // Across tenants there is no tenant's generation to speak of; the one in the page only orders its pages.
-    return succeed(c, services, page, sole === undefined ? meta : { ...meta, generation: page.generation });
+    return sendData(c, services, page, sole === undefined ? meta : { ...meta, generation: page.generation });
   });
 
   app.post(listPath, async (c) => {
@@ -45,7 +45,7 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
     await services.heads.confirm(head);
     readSources(c, services, config);
     const message = "MCP server created successfully";
-    return succeed(c, services, { ...config, generation }, { ...written(head, 201), message });
+    return sendData(c, services, { ...config, generation }, { ...written(head, 201), message });
   });
 
   app.put(listPath, async (c) => {
@@ -55,42 +55,42 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
     readSources(c, services, config);
     const until = narrowed ? { effectiveBy: effectiveBy(services.now()) } : {};
     const message = "MCP server updated successfully";
-    return succeed(c, services, { ...config, generation, ...until }, { ...written(head), message });
+    return sendData(c, services, { ...config, generation, ...until }, { ...written(head), message });
   });
 
   app.get(onePath, async (c) => {
-    parameters(c, []);
+    readQuery(c, []);
     const ref = serverRef(c);
     const { minGeneration } = freshnessOf(c);
-    const principal = await admit(c, services, "registry:read");
+    const principal = await authenticate(c, services, "registry:read");
     const { entry, generation } = unwrap(await readServer(services, principal, ref, minGeneration));
     const meta = { etag: etagOf(entry.head, "config"), generation, source: "object" as const };
     return sendConditional(c, services, meta, async () => {
       const message = "MCP server information retrieved successfully";
       // Sources, policy and whatever else is in a config are the tenant's own business.
-      if (!isMember(principal, ref.tenant)) return succeed(c, services, summaryOf(entry), { ...meta, message });
+      if (!isMember(principal, ref.tenant)) return sendData(c, services, summaryOf(entry), { ...meta, message });
       const hasSources = entry.head.sources !== undefined;
       const sources = hasSources ? await services.tenant(ref.tenant).sources(ref.name) : undefined;
-      return succeed(c, services, shown(entry, sources), { ...meta, message });
+      return sendData(c, services, shown(entry, sources), { ...meta, message });
     });
   });
 
   app.delete(onePath, async (c) => {
     const ref = serverRef(c);
     const writer = await writerTo(c, services, ref.tenant);
-    parameters(c, []);
+    readQuery(c, []);
     const { head, generation } = unwrap(await services.tenant(ref.tenant).deleteServer(writer, ref.name));
     await services.heads.confirm(head);
     const data = { generation, effectiveBy: effectiveBy(services.now()) };
     const meta = { generation: head.asOf, source: "object" as const, message: "MCP server deleted successfully" };
-    return succeed(c, services, data, meta);
+    return sendData(c, services, data, meta);
   });
 
   app.all(listPath, () => {
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD, POST, PUT" });
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD, POST, PUT" });
   });
   app.all(onePath, () => {
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD, DELETE" });
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD, DELETE" });
   });
 }
 
@@ -118,8 +118,8 @@ function readSources(c: RequestContext, services: RegistryDeps, { tenant, name, 
 
 /** The config in a body, and who is writing it. Permission comes before the rest of the document is looked at. */
 async function submitted(c: RequestContext, services: RegistryDeps): Promise<{ config: ServerConfig; writer: Writer }> {
-  const principal = await admit(c, services, "registry:publish");
-  parameters(c, []);
+  const principal = await authenticate(c, services, "registry:publish");
+  readQuery(c, []);
   const { bounds } = services.config;
   const document = await readDocument(c, { bytes: bounds.configBytes, depth: bounds.depth });
   const value = (typeof document.value === "object" && document.value !== null ? document.value : {}) as Record<
@@ -130,5 +130,5 @@ async function submitted(c: RequestContext, services: RegistryDeps): Promise<{ c
   const writer = asWriter(c, principal, tenant);
   serverName(value.name);
   const declared = Object.fromEntries(Object.entries(value).filter(([key]) => !answerKeys.includes(key)));
-  return { config: validated(ServerConfig, { ...document, value: declared }), writer };
+  return { config: parseBody(ServerConfig, { ...document, value: declared }), writer };
 }

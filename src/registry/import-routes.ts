@@ -4,9 +4,9 @@ import { importMcp } from "../formats/mcp/import-mcp.ts";
 import { importOpenApi } from "../formats/openapi/import-openapi.ts";
 import { importRtfs } from "../formats/rtfs/index.ts";
 import { mediaType, readDocument, readText } from "../http/body.ts";
-import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
-import { flag, parameters, serverName, tenantName } from "../http/request.ts";
-import { succeed } from "../http/respond.ts";
+import { type App, type RequestContext, requestError, unwrap } from "../http/context.ts";
+import { booleanParam, readQuery, serverName, tenantName } from "../http/request.ts";
+import { sendData } from "../http/respond.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { parseStrictJson, type StrictJson } from "../kernel/strict-json.ts";
@@ -52,42 +52,45 @@ export function importsRoutes(app: App, services: RegistryDeps): void {
   const { bounds } = services.config;
 
   app.post(path, async (c) => {
-    const query = parameters(c, ["tenant", "name", "dryRun"]);
+    const query = readQuery(c, ["tenant", "name", "dryRun"]);
     const ref = { tenant: tenantName(query.tenant), name: serverName(query.name) };
     const writer = await writerTo(c, services, ref.tenant);
-    const dryRun = flag("dryRun", query.dryRun);
+    const dryRun = booleanParam("dryRun", query.dryRun);
     const importer = Object.hasOwn(importers, c.req.param("format")) ? importers[c.req.param("format")] : undefined;
     if (importer === undefined) {
-      throw bad("ErrorNotFound", `There is no importer of that name; there are ${Object.keys(importers).join(", ")}`);
+      throw requestError(
+        "ErrorNotFound",
+        `There is no importer of that name; there are ${Object.keys(importers).join(", ")}`,
+      );
     }
     const imported = await importer(c, services, ref.name);
     if (!imported.ok) {
       const { message, line, column, path: at } = imported.error;
       const where = line === undefined ? "" : ` at line ${line}, column ${column}`;
       const place = at === undefined || at === "" ? "" : ` at ${at}`;
-      throw bad("ErrorInvalidBody", `${message}${where}${place}`, { ...imported.error });
+      throw requestError("ErrorInvalidBody", `${message}${where}${place}`, { ...imported.error });
     }
     const { manifest, warnings } = imported.value;
     const prepared = unwrap(await prepareDocument(services, ref, unwrap(asDocument(manifest, bounds.depth)), true));
     if (prepared.capabilities.length === 0 && prepared.rejected.length > 0) {
       // Taking what is valid must not mean emptying the server when nothing is.
       const issues = prepared.rejected.flatMap(({ issues: reasons }) => reasons).slice(0, 100);
-      throw bad("ErrorMCPServerValidation", "Nothing in the document could be published", { issues });
+      throw requestError("ErrorMCPServerValidation", "Nothing in the document could be published", { issues });
     }
     const counts = countKinds(prepared.capabilities);
     if (dryRun) {
       const { digest, flags, rejected, capabilities } = prepared;
       const items = capabilities.map(({ kind, key, id, tokens }) => ({ kind, name: key, id, tokens }));
-      return succeed(c, services, { dryRun, digest, counts, warnings, rejected, flags, capabilities: items });
+      return sendData(c, services, { dryRun, digest, counts, warnings, rejected, flags, capabilities: items });
     }
     const { head, narrowed, ...published } = unwrap(await publishPrepared(services, ref, writer, prepared, true));
     const until = narrowed ? { effectiveBy: effectiveBy(services.now()) } : {};
     const data = { ...published, counts, warnings, ...until };
-    return succeed(c, services, data, written(head, published.outcome === "created" ? 201 : 200));
+    return sendData(c, services, data, written(head, published.outcome === "created" ? 201 : 200));
   });
 
   app.all(path, () => {
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "POST" });
   });
 }
 
@@ -111,9 +114,9 @@ async function plainData(c: RequestContext, { config: { bounds } }: RegistryDeps
   const { value, issues } = await readDocument(c, { bytes: bounds.importBytes, depth: bounds.depth, yamlBytes });
   const damage = issues.filter(({ rule }) => rule !== "lossy-number");
   const [first] = damage;
-  if (first !== undefined) throw bad("ErrorInvalidBody", `${first.path} ${first.message}`, { issues: damage });
+  if (first !== undefined) throw requestError("ErrorInvalidBody", `${first.path} ${first.message}`, { issues: damage });
   if (issues.length > 0 && !allFinite(value))
-    throw bad("ErrorInvalidBody", "A number is larger than any number can be");
+    throw requestError("ErrorInvalidBody", "A number is larger than any number can be");
   return { value, warnings: issues.map(({ path: at, message }) => `${at} ${message}`.trim()) };
 }
 

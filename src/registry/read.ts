@@ -1,6 +1,6 @@
 import { isMember, type Principal } from "../auth/principal.ts";
 import { type RequestContext, unwrap } from "../http/context.ts";
-import { admit, type Freshness, freshnessOf, serverRef } from "../http/request.ts";
+import { authenticate, type Freshness, freshnessOf, serverRef } from "../http/request.ts";
 import { etagOf } from "../kernel/etag.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { ServerRef } from "../kernel/names.ts";
@@ -56,7 +56,7 @@ export async function resolveHead(
 export async function readRequestedManifest(c: RequestContext, services: RegistryDeps): Promise<PublishedManifest> {
   const ref = serverRef(c);
   const freshness = freshnessOf(c);
-  const principal = await admit(c, services, "registry:read");
+  const principal = await authenticate(c, services, "registry:read");
   return unwrap(await readManifest(services, principal, ref, freshness));
 }
 

@@ -1,6 +1,6 @@
-import { type App, bad, type RequestContext, refuse, unwrap } from "../http/context.ts";
-import { admit, freshnessOf, parameters, serverRef, wholeNumber } from "../http/request.ts";
-import { sendConditional, succeed } from "../http/respond.ts";
+import { type App, type RequestContext, requestError, throwIf, unwrap } from "../http/context.ts";
+import { authenticate, freshnessOf, integerParam, readQuery, serverRef } from "../http/request.ts";
+import { sendConditional, sendData } from "../http/respond.ts";
 import { sectionForKind } from "../manifest/schema/manifest.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
 import { insiderObjection, readableHead } from "./access.ts";
@@ -17,9 +17,9 @@ const path = "/api/mcp/capabilities/:tenant/:name";
 export function historyRoutes(app: App, services: RegistryDeps): void {
   app.get(`${path}/revisions`, async (c) => {
     const { ref, principal, minGeneration } = await insider(c, services);
-    const query = parameters(c, ["limit", "before"]);
-    const limit = wholeNumber("limit", query.limit, { min: 1, max: 100, fallback: 30 });
-    const before = wholeNumber("before", query.before, { min: 1, max: 1e15, fallback: Number.MAX_SAFE_INTEGER });
+    const query = readQuery(c, ["limit", "before"]);
+    const limit = integerParam("limit", query.limit, { min: 1, max: 100, fallback: 30 });
+    const before = integerParam("before", query.before, { min: 1, max: 1e15, fallback: Number.MAX_SAFE_INTEGER });
     const { revisions, generation, head } = await services.tenant(ref.tenant).revisions(ref.name, before, limit + 1);
     const shown = unwrap(readableHead(principal, ref.tenant, { head, asOf: generation }, minGeneration));
     const { digest: current = null } = shown;
@@ -27,12 +27,12 @@ export function historyRoutes(app: App, services: RegistryDeps): void {
     // One more than asked for tells whether there is a next page.
     const next = revisions.length > limit ? { nextBefore: items.at(-1)?.number } : {};
     const data = { current, items, generation, ...next };
-    return succeed(c, services, data, { generation, source: "object" });
+    return sendData(c, services, data, { generation, source: "object" });
   });
 
   app.get(`${path}/revisions/:digest`, async (c) => {
     const { ref, principal, minGeneration } = await insider(c, services);
-    parameters(c, []);
+    readQuery(c, []);
     const wanted = { parameter: "digest", value: c.req.param("digest") };
     const retained = unwrap(await readRevision(services, principal, ref, wanted, minGeneration));
     const { manifest, revision, generation, head } = retained;
@@ -40,21 +40,21 @@ export function historyRoutes(app: App, services: RegistryDeps): void {
     const meta = { etag: `"${revision.digest}.${head.overlay}"`, generation, source: "object" as const };
     return sendConditional(c, services, meta, () => {
       const data = { ...revision, manifest: whole(manifest), capabilities: index(manifest, head) };
-      return succeed(c, services, data, meta);
+      return sendData(c, services, data, meta);
     });
   });
 
   app.get(`${path}/diff`, async (c) => {
     const { ref, principal, minGeneration } = await insider(c, services);
-    const { from, to } = parameters(c, ["from", "to"]);
+    const { from, to } = readQuery(c, ["from", "to"]);
     const read = await diffRevisions(services, principal, ref, { from, to }, { minGeneration });
     const { diff, generation } = unwrap(read);
-    return succeed(c, services, diff, { generation, source: "object" });
+    return sendData(c, services, diff, { generation, source: "object" });
   });
 
   for (const route of [`${path}/revisions`, `${path}/revisions/:digest`, `${path}/diff`]) {
     app.all(route, () => {
-      throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
+      throw requestError("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
     });
   }
 }
@@ -63,8 +63,8 @@ export function historyRoutes(app: App, services: RegistryDeps): void {
 async function insider(c: RequestContext, services: RegistryDeps) {
   const ref = serverRef(c);
   const { minGeneration } = freshnessOf(c);
-  const principal = await admit(c, services, "registry:read");
-  refuse(insiderObjection(principal, ref.tenant));
+  const principal = await authenticate(c, services, "registry:read");
+  throwIf(insiderObjection(principal, ref.tenant));
   return { ref, principal, minGeneration };
 }
 

@@ -1,5 +1,5 @@
 import { isMember, type Principal } from "../auth/principal.ts";
-import { type Page, type PageRequest, paged, type ReadPage } from "../http/page.ts";
+import { listPage, type Page, type PageRequest, type ReadPage } from "../http/page.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { ServerRef } from "../kernel/names.ts";
 import { compareServers } from "../kernel/names.ts";
@@ -47,7 +47,7 @@ export function listServers(
 ): Promise<Result<Page<DirectoryEntry>, Failure>> {
   const caller = principal.admin ? "admin" : principal.tenants;
   const scope = { list: "servers", whose: list.whose, tenant: list.tenant, caller };
-  return paged(services, page, scope, pagesOf(services, principal, list));
+  return listPage(services, page, scope, pagesOf(services, principal, list));
 }
 
 /** The one tenant a list is of, and whose generation it then is as of; undefined where it goes across tenants. */

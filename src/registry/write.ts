@@ -1,7 +1,7 @@
 import { checkTenantScope, type Principal } from "../auth/principal.ts";
-import { type RequestContext, refuse } from "../http/context.ts";
-import { admit } from "../http/request.ts";
-import type { AnswerMeta } from "../http/respond.ts";
+import { type RequestContext, throwIf } from "../http/context.ts";
+import { authenticate } from "../http/request.ts";
+import type { ResponseMeta } from "../http/respond.ts";
 import { etagOf, preconditionOf } from "../kernel/etag.ts";
 import type { Head, Writer } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
@@ -17,17 +17,17 @@ export function effectiveBy(now: number): string {
 
 /** A caller who may write to a tenant, with what their headers require of the server. */
 export async function writerTo(c: RequestContext, services: RegistryDeps, tenant: string): Promise<Writer> {
-  return asWriter(c, await admit(c, services, "registry:publish"), tenant);
+  return asWriter(c, await authenticate(c, services, "registry:publish"), tenant);
 }
 
 /** The same for a caller who is admitted already, because the tenant was only known from the body. */
 export function asWriter(c: RequestContext, principal: Principal, tenant: string): Writer {
-  refuse(checkTenantScope(principal, tenant, "registry:publish"));
+  throwIf(checkTenantScope(principal, tenant, "registry:publish"));
   const precondition = preconditionOf(c.req.header("If-Match"), c.req.header("If-None-Match"));
   return { tenant, subject: principal.subject, precondition };
 }
 
 /** Headers of a write's answer: the tag and generation the server is at now. */
-export function written(head: Head, status = 200): AnswerMeta {
+export function written(head: Head, status = 200): ResponseMeta {
   return { status, etag: etagOf(head, capabilitiesView.version), generation: head.asOf, source: "object" };
 }

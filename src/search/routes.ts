@@ -1,5 +1,5 @@
-import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
-import { admitAnyone, flag, freshnessOf, tenantName, wholeNumber } from "../http/request.ts";
+import { type App, type RequestContext, requestError, unwrap } from "../http/context.ts";
+import { authenticateOptional, booleanParam, freshnessOf, integerParam, tenantName } from "../http/request.ts";
 import { send, sendConditional } from "../http/respond.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
@@ -20,10 +20,10 @@ const version = "s1";
 /** Capabilities across tenants for a task: what is public, and what is the caller's own. */
 export function searchRoutes(app: App, services: SearchDeps): void {
   app.get(path, async (c) => {
-    const principal = await admitAnyone(c, services);
+    const principal = await authenticateOptional(c, services);
     const { search, limit, cursor } = queryOf(c);
     if (freshnessOf(c).minGeneration > 0) {
-      throw bad("ErrorBadRequest", "Rollcall-Min-Generation is a tenant's, and a search goes across tenants");
+      throw requestError("ErrorBadRequest", "Rollcall-Min-Generation is a tenant's, and a search goes across tenants");
     }
     const { generation, ...found } = unwrap(await searchCapabilities(services, principal, search, { limit, cursor }));
     const content = JSON.stringify(found);
@@ -38,7 +38,7 @@ export function searchRoutes(app: App, services: SearchDeps): void {
   });
 
   app.all(path, () => {
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
   });
 }
 
@@ -46,15 +46,20 @@ function queryOf(c: RequestContext): { search: Search; limit: number; cursor?: s
   const given = new Map(Object.entries(c.req.queries()));
   for (const [name, values] of given) {
     if (!known.includes(name)) {
-      throw bad("ErrorBadRequest", `Unknown query parameter ${JSON.stringify(name)}; known: ${known.join(", ")}`);
+      throw requestError(
+        "ErrorBadRequest",
+        `Unknown query parameter ${JSON.stringify(name)}; known: ${known.join(", ")}`,
+      );
     }
     const most = (single as readonly string[]).includes(name) ? 1 : mostValues;
-    if (values.length > most) throw bad("ErrorBadRequest", `${name} is given ${values.length} times, ${most} at most`);
+    if (values.length > most)
+      throw requestError("ErrorBadRequest", `${name} is given ${values.length} times, ${most} at most`);
   }
   const one = (name: (typeof single)[number]) => given.get(name)?.[0];
   const text = one("q");
-  if (text === undefined || text.trim() === "") throw bad("ErrorBadRequest", "q is missing: the task in plain words");
-  if (text.length > longestQuery) throw bad("ErrorBadRequest", `q is longer than ${longestQuery} characters`);
+  if (text === undefined || text.trim() === "")
+    throw requestError("ErrorBadRequest", "q is missing: the task in plain words");
+  if (text.length > longestQuery) throw requestError("ErrorBadRequest", `q is longer than ${longestQuery} characters`);
   const kinds = given.get("kind")?.map(kindOf);
   const tenants = given.get("tenant")?.map(tenantName);
   const budget = one("budget");
@@ -62,19 +67,20 @@ function queryOf(c: RequestContext): { search: Search; limit: number; cursor?: s
   return {
     search: {
       text,
-      explain: flag("explain", one("explain")),
+      explain: booleanParam("explain", one("explain")),
       kinds: kinds === undefined ? undefined : [...new Set(kinds)].sort(),
       tenants: tenants === undefined ? undefined : [...new Set(tenants)].sort(),
       budget:
-        budget === undefined ? undefined : wholeNumber("budget", budget, { min: 1, max: 1_000_000_000, fallback: 1 }),
+        budget === undefined ? undefined : integerParam("budget", budget, { min: 1, max: 1_000_000_000, fallback: 1 }),
     },
-    limit: wholeNumber("limit", one("limit"), { min: 1, max: 100, fallback: 10 }),
+    limit: integerParam("limit", one("limit"), { min: 1, max: 100, fallback: 10 }),
     cursor,
   };
 }
 
 function kindOf(value: string): CapabilityKind {
   const parsed = CapabilityKind.safeParse(value);
-  if (!parsed.success) throw bad("ErrorBadRequest", `kind must be one of ${CapabilityKind.options.join(", ")}`);
+  if (!parsed.success)
+    throw requestError("ErrorBadRequest", `kind must be one of ${CapabilityKind.options.join(", ")}`);
   return parsed.data;
 }

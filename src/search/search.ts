@@ -1,5 +1,5 @@
 import type { Principal } from "../auth/principal.ts";
-import { type PageRequest, pageStart } from "../http/page.ts";
+import { type PageRequest, readCursor } from "../http/page.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
@@ -77,7 +77,7 @@ export async function searchCapabilities(
     tenants: tenants ?? null,
     budget: budget ?? null,
   };
-  const start = await pageStart(services, page.cursor, scope);
+  const start = await readCursor(services, page.cursor, scope);
   if (!start.ok) return start;
   const range = rangeOf(principal, tenants);
   const from = Number(start.value?.after[0] ?? 0);

@@ -1,5 +1,5 @@
 import type { App, RequestContext } from "../http/context.ts";
-import { parameters } from "../http/request.ts";
+import { readQuery } from "../http/request.ts";
 import { publicOrigin, send } from "../http/respond.ts";
 import { digestOfTextSync } from "../kernel/digest.ts";
 import { matchesEtag } from "../kernel/etag.ts";
@@ -18,7 +18,7 @@ export function discoveryRoutes(app: App, services: ServiceDeps): void {
   const { config } = services;
 
   const fixed = (c: RequestContext, text: string, contentType: string) => {
-    parameters(c, []);
+    readQuery(c, []);
     const etag = `"${digestOfTextSync(text)}"`;
     // For everyone, from every origin, whatever the rest of the deployment lets in.
     const headers = { "Access-Control-Allow-Origin": "*", "Cache-Control": "public, max-age=3600" };

@@ -1,7 +1,7 @@
 import schemas from "../../schemas/all.json" with { type: "json" };
 import openapi from "../../schemas/openapi.json" with { type: "json" };
-import { type App, bad, type RequestContext } from "../http/context.ts";
-import { send, succeed } from "../http/respond.ts";
+import { type App, type RequestContext, requestError } from "../http/context.ts";
+import { send, sendData } from "../http/respond.ts";
 import type { ServiceDeps } from "./deps.ts";
 
 const files = new Map(Object.entries(schemas).map(([name, schema]) => [`${name}.schema.json`, JSON.stringify(schema)]));
@@ -14,11 +14,11 @@ export function descriptionRoutes(app: App, services: ServiceDeps): void {
   const description = JSON.stringify(openapi);
   app.get("/openapi.json", (c) => fixed(c, description, "application/json; charset=utf-8"));
 
-  app.get("/schemas/", (c) => succeed(c, services, { items: [...files.keys()].map((file) => `/schemas/${file}`) }));
+  app.get("/schemas/", (c) => sendData(c, services, { items: [...files.keys()].map((file) => `/schemas/${file}`) }));
 
   app.get("/schemas/:file", (c) => {
     const text = files.get(c.req.param("file"));
-    if (text === undefined) throw bad("ErrorNotFound", "There is no such schema; /schemas/ lists them");
+    if (text === undefined) throw requestError("ErrorNotFound", "There is no such schema; /schemas/ lists them");
     return fixed(c, text, "application/schema+json; charset=utf-8");
   });
 }

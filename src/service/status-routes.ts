@@ -1,6 +1,6 @@
 import { type App, RequestFailed } from "../http/context.ts";
-import { admit } from "../http/request.ts";
-import { succeed } from "../http/respond.ts";
+import { authenticate } from "../http/request.ts";
+import { sendData } from "../http/respond.ts";
 import { failure } from "../kernel/failure.ts";
 import { service, version } from "../kernel/version.ts";
 import type { ServiceDeps } from "./deps.ts";
@@ -16,13 +16,13 @@ export function operationsRoutes(app: App, services: ServiceDeps): void {
       api: "/api/mcp/configs",
       registry: "/v0.1/servers",
     };
-    return succeed(c, services, { name: service, version, ...links }, { headers: { Link: discoveryLinks } });
+    return sendData(c, services, { name: service, version, ...links }, { headers: { Link: discoveryLinks } });
   });
 
-  app.get("/healthz", (c) => succeed(c, services, { status: "ok", name: service, version }));
+  app.get("/healthz", (c) => sendData(c, services, { status: "ok", name: service, version }));
 
   app.get("/api/metrics", async (c) => {
-    const principal = await admit(c, services, "registry:read");
+    const principal = await authenticate(c, services, "registry:read");
     if (!principal.admin) {
       throw new RequestFailed(failure("ErrorTenantPermissionError", "Only an admin may read the metrics"));
     }
@@ -30,11 +30,11 @@ export function operationsRoutes(app: App, services: ServiceDeps): void {
       ...services.metrics.snapshot(services.now()),
       memoryBytes: memoryOf(services),
     };
-    return succeed(c, services, data);
+    return sendData(c, services, data);
   });
 }
 
 /** What this isolate keeps so as not to make it again, in bytes. */
-function memoryOf({ views, catalogPages, kept, judged }: ServiceDeps): number {
+function memoryOf({ views, catalogPages, responses: kept, judged }: ServiceDeps): number {
   return views.bytes + catalogPages.bytes + kept.bytes + judged.bytes;
 }

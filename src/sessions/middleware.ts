@@ -1,8 +1,8 @@
 import type { MiddlewareHandler } from "hono";
 import type { Principal } from "../auth/principal.ts";
 import type { SessionRequirement } from "../config.ts";
-import { bad, type RequestContext, RequestFailed, type Variables } from "../http/context.ts";
-import { admitAnyone } from "../http/request.ts";
+import { type RequestContext, RequestFailed, requestError, type Variables } from "../http/context.ts";
+import { authenticateOptional } from "../http/request.ts";
 import { anonymousSession, type ChosenItem, type Session, sessionIdleMs } from "./contract.ts";
 import type { SessionsDeps } from "./deps.ts";
 import { lacksCapability } from "./open.ts";
@@ -25,7 +25,7 @@ export function callerOf(c: RequestContext): { principal: Principal; session: Se
 /** The same for what needs a session that was negotiated. */
 export function negotiatedCaller(c: RequestContext): { principal: Principal; session: Session & { id: string } } {
   const { principal, session } = callerOf(c);
-  if (session.id === undefined) throw bad("ErrorSessionMissing");
+  if (session.id === undefined) throw requestError("ErrorSessionMissing");
   return { principal, session: { ...session, id: session.id } };
 }
 
@@ -60,13 +60,13 @@ const open: ReadonlySet<string> = new Set(["/mcp", "/mcp/negotiate", "/mcp/sessi
 export function withSession(services: SessionsDeps): MiddlewareHandler<{ Bindings: Env; Variables: Variables }> {
   return async (c, next) => {
     if (open.has(c.req.path) || c.req.method === "OPTIONS") return next();
-    const principal = await admitAnyone(c, services);
+    const principal = await authenticateOptional(c, services);
     const owner = ownerOf(principal);
     const id = c.req.header("X-MCP-Session-ID");
     const { requireNegotiation, sessionRequirements } = services.config;
-    if (!id && requireNegotiation) throw bad("ErrorSessionMissing");
+    if (!id && requireNegotiation) throw requestError("ErrorSessionMissing");
     const session = id ? await services.sessions.check(id, owner) : anonymousSession(owner, services.now());
-    if (session === undefined) throw bad("ErrorSessionInvalid");
+    if (session === undefined) throw requestError("ErrorSessionInvalid");
     const lacking = requirementOf(sessionRequirements, c.req.path).find((name) => !session.held.includes(name));
     if (lacking !== undefined) throw new RequestFailed(lacksCapability(lacking));
     c.set("caller", { principal, session });

@@ -1,7 +1,7 @@
 import type { Principal } from "../auth/principal.ts";
-import { readDocument, validated } from "../http/body.ts";
-import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
-import { admitAnyone, parameters, takeTurn } from "../http/request.ts";
+import { parseBody, readDocument } from "../http/body.ts";
+import { type App, type RequestContext, requestError, unwrap } from "../http/context.ts";
+import { authenticateOptional, consumeRateLimit, readQuery } from "../http/request.ts";
 import { send } from "../http/respond.ts";
 import { service, version } from "../kernel/version.ts";
 import type { SessionsDeps } from "./deps.ts";
@@ -20,34 +20,34 @@ export interface Offered {
 /** Where sessions begin: negotiated, or taken up again. */
 export function negotiationRoutes(app: App, services: SessionsDeps, offered: Offered): void {
   app.post("/mcp/negotiate", async (c) => {
-    parameters(c, []);
+    readQuery(c, []);
     const principal = await admitNegotiator(c, services);
-    const request = validated(NegotiationRequest, await readBody(c, services), "ErrorNegotiationInvalid");
+    const request = parseBody(NegotiationRequest, await readBody(c, services), "ErrorNegotiationInvalid");
     const opened = unwrap(await openSession(services, principal, request));
     return answerSession(c, services, principal, opened, offered);
   });
 
   app.post("/mcp/session/resume", async (c) => {
-    parameters(c, []);
+    readQuery(c, []);
     const principal = await admitNegotiator(c, services);
-    const request = validated(ResumeRequest, await readBody(c, services), "ErrorNegotiationInvalid");
+    const request = parseBody(ResumeRequest, await readBody(c, services), "ErrorNegotiationInvalid");
     const token = await readResumeToken(request.resume_token);
     const resumed = token && (await resumeSession(services, principal, token));
-    if (resumed === undefined) throw bad("ErrorResumeInvalid");
+    if (resumed === undefined) throw requestError("ErrorResumeInvalid");
     return answerSession(c, services, principal, resumed, offered);
   });
 
   for (const path of ["/mcp/negotiate", "/mcp/session/resume"]) {
     app.all(path, () => {
-      throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
+      throw requestError("ErrorMethodNotAllowed", undefined, { allow: "POST" });
     });
   }
 }
 
 /** Anyone may negotiate, but each session is an object of its own: that many at once and no more. */
 async function admitNegotiator(c: RequestContext, services: SessionsDeps): Promise<Principal> {
-  const principal = await admitAnyone(c, services);
-  takeTurn(services, services.negotiations, principal.subject);
+  const principal = await authenticateOptional(c, services);
+  consumeRateLimit(services, services.negotiations, principal.subject);
   return principal;
 }
 

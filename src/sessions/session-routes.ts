@@ -1,8 +1,8 @@
 import { isMember } from "../auth/principal.ts";
 import { mostStreams, streamsOf } from "../changes/streams.ts";
-import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
+import { type App, type RequestContext, requestError, unwrap } from "../http/context.ts";
 import { sendEvents, streamLifetimeMs } from "../http/event-stream.ts";
-import { parameters, takeTurn } from "../http/request.ts";
+import { consumeRateLimit, readQuery } from "../http/request.ts";
 import { send } from "../http/respond.ts";
 import { agreed, type ChosenSubset, type Session } from "./contract.ts";
 import type { SessionsDeps } from "./deps.ts";
@@ -18,21 +18,21 @@ export function sessionRoutes(app: App, services: SessionsDeps): void {
     });
 
   app.get("/mcp/session", (c) => {
-    parameters(c, []);
+    readQuery(c, []);
     return json(c, sessionDocument(callerOf(c).session));
   });
 
   app.delete("/mcp/session", async (c) => {
-    parameters(c, []);
+    readQuery(c, []);
     const { principal, session } = negotiatedCaller(c);
     // It may have been ended, or gone on under another id, since the middleware looked.
-    if (!(await services.sessions.end(session.id, ownerOf(principal)))) throw bad("ErrorSessionInvalid");
+    if (!(await services.sessions.end(session.id, ownerOf(principal)))) throw requestError("ErrorSessionInvalid");
     await endStreams(services, principal, session);
     return json(c, { ended: session.id });
   });
 
   app.get("/mcp/session/changes", async (c) => {
-    const { since } = parameters(c, ["since"]);
+    const { since } = readQuery(c, ["since"]);
     const { principal, session } = negotiatedCaller(c);
     const after = positionsOf("since", since);
     const topics = topicsOf(subsetOf(session), (tenant) => isMember(principal, tenant), after);
@@ -49,8 +49,8 @@ export function sessionRoutes(app: App, services: SessionsDeps): void {
 
   app.get("/mcp/subscription/stream", async (c) => {
     // A HEAD comes here too, and would open a stream that no one reads.
-    if (c.req.method !== "GET") throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET" });
-    parameters(c, []);
+    if (c.req.method !== "GET") throw requestError("ErrorMethodNotAllowed", undefined, { allow: "GET" });
+    readQuery(c, []);
     const { principal, session } = negotiatedCaller(c);
     const after = positionsOf("Last-Event-ID", c.req.header("Last-Event-ID"));
     const topics = topicsOf(subsetOf(session), (tenant) => isMember(principal, tenant), after);
@@ -59,7 +59,7 @@ export function sessionRoutes(app: App, services: SessionsDeps): void {
     const options = { session: session.id, follows, lifetimeMs: streamLifetimeMs(principal, services.now()) };
     const most = Math.max(0, Number(limits.max_streams ?? mostStreams));
     // Without a token they are limited by session, and anyone can have many of those: so opening them is limited too.
-    if (principal.anonymous) takeTurn(services, services.negotiations, principal.subject);
+    if (principal.anonymous) consumeRateLimit(services, services.negotiations, principal.subject);
     const stream = unwrap(await streamsOf(services, principal, session.id).open(options, most));
     return sendEvents(c, services, stream);
   });
@@ -71,19 +71,19 @@ export function sessionRoutes(app: App, services: SessionsDeps): void {
   };
   for (const [path, allow] of Object.entries(allowed)) {
     app.all(path, () => {
-      throw bad("ErrorMethodNotAllowed", undefined, { allow });
+      throw requestError("ErrorMethodNotAllowed", undefined, { allow });
     });
   }
 }
 
 function subsetOf({ subset }: Session): ChosenSubset {
-  if (subset === undefined || subset.items.length === 0) throw bad("ErrorNoSubset");
+  if (subset === undefined || subset.items.length === 0) throw requestError("ErrorNoSubset");
   return subset;
 }
 
 function positionsOf(name: string, text: string | undefined): Record<string, number> {
   if (text === undefined || text === "") return {};
   const positions = parsePositions(text);
-  if (positions === undefined) throw bad("ErrorBadRequest", `${name} is not a position that was given out`);
+  if (positions === undefined) throw requestError("ErrorBadRequest", `${name} is not a position that was given out`);
   return positions;
 }

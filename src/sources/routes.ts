@@ -1,6 +1,6 @@
-import { type App, bad } from "../http/context.ts";
-import { parameters, serverRef, takeTurn } from "../http/request.ts";
-import { succeed } from "../http/respond.ts";
+import { type App, requestError } from "../http/context.ts";
+import { consumeRateLimit, readQuery, serverRef } from "../http/request.ts";
+import { sendData } from "../http/respond.ts";
 import { refreshNow } from "../registry/read.ts";
 import { writerTo, written } from "../registry/write.ts";
 import type { SourcesDeps } from "./deps.ts";
@@ -12,24 +12,24 @@ export function refreshRoutes(app: App, services: SourcesDeps): void {
   app.post(path, async (c) => {
     const ref = serverRef(c);
     await writerTo(c, services, ref.tenant);
-    parameters(c, []);
-    takeTurn(services, services.refreshes, `${ref.tenant}/${ref.name}`);
+    readQuery(c, []);
+    consumeRateLimit(services, services.refreshes, `${ref.tenant}/${ref.name}`);
     const refreshed = await refreshNow(services, ref, { anew: true });
     if (refreshed === "superseded")
-      throw bad("ErrorUnavailable", "The sources changed while they were read; try again");
+      throw requestError("ErrorUnavailable", "The sources changed while they were read; try again");
     if (refreshed === "no-sources") throw await nothingToRead(services, ref);
     const { head, ...result } = refreshed;
-    return succeed(c, services, { ...result, sources: head.sources ?? [] }, written(head));
+    return sendData(c, services, { ...result, sources: head.sources ?? [] }, written(head));
   });
 
   app.all(path, () => {
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "POST" });
   });
 }
 
 /** Either there is no such server, or it has no sources. */
 async function nothingToRead(services: SourcesDeps, ref: { tenant: string; name: string }) {
   const { head } = await services.tenant(ref.tenant).head(ref.name);
-  if (head === undefined || head.deleted) return bad("ErrorMCPServerNotFound");
-  return bad("ErrorNoSources", `${ref.name} has no sources that the registry can read`);
+  if (head === undefined || head.deleted) return requestError("ErrorMCPServerNotFound");
+  return requestError("ErrorNoSources", `${ref.name} has no sources that the registry can read`);
 }

@@ -1,7 +1,7 @@
-import { readDocument, validated } from "../http/body.ts";
-import { type App, bad, type RequestContext, unwrap } from "../http/context.ts";
-import { admit, parameters, tenantName } from "../http/request.ts";
-import { succeed } from "../http/respond.ts";
+import { parseBody, readDocument } from "../http/body.ts";
+import { type App, type RequestContext, requestError, unwrap } from "../http/context.ts";
+import { authenticate, readQuery, tenantName } from "../http/request.ts";
+import { sendData } from "../http/respond.ts";
 import { asWriter, writerTo } from "../registry/write.ts";
 import type { SubscriptionsDeps } from "./deps.ts";
 import { NewSubscription, SecretRotation, SubscriptionChange } from "./schema.ts";
@@ -21,75 +21,75 @@ export function subscriptionsRoutes(app: App, services: SubscriptionsDeps): void
   const named = async (c: RequestContext) => {
     const tenant = tenantName(c.req.param("tenant"));
     const writer = await writerTo(c, services, tenant);
-    parameters(c, []);
+    readQuery(c, []);
     return { tenant, writer, id: c.req.param("id") ?? "" };
   };
 
   app.post(listPath, async (c) => {
-    const principal = await admit(c, services, "registry:publish");
-    parameters(c, []);
+    const principal = await authenticate(c, services, "registry:publish");
+    readQuery(c, []);
     const document = await readDocument(c, limits);
     const tenant = tenantName((document.value as { tenant?: unknown } | null)?.tenant);
     const writer = asWriter(c, principal, tenant);
-    const { url, filters = {}, description } = validated(NewSubscription, document, "ErrorSubscriptionInvalid");
+    const { url, filters = {}, description } = parseBody(NewSubscription, document, "ErrorSubscriptionInvalid");
     const request = { url, filters, ownHost: hostOf(c), description };
     const created = unwrap(await object(tenant).createSubscription(writer, request));
-    return succeed(c, services, { tenant, ...created }, { status: 201, headers: unkept });
+    return sendData(c, services, { tenant, ...created }, { status: 201, headers: unkept });
   });
 
   app.get(listPath, async (c) => {
-    const principal = await admit(c, services, "registry:publish");
-    const query = parameters(c, ["tenant"]);
+    const principal = await authenticate(c, services, "registry:publish");
+    const query = readQuery(c, ["tenant"]);
     const tenant = tenantName(query.tenant);
     asWriter(c, principal, tenant);
     const { items, generation } = await object(tenant).subscriptions();
     const data = { items: items.map((item) => ({ tenant, ...item })), generation };
-    return succeed(c, services, data, { generation, source: "object" });
+    return sendData(c, services, data, { generation, source: "object" });
   });
 
   app.get(onePath, async (c) => {
     const { tenant, id } = await named(c);
-    return succeed(c, services, { tenant, ...unwrap(await object(tenant).subscription(id)) }, { source: "object" });
+    return sendData(c, services, { tenant, ...unwrap(await object(tenant).subscription(id)) }, { source: "object" });
   });
 
   app.patch(onePath, async (c) => {
     const { tenant, writer, id } = await named(c);
-    const change = validated(SubscriptionChange, await readDocument(c, limits), "ErrorSubscriptionInvalid");
+    const change = parseBody(SubscriptionChange, await readDocument(c, limits), "ErrorSubscriptionInvalid");
     const changed = unwrap(await object(tenant).changeSubscription(writer, id, change, hostOf(c)));
-    return succeed(c, services, { tenant, ...changed });
+    return sendData(c, services, { tenant, ...changed });
   });
 
   app.post(`${onePath}/rotate`, async (c) => {
     const { tenant, writer, id } = await named(c);
     const document = await readDocument(c, { ...limits, whenEmpty: {} });
-    const { overlapSeconds } = validated(SecretRotation, document, "ErrorSubscriptionInvalid");
+    const { overlapSeconds } = parseBody(SecretRotation, document, "ErrorSubscriptionInvalid");
     const rotated = unwrap(await object(tenant).rotateSubscription(writer, id, overlapSeconds));
-    return succeed(c, services, { tenant, ...rotated }, { headers: unkept });
+    return sendData(c, services, { tenant, ...rotated }, { headers: unkept });
   });
 
   app.post(`${onePath}/test`, async (c) => {
     const { tenant, writer, id } = await named(c);
     const { status, ...attempt } = unwrap(await object(tenant).testSubscription(writer, id));
     const delivered = status !== undefined && status >= 200 && status < 300;
-    return succeed(c, services, { delivered, ...attempt, status });
+    return sendData(c, services, { delivered, ...attempt, status });
   });
 
   app.delete(onePath, async (c) => {
     const { tenant, writer, id } = await named(c);
-    return succeed(c, services, { tenant, ...unwrap(await object(tenant).removeSubscription(writer, id)) });
+    return sendData(c, services, { tenant, ...unwrap(await object(tenant).removeSubscription(writer, id)) });
   });
 
   app.all(listPath, () => {
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD, POST" });
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD, POST" });
   });
   app.all(onePath, () => {
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD, PATCH, DELETE" });
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD, PATCH, DELETE" });
   });
   app.all(`${onePath}/rotate`, () => {
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "POST" });
   });
   app.all(`${onePath}/test`, () => {
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "POST" });
   });
 }
 

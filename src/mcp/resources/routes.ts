@@ -1,5 +1,5 @@
-import { type App, bad, unwrap } from "../../http/context.ts";
-import { parameters } from "../../http/request.ts";
+import { type App, requestError, unwrap } from "../../http/context.ts";
+import { readQuery } from "../../http/request.ts";
 import { send } from "../../http/respond.ts";
 import { callerOf } from "../../sessions/middleware.ts";
 import type { McpDeps } from "../deps.ts";
@@ -11,18 +11,19 @@ const path = "/mcp/resource";
 /** The registry's own resources over plain HTTP. */
 export function resourceRoutes(app: App, services: McpDeps): void {
   app.get("/api/mcp/capabilities/:view", (c) => {
-    parameters(c, []);
+    readQuery(c, []);
     const { text, contentType } = unwrap(ownView(services, c.req.param("view")));
     return send(c, services, text, contentType, { source: "memory" });
   });
 
   app.all("/api/mcp/capabilities/:view", () => {
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
   });
 
   app.get(path, async (c) => {
-    const { uri } = parameters(c, ["uri"]);
-    if (uri === undefined || uri === "") throw bad("ErrorBadRequest", "Say which resource: ?uri=capabilities://server");
+    const { uri } = readQuery(c, ["uri"]);
+    if (uri === undefined || uri === "")
+      throw requestError("ErrorBadRequest", "Say which resource: ?uri=capabilities://server");
     const { principal } = callerOf(c);
     const { text, mimeType, etag, generation } = unwrap(await readResource(services, principal, uri));
     return send(c, services, text, `${mimeType}; charset=utf-8`, {
@@ -32,6 +33,6 @@ export function resourceRoutes(app: App, services: McpDeps): void {
   });
 
   app.all(path, () => {
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD" });
   });
 }

@@ -1,4 +1,4 @@
-import { pageOf, pageStart } from "../../http/page.ts";
+import { pageOf, readCursor } from "../../http/page.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import type { McpCaller } from "./caller.ts";
@@ -26,7 +26,7 @@ export async function listPage<T>(
   keyed.sort((a, b) => (a.key < b.key ? -1 : 1));
   if (cursor === undefined && items.length <= pageLength) return ok({ items: keyed.map(({ item }) => item) });
   const scope = { list: `mcp ${list}`, caller: principal.anonymous ? "anonymous" : principal.subject };
-  const start = await pageStart(services, cursor, scope);
+  const start = await readCursor(services, cursor, scope);
   // What cannot be signed cannot have been given out.
   if (!start.ok) return err(cursor === undefined ? start.error : failure("ErrorCursorInvalid"));
   const after = start.value?.after[0] ?? "";

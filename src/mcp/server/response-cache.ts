@@ -1,5 +1,5 @@
 import type { RequestContext } from "../../http/context.ts";
-import { findKept, keepAnswer, takesTurn, withId } from "../../http/response-cache.ts";
+import { cacheResponse, consumeRateLimitOf, findCached, withRequestId } from "../../http/response-cache.ts";
 import { asCached, isUnread } from "../../registry/read.ts";
 import type { McpDeps } from "../deps.ts";
 import { parseResourceUri } from "../resources/uri.ts";
@@ -64,13 +64,13 @@ export async function answerMessageAgain(services: McpDeps, request: Request): P
   const read = await start(body);
   if (!(read instanceof Uint8Array)) return new Request(request, { body: read });
   const message = split(read);
-  const kept = message && findKept(services, headers, questionOf(request, message));
+  const kept = message && findCached(services, headers, questionOf(request, message));
   if (!message || !kept || kept.body === undefined || kept.body instanceof Uint8Array) {
     return new Request(request, { body: read });
   }
-  if (!takesTurn(services, kept, headers, 200)) return new Request(request, { body: read });
+  if (!consumeRateLimitOf(services, kept, headers, 200)) return new Request(request, { body: read });
   const { before, behind } = kept.body;
-  return withId(new Response(`${before}${message.id}${behind}`, { headers: kept.headers }), headers);
+  return withRequestId(new Response(`${before}${message.id}${behind}`, { headers: kept.headers }), headers);
 }
 
 /** All of a short message; of anything else a stream of the whole. What its length is said to be is not relied on. */
@@ -112,7 +112,7 @@ export function keepMessageAnswer(c: RequestContext, services: McpDeps, answered
   const contentType = headers.get("Content-Type") ?? "application/json";
   const meta = { headers: { "Cache-Control": headers.get("Cache-Control") ?? "no-store" } };
   const question = questionOf(c.req.raw, message);
-  keepAnswer(c, services, { question, body: () => ({ before, behind: "}" }), contentType, meta, holds });
+  cacheResponse(c, services, { question, body: () => ({ before, behind: "}" }), contentType, meta, holds });
 }
 
 interface Split {

@@ -1,9 +1,9 @@
 import type { Config } from "../../config.ts";
 import { mediaType, parseJson, readBytes } from "../../http/body.ts";
-import { type App, bad, type RequestContext, RequestFailed, unwrap } from "../../http/context.ts";
+import { type App, type RequestContext, RequestFailed, requestError, unwrap } from "../../http/context.ts";
 import { sendEvents, streamLifetimeMs } from "../../http/event-stream.ts";
 import { log } from "../../http/observe.ts";
-import { admitAnyone, parameters } from "../../http/request.ts";
+import { authenticateOptional, readQuery } from "../../http/request.ts";
 import { corsHeaders } from "../../http/respond.ts";
 import { loopbackNames } from "../../kernel/names.ts";
 import type { McpDeps } from "../deps.ts";
@@ -20,10 +20,10 @@ import { keepMessageAnswer, lasting, mcpPath as path, resumed } from "./response
  */
 export function guardPage(c: RequestContext, { mcpOrigins, mcpHosts }: Pick<Config, "mcpOrigins" | "mcpHosts">): void {
   const host = URL.parse(c.req.url)?.hostname ?? "";
-  if (mcpHosts !== undefined && !mcpHosts.includes(host)) throw bad("ErrorHostRefused");
+  if (mcpHosts !== undefined && !mcpHosts.includes(host)) throw requestError("ErrorHostRefused");
   const origin = c.req.header("Origin");
   if (origin === undefined || mcpOrigins === "*" || mcpOrigins.includes(origin)) return;
-  if (!loopbackNames.includes(URL.parse(origin)?.hostname ?? "")) throw bad("ErrorOriginRefused");
+  if (!loopbackNames.includes(URL.parse(origin)?.hostname ?? "")) throw requestError("ErrorOriginRefused");
 }
 
 export type { EndpointOptions } from "./endpoint.ts";
@@ -39,8 +39,8 @@ const mostListeningAnonymous = 4;
 export function mcpRoutes(app: App, services: McpDeps, endpoint: EndpointOptions): void {
   app.post(path, async (c) => {
     guardPage(c, services.config);
-    parameters(c, []);
-    const caller = new McpCaller(services, await admitAnyone(c, services));
+    readQuery(c, []);
+    const caller = new McpCaller(services, await authenticateOptional(c, services));
     const request = acceptable(c);
     const { body, bytes } = await readMessage(c, services);
     const wrong = misfit(body);
@@ -58,7 +58,7 @@ export function mcpRoutes(app: App, services: McpDeps, endpoint: EndpointOptions
   });
 
   app.all(path, () => {
-    throw bad("ErrorMethodNotAllowed", "MCP here is POST only: there are no sessions and no stream to GET", {
+    throw requestError("ErrorMethodNotAllowed", "MCP here is POST only: there are no sessions and no stream to GET", {
       allow: "POST",
     });
   });
@@ -70,7 +70,7 @@ function acceptable(c: RequestContext): Request {
   const ranges = accept.split(",").map((range) => range.split(";")[0]?.trim().toLowerCase());
   const takes = (type: string) =>
     ranges.some((range) => range === type || range === "*/*" || range === `${type.split("/")[0]}/*`);
-  if (!takes("application/json") || !takes("text/event-stream")) throw bad("ErrorNotAcceptable");
+  if (!takes("application/json") || !takes("text/event-stream")) throw requestError("ErrorNotAcceptable");
   const headers = new Headers(c.req.raw.headers);
   headers.set("Accept", "application/json, text/event-stream");
   const { url, signal } = c.req.raw;
@@ -80,14 +80,14 @@ function acceptable(c: RequestContext): Request {
 /** The JSON of the body, within bounds. Its id is kept for whatever goes wrong from here on. */
 async function readMessage(c: RequestContext, { config }: McpDeps): Promise<{ body: unknown; bytes: Uint8Array }> {
   if (mediaType(c) !== "application/json") {
-    throw bad("ErrorUnsupportedMediaType", "Content-Type must be application/json");
+    throw requestError("ErrorUnsupportedMediaType", "Content-Type must be application/json");
   }
   const bytes = await readBytes(c, config.bounds.configBytes);
   const { value, issues } = parseJson(bytes, config.bounds.depth);
   const [damage] = issues;
-  if (damage !== undefined) throw bad("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues });
+  if (damage !== undefined) throw requestError("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues });
   // Both revisions did away with them, and one would cost a caller a single turn for a hundred calls.
-  if (Array.isArray(value)) throw bad("ErrorBadRequest", "A body is one message: batches are not taken");
+  if (Array.isArray(value)) throw requestError("ErrorBadRequest", "A body is one message: batches are not taken");
   const { id } = (value ?? {}) as { id?: unknown };
   if (typeof id === "string" || typeof id === "number") c.set("rpcId", id);
   return { body: value, bytes };
@@ -122,7 +122,7 @@ async function listeningOf(caller: McpCaller, body: unknown): Promise<unknown> {
   if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === "string")) return body;
   const most = caller.principal.anonymous ? mostFollowedAnonymous : mostFollowed;
   if (uris.length > most) {
-    throw bad("ErrorBadRequest", `A stream follows at most ${most} resources; these are ${uris.length}`);
+    throw requestError("ErrorBadRequest", `A stream follows at most ${most} resources; these are ${uris.length}`);
   }
   const resourceSubscriptions = unwrap(await followable(caller, uris));
   return {

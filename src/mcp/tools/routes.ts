@@ -1,9 +1,9 @@
 import { readDocument } from "../../http/body.ts";
-import { type App, bad, type RequestContext, RequestFailed, unwrap } from "../../http/context.ts";
+import { type App, type RequestContext, RequestFailed, requestError, unwrap } from "../../http/context.ts";
 import { sessionError } from "../../http/errors.ts";
 import { wantsEvents } from "../../http/event-stream.ts";
 import { log } from "../../http/observe.ts";
-import { parameters } from "../../http/request.ts";
+import { readQuery } from "../../http/request.ts";
 import { send } from "../../http/respond.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
@@ -52,12 +52,12 @@ const json = "application/json; charset=utf-8";
 /** The registry's own tools over plain HTTP, each as far as the client said it can follow. */
 export function toolsRoutes(app: App, services: McpDeps): void {
   app.get("/mcp/tool", (c) => {
-    parameters(c, []);
+    readQuery(c, []);
     return send(c, services, JSON.stringify({ tools: listTools() }), json, {});
   });
 
   app.post(path, async (c) => {
-    parameters(c, []);
+    readQuery(c, []);
     const { principal, session } = callerOf(c);
     const input = await readArguments(c, services);
     const batch = batchOf(input, session);
@@ -90,7 +90,7 @@ export function toolsRoutes(app: App, services: McpDeps): void {
     [path, "POST"],
   ] as const) {
     app.all(at, () => {
-      throw bad("ErrorMethodNotAllowed", undefined, { allow });
+      throw requestError("ErrorMethodNotAllowed", undefined, { allow });
     });
   }
 }
@@ -100,7 +100,7 @@ async function readArguments(c: RequestContext, { config }: McpDeps): Promise<un
   const document = await readDocument(c, { bytes, depth, whenEmpty: {} });
   const [damage] = document.issues;
   if (damage !== undefined)
-    throw bad("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues: document.issues });
+    throw requestError("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues: document.issues });
   return document.value;
 }
 
@@ -110,9 +110,12 @@ function batchOf(input: unknown, session: Session): unknown[] | undefined {
   const agreement = agreed(session, "batch_requests");
   if (agreement === undefined) throw new RequestFailed(lacksCapability("batch_requests"));
   const most = Math.max(0, Math.floor(Number(agreement.parameters?.max_batch ?? mostBatched)));
-  if (input.length === 0) throw bad("ErrorToolArguments", "A batch needs at least one list item of arguments");
+  if (input.length === 0) throw requestError("ErrorToolArguments", "A batch needs at least one list item of arguments");
   if (input.length > most) {
-    throw bad("ErrorToolArguments", `A batch has at most ${most} items in this session; this one has ${input.length}`);
+    throw requestError(
+      "ErrorToolArguments",
+      `A batch has at most ${most} items in this session; this one has ${input.length}`,
+    );
   }
   return input;
 }

@@ -1,7 +1,7 @@
-import { readDocument, validated } from "../../http/body.ts";
-import { type App, bad, type RequestContext, unwrap } from "../../http/context.ts";
-import { flag, parameters, serverRef } from "../../http/request.ts";
-import { succeed } from "../../http/respond.ts";
+import { parseBody, readDocument } from "../../http/body.ts";
+import { type App, type RequestContext, requestError, unwrap } from "../../http/context.ts";
+import { booleanParam, readQuery, serverRef } from "../../http/request.ts";
+import { sendData } from "../../http/respond.ts";
 import { isObject } from "../../kernel/json.ts";
 import { GeneratorType } from "../../kernel/names.ts";
 import { Generator } from "../../manifest/schema/capability.ts";
@@ -21,34 +21,34 @@ export function generatorsRoutes(app: App, services: RegistryDeps): void {
 
   app.post(`${path}/select`, async (c) => {
     const published = await readRequestedManifest(c, services);
-    parameters(c, []);
+    readQuery(c, []);
     const config = await readConfigBody(c, limits);
-    return succeed(c, services, unwrap(selectFrom(published, config)));
+    return sendData(c, services, unwrap(selectFrom(published, config)));
   });
 
   app.post(`${path}/:type/preflight`, async (c) => {
     const published = await readRequestedManifest(c, services);
-    parameters(c, []);
-    const request = validated(PreflightRequest, await readDocument(c, limits));
-    return succeed(c, services, unwrap(preflightOf(published, c.req.param("type"), request)));
+    readQuery(c, []);
+    const request = parseBody(PreflightRequest, await readDocument(c, limits));
+    return sendData(c, services, unwrap(preflightOf(published, c.req.param("type"), request)));
   });
 
   app.post(path, async (c) => {
     const ref = serverRef(c);
     const writer = await writerTo(c, services, ref.tenant);
-    const override = flag("override", parameters(c, ["override"]).override);
-    const generator = validated(Generator, await readDocument(c, limits));
+    const override = booleanParam("override", readQuery(c, ["override"]).override);
+    const generator = parseBody(Generator, await readDocument(c, limits));
     const published = unwrap(await registerGenerator(services, ref, writer, generator, override));
     const { head, rejected: _, narrowed: __, ...result } = published;
-    return succeed(c, services, { type: generator.type, ...result }, written(head, 201));
+    return sendData(c, services, { type: generator.type, ...result }, written(head, 201));
   });
 
   app.all(`${path}/select`, () => {
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "POST" });
   });
   app.all(`${path}/:type/preflight`, (c) => {
-    if (!GeneratorType.safeParse(c.req.param("type")).success) throw bad("resource_not_found");
-    throw bad("ErrorMethodNotAllowed", undefined, { allow: "POST" });
+    if (!GeneratorType.safeParse(c.req.param("type")).success) throw requestError("resource_not_found");
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "POST" });
   });
 }
 
@@ -56,7 +56,7 @@ export function generatorsRoutes(app: App, services: RegistryDeps): void {
 async function readConfigBody(c: RequestContext, limits: { bytes: number; depth: number }): Promise<unknown> {
   const { value, issues } = await readDocument(c, limits);
   const [damage] = issues;
-  if (damage !== undefined) throw bad("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues });
-  if (!isObject(value)) throw bad("ErrorMCPServerValidation", "A config is an object");
+  if (damage !== undefined) throw requestError("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues });
+  if (!isObject(value)) throw requestError("ErrorMCPServerValidation", "A config is an object");
   return value;
 }
