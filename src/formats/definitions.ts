@@ -32,10 +32,10 @@ export interface Draft {
 }
 
 /** Bytes of definitions an operation may carry; the first that keeps the whole manifest in its bounds is taken. */
-const ROOMS = [384, 192, 96, 48, 24, 12, 6, 3, 0].map((kibibytes) => kibibytes * 1_024);
+const definitionBudgets = [384, 192, 96, 48, 24, 12, 6, 3, 0].map((kibibytes) => kibibytes * 1_024);
 
 /** More than the keys, brackets and commas around a part take. */
-const SEPARATORS = 16;
+const separatorBytes = 16;
 
 const encoder = new TextEncoder();
 
@@ -46,13 +46,13 @@ function jsonBytes(value: unknown): number {
 /** Collects operations and stops as soon as they cannot become a manifest, before anything is copied at length. */
 export function createDrafts(header: Record<string, unknown>) {
   const drafts: Draft[] = [];
-  let total = jsonBytes(header) + SEPARATORS;
+  let total = jsonBytes(header) + separatorBytes;
   return {
     add(draft: Draft): ImportFault | undefined {
       if (drafts.length === defaultBounds.capabilities) {
         return { message: `there are more than ${defaultBounds.capabilities} operations` };
       }
-      total += jsonBytes(draft.operation) + SEPARATORS;
+      total += jsonBytes(draft.operation) + separatorBytes;
       drafts.push(draft);
       return total > defaultBounds.manifestBytes ? tooLarge : undefined;
     },
@@ -63,7 +63,7 @@ export function createDrafts(header: Record<string, unknown>) {
     ): Result<Record<string, unknown>[], ImportFault> {
       const sized = new Map<string, Sized>();
       for (const [key, definition] of definitions) sized.set(key, measured(definition));
-      for (const room of ROOMS) {
+      for (const room of definitionBudgets) {
         const filled = fill(drafts, defaultBounds.manifestBytes - total, room, sized);
         if (filled === undefined) continue;
         if (filled.cut > 0) {
@@ -111,8 +111,8 @@ function fill(
   let cut = 0;
   for (const { operation, inputNeeds, outputNeeds } of drafts) {
     // What a caller must know goes before what it will see.
-    const input = closure(inputNeeds, room, definitions);
-    const output = closure(outputNeeds, room - input.bytes, definitions);
+    const input = definitionsNeeded(inputNeeds, room, definitions);
+    const output = definitionsNeeded(outputNeeds, room - input.bytes, definitions);
     bytes += input.bytes + output.bytes;
     if (bytes > totalRoom) return undefined;
     if (input.cut || output.cut) cut += 1;
@@ -132,10 +132,10 @@ function withDefinitions(operation: Record<string, unknown>, field: string, entr
 }
 
 /** Everything reachable, nearest first, as long as there is room; beyond it only names. */
-function closure(needs: readonly string[], room: number, definitions: ReadonlyMap<string, Sized>) {
+function definitionsNeeded(needs: readonly string[], room: number, definitions: ReadonlyMap<string, Sized>) {
   const entries: [string, Schema][] = [];
   const found = new Set(needs);
-  let bytes = needs.length === 0 ? 0 : SEPARATORS;
+  let bytes = needs.length === 0 ? 0 : separatorBytes;
   let cut = false;
   // A set grows while it is walked, and keeps the order of arrival.
   for (const key of found) {

@@ -7,20 +7,20 @@ export interface Warnings {
   all: () => string[];
 }
 
-const MAX_WARNINGS = 100;
-const MAX_LENGTH = 500;
+const maxWarnings = 100;
+const maxWarningLength = 500;
 
 /** A document can give rise to any number of warnings; a reader looks at the first ones. */
 export function createWarnings(): Warnings {
   const messages: string[] = [];
-  let unsaid = 0;
+  let omitted = 0;
   return {
     add: (message) => {
       // Names of the document stand in them, and those can be of any length.
-      if (messages.length < MAX_WARNINGS) messages.push(message.slice(0, MAX_LENGTH).toWellFormed());
-      else unsaid += 1;
+      if (messages.length < maxWarnings) messages.push(message.slice(0, maxWarningLength).toWellFormed());
+      else omitted += 1;
     },
-    all: () => (unsaid === 0 ? [...messages] : [...messages, `and ${unsaid} more warnings like these`]),
+    all: () => (omitted === 0 ? [...messages] : [...messages, `and ${omitted} more warnings like these`]),
   };
 }
 
@@ -30,7 +30,7 @@ export function withLineFeeds(text: string): string {
 }
 
 /** Text no longer than the limit in UTF-16 units, never ending in half a character; absent where there is none. */
-export function fittingText(value: unknown, limit: number, what: string, warnings: Warnings): string | undefined {
+export function clipText(value: unknown, limit: number, what: string, warnings: Warnings): string | undefined {
   if (typeof value !== "string" || value === "") return undefined;
   const text = withLineFeeds(value);
   if (text.length <= limit) return text;
@@ -40,7 +40,7 @@ export function fittingText(value: unknown, limit: number, what: string, warning
 }
 
 /** An address as it may be published: whoever gave it may have put a password in. */
-export function publicUrl(url: string | undefined): string | undefined {
+export function withoutCredentials(url: string | undefined): string | undefined {
   if (url === undefined || !URL.canParse(url)) return url;
   const parsed = new URL(url);
   if (parsed.username === "" && parsed.password === "") return url;
@@ -49,18 +49,18 @@ export function publicUrl(url: string | undefined): string | undefined {
   return parsed.href;
 }
 
-const NAME_LENGTH = 128;
+const maxNameLength = 128;
 /** Leaves room for a number behind the name. */
-const STEM_LENGTH = 120;
+const maxStemLength = 120;
 
 /** Item names out of any text, each given once; a name that is taken gets a number. */
 export function createItemNames(warnings: Warnings): (wanted: string, what: string) => string {
   const taken = new Set<string>();
   const numbers = new Map<string, number>();
   return (wanted, what) => {
-    let name = wanted.replace(/[^A-Za-z0-9_.\-/]+/g, "_").slice(0, NAME_LENGTH);
+    let name = wanted.replace(/[^A-Za-z0-9_.\-/]+/g, "_").slice(0, maxNameLength);
     if (taken.has(name)) {
-      const stem = name.slice(0, STEM_LENGTH);
+      const stem = name.slice(0, maxStemLength);
       let number = numbers.get(stem) ?? 2;
       while (taken.has(`${stem}_${number}`)) number += 1;
       numbers.set(stem, number + 1);

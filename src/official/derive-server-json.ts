@@ -1,4 +1,4 @@
-import { publishedUrl } from "../formats/mcp/describe-item.ts";
+import { withoutSecrets } from "../formats/mcp/describe-item.ts";
 import { withoutUndefined } from "../kernel/json.ts";
 import type { ServerConfig } from "../registry/schema.ts";
 import {
@@ -63,7 +63,7 @@ function versionOf({ version, serverInfo }: Record<string, unknown>): string {
 function remotesOf({ sources = [] }: ServerConfig, isPublicAddress: (url: string) => boolean): Remote[] | undefined {
   const remotes = sources.flatMap(({ type, url, credential }) => {
     if (type === "stdio" || url === undefined || credential !== undefined) return [];
-    return isPublicAddress(url) && publishedUrl(url) === url ? [{ type, url }] : [];
+    return isPublicAddress(url) && withoutSecrets(url) === url ? [{ type, url }] : [];
   });
   return remotes.length === 0 ? undefined : remotes;
 }

@@ -1,4 +1,4 @@
-import { publishedUrl } from "../formats/mcp/describe-item.ts";
+import { withoutSecrets } from "../formats/mcp/describe-item.ts";
 import { serverPattern, tenantPattern } from "../kernel/names.ts";
 import type { Source } from "../registry/schema.ts";
 import { publisherProvided, type Remote, type ServerJson } from "./schema.ts";
@@ -56,7 +56,7 @@ export function isRemoteSource({ id, credential }: Source): boolean {
 export function remoteSources(remotes: readonly Remote[] | undefined, mayAsk: (url: string) => boolean): Source[] {
   return (remotes ?? []).flatMap((remote, index) => {
     const { type, url } = remote;
-    if (needsInput(remote) || !mayAsk(url) || publishedUrl(url) !== url) return [];
+    if (needsInput(remote) || !mayAsk(url) || withoutSecrets(url) !== url) return [];
     return [{ id: `${sourcePrefix}${index + 1}`, type, url }];
   });
 }

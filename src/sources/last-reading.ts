@@ -1,4 +1,4 @@
-import { type ListName, listNames, publishedUrl } from "../formats/mcp/describe-item.ts";
+import { type ListName, listNames, withoutSecrets } from "../formats/mcp/describe-item.ts";
 import { isObject } from "../kernel/json.ts";
 import { sectionForKind } from "../manifest/schema/manifest.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
@@ -11,7 +11,7 @@ type Item = Record<string, unknown>;
  * cannot be read now: what is not known to be gone stays.
  */
 export function lastReading(manifest: StoredManifest, url: string, isFirst: boolean): ReadSource["reading"] {
-  const at = publishedUrl(url);
+  const at = withoutSecrets(url);
   const lists = Object.fromEntries(listNames.map((list) => [list, [] as Item[]])) as Record<ListName, Item[]>;
   let protocolVersion = typeof manifest.header.mcpVersion === "string" ? manifest.header.mcpVersion : "";
   let session = false;

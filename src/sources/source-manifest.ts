@@ -1,5 +1,5 @@
-import { described, type ListName, listNames, publishedUrl } from "../formats/mcp/describe-item.ts";
-import { createWarnings, fittingText, withLineFeeds } from "../formats/text.ts";
+import { described, type ListName, listNames, withoutSecrets } from "../formats/mcp/describe-item.ts";
+import { clipText, createWarnings, withLineFeeds } from "../formats/text.ts";
 import { isObject } from "../kernel/json.ts";
 import { sections } from "../manifest/schema/manifest.ts";
 import { type Offer, settleNames } from "./unique-names.ts";
@@ -40,7 +40,7 @@ export function sourceManifest(server: string, sources: readonly ReadSource[]): 
   const mcpVersion = sources[0]?.reading.protocolVersion;
   if (mcpVersion !== undefined) manifest.mcpVersion = mcpVersion;
   const instructions = sources.flatMap(({ reading }) => reading.instructions ?? []).join("\n\n");
-  const fitting = fittingText(instructions, MAX_INFO, "what the server tells its users", warnings);
+  const fitting = clipText(instructions, MAX_INFO, "what the server tells its users", warnings);
   if (fitting !== undefined) manifest.instructions = fitting;
 
   for (const list of listNames) {
@@ -55,7 +55,7 @@ export function sourceManifest(server: string, sources: readonly ReadSource[]): 
 function offersOf(server: string, { id, url, reading }: ReadSource, list: ListName): Offer[] {
   const provenance = {
     server,
-    serverUrl: publishedUrl(url),
+    serverUrl: withoutSecrets(url),
     protocol: reading.protocolVersion,
     requiresSession: reading.session ? "true" : "false",
   } as const;

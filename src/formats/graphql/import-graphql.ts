@@ -13,13 +13,13 @@ import { err, ok, type Result } from "../../kernel/result.ts";
 import { createDrafts } from "../definitions.ts";
 import type { Imported, ImportFault } from "../imported.ts";
 import {
+  clipText,
   createItemNames,
   createWarnings,
   fault,
-  fittingText,
-  publicUrl,
   type Warnings,
   withLineFeeds,
+  withoutCredentials,
 } from "../text.ts";
 import { faultOf, schemaFromSdl } from "./sdl.ts";
 import { createTypes, deprecation } from "./types.ts";
@@ -111,8 +111,8 @@ function importOperations(
   const types = createTypes();
   const operations = operationsOf(schema, warnings);
   if (operations.length === 0) return err({ message: "the schema has no query, mutation or subscription" });
-  const endpoint = publicUrl(options.endpointUrl);
-  const text = fittingText(schema.description, 65_536, "the description", warnings);
+  const endpoint = withoutCredentials(options.endpointUrl);
+  const text = clipText(schema.description, 65_536, "the description", warnings);
   const header = withoutUndefined({
     title: options.server,
     description: text,
@@ -124,7 +124,7 @@ function importOperations(
     const input = types.input(field.args);
     const output = types.output(field.type);
     const what = `the description of ${kind} ${field.name}`;
-    const description = fittingText(field.description, 65_536, what, warnings);
+    const description = clipText(field.description, 65_536, what, warnings);
     const overflow = drafts.add({
       operation: withoutUndefined({
         name: nameOf(wanted, `${kind} ${field.name}`),

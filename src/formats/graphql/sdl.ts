@@ -18,7 +18,7 @@ import { err, ok, type Result } from "../../kernel/result.ts";
 import type { ImportFault } from "../imported.ts";
 
 /** Several times GitHub's public schema. */
-const LIMITS = { maxSourceLength: 4 * 1024 * 1024, maxLexicalTokens: 200_000, maxComments: 50_000 };
+const parserLimits = { maxSourceLength: 4 * 1024 * 1024, maxLexicalTokens: 200_000, maxComments: 50_000 };
 
 /**
  * A schema from its definition language. The package's own validation searches for similar names at every unknown one
@@ -27,9 +27,9 @@ const LIMITS = { maxSourceLength: 4 * 1024 * 1024, maxLexicalTokens: 200_000, ma
  */
 export function schemaFromSdl(text: string): Result<GraphQLSchema, ImportFault> {
   try {
-    const document = parse(text, LIMITS);
-    const wrong = firstProblem(document);
-    if (wrong !== undefined) return err(located(wrong.message, wrong.name));
+    const document = parse(text, parserLimits);
+    const problem = firstProblem(document);
+    if (problem !== undefined) return err(located(problem.message, problem.name));
     return ok(buildASTSchema(document, { assumeValidSDL: true }));
   } catch (cause) {
     return err(faultOf(cause));
@@ -59,13 +59,13 @@ interface Problem {
   name: NameNode | DefinitionNode;
 }
 
-const BOTH: readonly Position[] = ["input", "output"];
+const bothPositions: readonly Position[] = ["input", "output"];
 
 function positionsOf({ kind }: DefinitionNode): readonly Position[] | undefined {
   switch (kind) {
     case Kind.SCALAR_TYPE_DEFINITION:
     case Kind.ENUM_TYPE_DEFINITION:
-      return BOTH;
+      return bothPositions;
     case Kind.OBJECT_TYPE_DEFINITION:
     case Kind.INTERFACE_TYPE_DEFINITION:
     case Kind.UNION_TYPE_DEFINITION:
@@ -79,7 +79,7 @@ function positionsOf({ kind }: DefinitionNode): readonly Position[] | undefined 
 
 function firstProblem({ definitions }: DocumentNode): Problem | undefined {
   const types = new Map<string, readonly Position[]>();
-  for (const { name } of specifiedScalarTypes) types.set(name, BOTH);
+  for (const { name } of specifiedScalarTypes) types.set(name, bothPositions);
   for (const { name } of introspectionTypes) types.set(name, ["output"]);
   const defined = new Set<string>();
   for (const definition of definitions) {

@@ -20,7 +20,7 @@ import { plainCopy, plainObject, withLineFeeds } from "../text.ts";
 
 type Properties = Record<string, unknown>;
 
-const SCALARS: Record<string, Properties> = {
+const builtInScalars: Record<string, Properties> = {
   Int: { type: "integer" },
   Float: { type: "number" },
   String: { type: "string" },
@@ -29,7 +29,7 @@ const SCALARS: Record<string, Properties> = {
 };
 
 /** Names that nearly every schema gives the same meaning. Of other scalars nothing is known but their name. */
-const CUSTOM_SCALARS: Record<string, Properties> = {
+const customScalars: Record<string, Properties> = {
   DateTime: { type: "string", format: "date-time" },
   Date: { type: "string", format: "date" },
   Time: { type: "string", format: "time" },
@@ -39,9 +39,9 @@ const CUSTOM_SCALARS: Record<string, Properties> = {
   BigInt: { type: ["string", "integer"] },
 };
 
-const DEFAULT_LEVELS = 32;
+const defaultLevels = 32;
 /** Lists of lists are rare, and below this many levels of them nothing is said. */
-const MAX_LISTS = 8;
+const maxLists = 8;
 
 /**
  * GraphQL types as JSON Schema. Input objects, enums and custom scalars are definitions, made once; a type that contains
@@ -57,7 +57,7 @@ export function createTypes() {
   function inputType(type: GraphQLInputType, needs: Set<string>, lists = 0): Properties {
     if (isNonNullType(type)) return inputType(type.ofType, needs, lists);
     if (!isListType(type)) return named(type, needs);
-    return lists === MAX_LISTS ? { type: "array" } : { type: "array", items: inputType(type.ofType, needs, lists + 1) };
+    return lists === maxLists ? { type: "array" } : { type: "array", items: inputType(type.ofType, needs, lists + 1) };
   }
 
   /** The arguments of a field, or the fields of an input object. */
@@ -84,7 +84,7 @@ export function createTypes() {
 
   function outputNotNull(type: GraphQLOutputType, needs: Set<string>, isTop: boolean, lists: number): Properties {
     if (isListType(type)) {
-      if (lists === MAX_LISTS) return { type: "array" };
+      if (lists === maxLists) return { type: "array" };
       return { type: "array", items: outputType(type.ofType, needs, isTop, lists + 1) };
     }
     if (isUnionType(type)) {
@@ -106,7 +106,7 @@ export function createTypes() {
   }
 
   function named(type: GraphQLNamedType, needs: Set<string>): Properties {
-    const scalar = Object.hasOwn(SCALARS, type.name) ? SCALARS[type.name] : undefined;
+    const scalar = Object.hasOwn(builtInScalars, type.name) ? builtInScalars[type.name] : undefined;
     if (scalar !== undefined) return scalar;
     if (isReserved(type.name)) return {};
     needs.add(type.name);
@@ -134,7 +134,7 @@ export function createTypes() {
       const fields = inputObject(Object.values(type.getFields()), needs);
       return { ...fields, ...description, additionalProperties: false, ...exactlyOne };
     }
-    const known = Object.hasOwn(CUSTOM_SCALARS, type.name) ? CUSTOM_SCALARS[type.name] : {};
+    const known = Object.hasOwn(customScalars, type.name) ? customScalars[type.name] : {};
     return { title: type.name, ...known, ...description };
   }
 
@@ -173,10 +173,10 @@ function orNull(schema: Properties): Properties {
 
 function about(value: GraphQLArgument | GraphQLInputField): Properties {
   const { default: initial } = value;
-  const literal = initial?.literal === undefined ? initial?.value : literalValue(initial.literal, DEFAULT_LEVELS);
+  const literal = initial?.literal === undefined ? initial?.value : literalValue(initial.literal, defaultLevels);
   return withoutUndefined({
     ...described(value.description),
-    default: initial === undefined ? undefined : plainCopy(literal, DEFAULT_LEVELS),
+    default: initial === undefined ? undefined : plainCopy(literal, defaultLevels),
     ...deprecation(value),
   });
 }

@@ -1,16 +1,16 @@
 import { isObject, withoutUndefined } from "../../kernel/json.ts";
-import { plainObject, publicUrl, withLineFeeds } from "../text.ts";
+import { plainObject, withLineFeeds, withoutCredentials } from "../text.ts";
 
 /** What a list says a capability is, by section. */
-const TYPES = {
+const capabilityTypes = {
   tools: "mcp_tool",
   prompts: "mcp_prompt",
   resources: "mcp_resource",
   resourceTemplates: "mcp_resource_template",
 } as const;
 
-export type ListName = keyof typeof TYPES;
-export const listNames = Object.keys(TYPES) as ListName[];
+export type ListName = keyof typeof capabilityTypes;
+export const listNames = Object.keys(capabilityTypes) as ListName[];
 
 /** Where a list came from. */
 export interface Provenance {
@@ -28,8 +28,8 @@ export function described(
   list: ListName,
   { server, serverUrl, protocol, requiresSession }: Provenance,
 ): Record<string, unknown> {
-  const item = withPlainLines(declared, MAX_LEVELS) as Record<string, unknown>;
-  const url = publicUrl(serverUrl);
+  const item = withPlainLines(declared, maxLevels) as Record<string, unknown>;
+  const url = withoutCredentials(serverUrl);
   const { metadata = {} } = item;
   // Something else under that name is for the rules to report.
   if (!isObject(metadata)) return item;
@@ -55,7 +55,7 @@ export function described(
         : withoutUndefined({
             method: "mcp_introspection",
             source_url: url,
-            capability_type: TYPES[list],
+            capability_type: capabilityTypes[list],
             introspector_version: "1.0.0",
             ...discovery,
           }),
@@ -63,7 +63,7 @@ export function described(
   };
 }
 
-const MAX_LEVELS = 64;
+const maxLevels = 64;
 
 /** The same value, but for Windows line ends in descriptions, wherever they stand. Shares what needs no change. */
 function withPlainLines(value: unknown, levels: number): unknown {
@@ -82,17 +82,17 @@ function withPlainLines(value: unknown, levels: number): unknown {
   return changed ? plainObject(entries) : value;
 }
 
-const SECRET = /(^|[_-])(key|token|secret|sig|signature|auth|password|passwd)$|^code$|(apikey|token)$/i;
+const secretParameter = /(^|[_-])(key|token|secret|sig|signature|auth|password|passwd)$|^code$|(apikey|token)$/i;
 
 /**
  * A source's address as every reader of the manifest may see it. Some servers take their key as a query parameter;
  * whoever put it there meant it for the registry alone.
  */
-export function publishedUrl(url: string): string {
-  const plain = publicUrl(url) ?? url;
+export function withoutSecrets(url: string): string {
+  const plain = withoutCredentials(url) ?? url;
   if (!URL.canParse(plain)) return plain;
   const parsed = new URL(plain);
-  const secrets = [...parsed.searchParams.keys()].filter((name) => SECRET.test(name));
+  const secrets = [...parsed.searchParams.keys()].filter((name) => secretParameter.test(name));
   if (secrets.length === 0) return plain;
   for (const name of secrets) parsed.searchParams.delete(name);
   return parsed.href;

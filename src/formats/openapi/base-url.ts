@@ -1,8 +1,8 @@
 import { isObject } from "../../kernel/json.ts";
-import { child, type Place, type Source } from "./document.ts";
+import { child, type OpenApiDocument, type Place } from "./document.ts";
 
 /** Where the paths begin, without a slash at the end; relative where the document does not say more. */
-export function baseUrl(source: Source, operation: Place, pathItem: Place): string | undefined {
+export function baseUrl(source: OpenApiDocument, operation: Place, pathItem: Place): string | undefined {
   const url = source.version === "2.0" ? fromHost(source, operation) : fromServers(source, operation, pathItem);
   let end = url?.length ?? 0;
   while (end > 0 && url?.[end - 1] === "/") end -= 1;
@@ -10,7 +10,7 @@ export function baseUrl(source: Source, operation: Place, pathItem: Place): stri
 }
 
 /** The nearest list of servers counts, and of it the first. */
-function fromServers(source: Source, operation: Place, pathItem: Place): string | undefined {
+function fromServers(source: OpenApiDocument, operation: Place, pathItem: Place): string | undefined {
   for (const owner of [operation, pathItem, source.top]) {
     const { value: server } = child(child(owner, "servers"), 0);
     if (isObject(server) && typeof server.url === "string") return absolute(source, filled(server.url, server));
@@ -26,7 +26,7 @@ function filled(template: string, { variables }: Record<string, unknown>): strin
   });
 }
 
-function fromHost(source: Source, operation: Place): string | undefined {
+function fromHost(source: OpenApiDocument, operation: Place): string | undefined {
   const { host, basePath } = source.document;
   const path = typeof basePath === "string" ? basePath : "";
   if (typeof host !== "string" || host === "") return absolute(source, path);
@@ -35,7 +35,7 @@ function fromHost(source: Source, operation: Place): string | undefined {
   return `${scheme}://${host}${path.startsWith("/") || path === "" ? path : `/${path}`}`;
 }
 
-function preferred(source: Source, schemes: unknown): string[] | undefined {
+function preferred(source: OpenApiDocument, schemes: unknown): string[] | undefined {
   if (!Array.isArray(schemes)) return undefined;
   source.steps += schemes.length;
   const names = schemes.filter((scheme): scheme is string => typeof scheme === "string");
@@ -43,7 +43,7 @@ function preferred(source: Source, schemes: unknown): string[] | undefined {
 }
 
 /** A relative address is meant from where the document was found, if that is known. */
-function absolute(source: Source, url: string): string {
+function absolute(source: OpenApiDocument, url: string): string {
   if (source.url === undefined || !URL.canParse(url || "/", source.url)) return url;
   // Braces of a variable without a value must come through as they are.
   return url.includes("{") ? url : new URL(url || "/", source.url).href;

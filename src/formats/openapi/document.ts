@@ -3,7 +3,7 @@ import { pointer, unescapeSegment } from "../../kernel/issue.ts";
 import { isObject } from "../../kernel/json.ts";
 import { clip } from "../../kernel/text.ts";
 import type { ImportFault } from "../imported.ts";
-import { createWarnings, fault, publicUrl, type Warnings } from "../text.ts";
+import { createWarnings, fault, type Warnings, withoutCredentials } from "../text.ts";
 
 export type OpenApiVersion = "2.0" | "3.0" | "3.1" | "3.2";
 
@@ -23,7 +23,7 @@ export function pathOf(place: Place): string {
 }
 
 /** The document being imported, and what was found out about it on the way. */
-export interface Source {
+export interface OpenApiDocument {
   document: Record<string, unknown>;
   top: Place;
   version: OpenApiVersion;
@@ -46,12 +46,16 @@ export interface Target {
   key: string;
 }
 
-export function createSource(document: Record<string, unknown>, version: OpenApiVersion, url?: string): Source {
+export function createSource(
+  document: Record<string, unknown>,
+  version: OpenApiVersion,
+  url?: string,
+): OpenApiDocument {
   return {
     document,
     top: { value: document },
     version,
-    url: publicUrl(url),
+    url: withoutCredentials(url),
     warnings: createWarnings(),
     fault: undefined,
     steps: 0,
@@ -59,7 +63,7 @@ export function createSource(document: Record<string, unknown>, version: OpenApi
   };
 }
 
-export function fail(source: Source, message: string, place: Place): void {
+export function fail(source: OpenApiDocument, message: string, place: Place): void {
   source.fault ??= fault(message, pathOf(place));
 }
 
@@ -70,7 +74,7 @@ export function child(place: Place, key: string | number): Place {
 }
 
 /** The members of an object, without the publisher's own `x-` fields; of anything else, none. */
-export function members(source: Source, place: Place): [string, Place][] {
+export function members(source: OpenApiDocument, place: Place): [string, Place][] {
   if (!isObject(place.value)) return [];
   const keys = Object.keys(place.value).filter((key) => !key.startsWith("x-"));
   source.steps += keys.length;
@@ -78,7 +82,7 @@ export function members(source: Source, place: Place): [string, Place][] {
 }
 
 /** The items of a list; a fault where there is something else. */
-export function items(source: Source, place: Place): Place[] {
+export function items(source: OpenApiDocument, place: Place): Place[] {
   if (place.value === undefined) return [];
   if (!Array.isArray(place.value)) {
     fail(source, "must be an array", place);
@@ -88,13 +92,13 @@ export function items(source: Source, place: Place): Place[] {
   return place.value.map((_, index) => child(place, index));
 }
 
-const MAX_HOPS = 100;
+const maxHops = 100;
 
 /** The part itself where it is one, or what its reference leads to; undefined and a fault where that is nothing. */
-export function follow(source: Source, start: Place): Place | undefined {
+export function follow(source: OpenApiDocument, start: Place): Place | undefined {
   let place = start;
   for (let hops = 0; isObject(place.value) && typeof place.value.$ref === "string"; hops += 1) {
-    if (hops === MAX_HOPS) {
+    if (hops === maxHops) {
       fail(source, "this reference only leads to other references", child(start, "$ref"));
       return undefined;
     }
@@ -107,7 +111,7 @@ export function follow(source: Source, start: Place): Place | undefined {
 }
 
 /** Follows one reference. Nothing outside the document is ever looked at. */
-export function targetOf(source: Source, at: Place): Target | undefined {
+export function targetOf(source: OpenApiDocument, at: Place): Target | undefined {
   const ref = String(at.value);
   const known = source.targets.get(ref);
   if (known !== undefined) return known;

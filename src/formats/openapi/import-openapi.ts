@@ -2,8 +2,8 @@ import { isObject, withoutUndefined } from "../../kernel/json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { createDrafts } from "../definitions.ts";
 import type { Imported, ImportFault } from "../imported.ts";
-import { createItemNames, fault, fittingText } from "../text.ts";
-import { child, createSource, fail, type OpenApiVersion, type Source } from "./document.ts";
+import { clipText, createItemNames, fault } from "../text.ts";
+import { child, createSource, fail, type OpenApiDocument, type OpenApiVersion } from "./document.ts";
 import { readOperation } from "./operation.ts";
 import { countCallbacks, countWebhooks, type OperationPlace, operations } from "./path-items.ts";
 import { createSchemas } from "./schemas.ts";
@@ -15,7 +15,7 @@ export interface OpenApiOptions {
 }
 
 /** Shared parts may be used often; a document that needs more than this was made to be slow. */
-const MAX_STEPS = 1_000_000;
+const maxSteps = 1_000_000;
 
 /** An OpenAPI document, 2.0 to 3.2, as a manifest with one operation per method and path. Nothing is fetched. */
 export function importOpenApi(document: unknown, options: OpenApiOptions): Result<Imported, ImportFault> {
@@ -39,7 +39,7 @@ export function importOpenApi(document: unknown, options: OpenApiOptions): Resul
     if (!isObject(operation.value)) fail(source, "an operation is an object", operation);
     const draft = readOperation(source, schemas, place, apiVersion);
     callbacks += countCallbacks(source, operation);
-    if (source.steps > MAX_STEPS) fail(source, "too much is shared by too many operations", operation);
+    if (source.steps > maxSteps) fail(source, "too much is shared by too many operations", operation);
     if (source.fault !== undefined) break;
     const name = nameOf(wantedName(place), `${place.method} ${place.path}`);
     const overflow = drafts.add({ ...draft, operation: { name, ...draft.operation } });
@@ -73,13 +73,13 @@ function versionOf(document: unknown): Result<OpenApiVersion, ImportFault> {
   return ok(`3.${minor}` as OpenApiVersion);
 }
 
-function readHeader(source: Source, server: string) {
+function readHeader(source: OpenApiDocument, server: string) {
   const { warnings } = source;
   const info = isObject(source.document.info) ? source.document.info : {};
   const number = typeof info.version === "number" ? String(info.version) : info.version;
-  const apiVersion = fittingText(number, 255, "the version", warnings);
-  const title = fittingText(info.title, 1_024, "the title", warnings);
-  const description = fittingText(info.description, 65_536, "the description", warnings);
+  const apiVersion = clipText(number, 255, "the version", warnings);
+  const title = clipText(info.title, 1_024, "the title", warnings);
+  const description = clipText(info.description, 65_536, "the description", warnings);
   const header = withoutUndefined({
     title,
     version: apiVersion,
@@ -96,7 +96,7 @@ function wantedName({ method, path, operation }: OperationPlace): string {
   return `${method.toLowerCase()}${path.startsWith("/") ? "" : "/"}${path.replace(/[{}]/g, "")}`;
 }
 
-function warnOfRequestsByTheServer(source: Source, webhooks: number, callbacks: number): void {
+function warnOfRequestsByTheServer(source: OpenApiDocument, webhooks: number, callbacks: number): void {
   const counts = { webhooks, callbacks };
   for (const [what, count] of Object.entries(counts)) {
     if (count > 0)

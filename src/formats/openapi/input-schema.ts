@@ -1,7 +1,7 @@
 import { withoutUndefined } from "../../kernel/json.ts";
 import type { Converted } from "../definitions.ts";
 import { plainObject } from "../text.ts";
-import { type Place, pathOf, type Source } from "./document.ts";
+import { type OpenApiDocument, type Place, pathOf } from "./document.ts";
 import type { Parameter } from "./parameters.ts";
 import { bodyProperties, type RequestBody } from "./request-body.ts";
 import type { Schemas } from "./schemas.ts";
@@ -11,7 +11,7 @@ import type { Schemas } from "./schemas.ts";
  * carries them; the others are the body's.
  */
 export function inputSchema(
-  source: Source,
+  source: OpenApiDocument,
   schemas: Schemas,
   operation: Place,
   parameters: readonly Parameter[],

@@ -1,8 +1,8 @@
 import { withoutUndefined } from "../../kernel/json.ts";
 import type { Converted, Draft } from "../definitions.ts";
-import { fittingText } from "../text.ts";
+import { clipText } from "../text.ts";
 import { baseUrl } from "./base-url.ts";
-import { child, follow, members, type Place, type Source } from "./document.ts";
+import { child, follow, members, type OpenApiDocument, type Place } from "./document.ts";
 import { inputSchema } from "./input-schema.ts";
 import { type Parameter, readParameters } from "./parameters.ts";
 import type { OperationPlace } from "./path-items.ts";
@@ -11,7 +11,7 @@ import type { Schemas } from "./schemas.ts";
 import { readSecurity } from "./security.ts";
 
 /** What the first successful response with JSON holds; the default response counts where no other means success. */
-export function readOutput(source: Source, schemas: Schemas, operation: Place): Converted | undefined {
+export function readOutput(source: OpenApiDocument, schemas: Schemas, operation: Place): Converted | undefined {
   const responses = members(source, child(operation, "responses"));
   const successes = responses.filter(([status]) => /^2(?:\d\d|XX)$/i.test(status));
   const candidates = successes.length > 0 ? successes : responses.filter(([status]) => status === "default");
@@ -25,7 +25,7 @@ export function readOutput(source: Source, schemas: Schemas, operation: Place): 
   return undefined;
 }
 
-function responseSchema(source: Source, operation: Place, response: Place): Place | undefined {
+function responseSchema(source: OpenApiDocument, operation: Place, response: Place): Place | undefined {
   if (source.version === "2.0") return producesJson(source, operation) ? child(response, "schema") : undefined;
   const [, reference] = jsonFirst(members(source, child(response, "content"))) ?? [];
   const media = reference && follow(source, reference);
@@ -33,7 +33,7 @@ function responseSchema(source: Source, operation: Place, response: Place): Plac
 }
 
 /** 2.0 names the media types beside the responses, for the operation or for all of them; without a word, any may do. */
-function producesJson(source: Source, operation: Place): boolean {
+function producesJson(source: OpenApiDocument, operation: Place): boolean {
   const own = child(operation, "produces").value;
   const types = Array.isArray(own) ? own : source.document.produces;
   if (!Array.isArray(types) || types.length === 0) return true;
@@ -42,11 +42,11 @@ function producesJson(source: Source, operation: Place): boolean {
 }
 
 /** Methods that change nothing (RFC 9110, section 9.2.1, and the draft for QUERY). */
-const SAFE = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"]);
+const safeMethods = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"]);
 
 /** One operation as a capability, but for its name and its definitions. */
 export function readOperation(
-  source: Source,
+  source: OpenApiDocument,
   schemas: Schemas,
   { method, path, operation, pathItem }: OperationPlace,
   apiVersion: string | undefined,
@@ -60,9 +60,9 @@ export function readOperation(
   const contentType = body?.contentType ?? formContentType(source, parameters, child(operation, "consumes").value);
 
   const summary = child(operation, "summary").value ?? child(pathItem, "summary").value;
-  const title = fittingText(summary, 1_024, `the summary of ${method} ${path}`, source.warnings);
+  const title = clipText(summary, 1_024, `the summary of ${method} ${path}`, source.warnings);
   const text = child(operation, "description").value ?? child(pathItem, "description").value;
-  const description = fittingText(text, 65_536, `the description of ${method} ${path}`, source.warnings);
+  const description = clipText(text, 65_536, `the description of ${method} ${path}`, source.warnings);
   const tags = child(operation, "tags").value;
   return {
     operation: withoutUndefined({
@@ -99,7 +99,7 @@ export function readOperation(
 }
 
 function annotations(method: string): Record<string, boolean> {
-  const annotations: Record<string, boolean> = { readOnlyHint: SAFE.has(method) };
+  const annotations: Record<string, boolean> = { readOnlyHint: safeMethods.has(method) };
   if (method === "DELETE") annotations.destructiveHint = true;
   if (method === "PUT" || method === "DELETE") annotations.idempotentHint = true;
   return annotations;
@@ -108,14 +108,18 @@ function annotations(method: string): Record<string, boolean> {
 function effects(method: string, isSecured: boolean): string[] {
   return [
     "network_request",
-    SAFE.has(method) ? "network_read" : "network_write",
+    safeMethods.has(method) ? "network_read" : "network_write",
     ...(method === "DELETE" ? ["destructive"] : []),
     ...(isSecured ? ["auth_required"] : []),
   ];
 }
 
 /** In 2.0 a form is a set of parameters, and only what the operation consumes says which kind of form. */
-function formContentType(source: Source, parameters: readonly Parameter[], consumes: unknown): string | undefined {
+function formContentType(
+  source: OpenApiDocument,
+  parameters: readonly Parameter[],
+  consumes: unknown,
+): string | undefined {
   const fields = parameters.filter(({ location }) => location === "formData");
   if (fields.length === 0) return undefined;
   const types = Array.isArray(consumes) ? consumes : source.document.consumes;

@@ -1,7 +1,7 @@
 import { isObject } from "../../kernel/json.ts";
 import type { Converted } from "../definitions.ts";
 import { plainCopy, withLineFeeds } from "../text.ts";
-import { child, fail, follow, items, members, type Place, type Source } from "./document.ts";
+import { child, fail, follow, items, members, type OpenApiDocument, type Place } from "./document.ts";
 import type { Schemas } from "./schemas.ts";
 
 /** One argument of an operation, wherever the request carries it. */
@@ -15,18 +15,23 @@ export interface Parameter {
 }
 
 /** Set from elsewhere: the specification says to ignore parameters of these names. */
-const RESERVED_HEADERS = new Set(["accept", "content-type", "authorization"]);
+const reservedHeaders = new Set(["accept", "content-type", "authorization"]);
 
-const LOCATIONS = new Set(["path", "query", "querystring", "header", "cookie"]);
-const OLD_LOCATIONS = new Set(["path", "query", "header", "formData", "body"]);
+const parameterLocations = new Set(["path", "query", "querystring", "header", "cookie"]);
+const swaggerLocations = new Set(["path", "query", "header", "formData", "body"]);
 
 /** Fields of a 2.0 parameter that are not part of its schema; `description` is about both. */
-const NOT_SCHEMA = new Set(["name", "in", "required", "allowEmptyValue", "$ref"]);
+const nonSchemaFields = new Set(["name", "in", "required", "allowEmptyValue", "$ref"]);
 
-const EXAMPLE_LEVELS = 48;
+const exampleLevels = 48;
 
 /** The path's parameters, each replaced by the operation's own of the same name and location. */
-export function readParameters(source: Source, schemas: Schemas, pathItem: Place, operation: Place): Parameter[] {
+export function readParameters(
+  source: OpenApiDocument,
+  schemas: Schemas,
+  pathItem: Place,
+  operation: Place,
+): Parameter[] {
   const found = new Map<string, Parameter>();
   for (const owner of [pathItem, operation]) {
     for (const item of items(source, child(owner, "parameters"))) {
@@ -39,7 +44,7 @@ export function readParameters(source: Source, schemas: Schemas, pathItem: Place
   return [...found.values()];
 }
 
-function readParameter(source: Source, schemas: Schemas, item: Place): Parameter | undefined {
+function readParameter(source: OpenApiDocument, schemas: Schemas, item: Place): Parameter | undefined {
   const place = follow(source, item);
   if (place === undefined) return undefined;
   const { value } = place;
@@ -52,11 +57,11 @@ function readParameter(source: Source, schemas: Schemas, item: Place): Parameter
     fail(source, "a parameter cannot be called __proto__", place);
     return undefined;
   }
-  if (!(source.version === "2.0" ? OLD_LOCATIONS : LOCATIONS).has(location)) {
+  if (!(source.version === "2.0" ? swaggerLocations : parameterLocations).has(location)) {
     fail(source, `${JSON.stringify(location.slice(0, 100))} is no place for a parameter`, place);
     return undefined;
   }
-  if (source.version !== "2.0" && location === "header" && RESERVED_HEADERS.has(name.toLowerCase())) return undefined;
+  if (source.version !== "2.0" && location === "header" && reservedHeaders.has(name.toLowerCase())) return undefined;
   return {
     name,
     location,
@@ -65,9 +70,9 @@ function readParameter(source: Source, schemas: Schemas, item: Place): Parameter
   };
 }
 
-function convertedSchema(source: Source, schemas: Schemas, place: Place, location: string): Converted {
+function convertedSchema(source: OpenApiDocument, schemas: Schemas, place: Place, location: string): Converted {
   if (source.version === "2.0" && location !== "body") {
-    const fields = Object.entries(place.value as object).filter(([key]) => !NOT_SCHEMA.has(key));
+    const fields = Object.entries(place.value as object).filter(([key]) => !nonSchemaFields.has(key));
     return schemas.convert({ ...place, value: Object.fromEntries(fields) });
   }
   const schema = child(place, "schema");
@@ -84,7 +89,7 @@ function described(parameter: Record<string, unknown>, { schema, needs }: Conver
   const about: Record<string, unknown> = { ...fields };
   if (typeof description === "string" && description !== "") about.description = withLineFeeds(description);
   if (deprecated === true) about.deprecated = deprecated;
-  if (hasExample) about.examples = [plainCopy(example, EXAMPLE_LEVELS, withLineFeeds)];
+  if (hasExample) about.examples = [plainCopy(example, exampleLevels, withLineFeeds)];
   if (location !== "body") about["x-in"] = location;
   return { schema: about, needs };
 }

@@ -1,5 +1,5 @@
 import { isObject } from "../../kernel/json.ts";
-import { child, fail, follow, members, type Place, type Source } from "./document.ts";
+import { child, fail, follow, members, type OpenApiDocument, type Place } from "./document.ts";
 
 export interface OperationPlace {
   /** Upper case, or as written where the method is not one of the standard ones. */
@@ -9,15 +9,15 @@ export interface OperationPlace {
   pathItem: Place;
 }
 
-const METHODS = ["get", "put", "post", "delete", "options", "head", "patch"];
+const httpMethods = ["get", "put", "post", "delete", "options", "head", "patch"];
 
-function methodsOf({ version }: Source): string[] {
-  if (version === "2.0") return METHODS;
-  return version === "3.2" ? [...METHODS, "trace", "query"] : [...METHODS, "trace"];
+function methodsOf({ version }: OpenApiDocument): string[] {
+  if (version === "2.0") return httpMethods;
+  return version === "3.2" ? [...httpMethods, "trace", "query"] : [...httpMethods, "trace"];
 }
 
 /** Every operation the server offers, path by path as written. */
-export function* operations(source: Source, paths: Place): Generator<OperationPlace> {
+export function* operations(source: OpenApiDocument, paths: Place): Generator<OperationPlace> {
   const methods = methodsOf(source);
   for (const [path, start] of members(source, paths)) {
     const pathItem = withReference(source, start);
@@ -35,7 +35,7 @@ export function* operations(source: Source, paths: Place): Generator<OperationPl
 }
 
 /** A path item may refer to another and add to it. */
-function withReference(source: Source, start: Place): Place | undefined {
+function withReference(source: OpenApiDocument, start: Place): Place | undefined {
   const target = follow(source, start);
   if (target === undefined) return undefined;
   if (!isObject(target.value) || !isObject(start.value)) {
@@ -49,10 +49,10 @@ function withReference(source: Source, start: Place): Place | undefined {
 }
 
 /** Requests that the server sends are no operations of it: how many webhooks there are. */
-export function countWebhooks(source: Source): number {
+export function countWebhooks(source: OpenApiDocument): number {
   return members(source, child(source.top, "webhooks")).length;
 }
 
-export function countCallbacks(source: Source, operation: Place): number {
+export function countCallbacks(source: OpenApiDocument, operation: Place): number {
   return members(source, child(operation, "callbacks")).length;
 }

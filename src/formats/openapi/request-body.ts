@@ -1,6 +1,6 @@
 import { isObject } from "../../kernel/json.ts";
 import type { Converted } from "../definitions.ts";
-import { child, follow, members, type Place, type Source } from "./document.ts";
+import { child, follow, members, type OpenApiDocument, type Place } from "./document.ts";
 import type { Parameter } from "./parameters.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -28,7 +28,7 @@ export interface RequestBody {
 
 /** The body of an operation: `requestBody`, or in 2.0 the parameter in `body`. */
 export function readRequestBody(
-  source: Source,
+  source: OpenApiDocument,
   schemas: Schemas,
   operation: Place,
   parameters: readonly Parameter[],
@@ -52,7 +52,7 @@ export function readRequestBody(
 }
 
 /** Keywords under which the properties of an object can be listed beside others without changing their meaning. */
-const MERGEABLE = new Set([
+const mergeableKeywords = new Set([
   ...["type", "properties", "required", "additionalProperties", "title", "description", "deprecated"],
   ...["default", "examples", "xml", "externalDocs", "readOnly", "writeOnly", "$comment"],
 ]);
@@ -62,7 +62,7 @@ export function bodyProperties(schemas: Schemas, { converted }: RequestBody) {
   const { schema, needs } = behindReferences(schemas, converted);
   if (typeof schema !== "object") return undefined;
   const { type, properties, additionalProperties = true, required } = schema;
-  const isPlain = Object.keys(schema).every((keyword) => MERGEABLE.has(keyword) || keyword.startsWith("x-"));
+  const isPlain = Object.keys(schema).every((keyword) => mergeableKeywords.has(keyword) || keyword.startsWith("x-"));
   if (!isPlain || (type !== undefined && type !== "object") || !isObject(properties)) return undefined;
   if (Object.keys(properties).length === 0 || typeof additionalProperties !== "boolean") return undefined;
   return {
@@ -73,11 +73,11 @@ export function bodyProperties(schemas: Schemas, { converted }: RequestBody) {
   };
 }
 
-const MAX_HOPS = 100;
+const maxHops = 100;
 
 function behindReferences(schemas: Schemas, start: Converted): Converted {
   let at = start;
-  for (let hops = 0; hops < MAX_HOPS && typeof at.schema === "object"; hops += 1) {
+  for (let hops = 0; hops < maxHops && typeof at.schema === "object"; hops += 1) {
     const { $ref, ...beside } = at.schema;
     const [key] = at.needs;
     const isBare = Object.keys(beside).every((keyword) => keyword === "description" || keyword === "title");

@@ -1,4 +1,4 @@
-import { fail, type Place, pathOf, type Source } from "./document.ts";
+import { fail, type OpenApiDocument, type Place, pathOf } from "./document.ts";
 
 /** A reference as it stands in a converted schema. */
 export interface Reference {
@@ -30,7 +30,7 @@ interface Step {
  * nothing and is refused. Where a base lists its variants and each variant includes its base, the habit is common and
  * the meaning clear, but no validator can follow it: the step back is left open.
  */
-export function cutCycles(source: Source, definitions: ReadonlyMap<string, Node>): void {
+export function cutCycles(source: OpenApiDocument, definitions: ReadonlyMap<string, Node>): void {
   const state = new Map<string, "open" | "done">();
   for (const start of definitions.keys()) {
     if (state.has(start)) continue;
@@ -52,7 +52,7 @@ export function cutCycles(source: Source, definitions: ReadonlyMap<string, Node>
           fail(source, "this reference only leads back to itself", reference.place);
           return;
         }
-        leaveOpen(source, reference, definitions.get(key)?.name ?? "");
+        dropCyclicRef(source, reference, definitions.get(key)?.name ?? "");
       } else if (!state.has(key)) {
         state.set(key, "open");
         trail.push({ key, next: 0 });
@@ -70,7 +70,7 @@ function isOnlyReferences(trail: readonly Step[], key: string): boolean {
   return false;
 }
 
-function leaveOpen(source: Source, { node, place }: Reference, name: string): void {
+function dropCyclicRef(source: OpenApiDocument, { node, place }: Reference, name: string): void {
   delete node.$ref;
   node.title ??= name;
   source.warnings.add(`${pathOf(place)} leads back to ${name} for the same value; it is left open there`);

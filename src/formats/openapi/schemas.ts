@@ -1,14 +1,14 @@
 import { isObject, withoutUndefined } from "../../kernel/json.ts";
 import type { Converted, Definition, Schema } from "../definitions.ts";
 import { plainCopy, plainObject, withLineFeeds } from "../text.ts";
-import { child, fail, type Place, pathOf, type Source, targetOf } from "./document.ts";
+import { child, fail, type OpenApiDocument, type Place, pathOf, targetOf } from "./document.ts";
 import { cutCycles, type Reference } from "./schema-cycles.ts";
 
 /**
  * One schema, its subschemas already read, from the dialects of OpenAPI 2.0 and 3.0 to JSON Schema 2020-12. The later
  * versions are that dialect already; their authors still write some of the old words, and mean what they meant.
  */
-export function modernised(schema: Record<string, unknown>): Record<string, unknown> {
+export function toSchema2020(schema: Record<string, unknown>): Record<string, unknown> {
   const { nullable, "x-nullable": xNullable, example, ...rest } = schema;
   let modern = rest;
   exclusiveBound(modern, "minimum", "exclusiveMinimum");
@@ -47,25 +47,25 @@ function orNull(schema: Record<string, unknown>): Record<string, unknown> {
   return nullable;
 }
 
-const ONE = new Set([
+const singleSchemaKeywords = new Set([
   ...["items", "additionalItems", "unevaluatedItems", "contains", "additionalProperties", "unevaluatedProperties"],
   ...["propertyNames", "contentSchema", "not", "if", "then", "else"],
 ]);
-const LISTS = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
-const MAPS = new Set(["properties", "patternProperties", "dependentSchemas"]);
+const schemaListKeywords = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
+const schemaMapKeywords = new Set(["properties", "patternProperties", "dependentSchemas"]);
 /** Keywords whose schemas judge the same value. */
-const IN_PLACE = new Set(["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"]);
+const inPlaceKeywords = new Set(["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"]);
 /** Names of a schema inside its document: every reference is rewritten, so nothing uses them, and `$id` would mislead. */
-const DROPPED = new Set(["$schema", "$id", "$anchor", "$dynamicAnchor", "$vocabulary", "$defs", "definitions"]);
+const droppedKeywords = new Set(["$schema", "$id", "$anchor", "$dynamicAnchor", "$vocabulary", "$defs", "definitions"]);
 /** Text about the schema. What else is text is data: changing it would change what the schema says. */
-const WORDS = new Set(["title", "description", "$comment", "examples"]);
+const annotationKeywords = new Set(["title", "description", "$comment", "examples"]);
 /** What may stand beside a reference in the versions that say to ignore everything there. */
-const BESIDE_REF = new Set(["description", "title", "deprecated"]);
+const keywordsBesideRef = new Set(["description", "title", "deprecated"]);
 /** No version gives these a meaning there. */
-const NOT_BESIDE_REF = new Set(["$ref", "nullable", "x-nullable"]);
+const keywordsNotBesideRef = new Set(["$ref", "nullable", "x-nullable"]);
 
 /** The manifest may nest 64 levels, and a schema starts six below its top. */
-const MAX_LEVELS = 58;
+const maxLevels = 58;
 
 interface Entry extends Definition {
   references: Reference[];
@@ -81,7 +81,7 @@ interface Reading {
  * Schemas of the document in the dialect of JSON Schema 2020-12. Whatever a reference points at becomes a definition,
  * converted once however often it is used: references stay references, so a document cannot unfold into a larger one.
  */
-export function createSchemas(source: Source) {
+export function createSchemas(source: OpenApiDocument) {
   const entries = new Map<string, Entry>();
   const names = new Map<string, number>();
   const pending: { entry: Entry; place: Place }[] = [];
@@ -91,10 +91,10 @@ export function createSchemas(source: Source) {
     const known = inline.get(place.value);
     if (known !== undefined) return known;
     const reading: Reading = { references: [] };
-    const schema = read(place, reading, MAX_LEVELS, true);
+    const schema = read(place, reading, maxLevels, true);
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       const { entry } = next;
-      entry.schema = read(next.place, entry, MAX_LEVELS, true);
+      entry.schema = read(next.place, entry, maxLevels, true);
       entry.needs = keysOf(entry.references);
     }
     const converted = { schema, needs: keysOf(reading.references) };
@@ -116,21 +116,21 @@ export function createSchemas(source: Source) {
     const isNullable = place.value.nullable === true || place.value["x-nullable"] === true;
     const fields: [string, unknown][] = [];
     for (const keyword of Object.keys(place.value)) {
-      if (entry !== undefined && NOT_BESIDE_REF.has(keyword)) continue;
-      if (DROPPED.has(keyword) || (ignoresSiblings && !BESIDE_REF.has(keyword))) continue;
+      if (entry !== undefined && keywordsNotBesideRef.has(keyword)) continue;
+      if (droppedKeywords.has(keyword) || (ignoresSiblings && !keywordsBesideRef.has(keyword))) continue;
       // A schema that may be null moves into an `anyOf`.
       const room = levels - (isNullable ? 3 : 1);
       const value = readKeyword(keyword, child(place, keyword), reading, room, inPlace);
       if (value !== undefined) fields.push([keyword, value]);
     }
-    if (entry === undefined) return modernised(plainObject(fields));
-    const node = modernised(plainObject([["$ref", `#/$defs/${entry.definition.name}`], ...fields]));
+    if (entry === undefined) return toSchema2020(plainObject(fields));
+    const node = toSchema2020(plainObject([["$ref", `#/$defs/${entry.definition.name}`], ...fields]));
     reading.references.push({
       key: entry.key,
       place: child(place, "$ref"),
       node,
       inPlace,
-      isWhole: inPlace && levels === MAX_LEVELS,
+      isWhole: inPlace && levels === maxLevels,
     });
     return node;
   }
@@ -141,19 +141,23 @@ export function createSchemas(source: Source) {
       source.warnings.add(`${pathOf(place)} cannot be followed and was left out`);
       return undefined;
     }
-    const stays = inPlace && IN_PLACE.has(keyword);
-    if (LISTS.has(keyword) || (keyword === "items" && Array.isArray(value))) {
+    const stays = inPlace && inPlaceKeywords.has(keyword);
+    if (schemaListKeywords.has(keyword) || (keyword === "items" && Array.isArray(value))) {
       if (!Array.isArray(value)) return undefined;
       return value.map((_, index) => read(child(place, index), reading, levels - 1, stays));
     }
-    if (MAPS.has(keyword)) {
+    if (schemaMapKeywords.has(keyword)) {
       if (!isObject(value)) return undefined;
       const keys = Object.keys(value);
       return plainObject(keys.map((key) => [key, read(child(place, key), reading, levels - 1, stays)]));
     }
-    if (ONE.has(keyword)) return read(place, reading, levels, stays);
+    if (singleSchemaKeywords.has(keyword)) return read(place, reading, levels, stays);
     if (keyword === "discriminator") return readDiscriminator(place, reading);
-    return plainCopy(value, levels, WORDS.has(keyword) || keyword === "example" ? withLineFeeds : undefined);
+    return plainCopy(
+      value,
+      levels,
+      annotationKeywords.has(keyword) || keyword === "example" ? withLineFeeds : undefined,
+    );
   }
 
   /** A mapping names schemas by reference, or by their bare name. */

@@ -1,5 +1,5 @@
 import { isObject, withoutUndefined } from "../../kernel/json.ts";
-import { child, follow, items, members, type Place, pathOf, type Source } from "./document.ts";
+import { child, follow, items, members, type OpenApiDocument, type Place, pathOf } from "./document.ts";
 
 /** How a caller proves who it is. */
 export interface Security {
@@ -8,23 +8,23 @@ export interface Security {
   metadata: { auth_type?: string; auth_location?: string; auth_param_name?: string };
 }
 
-const OPEN: Security = { required: false, metadata: {} };
+const noSecurity: Security = { required: false, metadata: {} };
 
 /**
  * The operation's requirements, or the document's where it has none of its own; an empty list means none. Of several
  * alternatives the first is described, and of several schemes in one its first.
  */
-export function readSecurity(source: Source, operation: Place): Security {
+export function readSecurity(source: OpenApiDocument, operation: Place): Security {
   const own = child(operation, "security");
   const place = own.value === undefined ? child(source.top, "security") : own;
   const alternatives = items(source, place).map((alternative) => members(source, alternative));
   const scheme = alternatives.find((schemes) => schemes.length > 0)?.[0];
-  if (scheme === undefined) return OPEN;
+  if (scheme === undefined) return noSecurity;
   const required = alternatives.every((schemes) => schemes.length > 0);
   return { required, metadata: readScheme(source, scheme) };
 }
 
-function readScheme(source: Source, [name, requirement]: [string, Place]): Security["metadata"] {
+function readScheme(source: OpenApiDocument, [name, requirement]: [string, Place]): Security["metadata"] {
   const schemes =
     source.version === "2.0"
       ? child(source.top, "securityDefinitions")

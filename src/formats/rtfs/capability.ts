@@ -5,7 +5,7 @@ import { endpointIn, migrate } from "./migrate.ts";
 import { readForms } from "./read-forms.ts";
 import { type JsonSchema, toJsonSchema } from "./schema.ts";
 import { unescapeLoosely } from "./string.ts";
-import { type Source, sourceOf, textOf, toField, toJson } from "./values.ts";
+import { type RtfsText, sourceOf, textOf, toField, toJson } from "./values.ts";
 
 export interface Argument {
   name: string;
@@ -14,7 +14,7 @@ export interface Argument {
 }
 
 /** The `:key value` pairs that follow a capability's id. */
-export function readArguments(forms: readonly Form[], source: Source): Result<Argument[], OffsetFault> {
+export function readArguments(forms: readonly Form[], source: RtfsText): Result<Argument[], OffsetFault> {
   const found: Argument[] = [];
   let index = 0;
   for (let key = forms[index]; key !== undefined; key = forms[index]) {
@@ -22,14 +22,14 @@ export function readArguments(forms: readonly Form[], source: Source): Result<Ar
     if (!isKey(key)) return err({ message: `expected a key such as :name, found ${written}`, offset: key.start });
     const value = forms[index + 1];
     if (value === undefined) return err({ message: `the key ${written} has no value`, offset: key.start });
-    const end = isBroken(forms, index + 1) ? endOfBroken(forms, index + 1) : index + 2;
+    const end = hasUnescapedQuote(forms, index + 1) ? endOfUnescaped(forms, index + 1) : index + 2;
     const last = forms[end - 1] ?? value;
     if (last !== value && last.kind !== "string") {
       const follower = forms[index + 2] ?? last;
       const message = `expected a key after the text of ${written}; is a quote in it not escaped?`;
       return err({ message, offset: follower.start });
     }
-    found.push({ name: textOf(key, source), offset: key.start, value: mended(value, last, written, source) });
+    found.push({ name: textOf(key, source), offset: key.start, value: repairQuotes(value, last, written, source) });
     index = end;
   }
   return ok(found);
@@ -43,14 +43,14 @@ function isKey(form: Form): boolean {
  * Writers in the wild do not escape quotes, so `"press "go" twice"` arrives as a string, a symbol and a string. It shows
  * where something follows a string that is no key, or that follows without a gap.
  */
-function isBroken(forms: readonly Form[], at: number): boolean {
+function hasUnescapedQuote(forms: readonly Form[], at: number): boolean {
   const [value, follower] = [forms[at], forms[at + 1]];
   if (value?.kind !== "string" || follower === undefined) return false;
   return !isKey(follower) || follower.start === value.end;
 }
 
 /** Such a text runs to the next keyword that stands apart. */
-function endOfBroken(forms: readonly Form[], at: number): number {
+function endOfUnescaped(forms: readonly Form[], at: number): number {
   let end = at + 1;
   for (let form = forms[end]; form !== undefined; form = forms[end]) {
     if (form.kind === "keyword" && form.start !== forms[end - 1]?.end) break;
@@ -59,7 +59,7 @@ function endOfBroken(forms: readonly Form[], at: number): number {
   return end;
 }
 
-function mended(value: Form, last: Form, key: string, source: Source): Form {
+function repairQuotes(value: Form, last: Form, key: string, source: RtfsText): Form {
   if (last === value) return value;
   source.warn(value.start, `the text of ${key} holds quotes that are not escaped: read up to the next keyword`);
   const text = unescapeLoosely(source.text.slice(value.start + 1, last.end - 1));
@@ -132,7 +132,7 @@ export function readRtfs(text: string): Result<RtfsDocument, RtfsFault> {
   if (!forms.ok) return fault(forms.error);
 
   const remarks: OffsetFault[] = [];
-  const source: Source = { text, warn: (offset, message) => remarks.push({ offset, message }) };
+  const source: RtfsText = { text, warn: (offset, message) => remarks.push({ offset, message }) };
   const capabilities: RtfsCapability[] = [];
   for (const form of findCapabilities(forms.value, source)) {
     const capability = readCapability(form, source);
@@ -141,15 +141,15 @@ export function readRtfs(text: string): Result<RtfsDocument, RtfsFault> {
   }
   if (capabilities.length === 0) source.warn(0, "the text holds no (capability …) form");
   const warnings = remarks.slice(0, maxWarnings).map(({ message, offset }) => ({ message, ...locate(offset) }));
-  const unsaid = remarks[maxWarnings];
-  if (unsaid !== undefined) {
-    warnings.push({ message: `and ${remarks.length - maxWarnings} more from here on`, ...locate(unsaid.offset) });
+  const omitted = remarks[maxWarnings];
+  if (omitted !== undefined) {
+    warnings.push({ message: `and ${remarks.length - maxWarnings} more from here on`, ...locate(omitted.offset) });
   }
   return ok({ capabilities, warnings });
 }
 
 /** Capabilities stand alone, or in `(do …)`, a module or another form around them. */
-function findCapabilities(forms: readonly Form[], source: Source): ListForm[] {
+function findCapabilities(forms: readonly Form[], source: RtfsText): ListForm[] {
   return forms.flatMap((form) => {
     const nested = form.kind === "list" || form.kind === "vector" ? capabilitiesIn(form) : [];
     if (nested.length === 0) {
@@ -165,7 +165,7 @@ function capabilitiesIn(form: ListForm): ListForm[] {
   return form.items.flatMap((item) => (item.kind === "list" || item.kind === "vector" ? capabilitiesIn(item) : []));
 }
 
-function readCapability(form: ListForm, source: Source): Result<RtfsCapability, OffsetFault> {
+function readCapability(form: ListForm, source: RtfsText): Result<RtfsCapability, OffsetFault> {
   const [, id, ...rest] = form.items;
   if (id?.kind !== "string") {
     return err({ message: "a capability starts with its id, a string", offset: id?.start ?? form.start });
@@ -202,7 +202,7 @@ export const spellings: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The keys with a meaning. `nil` for one of them is the same as leaving it out. */
-const readers: Record<string, (form: Form, source: Source) => unknown> = {
+const readers: Record<string, (form: Form, source: RtfsText) => unknown> = {
   name: textOf,
   version: textOf,
   description: textOf,
@@ -215,11 +215,11 @@ const readers: Record<string, (form: Form, source: Source) => unknown> = {
   implementation: (form, source) => (form.kind === "string" ? form.value : sourceOf(form, source)),
 };
 
-function names(form: Form, source: Source): string[] {
+function names(form: Form, source: RtfsText): string[] {
   return "items" in form ? form.items.map((item) => textOf(item, source)) : [textOf(form, source)];
 }
 
-function metadata(form: Form, source: Source): Record<string, unknown> {
+function metadata(form: Form, source: RtfsText): Record<string, unknown> {
   const value = toJson(form, source);
   if (isObject(value)) return value;
   source.warn(form.start, "metadata is not a map: left out");

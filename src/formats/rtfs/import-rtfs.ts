@@ -26,7 +26,7 @@ export function importRtfs(text: string, { server }: { server: string }): Result
     }
     ids.add(capability.id);
     const kind = kindOf(capability);
-    const name = freeName(capability, sections[kind], warn);
+    const name = uniqueName(capability, sections[kind], warn);
     if (name !== undefined) sections[kind].set(name, toItem(capability, name, warn));
   }
   const [tools, operations] = [Array.from(sections.tool.values()), Array.from(sections.operation.values())];
@@ -65,13 +65,13 @@ function nameOf(capability: RtfsCapability, warn: (message: string) => void): st
   const last = toolName(capability.id);
   const name = [part(capability, "mcp")?.tool_name, capability.name, last].find(isItemName);
   if (name !== undefined) return name;
-  const mended = last.replace(/[^A-Za-z0-9_.\-/]+/g, "_").slice(0, 128) || "unnamed";
-  warn(`has no name that an item may have: called ${mended}`);
-  return mended;
+  const repairQuotes = last.replace(/[^A-Za-z0-9_.\-/]+/g, "_").slice(0, 128) || "unnamed";
+  warn(`has no name that an item may have: called ${repairQuotes}`);
+  return repairQuotes;
 }
 
 /** Two servers in one file may have a tool of one name; the second goes by its id, which is another. */
-function freeName(
+function uniqueName(
   capability: RtfsCapability,
   taken: ReadonlyMap<string, unknown>,
   warn: (message: string) => void,

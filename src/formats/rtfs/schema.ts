@@ -1,5 +1,5 @@
 import { type Form, quoted } from "./form.ts";
-import { collect, type Source, sourceOf, textOf } from "./values.ts";
+import { collect, type RtfsText, sourceOf, textOf } from "./values.ts";
 
 export type JsonSchema = Record<string, unknown>;
 
@@ -24,13 +24,13 @@ interface Typed {
 }
 
 /** RTFS type notation → JSON Schema. What cannot be expressed admits anything, and a warning says so. */
-export function toJsonSchema(form: Form, source: Source): JsonSchema {
+export function toJsonSchema(form: Form, source: RtfsText): JsonSchema {
   const { schema, optional } = readType(form, source);
   if (optional) source.warn(form.start, `${quoted(sourceOf(form, source))}: only a field can be optional`);
   return schema;
 }
 
-function readType(form: Form, source: Source): Typed {
+function readType(form: Form, source: RtfsText): Typed {
   if (form.kind === "keyword") return readNamedType(form.name, form, source);
   if (form.kind === "nil") return { schema: { type: "null" }, optional: false };
   if (form.kind === "map") {
@@ -55,7 +55,7 @@ function readType(form: Form, source: Source): Typed {
   return inexpressible(form, source);
 }
 
-function readNamedType(name: string, form: Form, source: Source): Typed {
+function readNamedType(name: string, form: Form, source: RtfsText): Typed {
   const optional = name.length > 1 && name.endsWith("?");
   const base = optional ? name.slice(0, -1) : name;
   if (base === "any") return { schema: {}, optional };
@@ -63,7 +63,7 @@ function readNamedType(name: string, form: Form, source: Source): Typed {
   return type === undefined ? { ...inexpressible(form, source), optional } : { schema: { type }, optional };
 }
 
-function inexpressible(form: Form, source: Source): Typed {
+function inexpressible(form: Form, source: RtfsText): Typed {
   source.warn(form.start, `the type ${quoted(sourceOf(form, source))} cannot be expressed: anything is admitted`);
   return { schema: {}, optional: false };
 }
@@ -76,7 +76,7 @@ interface Field {
 }
 
 /** One field of `[:map …]`: `[:k :string?]`, or `[:k [:vector :string]?]` where the mark stands for itself. */
-function readEntry(entry: Form, source: Source): Field[] {
+function readEntry(entry: Form, source: RtfsText): Field[] {
   if (entry.kind === "vector") {
     const [key, value, suffix, ...surplus] = entry.items;
     const marked = suffix !== undefined && isSuffix(suffix);
@@ -93,7 +93,7 @@ function isSuffix(form: Form): boolean {
   return form.kind === "symbol" && form.name === "?";
 }
 
-function objectSchema(fields: readonly Field[], source: Source): JsonSchema {
+function objectSchema(fields: readonly Field[], source: RtfsText): JsonSchema {
   const named = fields.map(({ key, type, notes }) => ({
     name: textOf(key, source),
     offset: key.start,
