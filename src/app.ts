@@ -25,7 +25,7 @@ import { capabilityRoutes } from "./registry/capability-routes.ts";
 import { configsRoutes } from "./registry/configs-routes.ts";
 import { generatorsRoutes } from "./registry/generators/routes.ts";
 import { importsRoutes } from "./registry/import-routes.ts";
-import { historyRoutes } from "./registry/revisions-routes.ts";
+import { revisionsRoutes } from "./registry/revisions-routes.ts";
 import { searchRoutes } from "./search/routes.ts";
 import { discoveryRoutes } from "./service/discovery-routes.ts";
 import { descriptionRoutes } from "./service/schemas-routes.ts";
@@ -62,7 +62,7 @@ export function createApp(services: Services, endpoint: EndpointOptions = ownEnd
   discoveryRoutes(app, services);
   configsRoutes(app, services);
   capabilitiesRoutes(app, services);
-  historyRoutes(app, services);
+  revisionsRoutes(app, services);
   generatorsRoutes(app, services);
   refreshRoutes(app, services);
   viewsRoutes(app, services);

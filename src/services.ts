@@ -46,7 +46,7 @@ export interface Services {
   /** Which tenants there are, as far as outsiders asked. */
   knownTenants: BoundedCache<{ exists: boolean; until: number }>;
   bodies: Bodies;
-  judged: ItemCache;
+  itemCache: ItemCache;
   catalogPages: CatalogPages;
   views: RenderedViews;
   /** Whole answers that can be sent again. */
@@ -97,7 +97,7 @@ export function createServices(env: Env, surroundings: Surroundings = {}): Servi
     knownTenants: new BoundedCache(10_000),
     heads: new Heads({ edge, kv, tenant, now, usage: operations, onWrite: () => catalogPages.clear() }),
     bodies,
-    judged: new ItemCache(judgedBytes),
+    itemCache: new ItemCache(judgedBytes),
     catalogPages,
     views: new RenderedViews(bodies, operations),
     responses: new ResponseStore(operations),

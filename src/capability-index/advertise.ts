@@ -2,7 +2,7 @@ import type { Principal } from "../auth/principal.ts";
 import { type Advertised, nothingAdvertised } from "../config.ts";
 import type { Failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import { generationObjection, insiderObjection } from "../registry/access.ts";
+import { checkMember, checkMinGeneration } from "../registry/access.ts";
 import type { Advertise } from "../registry/schema.ts";
 import type { IndexDeps } from "./deps.ts";
 import type { AdvertiseSettings } from "./schema.ts";
@@ -29,10 +29,10 @@ export async function readAdvertise(
   tenant: string,
   minGeneration = 0,
 ): Promise<Result<ShownAdvertise, Failure>> {
-  const objection = insiderObjection(principal, tenant);
+  const objection = checkMember(principal, tenant);
   if (objection !== undefined) return err(objection);
   const { current, generation } = await services.tenant(tenant).advertise();
-  const behind = generationObjection(minGeneration, generation);
+  const behind = checkMinGeneration(minGeneration, generation);
   if (behind !== undefined) return err(behind);
   return ok(shownAdvertise(current?.settings ?? {}, current?.since ?? 0, generation));
 }

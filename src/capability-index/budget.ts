@@ -3,7 +3,7 @@ import type { Failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { hasLongRun } from "../manifest/tokens.ts";
-import { generationObjection, guardTenant, insiderObjection } from "../registry/access.ts";
+import { checkMember, checkMinGeneration, checkTenantExists } from "../registry/access.ts";
 import type { CardQuery } from "../search/contract.ts";
 import { checkPins, type FailedPin, type Pin } from "../search/pins.ts";
 import { cardsNamed, type Range, rangeOf, rankedCards, type SeenCard } from "../search/visible-cards.ts";
@@ -55,11 +55,11 @@ export async function visibleTenant(
   tenant: string,
   minGeneration = 0,
 ): Promise<Result<number, Failure>> {
-  const objection = await guardTenant(services, principal, tenant);
+  const objection = await checkTenantExists(services, principal, tenant);
   if (objection !== undefined) return err(objection);
   const { generation, hasPublic } = await services.tenant(tenant).indexState();
   const refused =
-    (hasPublic ? undefined : insiderObjection(principal, tenant)) ?? generationObjection(minGeneration, generation);
+    (hasPublic ? undefined : checkMember(principal, tenant)) ?? checkMinGeneration(minGeneration, generation);
   return refused === undefined ? ok(generation) : err(refused);
 }
 

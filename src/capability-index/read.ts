@@ -5,8 +5,8 @@ import { matchesEtag } from "../kernel/etag.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
-import { generationObjection, guardTenant, insiderObjection } from "../registry/access.ts";
-import { asCached } from "../registry/read.ts";
+import { checkMember, checkMinGeneration, checkTenantExists } from "../registry/access.ts";
+import { allowCached } from "../registry/read.ts";
 import { advertisedBy } from "./advertise.ts";
 import type { IndexState } from "./contract.ts";
 import type { IndexDeps } from "./deps.ts";
@@ -46,15 +46,15 @@ export async function readIndex(
   principal: Principal,
   ref: IndexRef,
   variant: string,
-  { freshness = asCached, ifNoneMatch, onlyAdvertised }: IndexQuestion,
+  { freshness = allowCached, ifNoneMatch, onlyAdvertised }: IndexQuestion,
 ): Promise<Result<ShownIndex, Failure>> {
-  const objection = await guardTenant(services, principal, ref.tenant);
+  const objection = await checkTenantExists(services, principal, ref.tenant);
   if (objection !== undefined) return err(objection);
   const onlyPublic = !isMember(principal, ref.tenant);
   for (let attempt = 0; attempt < tries; attempt += 1) {
     const state = await services.tenant(ref.tenant).indexState(ref.name);
     const refused =
-      readObjection(principal, ref, state) ?? generationObjection(freshness.minGeneration, state.generation);
+      readObjection(principal, ref, state) ?? checkMinGeneration(freshness.minGeneration, state.generation);
     if (refused !== undefined) return err(refused);
     // Permission first: whoever may not read the index does not learn what is wrong with the question.
     if (!isVariant(variant)) return err(unknownIndex(indexUri(ref, variant)));
@@ -129,7 +129,7 @@ async function statsOf(
 function readObjection(principal: Principal, { tenant, name }: IndexRef, state: IndexState): Failure | undefined {
   const isPublic = name === undefined ? state.hasPublic : state.server?.public === true;
   if (!isPublic) {
-    const objection = insiderObjection(principal, tenant);
+    const objection = checkMember(principal, tenant);
     if (objection !== undefined) return objection;
   }
   return name !== undefined && state.server === undefined ? failure("ErrorMCPServerNotFound") : undefined;

@@ -2,7 +2,7 @@ import { parseBody, readDocument } from "../http/body.ts";
 import { type App, type RequestContext, requestError, unwrap } from "../http/context.ts";
 import { authenticate, authenticateOptional, freshnessOf, readQuery, serverName, tenantName } from "../http/request.ts";
 import { notModified, type ResponseMeta, send, sendConditional, sendData } from "../http/respond.ts";
-import { writerTo } from "../registry/write.ts";
+import { authorizeWrite } from "../registry/write.ts";
 import { readAdvertise, shownAdvertise } from "./advertise.ts";
 import { fitCapabilityIndex, visibleTenant } from "./budget.ts";
 import type { IndexDeps } from "./deps.ts";
@@ -28,7 +28,7 @@ export function capabilityIndexRoutes(app: App, services: IndexDeps): void {
 
   app.put(`${path}/advertise`, async (c) => {
     const tenant = tenantName(c.req.param("tenant"));
-    const writer = await writerTo(c, services, tenant);
+    const writer = await authorizeWrite(c, services, tenant);
     readQuery(c, []);
     const settings = parseBody(AdvertiseSettings, await readDocument(c, limits));
     const written = unwrap(await services.tenant(tenant).setAdvertise(writer, settings));

@@ -1,7 +1,7 @@
 import type { Principal } from "../auth/principal.ts";
 import type { Failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import { generationObjection, insiderObjection } from "../registry/access.ts";
+import { checkMember, checkMinGeneration } from "../registry/access.ts";
 import { type ChainedChange, genesisOf, type LogHead } from "../registry/change-chain.ts";
 import type { ChangesDeps } from "./deps.ts";
 
@@ -21,10 +21,10 @@ export async function readChanges(
   { since, limit }: { since: number; limit: number },
   minGeneration = 0,
 ): Promise<Result<ChangePage, Failure>> {
-  const objection = insiderObjection(principal, tenant);
+  const objection = checkMember(principal, tenant);
   if (objection !== undefined) return err(objection);
   const { changes: items, generation, head } = await services.tenant(tenant).changes(since, limit);
-  const behind = generationObjection(minGeneration, generation);
+  const behind = checkMinGeneration(minGeneration, generation);
   if (behind !== undefined) return err(behind);
   return ok({ items, generation, nextSince: items.at(-1)?.sequence ?? since, head: head ?? startOf(tenant) });
 }

@@ -3,7 +3,7 @@ import { type App, type RequestContext, requestError, throwIf, unwrap } from "..
 import { sendEvents, streamLifetimeMs, wantsEvents } from "../http/event-stream.ts";
 import { authenticate, freshnessOf, integerParam, readQuery, tenantName } from "../http/request.ts";
 import { sendData } from "../http/respond.ts";
-import { insiderObjection } from "../registry/access.ts";
+import { checkMember } from "../registry/access.ts";
 import type { ChangesDeps } from "./deps.ts";
 import { readChanges } from "./read.ts";
 import { mostStreams, streamsOfSubject } from "./streams.ts";
@@ -19,7 +19,7 @@ export function changesRoutes(app: App, services: ChangesDeps): void {
     const tenant = tenantName(c.req.param("tenant"));
     const principal = await authenticate(c, services, "registry:read");
     // Before the query: whoever may not see the log does not learn what is wrong with the question either.
-    throwIf(insiderObjection(principal, tenant));
+    throwIf(checkMember(principal, tenant));
     return wantsEvents(c) ? follow(c, services, principal, tenant) : list(c, services, principal, tenant);
   });
 

@@ -7,7 +7,7 @@ import type { WriteContext } from "../registry/sql/listener.ts";
 import { publish } from "../registry/sql/publish.ts";
 import { findLive, findRow } from "../registry/sql/servers.ts";
 import { replaceConfig } from "../registry/sql/settings.ts";
-import { readableSources } from "../registry/sql/source-rows.ts";
+import { httpSources } from "../registry/sql/source-rows.ts";
 import { findWithdrawn, setWithdrawnStatus, withdrawServer } from "../registry/sql/withdraw.ts";
 import type { AppliedEvent, PublisherEvent } from "./contract.ts";
 import type { HookRow } from "./sql/hooks.ts";
@@ -67,7 +67,7 @@ function takeManifest(
 
 function askSources(sql: SqlStorage, { hook }: Arrival): Result<AppliedEvent, Failure> {
   const row = findLive(sql, hook.server);
-  const sources = row === undefined ? [] : readableSources((JSON.parse(row.config) as ServerConfig).sources);
+  const sources = row === undefined ? [] : httpSources((JSON.parse(row.config) as ServerConfig).sources);
   if (sources.length === 0) {
     return err(failure("ErrorNoSources", `${hook.server} has no sources to read again; send manifest.published`));
   }

@@ -8,7 +8,7 @@ import { tenantPattern } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { parseStrictJson } from "../kernel/strict-json.ts";
 import { zodIssues } from "../kernel/zod-issues.ts";
-import { knowsTenant } from "../registry/access.ts";
+import { tenantExists } from "../registry/access.ts";
 import { prepareDocument } from "../registry/publish.ts";
 import { refreshNow } from "../registry/read.ts";
 import { verifyGithub } from "../webhooks/github.ts";
@@ -90,7 +90,7 @@ async function withRefresh(
 /** Made-up paths wake no tenant: the directory knows whom there ever was. */
 async function findGate(services: HooksDeps, tenant: string, id: string): Promise<HookGate | undefined> {
   if (!tenantPattern.test(tenant) || !/^[0-9a-f-]{36}$/.test(id)) return undefined;
-  if (!(await knowsTenant(services, tenant))) return undefined;
+  if (!(await tenantExists(services, tenant))) return undefined;
   return services.tenant(tenant).hookGate(id);
 }
 

@@ -9,7 +9,7 @@ import type { RegistryDeps } from "./deps.ts";
  * Why a principal may not read a server; undefined when it may. To someone outside the tenant, a private server and no
  * server look the same.
  */
-export function readObjection(principal: Principal, tenant: string, head: Head | undefined): Failure | undefined {
+export function checkReadable(principal: Principal, tenant: string, head: Head | undefined): Failure | undefined {
   const gone = head === undefined || head.deleted === true;
   if (isMember(principal, tenant)) return gone ? failure("ErrorMCPServerNotFound") : undefined;
   if (!gone && head.visibility === "public") return undefined;
@@ -24,17 +24,17 @@ const unknownMs = 2_000;
  * Turns an outsider away from a tenant that no one has ever published to, before anything is woken or made for it. To
  * them it looks like any tenant that is not theirs.
  */
-export async function guardTenant(
+export async function checkTenantExists(
   services: RegistryDeps,
   principal: Principal,
   tenant: string,
 ): Promise<Failure | undefined> {
-  if (isMember(principal, tenant) || (await knowsTenant(services, tenant))) return undefined;
-  return insiderObjection(principal, tenant);
+  if (isMember(principal, tenant) || (await tenantExists(services, tenant))) return undefined;
+  return checkMember(principal, tenant);
 }
 
 /** Whether a tenant has, or ever had, a server. */
-export async function knowsTenant(services: RegistryDeps, tenant: string): Promise<boolean> {
+export async function tenantExists(services: RegistryDeps, tenant: string): Promise<boolean> {
   const now = services.now();
   let known = services.knownTenants.get(tenant);
   if (known === undefined || known.until <= now) {
@@ -46,30 +46,30 @@ export async function knowsTenant(services: RegistryDeps, tenant: string): Promi
 }
 
 /** Why a principal may not see what is the tenant's alone, however public its servers are: its log and its past. */
-export function insiderObjection(principal: Principal, tenant: string): Failure | undefined {
+export function checkMember(principal: Principal, tenant: string): Failure | undefined {
   if (isMember(principal, tenant)) return undefined;
   return failure(principal.anonymous ? "ErrorUnauthorized" : "ErrorTenantPermissionError");
 }
 
 /** The head, if the principal may read the server it belongs to. */
-export function readableHead(
+export function requireReadable(
   principal: Principal,
   tenant: string,
   resolved: Pick<Resolved, "head" | "asOf">,
   minGeneration: number,
   absent: FailureCode = "ErrorMCPServerNotFound",
 ): Result<Head, Failure> {
-  const objection = readObjection(principal, tenant, resolved.head);
+  const objection = checkReadable(principal, tenant, resolved.head);
   // Permission first: someone outside the tenant learns nothing of its generation.
   if (objection !== undefined && objection.code !== "ErrorMCPServerNotFound") return err(objection);
-  const behind = generationObjection(minGeneration, resolved.asOf);
+  const behind = checkMinGeneration(minGeneration, resolved.asOf);
   if (behind !== undefined) return err(behind);
   if (objection !== undefined || resolved.head === undefined) return err(failure(absent));
   return ok(resolved.head);
 }
 
 /** The tenant is behind what the caller asked to see: it names a generation that does not exist yet. */
-export function generationObjection(wanted: number, generation: number): Failure | undefined {
+export function checkMinGeneration(wanted: number, generation: number): Failure | undefined {
   if (generation >= wanted) return undefined;
   const message = `The tenant is at generation ${generation}, not yet at ${wanted}`;
   return failure("ErrorGenerationAhead", message, { generation });

@@ -5,14 +5,14 @@ import { notModified, type ResponseMeta, send, sendData } from "../http/respond.
 import { cacheResponse } from "../http/response-cache.ts";
 import { etagOf, matchesEtag } from "../kernel/etag.ts";
 import { failure } from "../kernel/failure.ts";
-import { readableHead } from "./access.ts";
+import { requireReadable } from "./access.ts";
 import type { RegistryDeps } from "./deps.ts";
 import { publishDocument } from "./publish.ts";
-import { asCached, findView, isUnread, resolveHead, showView } from "./read.ts";
+import { allowCached, findView, neverIntrospected, renderView, resolveHead } from "./read.ts";
 import { ItemSwitch } from "./schema.ts";
 import { capabilitiesView } from "./views/capabilities.ts";
 import type { View } from "./views/view.ts";
-import { effectiveBy, writerTo, written } from "./write.ts";
+import { authorizeWrite, effectiveBy, writeMeta } from "./write.ts";
 
 /**
  * One view of one server: authorise, resolve the head, compare tags, send bytes. What was answered from memory is kept
@@ -25,12 +25,12 @@ export async function readView(c: RequestContext, services: RegistryDeps, view: 
   const principal = await authenticate(c, services, "registry:read");
   const remembered = services.heads.peek(ref, freshness);
   const resolved = remembered ?? unwrap(await resolveHead(services, principal, ref, freshness));
-  const head = unwrap(readableHead(principal, ref.tenant, resolved, freshness.minGeneration));
+  const head = unwrap(requireReadable(principal, ref.tenant, resolved, freshness.minGeneration));
 
   // What has to be looked at anew, or was not in memory, is not kept.
   const keep = (body: Uint8Array | undefined, meta: ResponseMeta) => {
-    if (remembered === undefined || meta.source !== "memory" || isUnread(head)) return;
-    const holds = () => services.heads.peek(ref, asCached) === remembered;
+    if (remembered === undefined || meta.source !== "memory" || neverIntrospected(head)) return;
+    const holds = () => services.heads.peek(ref, allowCached) === remembered;
     cacheResponse(c, services, { question: c.req.url, body: () => body, contentType: view.contentType, meta, holds });
   };
   const meta = { etag: etagOf(head, view.version), generation: resolved.asOf, source: resolved.source };
@@ -39,7 +39,7 @@ export async function readView(c: RequestContext, services: RegistryDeps, view: 
     keep(services.views.peek(head, view), meta);
     return notModified(c, services, meta);
   }
-  const { bytes, ...shown } = unwrap(await showView(services, principal, view, head, resolved));
+  const { bytes, ...shown } = unwrap(await renderView(services, principal, view, head, resolved));
   keep(bytes, shown);
   return send(c, services, bytes, view.contentType, shown);
 }
@@ -54,7 +54,7 @@ export function capabilitiesRoutes(app: App, services: RegistryDeps): void {
 
   app.put(path, async (c) => {
     const ref = serverRef(c);
-    const writer = await writerTo(c, services, ref.tenant);
+    const writer = await authorizeWrite(c, services, ref.tenant);
     const partial = booleanParam("partial", readQuery(c, ["partial"]).partial);
     const document = await readDocument(c, { bytes: bounds.manifestBytes, depth: bounds.depth });
     const published = unwrap(await publishDocument(services, ref, writer, document, partial));
@@ -64,12 +64,12 @@ export function capabilitiesRoutes(app: App, services: RegistryDeps): void {
       rejected: partial ? rejected : undefined,
       effectiveBy: narrowed ? effectiveBy(services.now()) : undefined,
     };
-    return sendData(c, services, data, written(head, published.outcome === "created" ? 201 : 200));
+    return sendData(c, services, data, writeMeta(head, published.outcome === "created" ? 201 : 200));
   });
 
   app.patch(path, async (c) => {
     const ref = serverRef(c);
-    const writer = await writerTo(c, services, ref.tenant);
+    const writer = await authorizeWrite(c, services, ref.tenant);
     readQuery(c, []);
     const document = await readDocument(c, { bytes: bounds.configBytes, depth: bounds.depth });
     const { items } = parseBody(ItemSwitch, document);
@@ -79,7 +79,7 @@ export function capabilitiesRoutes(app: App, services: RegistryDeps): void {
     );
     await services.heads.confirm(head);
     const data = { generation, changed, effectiveBy: narrowed ? effectiveBy(services.now()) : undefined };
-    return sendData(c, services, data, written(head));
+    return sendData(c, services, data, writeMeta(head));
   });
 
   app.all(path, () => {

@@ -3,7 +3,7 @@ import type { Principal } from "../auth/principal.ts";
 import { printRtfs, type RtfsCapability } from "../formats/rtfs/index.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import { guardTenant, readableHead } from "./access.ts";
+import { checkTenantExists, requireReadable } from "./access.ts";
 import type { Head } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
 import type { CapabilityDocument } from "./views/capability.ts";
@@ -40,11 +40,11 @@ export async function readCapability(
   id: string,
   minGeneration = 0,
 ): Promise<Result<FoundCapability, Failure>> {
-  const objection = await guardTenant(services, principal, tenant);
+  const objection = await checkTenantExists(services, principal, tenant);
   if (objection !== undefined) return err(objection);
   const { capability, generation, ...found } = await services.tenant(tenant).capability(id);
   const known = { head: found.head, asOf: generation };
-  const readable = readableHead(principal, tenant, known, minGeneration, "ErrorCapabilityNotFound");
+  const readable = requireReadable(principal, tenant, known, minGeneration, "ErrorCapabilityNotFound");
   if (!readable.ok) return readable;
   const head = readable.value;
   const off = head.disabled.some(({ kind, key }) => kind === capability?.kind && key === capability.key);

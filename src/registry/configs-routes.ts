@@ -5,13 +5,13 @@ import { readPageRequest } from "../http/page.ts";
 import { authenticate, freshnessOf, readQuery, serverName, serverRef, tenantName } from "../http/request.ts";
 import { sendConditional, sendData } from "../http/respond.ts";
 import { etagOf } from "../kernel/etag.ts";
-import { generationObjection, insiderObjection } from "./access.ts";
+import { checkMember, checkMinGeneration } from "./access.ts";
 import type { ServerEntry, SourceDetail, Writer } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
 import { refreshNow } from "./read.ts";
 import { ServerConfig } from "./schema.ts";
-import { listServers, readServer, soleTenant, summaryOf } from "./servers.ts";
-import { asWriter, effectiveBy, writerTo, written } from "./write.ts";
+import { listServers, readServer, singleTenant, summaryOf } from "./servers.ts";
+import { authorizeWrite, effectiveBy, writeMeta, writerOf } from "./write.ts";
 
 const listPath = "/api/mcp/configs";
 const onePath = "/api/mcp/configs/:tenant/:name";
@@ -22,18 +22,18 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
     const principal = await authenticate(c, services, "registry:read");
     const query = readQuery(c, ["tenant", "visibility", "limit", "cursor"]);
     const tenant = query.tenant === undefined ? undefined : tenantName(query.tenant);
-    if (tenant !== undefined) throwIf(insiderObjection(principal, tenant));
+    if (tenant !== undefined) throwIf(checkMember(principal, tenant));
     if (query.visibility !== undefined && query.visibility !== "public") {
       throw requestError("ErrorBadRequest", 'visibility can only be "public": the public servers of every tenant');
     }
     const list = { whose: query.visibility === "public" ? ("public" as const) : ("own" as const), tenant };
-    const sole = soleTenant(principal, list);
+    const sole = singleTenant(principal, list);
     const { minGeneration } = freshnessOf(c);
     if (minGeneration > 0 && sole === undefined) {
       throw requestError("ErrorBadRequest", "Rollcall-Min-Generation is a tenant's: name one with ?tenant=");
     }
     const page = unwrap(await listServers(services, principal, list, readPageRequest(query)));
-    throwIf(generationObjection(minGeneration, page.generation));
+    throwIf(checkMinGeneration(minGeneration, page.generation));
     const meta = { message: "MCP server list retrieved successfully", source: "object" as const };
     // Across tenants there is no tenant's generation to speak of; the one in the page only orders its pages.
     return sendData(c, services, page, sole === undefined ? meta : { ...meta, generation: page.generation });
@@ -45,7 +45,7 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
     await services.heads.confirm(head);
     readSources(c, services, config);
     const message = "MCP server created successfully";
-    return sendData(c, services, { ...config, generation }, { ...written(head, 201), message });
+    return sendData(c, services, { ...config, generation }, { ...writeMeta(head, 201), message });
   });
 
   app.put(listPath, async (c) => {
@@ -55,7 +55,7 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
     readSources(c, services, config);
     const until = narrowed ? { effectiveBy: effectiveBy(services.now()) } : {};
     const message = "MCP server updated successfully";
-    return sendData(c, services, { ...config, generation, ...until }, { ...written(head), message });
+    return sendData(c, services, { ...config, generation, ...until }, { ...writeMeta(head), message });
   });
 
   app.get(onePath, async (c) => {
@@ -77,7 +77,7 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
 
   app.delete(onePath, async (c) => {
     const ref = serverRef(c);
-    const writer = await writerTo(c, services, ref.tenant);
+    const writer = await authorizeWrite(c, services, ref.tenant);
     readQuery(c, []);
     const { head, generation } = unwrap(await services.tenant(ref.tenant).deleteServer(writer, ref.name));
     await services.heads.confirm(head);
@@ -127,7 +127,7 @@ async function submitted(c: RequestContext, services: RegistryDeps): Promise<{ c
     unknown
   >;
   const tenant = tenantName(value.tenant);
-  const writer = asWriter(c, principal, tenant);
+  const writer = writerOf(c, principal, tenant);
   serverName(value.name);
   const declared = Object.fromEntries(Object.entries(value).filter(([key]) => !answerKeys.includes(key)));
   return { config: parseBody(ServerConfig, { ...document, value: declared }), writer };

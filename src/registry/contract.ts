@@ -53,7 +53,7 @@ export interface Head {
  * Whether `a` may follow `b` as what a reader is shown. Generations order a server's own changes; asOf orders
  * confirmations of the same state.
  */
-export function notOlder(a: Pick<Head, "generation" | "asOf">, b: Pick<Head, "generation" | "asOf">): boolean {
+export function isAtLeastAsNew(a: Pick<Head, "generation" | "asOf">, b: Pick<Head, "generation" | "asOf">): boolean {
   return a.generation > b.generation || (a.generation === b.generation && a.asOf >= b.asOf);
 }
 
@@ -97,7 +97,7 @@ export interface Refreshed {
 }
 
 /** How a look at a server's sources ended without anything to put down. */
-export type NoLook = "no-sources" | "superseded";
+export type RefreshSkipped = "no-sources" | "superseded";
 
 export interface PublishRequest {
   name: string;
@@ -192,7 +192,7 @@ export interface RegistryTenant {
   /** A current capability by its id, with the head of its server. */
   capability(id: string): Promise<AsOf<{ head?: Head; capability?: StoredCapability }>>;
   /** Reads the server's sources, anew for whoever knows of a change. */
-  refresh(name: string, options: { anew: boolean }): Promise<Refreshed | NoLook>;
+  refresh(name: string, options: { anew: boolean }): Promise<Refreshed | RefreshSkipped>;
   /** What is known of each source, with what only the tenant is told. */
   sources(name: string): Promise<SourceDetail[]>;
 }

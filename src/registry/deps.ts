@@ -12,6 +12,6 @@ export interface RegistryDeps extends HttpDeps {
   heads: Heads;
   bodies: Bodies;
   views: RenderedViews;
-  judged: ItemCache;
+  itemCache: ItemCache;
   knownTenants: BoundedCache<{ exists: boolean; until: number }>;
 }

@@ -13,7 +13,7 @@ import { parseStrictJson, type StrictJson } from "../kernel/strict-json.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { RegistryDeps } from "./deps.ts";
 import { prepareDocument, publishPrepared } from "./publish.ts";
-import { effectiveBy, writerTo, written } from "./write.ts";
+import { authorizeWrite, effectiveBy, writeMeta } from "./write.ts";
 
 const path = "/api/import/:format";
 
@@ -54,7 +54,7 @@ export function importsRoutes(app: App, services: RegistryDeps): void {
   app.post(path, async (c) => {
     const query = readQuery(c, ["tenant", "name", "dryRun"]);
     const ref = { tenant: tenantName(query.tenant), name: serverName(query.name) };
-    const writer = await writerTo(c, services, ref.tenant);
+    const writer = await authorizeWrite(c, services, ref.tenant);
     const dryRun = booleanParam("dryRun", query.dryRun);
     const importer = Object.hasOwn(importers, c.req.param("format")) ? importers[c.req.param("format")] : undefined;
     if (importer === undefined) {
@@ -86,7 +86,7 @@ export function importsRoutes(app: App, services: RegistryDeps): void {
     const { head, narrowed, ...published } = unwrap(await publishPrepared(services, ref, writer, prepared, true));
     const until = narrowed ? { effectiveBy: effectiveBy(services.now()) } : {};
     const data = { ...published, counts, warnings, ...until };
-    return sendData(c, services, data, written(head, published.outcome === "created" ? 201 : 200));
+    return sendData(c, services, data, writeMeta(head, published.outcome === "created" ? 201 : 200));
   });
 
   app.all(path, () => {

@@ -45,7 +45,7 @@ export async function prepareDocument(
     documentIssues: document.issues,
     knownTokens: () => knownTokens(services, ref),
     charactersBeforeLookup: countUnasked,
-    memo: services.judged.of(ref.tenant),
+    memo: services.itemCache.of(ref.tenant),
     loadTokenizer,
     pause: () => scheduler.wait(0),
   });

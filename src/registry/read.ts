@@ -7,9 +7,9 @@ import type { ServerRef } from "../kernel/names.ts";
 import { type AnswerSource, farthestSource } from "../kernel/platform/usage.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
-import { guardTenant, readableHead } from "./access.ts";
+import { checkTenantExists, requireReadable } from "./access.ts";
 import type { Resolved } from "./cache/heads.ts";
-import type { Head, NoLook, Refreshed } from "./contract.ts";
+import type { Head, Refreshed, RefreshSkipped } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
 import { namedView, viewNames } from "./views/named.ts";
 import type { View } from "./views/view.ts";
@@ -21,18 +21,18 @@ export interface PublishedManifest {
 }
 
 /** As new as the caches have it: for callers that cannot ask for more. */
-export const asCached: Freshness = { strong: false, minGeneration: 0 };
+export const allowCached: Freshness = { strong: false, minGeneration: 0 };
 
 /** The manifest, for whoever answers a question about it rather than shows it. */
 export async function readManifest(
   services: RegistryDeps,
   principal: Principal,
   ref: ServerRef,
-  freshness: Freshness = asCached,
+  freshness: Freshness = allowCached,
 ): Promise<Result<PublishedManifest, Failure>> {
   const resolved = await resolveHead(services, principal, ref, freshness);
   if (!resolved.ok) return resolved;
-  const readable = readableHead(principal, ref.tenant, resolved.value, freshness.minGeneration);
+  const readable = requireReadable(principal, ref.tenant, resolved.value, freshness.minGeneration);
   if (!readable.ok) return readable;
   const head = readable.value;
   if (head.digest === undefined) return ok({ head, manifest: undefined });
@@ -48,7 +48,7 @@ export async function resolveHead(
   ref: ServerRef,
   freshness: Freshness,
 ): Promise<Result<Resolved, Failure>> {
-  const objection = await guardTenant(services, principal, ref.tenant);
+  const objection = await checkTenantExists(services, principal, ref.tenant);
   return objection === undefined ? ok(await services.heads.resolve(ref, freshness)) : err(objection);
 }
 
@@ -68,7 +68,7 @@ export async function refreshNow(
   services: RegistryDeps,
   { tenant, name }: ServerRef,
   { anew }: { anew: boolean },
-): Promise<Refreshed | NoLook> {
+): Promise<Refreshed | RefreshSkipped> {
   const refreshed = await services.tenant(tenant).refresh(name, { anew });
   if (typeof refreshed === "object") await services.heads.confirm(refreshed.head);
   return refreshed;
@@ -88,38 +88,38 @@ export async function readView(
   principal: Principal,
   ref: ServerRef,
   view: View,
-  freshness: Freshness = asCached,
+  freshness: Freshness = allowCached,
 ): Promise<Result<ShownView, Failure>> {
   const resolved = await resolveHead(services, principal, ref, freshness);
   if (!resolved.ok) return resolved;
-  const head = readableHead(principal, ref.tenant, resolved.value, freshness.minGeneration);
-  return head.ok ? showView(services, principal, view, head.value, resolved.value) : head;
+  const head = requireReadable(principal, ref.tenant, resolved.value, freshness.minGeneration);
+  return head.ok ? renderView(services, principal, view, head.value, resolved.value) : head;
 }
 
 /** Its capabilities come from sources, none of which was ever read. */
-export function isUnread({ digest, sources }: Head): boolean {
+export function neverIntrospected({ digest, sources }: Head): boolean {
   return digest === undefined && sources !== undefined;
 }
 
 /** The view of a head that the principal may read. */
-export async function showView(
+export async function renderView(
   services: RegistryDeps,
   principal: Principal,
   view: View,
   head: Head,
   { asOf, source }: Pick<Resolved, "asOf" | "source">,
 ): Promise<Result<ShownView, Failure>> {
-  if (isUnread(head)) {
-    const read = await readFirst(services, principal, head);
+  if (neverIntrospected(head)) {
+    const read = await introspectNow(services, principal, head);
     if (!read.ok) return read;
-    if (!isUnread(read.value))
-      return showView(services, principal, view, read.value, { asOf: read.value.asOf, source });
+    if (!neverIntrospected(read.value))
+      return renderView(services, principal, view, read.value, { asOf: read.value.asOf, source });
   }
   const rendered = await services.views.render(head, view);
   if (rendered !== undefined) return shown(view, head, asOf, rendered.bytes, farthestSource(source, rendered.source));
   // The revision was pruned between head and body. The object knows the present one, which may be another's by now.
   const current = await services.heads.resolve(head, { strong: true, minGeneration: 0 });
-  const present = readableHead(principal, head.tenant, current, 0);
+  const present = requireReadable(principal, head.tenant, current, 0);
   if (!present.ok) return present;
   const again = await services.views.render(present.value, view);
   if (again === undefined) {
@@ -132,7 +132,7 @@ export async function showView(
  * A server whose sources were not read yet is read for its tenant while it waits; others see that it is not. There is
  * no earlier copy to fall back on, so a failure is one.
  */
-async function readFirst(services: RegistryDeps, principal: Principal, head: Head): Promise<Result<Head, Failure>> {
+async function introspectNow(services: RegistryDeps, principal: Principal, head: Head): Promise<Result<Head, Failure>> {
   const pending = head.sources?.some(({ status }) => status === "pending");
   let current = head;
   if (pending && isMember(principal, head.tenant)) {
@@ -141,7 +141,7 @@ async function readFirst(services: RegistryDeps, principal: Principal, head: Hea
     current = refreshed.head;
   }
   const failed = (current.sources ?? []).filter(({ status }) => status !== "pending");
-  if (!isUnread(current) || failed.length === 0) return ok(current);
+  if (!neverIntrospected(current) || failed.length === 0) return ok(current);
   const why = failed.map(({ id, status, error }) => `${id} is ${status}${error === undefined ? "" : ` (${error})`}`);
   return err(failure("ErrorInternalServer", `Failed to fetch capabilities: ${why.join(", ")}`));
 }

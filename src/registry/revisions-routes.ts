@@ -3,7 +3,7 @@ import { authenticate, freshnessOf, integerParam, readQuery, serverRef } from ".
 import { sendConditional, sendData } from "../http/respond.ts";
 import { sectionForKind } from "../manifest/schema/manifest.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
-import { insiderObjection, readableHead } from "./access.ts";
+import { checkMember, requireReadable } from "./access.ts";
 import type { Head } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
 import { diffRevisions, readRevision } from "./revisions.ts";
@@ -14,14 +14,14 @@ const path = "/api/mcp/capabilities/:tenant/:name";
  * What a server used to be: its revisions, any of them whole, and what changed between two. The past belongs to the
  * tenant: a server that is public now may not have been, and what was switched off is still in it.
  */
-export function historyRoutes(app: App, services: RegistryDeps): void {
+export function revisionsRoutes(app: App, services: RegistryDeps): void {
   app.get(`${path}/revisions`, async (c) => {
     const { ref, principal, minGeneration } = await insider(c, services);
     const query = readQuery(c, ["limit", "before"]);
     const limit = integerParam("limit", query.limit, { min: 1, max: 100, fallback: 30 });
     const before = integerParam("before", query.before, { min: 1, max: 1e15, fallback: Number.MAX_SAFE_INTEGER });
     const { revisions, generation, head } = await services.tenant(ref.tenant).revisions(ref.name, before, limit + 1);
-    const shown = unwrap(readableHead(principal, ref.tenant, { head, asOf: generation }, minGeneration));
+    const shown = unwrap(requireReadable(principal, ref.tenant, { head, asOf: generation }, minGeneration));
     const { digest: current = null } = shown;
     const items = revisions.slice(0, limit);
     // One more than asked for tells whether there is a next page.
@@ -64,7 +64,7 @@ async function insider(c: RequestContext, services: RegistryDeps) {
   const ref = serverRef(c);
   const { minGeneration } = freshnessOf(c);
   const principal = await authenticate(c, services, "registry:read");
-  throwIf(insiderObjection(principal, ref.tenant));
+  throwIf(checkMember(principal, ref.tenant));
   return { ref, principal, minGeneration };
 }
 

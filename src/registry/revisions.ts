@@ -4,7 +4,7 @@ import { Digest, type ServerRef } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { type ChangeCounts, countChanges, diffManifests, type NewChange } from "../manifest/diff.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
-import { insiderObjection, readableHead } from "./access.ts";
+import { checkMember, requireReadable } from "./access.ts";
 import type { Head, Revision } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
 
@@ -33,10 +33,10 @@ export async function readRevision(
   { parameter, value }: WantedRevision,
   minGeneration = 0,
 ): Promise<Result<RetainedRevision, Failure>> {
-  const objection = insiderObjection(principal, ref.tenant);
+  const objection = checkMember(principal, ref.tenant);
   if (objection !== undefined) return err(objection);
   const { revision, generation, ...found } = await services.tenant(ref.tenant).revision(ref.name, value ?? "");
-  const head = readableHead(principal, ref.tenant, { head: found.head, asOf: generation }, minGeneration);
+  const head = requireReadable(principal, ref.tenant, { head: found.head, asOf: generation }, minGeneration);
   if (!head.ok) return head;
   const digest = Digest.safeParse(value);
   if (!digest.success) {

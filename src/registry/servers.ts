@@ -4,7 +4,7 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import type { ServerRef } from "../kernel/names.ts";
 import { compareServers } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import { guardTenant, readableHead } from "./access.ts";
+import { checkTenantExists, requireReadable } from "./access.ts";
 import type { DirectoryEntry, ServerEntry } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
 import { directoryEntry } from "./summary.ts";
@@ -22,10 +22,10 @@ export async function readServer(
   ref: ServerRef,
   minGeneration = 0,
 ): Promise<Result<{ entry: ServerEntry; generation: number }, Failure>> {
-  const objection = await guardTenant(services, principal, ref.tenant);
+  const objection = await checkTenantExists(services, principal, ref.tenant);
   if (objection !== undefined) return err(objection);
   const { entry, generation } = await services.tenant(ref.tenant).server(ref.name);
-  const head = readableHead(principal, ref.tenant, { head: entry?.head, asOf: generation }, minGeneration);
+  const head = requireReadable(principal, ref.tenant, { head: entry?.head, asOf: generation }, minGeneration);
   if (!head.ok) return head;
   return entry === undefined ? err(failure("ErrorMCPServerNotFound")) : ok({ entry, generation });
 }
@@ -51,27 +51,27 @@ export function listServers(
 }
 
 /** The one tenant a list is of, and whose generation it then is as of; undefined where it goes across tenants. */
-export function soleTenant(principal: Principal, { whose, tenant }: ServerList): string | undefined {
+export function singleTenant(principal: Principal, { whose, tenant }: ServerList): string | undefined {
   if (whose === "public") return undefined;
   if (tenant !== undefined) return isMember(principal, tenant) ? tenant : undefined;
   return whose === "own" && !principal.admin && principal.tenants.length === 1 ? principal.tenants[0] : undefined;
 }
 
 function pagesOf(services: RegistryDeps, principal: Principal, list: ServerList): ReadPage<DirectoryEntry> {
-  const sole = soleTenant(principal, list);
-  if (sole !== undefined) return within(services, sole);
+  const sole = singleTenant(principal, list);
+  if (sole !== undefined) return tenantPages(services, sole);
   const { whose, tenant } = list;
-  const everyones = across(services, tenant === undefined ? "all" : [tenant], true);
+  const everyones = directoryPages(services, tenant === undefined ? "all" : [tenant], true);
   if (whose === "public") return everyones;
   // A tenant that is named and was not the sole one is not the caller's.
   const tenants = principal.admin ? "all" : tenant === undefined ? principal.tenants : [];
-  const own = across(services, tenants, false);
+  const own = directoryPages(services, tenants, false);
   if (whose === "own" || tenants === "all") return own;
   return tenants.length === 0 ? everyones : merged(own, everyones);
 }
 
 /** One tenant is asked itself, so its list is never behind. */
-function within(services: RegistryDeps, tenant: string): ReadPage<DirectoryEntry> {
+function tenantPages(services: RegistryDeps, tenant: string): ReadPage<DirectoryEntry> {
   return async ([, after = ""], limit) => {
     const { entries, generation } = await services.tenant(tenant).servers(after, limit);
     return { items: entries.map(summaryOf), generation };
@@ -79,7 +79,7 @@ function within(services: RegistryDeps, tenant: string): ReadPage<DirectoryEntry
 }
 
 /** A list across tenants is one query to the directory. */
-function across(
+function directoryPages(
   services: RegistryDeps,
   tenants: readonly string[] | "all",
   onlyPublic: boolean,

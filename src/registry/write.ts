@@ -8,26 +8,26 @@ import type { RegistryDeps } from "./deps.ts";
 import { capabilitiesView } from "./views/capabilities.ts";
 
 /** The longest any data centre may show what was true before a write. docs/freshness.md says how it adds up. */
-export const everywhereWithinMs = 80_000;
+export const propagationMs = 80_000;
 
 /** By when something taken away is gone everywhere. */
 export function effectiveBy(now: number): string {
-  return new Date(now + everywhereWithinMs).toISOString();
+  return new Date(now + propagationMs).toISOString();
 }
 
 /** A caller who may write to a tenant, with what their headers require of the server. */
-export async function writerTo(c: RequestContext, services: RegistryDeps, tenant: string): Promise<Writer> {
-  return asWriter(c, await authenticate(c, services, "registry:publish"), tenant);
+export async function authorizeWrite(c: RequestContext, services: RegistryDeps, tenant: string): Promise<Writer> {
+  return writerOf(c, await authenticate(c, services, "registry:publish"), tenant);
 }
 
 /** The same for a caller who is admitted already, because the tenant was only known from the body. */
-export function asWriter(c: RequestContext, principal: Principal, tenant: string): Writer {
+export function writerOf(c: RequestContext, principal: Principal, tenant: string): Writer {
   throwIf(checkTenantScope(principal, tenant, "registry:publish"));
   const precondition = preconditionOf(c.req.header("If-Match"), c.req.header("If-None-Match"));
   return { tenant, subject: principal.subject, precondition };
 }
 
 /** Headers of a write's answer: the tag and generation the server is at now. */
-export function written(head: Head, status = 200): ResponseMeta {
+export function writeMeta(head: Head, status = 200): ResponseMeta {
   return { status, etag: etagOf(head, capabilitiesView.version), generation: head.asOf, source: "object" };
 }

@@ -35,6 +35,6 @@ export function operationsRoutes(app: App, services: ServiceDeps): void {
 }
 
 /** What this isolate keeps so as not to make it again, in bytes. */
-function memoryOf({ views, catalogPages, responses: kept, judged }: ServiceDeps): number {
+function memoryOf({ views, catalogPages, responses: kept, itemCache: judged }: ServiceDeps): number {
   return views.bytes + catalogPages.bytes + kept.bytes + judged.bytes;
 }

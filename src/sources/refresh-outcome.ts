@@ -1,7 +1,7 @@
 import type { Failure } from "../kernel/failure.ts";
 import { err, type Result } from "../kernel/result.ts";
 import type { Refreshed } from "../registry/contract.ts";
-import type { ReadableSource, SourceFinding, SourceRow } from "../registry/sql/source-rows.ts";
+import type { ProbeResult, ReadableSource, SourceRow } from "../registry/sql/source-rows.ts";
 import type { SourceFailure, SourceReading } from "./contract.ts";
 import { nextRefreshMs, probeState } from "./schedule.ts";
 
@@ -16,7 +16,7 @@ export interface SourceRead {
 const mostWarnings = 20;
 const longestMessage = 2_000;
 
-export function findingOf(id: string, read: Result<SourceReading, SourceFailure>, warnings: string[]): SourceFinding {
+export function findingOf(id: string, read: Result<SourceReading, SourceFailure>, warnings: string[]): ProbeResult {
   const shown = warnings.slice(0, mostWarnings);
   if (read.ok) {
     const { remembered, warnings: odd } = read.value;

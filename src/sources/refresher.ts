@@ -5,15 +5,15 @@ import { Semaphore } from "../kernel/semaphore.ts";
 import { type PreparedManifest, prepareManifest, withoutCollidingIds } from "../manifest/prepare.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
-import type { Head, NoLook, Refreshed, RememberedEra } from "../registry/contract.ts";
+import type { Head, Refreshed, RefreshSkipped, RememberedEra } from "../registry/contract.ts";
 import { appendChanges, generationOf, recordChanges, tenantOf } from "../registry/sql/change-log.ts";
 import { currentTokens } from "../registry/sql/items.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
-import { owe } from "../registry/sql/outbox-table.ts";
+import { enqueueTask } from "../registry/sql/outbox-table.ts";
 import { publish } from "../registry/sql/publish.ts";
 import { storedManifest } from "../registry/sql/revisions.ts";
-import { findLive, touch } from "../registry/sql/servers.ts";
-import { noteFinding, type ReadableSource, type SourceRow, sourceRows } from "../registry/sql/source-rows.ts";
+import { bumpOverlay, findLive } from "../registry/sql/servers.ts";
+import { type ReadableSource, recordProbe, type SourceRow, sourceRows } from "../registry/sql/source-rows.ts";
 import { introspectSource } from "./introspect.ts";
 import { lastReading, withLast } from "./last-reading.ts";
 import { failuresOf, findingOf, rejectionText, type SourceRead, unpublishable, untilNext } from "./refresh-outcome.ts";
@@ -49,8 +49,8 @@ const tries = 3;
 export class Refresher {
   readonly #options: RefresherOptions;
   readonly #semaphore = new Semaphore(atOnce);
-  readonly #running = new Map<string, Promise<Refreshed | NoLook>>();
-  readonly #next = new Map<string, Promise<Refreshed | NoLook>>();
+  readonly #running = new Map<string, Promise<Refreshed | RefreshSkipped>>();
+  readonly #next = new Map<string, Promise<Refreshed | RefreshSkipped>>();
 
   constructor(options: RefresherOptions) {
     this.#options = options;
@@ -74,7 +74,7 @@ export class Refresher {
   }
 
   /** A look that is under way, or one that starts now: enough for whoever only wants to know what there is. */
-  join(server: string): Promise<Refreshed | NoLook> {
+  join(server: string): Promise<Refreshed | RefreshSkipped> {
     return this.#running.get(server) ?? this.#start(server);
   }
 
@@ -82,7 +82,7 @@ export class Refresher {
    * A look that starts now or later, for whoever knows of a change: one that is under way may have read before it. All
    * who ask meanwhile share the one that comes after.
    */
-  refresh(server: string): Promise<Refreshed | NoLook> {
+  refresh(server: string): Promise<Refreshed | RefreshSkipped> {
     const running = this.#running.get(server);
     if (running === undefined) return this.#start(server);
     const known = this.#next.get(server);
@@ -97,13 +97,13 @@ export class Refresher {
     return next;
   }
 
-  #start(server: string): Promise<Refreshed | NoLook> {
+  #start(server: string): Promise<Refreshed | RefreshSkipped> {
     const started = this.#look(server).finally(() => this.#running.delete(server));
     this.#running.set(server, started);
     return started;
   }
 
-  async #look(server: string, attempt = 1): Promise<Refreshed | NoLook> {
+  async #look(server: string, attempt = 1): Promise<Refreshed | RefreshSkipped> {
     const { sql } = this.#options;
     const rows = findLive(sql, server) === undefined ? [] : sourceRows(sql, server);
     if (rows.length === 0) {
@@ -131,7 +131,12 @@ export class Refresher {
   }
 
   #putOff(server: string): void {
-    owe(this.#options.sql, "refresh", server, Date.now() + nextRefreshMs({ ok: false, failures: 2 }, Math.random()));
+    enqueueTask(
+      this.#options.sql,
+      "refresh",
+      server,
+      Date.now() + nextRefreshMs({ ok: false, failures: 2 }, Math.random()),
+    );
   }
 
   async #putDown(server: string, reads: SourceRead[]): Promise<Refreshed | "superseded"> {
@@ -191,10 +196,10 @@ export class Refresher {
       outcome = published.value.outcome === "unchanged" ? "unchanged" : "applied";
     }
     const moved = reads.filter(({ row, read }, index) =>
-      noteFinding(sql, row, findingOf(row.id, read, index === 0 ? warnings : []), at),
+      recordProbe(sql, row, findingOf(row.id, read, index === 0 ? warnings : []), at),
     );
     if (moved.length > 0) this.#logStatus(server, moved, at, before);
-    owe(sql, "refresh", server, Date.now() + untilNext(reads));
+    enqueueTask(sql, "refresh", server, Date.now() + untilNext(reads));
     const row = findLive(sql, server);
     const digest = row?.digest ?? undefined;
     return ok({ outcome, generation: row?.generation ?? before, digest });
@@ -211,7 +216,7 @@ export class Refresher {
     const present = generationOf(sql);
     if (present > before) appendChanges(sql, server, at, [change], present);
     const generation = present > before ? present : recordChanges(sql, server, at, [change], bounds.changes).generation;
-    touch(sql, server, generation, at);
+    bumpOverlay(sql, server, generation, at);
   }
 
   async #prepare(

@@ -2,7 +2,7 @@ import { type App, requestError } from "../http/context.ts";
 import { consumeRateLimit, readQuery, serverRef } from "../http/request.ts";
 import { sendData } from "../http/respond.ts";
 import { refreshNow } from "../registry/read.ts";
-import { writerTo, written } from "../registry/write.ts";
+import { authorizeWrite, writeMeta } from "../registry/write.ts";
 import type { SourcesDeps } from "./deps.ts";
 
 const path = "/api/mcp/capabilities/:tenant/:name/refresh";
@@ -11,7 +11,7 @@ const path = "/api/mcp/capabilities/:tenant/:name/refresh";
 export function refreshRoutes(app: App, services: SourcesDeps): void {
   app.post(path, async (c) => {
     const ref = serverRef(c);
-    await writerTo(c, services, ref.tenant);
+    await authorizeWrite(c, services, ref.tenant);
     readQuery(c, []);
     consumeRateLimit(services, services.refreshes, `${ref.tenant}/${ref.name}`);
     const refreshed = await refreshNow(services, ref, { anew: true });
@@ -19,7 +19,7 @@ export function refreshRoutes(app: App, services: SourcesDeps): void {
       throw requestError("ErrorUnavailable", "The sources changed while they were read; try again");
     if (refreshed === "no-sources") throw await nothingToRead(services, ref);
     const { head, ...result } = refreshed;
-    return sendData(c, services, { ...result, sources: head.sources ?? [] }, written(head));
+    return sendData(c, services, { ...result, sources: head.sources ?? [] }, writeMeta(head));
   });
 
   app.all(path, () => {

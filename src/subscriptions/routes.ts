@@ -2,7 +2,7 @@ import { parseBody, readDocument } from "../http/body.ts";
 import { type App, type RequestContext, requestError, unwrap } from "../http/context.ts";
 import { authenticate, readQuery, tenantName } from "../http/request.ts";
 import { sendData } from "../http/respond.ts";
-import { asWriter, writerTo } from "../registry/write.ts";
+import { authorizeWrite, writerOf } from "../registry/write.ts";
 import type { SubscriptionsDeps } from "./deps.ts";
 import { NewSubscription, SecretRotation, SubscriptionChange } from "./schema.ts";
 
@@ -20,7 +20,7 @@ export function subscriptionsRoutes(app: App, services: SubscriptionsDeps): void
   /** Permission comes first: whoever lacks it learns neither what is there nor what is wrong with the question. */
   const named = async (c: RequestContext) => {
     const tenant = tenantName(c.req.param("tenant"));
-    const writer = await writerTo(c, services, tenant);
+    const writer = await authorizeWrite(c, services, tenant);
     readQuery(c, []);
     return { tenant, writer, id: c.req.param("id") ?? "" };
   };
@@ -30,7 +30,7 @@ export function subscriptionsRoutes(app: App, services: SubscriptionsDeps): void
     readQuery(c, []);
     const document = await readDocument(c, limits);
     const tenant = tenantName((document.value as { tenant?: unknown } | null)?.tenant);
-    const writer = asWriter(c, principal, tenant);
+    const writer = writerOf(c, principal, tenant);
     const { url, filters = {}, description } = parseBody(NewSubscription, document, "ErrorSubscriptionInvalid");
     const request = { url, filters, ownHost: hostOf(c), description };
     const created = unwrap(await object(tenant).createSubscription(writer, request));
@@ -41,7 +41,7 @@ export function subscriptionsRoutes(app: App, services: SubscriptionsDeps): void
     const principal = await authenticate(c, services, "registry:publish");
     const query = readQuery(c, ["tenant"]);
     const tenant = tenantName(query.tenant);
-    asWriter(c, principal, tenant);
+    writerOf(c, principal, tenant);
     const { items, generation } = await object(tenant).subscriptions();
     const data = { items: items.map((item) => ({ tenant, ...item })), generation };
     return sendData(c, services, data, { generation, source: "object" });

@@ -1,6 +1,6 @@
 import type { RequestContext } from "../../http/context.ts";
 import { cacheResponse, consumeRateLimitOf, findCached, withRequestId } from "../../http/response-cache.ts";
-import { asCached, isUnread } from "../../registry/read.ts";
+import { allowCached, neverIntrospected } from "../../registry/read.ts";
 import type { McpDeps } from "../deps.ts";
 import { parseResourceUri } from "../resources/uri.ts";
 
@@ -155,7 +155,7 @@ export function lasting(services: McpDeps, message: unknown): (() => boolean) | 
   if (method !== "resources/read" || typeof params?.uri !== "string") return undefined;
   const parsed = parseResourceUri(params.uri);
   const server = parsed.ok ? parsed.value?.server : undefined;
-  const resolved = server && services.heads.peek(server, asCached);
-  if (server === undefined || resolved?.head === undefined || isUnread(resolved.head)) return undefined;
-  return () => services.heads.peek(server, asCached) === resolved;
+  const resolved = server && services.heads.peek(server, allowCached);
+  if (server === undefined || resolved?.head === undefined || neverIntrospected(resolved.head)) return undefined;
+  return () => services.heads.peek(server, allowCached) === resolved;
 }

@@ -3,7 +3,7 @@ import { type VersionBatch, versionBatch } from "../../official/sql/directory-ba
 import { markAllPending, strikeVersionOff } from "../../official/sql/tenant-versions.ts";
 import type { ServerConfig } from "../../registry/schema.ts";
 import { tenantOf } from "../../registry/sql/change-log.ts";
-import { owe } from "../../registry/sql/outbox-table.ts";
+import { enqueueTask } from "../../registry/sql/outbox-table.ts";
 import { entryOf, findRow, type ServerRow } from "../../registry/sql/servers.ts";
 import { type CatalogEntry, directoryEntry, probeOf } from "../../registry/summary.ts";
 import type { ItemChange } from "../../search/contract.ts";
@@ -133,7 +133,7 @@ export function oweDirectoryAll(sql: SqlStorage): void {
   );
   for (const { name, generation, public_since } of servers.toArray()) {
     if (public_since !== null) noteAllPending(sql, tenant, name, generation);
-    owe(sql, "directory", name);
+    enqueueTask(sql, "directory", name);
   }
   markAllPending(sql);
 }

@@ -1,6 +1,6 @@
 import type { ObjectStorage } from "../../kernel/platform/counted-storage.ts";
 import { withTimeout } from "../../kernel/timeout.ts";
-import { owe, type Task } from "../../registry/sql/outbox-table.ts";
+import { enqueueTask, type Task } from "../../registry/sql/outbox-table.ts";
 import { nextDelivery } from "../../subscriptions/sql/queue.ts";
 
 /**
@@ -76,20 +76,20 @@ export class Outbox {
   /** Called inside the transaction of a write that moved no more than a head shows. */
   oweHead(name: string): void {
     const spaced = (this.#headWrittenAt.get(name) ?? 0) + headSpacingMs;
-    owe(this.#storage.sql, "head", name, Math.max(this.#now(), spaced));
+    enqueueTask(this.#storage.sql, "head", name, Math.max(this.#now(), spaced));
   }
 
   /** Called inside the transaction of a write that changed a server. */
   oweServer(name: string): void {
     this.oweHead(name);
-    owe(this.#storage.sql, "directory", name);
+    enqueueTask(this.#storage.sql, "directory", name);
     this.oweWatchers();
     this.#projections.oweSubscribers(name);
   }
 
   /** Called inside the transaction of any other write. */
   oweWatchers(): void {
-    for (const watcher of this.#projections.watchers()) owe(this.#storage.sql, "watcher", watcher);
+    for (const watcher of this.#projections.watchers()) enqueueTask(this.#storage.sql, "watcher", watcher);
   }
 
   /** Makes the alarm durable together with the rows: call before anything is awaited. */
@@ -195,7 +195,7 @@ export class Outbox {
       case "head":
         await this.#projections.putHead(subject);
         this.#headWrittenAt.set(subject, this.#now());
-        return owe(this.#storage.sql, "settle", subject, this.#now() + settleAfterMs);
+        return enqueueTask(this.#storage.sql, "settle", subject, this.#now() + settleAfterMs);
       case "settle":
         return this.#projections.settleHead(subject);
       case "directory":

@@ -2,7 +2,7 @@ import { watchers } from "../../changes/sql/watchers.ts";
 import { countedKv } from "../../kernel/platform/counted-bindings.ts";
 import { objectUsage } from "../../kernel/platform/usage.ts";
 import { bodyKey, headKey } from "../../registry/cache/keys.ts";
-import { type Head, notOlder } from "../../registry/contract.ts";
+import { type Head, isAtLeastAsNew } from "../../registry/contract.ts";
 import { tenantOf } from "../../registry/sql/change-log.ts";
 import { bodyText, parseBodySubject } from "../../registry/sql/revisions.ts";
 import { currentHead } from "../../registry/sql/servers.ts";
@@ -35,7 +35,7 @@ export function createProjections(
       const head = currentHead(sql, name);
       if (head === undefined) return;
       const shown = await kv.get<Head>(headKey(head.tenant, name), "json");
-      if (shown === null || !notOlder(shown, { generation: head.generation, asOf: 0 })) await putHead(name);
+      if (shown === null || !isAtLeastAsNew(shown, { generation: head.generation, asOf: 0 })) await putHead(name);
     },
     putBody: async (subject) => {
       const { server, digest } = parseBodySubject(subject);

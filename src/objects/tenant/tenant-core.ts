@@ -10,8 +10,8 @@ import type { VersionWork } from "../../official/sql/publish-version.ts";
 import { officialVersions, presentDocument } from "../../official/sql/tenant-versions.ts";
 import type { AsOf, Writer, Written } from "../../registry/contract.ts";
 import { generationOf, tenantOf } from "../../registry/sql/change-log.ts";
-import { tellAll, type WriteContext } from "../../registry/sql/listener.ts";
-import { owe } from "../../registry/sql/outbox-table.ts";
+import { notifyAll, type WriteContext } from "../../registry/sql/listener.ts";
+import { enqueueTask } from "../../registry/sql/outbox-table.ts";
 import { currentHead } from "../../registry/sql/servers.ts";
 import { searchCards } from "../../search/sql/tenant-cards.ts";
 import { isRefusedSource, sourceFetch, sourceHeaders } from "../../sources/access.ts";
@@ -52,7 +52,7 @@ export class TenantCore {
     this.context = {
       sql: this.sql,
       keep: this.#config.bounds,
-      listener: tellAll([searchCards(this.sql), officialVersions(this.sql), hookRows(this.sql)]),
+      listener: notifyAll([searchCards(this.sql), officialVersions(this.sql), hookRows(this.sql)]),
     };
     const policyFor = addressPolicyFor(this.#config);
     const reschedule = () => setNextAlarm(this.#storage, Date.now());
@@ -78,7 +78,7 @@ export class TenantCore {
       context: this.context,
       write: ({ id, server }, work) => this.write({ tenant: tenantOf(this.sql), subject: `hook ${id}` }, server, work),
       // Whoever sent the event asks for it at once; this is for when they cannot.
-      refreshSoon: (server) => owe(this.sql, "refresh", server),
+      refreshSoon: (server) => enqueueTask(this.sql, "refresh", server),
     });
     this.refresher = new Refresher({
       sql: this.sql,

@@ -32,10 +32,10 @@ import type { ChainedChange, LogHead } from "../../registry/change-chain.ts";
 import type {
   AsOf,
   Head,
-  NoLook,
   PublishOutcome,
   PublishRequest,
   Refreshed,
+  RefreshSkipped,
   Revision,
   ServerEntry,
   SettingsOutcome,
@@ -235,7 +235,7 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
     this.#core.read(undefined, (sql) => dropWatcher(sql, watcher));
   }
 
-  async refresh(name: string, { anew }: { anew: boolean }): Promise<Refreshed | NoLook> {
+  async refresh(name: string, { anew }: { anew: boolean }): Promise<Refreshed | RefreshSkipped> {
     if (!this.#core.isReady) return "no-sources";
     return anew ? this.#core.refresher.refresh(name) : this.#core.refresher.join(name);
   }

@@ -13,9 +13,9 @@ import { generationOf, recordChanges } from "../../registry/sql/change-log.ts";
 import type { WriteContext } from "../../registry/sql/listener.ts";
 import { publish } from "../../registry/sql/publish.ts";
 import { bodyText } from "../../registry/sql/revisions.ts";
-import { findRow, type ServerRow, touch } from "../../registry/sql/servers.ts";
+import { bumpOverlay, findRow, type ServerRow } from "../../registry/sql/servers.ts";
 import { makePublic } from "../../registry/sql/settings.ts";
-import { followSources } from "../../registry/sql/source-rows.ts";
+import { syncSources } from "../../registry/sql/source-rows.ts";
 import type { ServerVersion, VersionOutcome, VersionRequest } from "../contract.ts";
 import type { ServerJson } from "../schema.ts";
 import { isRemoteSource, manifestFields, remoteSources, spokenFor } from "../server-json.ts";
@@ -82,7 +82,7 @@ export function note({ sql, at, bounds }: VersionWork, name: string, message: st
   const reasons = [{ path: "/version", classification: "cosmetic" as const, message }];
   const change: NewChange = { kind: "server", key: name, classification: "cosmetic", reasons };
   const { generation } = recordChanges(sql, name, at, [change], bounds.changes);
-  touch(sql, name, generation, at);
+  bumpOverlay(sql, name, generation, at);
   return ok(generation);
 }
 
@@ -147,7 +147,7 @@ function settleConfig(
     sources: sources.length === 0 ? undefined : sources,
   } as ServerConfig;
   sql.exec("UPDATE server SET config = ?, visibility = 'public' WHERE name = ?", JSON.stringify(next), name);
-  followSources(sql, next, at);
+  syncSources(sql, next, at);
   return { becamePublic: row?.public_since === null };
 }
 

@@ -3,7 +3,7 @@ import { BoundedCache } from "../../kernel/bounded-cache.ts";
 import type { ServerRef } from "../../kernel/names.ts";
 import { type CacheApi, logStorageError } from "../../kernel/platform/cache-api.ts";
 import type { AnswerSource, Usage } from "../../kernel/platform/usage.ts";
-import { type Head, notOlder, type RegistryTenant } from "../contract.ts";
+import { type Head, isAtLeastAsNew, type RegistryTenant } from "../contract.ts";
 import { headKey } from "./keys.ts";
 
 /** What is known of a server: its head, or that there is none as of a generation of the tenant. */
@@ -52,7 +52,7 @@ interface HeadsOptions {
 export class Heads {
   readonly #options: HeadsOptions;
   readonly #memory = new BoundedCache<{ resolved: Resolved; at: number }>(memoryBytes);
-  readonly #shown = new BoundedCache<{ generation: number; asOf: number }>(shownEntries);
+  readonly #highestShown = new BoundedCache<{ generation: number; asOf: number }>(shownEntries);
 
   constructor(options: HeadsOptions) {
     this.#options = options;
@@ -81,20 +81,20 @@ export class Heads {
   /** A write left this head behind: it is the least that this data centre shows from now on. */
   async confirm(head: Head): Promise<void> {
     this.#options.onWrite?.();
-    await this.#settle(head);
+    await this.#raiseFloor(head);
   }
 
   /** Makes a head that the object just confirmed the least this data centre shows. */
-  async #settle(head: Head): Promise<void> {
+  async #raiseFloor(head: Head): Promise<void> {
     const key = headKey(head.tenant, head.name);
     const now = this.#options.now();
     this.#remember(key, { head, asOf: head.asOf });
     // Another isolate may have confirmed something newer: look first. Two that look at the same instant can still
     // leave the older entry; the loser is corrected by its own floor check on the next read, at worst 15 s later.
     const entry = await this.#edgeEntry(key);
-    const newest = this.#shown.get(key);
-    if (entry !== undefined && !notOlder(head, entry.head)) return;
-    if (newest !== undefined && !notOlder(head, newest)) return;
+    const newest = this.#highestShown.get(key);
+    if (entry !== undefined && !isAtLeastAsNew(head, entry.head)) return;
+    if (newest !== undefined && !isAtLeastAsNew(head, newest)) return;
     await this.#writeEdge(key, { head, storedAt: now, floor: { ...stamp(head), until: now + floorMs } });
   }
 
@@ -104,7 +104,7 @@ export class Heads {
     const entry = await this.#edgeEntry(key);
     const floor = this.#floor(key, entry);
     if (entry !== undefined && now() - entry.storedAt <= edgeMs) {
-      const head = above(entry.head, floor, minGeneration);
+      const head = ifAboveFloor(entry.head, floor, minGeneration);
       if (head !== undefined) return this.#answer(key, head, "edge");
     }
     const stored = await kv
@@ -113,7 +113,7 @@ export class Heads {
     // KV takes its time, and a write may have been confirmed meanwhile: judge by what is known now.
     const later = this.#floor(key, await this.#edgeEntry(key));
     // A miss in KV is never an answer: the object may know better.
-    const head = stored == null ? undefined : above(stored, later, minGeneration);
+    const head = stored == null ? undefined : ifAboveFloor(stored, later, minGeneration);
     if (head === undefined) return undefined;
     const renewed = later && { ...later, until: now() + floorMs };
     await this.#writeEdge(key, { head, storedAt: now(), floor: renewed });
@@ -127,7 +127,7 @@ export class Heads {
       this.#remember(key, { head: undefined, asOf: generation });
       return { head: undefined, asOf: generation, source: "object" };
     }
-    await this.#settle(head);
+    await this.#raiseFloor(head);
     return this.#answer(key, head, "object");
   }
 
@@ -138,23 +138,23 @@ export class Heads {
 
   /** Keeps the newest: an older answer that was under way when a write finished must not replace it. */
   #remember(key: string, resolved: Omit<Resolved, "source">): void {
-    const shown = this.#shown.get(key);
+    const shown = this.#highestShown.get(key);
     const mark = { generation: resolved.head?.generation ?? 0, asOf: resolved.asOf };
-    if (shown !== undefined && !notOlder(mark, shown)) return;
+    if (shown !== undefined && !isAtLeastAsNew(mark, shown)) return;
     const kept = { ...resolved, source: "memory" as const };
     this.#memory.set(key, { resolved: kept, at: this.#options.now() }, sizeOf(resolved.head));
-    if (resolved.head !== undefined) this.#shown.set(key, mark);
+    if (resolved.head !== undefined) this.#highestShown.set(key, mark);
   }
 
   #floor(key: string, entry: EdgeEntry | undefined): Floor | undefined {
     const now = this.#options.now();
-    const shown = this.#shown.get(key);
+    const shown = this.#highestShown.get(key);
     const floors = [
       ...(shown === undefined ? [] : [{ ...shown, until: now + floorMs }]),
       ...(entry?.floor !== undefined && entry.floor.until > now ? [entry.floor] : []),
     ];
     return floors.reduce<Floor | undefined>(
-      (highest, floor) => (highest && notOlder(highest, floor) ? highest : floor),
+      (highest, floor) => (highest && isAtLeastAsNew(highest, floor) ? highest : floor),
       undefined,
     );
   }
@@ -179,7 +179,7 @@ function stamp(head: Head): { generation: number; asOf: number } {
 }
 
 /** The head if it may be shown, confirmed as late as the floor says the same state was. */
-function above(head: Head, floor: Floor | undefined, minGeneration: number): Head | undefined {
+function ifAboveFloor(head: Head, floor: Floor | undefined, minGeneration: number): Head | undefined {
   if (floor !== undefined && head.generation < floor.generation) return undefined;
   const asOf = floor?.generation === head.generation ? Math.max(head.asOf, floor.asOf) : head.asOf;
   if (asOf < minGeneration) return undefined;

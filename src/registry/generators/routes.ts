@@ -8,7 +8,7 @@ import { Generator } from "../../manifest/schema/capability.ts";
 import type { RegistryDeps } from "../deps.ts";
 import { readRequestedManifest } from "../read.ts";
 import { PreflightRequest } from "../views/schema.ts";
-import { writerTo, written } from "../write.ts";
+import { authorizeWrite, writeMeta } from "../write.ts";
 import { preflightOf, selectFrom } from "./read.ts";
 import { registerGenerator } from "./register.ts";
 
@@ -35,12 +35,12 @@ export function generatorsRoutes(app: App, services: RegistryDeps): void {
 
   app.post(path, async (c) => {
     const ref = serverRef(c);
-    const writer = await writerTo(c, services, ref.tenant);
+    const writer = await authorizeWrite(c, services, ref.tenant);
     const override = booleanParam("override", readQuery(c, ["override"]).override);
     const generator = parseBody(Generator, await readDocument(c, limits));
     const published = unwrap(await registerGenerator(services, ref, writer, generator, override));
     const { head, rejected: _, narrowed: __, ...result } = published;
-    return sendData(c, services, { type: generator.type, ...result }, written(head, 201));
+    return sendData(c, services, { type: generator.type, ...result }, writeMeta(head, 201));
   });
 
   app.all(`${path}/select`, () => {

@@ -7,7 +7,7 @@ import { findLive, type ServerRow } from "./servers.ts";
 /** What a server's summary says it is found by, kept right between publishes: only items that are switched on count. */
 
 /** Once items were switched on or off. Reads no more than those, unless the summary could not hold every value. */
-export function recountSwitched(sql: SqlStorage, server: string, switched: readonly NewChange[]): void {
+export function updateAttributeCounts(sql: SqlStorage, server: string, switched: readonly NewChange[]): void {
   const row = findLive(sql, server);
   if (row === undefined) return;
   const { attributes } = JSON.parse(row.summary) as ServerSummary;

@@ -154,7 +154,7 @@ const lookUpCharacters = 250_000;
 
 /** Current items of the tenant's other servers with one of these ids: a few statements, however many there are. */
 function currentElsewhere(sql: SqlStorage, server: string, ids: string[]): CurrentItem[] {
-  return slices(ids).flatMap((some) =>
+  return batches(ids).flatMap((some) =>
     sql
       .exec<CurrentItem>(
         `SELECT server, kind, key, id FROM capability
@@ -168,7 +168,7 @@ function currentElsewhere(sql: SqlStorage, server: string, ids: string[]): Curre
 
 /** Which of these names are tools of another server: the first that is found is enough, however many have it. */
 function toolsElsewhere(sql: SqlStorage, server: string, names: string[]): Set<string> {
-  const found = slices(names).flatMap((some) =>
+  const found = batches(names).flatMap((some) =>
     sql
       .exec<{ name: string }>(
         `SELECT value AS name FROM json_each(?) WHERE EXISTS (
@@ -181,7 +181,7 @@ function toolsElsewhere(sql: SqlStorage, server: string, names: string[]): Set<s
   return new Set(found.map(({ name }) => name));
 }
 
-function slices(values: readonly string[]): string[][] {
+function batches(values: readonly string[]): string[][] {
   const made: string[][] = [];
   let room = 0;
   for (const value of values) {

@@ -18,7 +18,7 @@ export interface ServerListener {
 }
 
 /** One that tells all, in order. */
-export function tellAll(listeners: readonly ServerListener[]): Required<ServerListener> {
+export function notifyAll(listeners: readonly ServerListener[]): Required<ServerListener> {
   return {
     itemsChanged: (...args) => listeners.forEach((each) => void each.itemsChanged?.(...args)),
     titleChanged: (...args) => listeners.forEach((each) => void each.titleChanged?.(...args)),

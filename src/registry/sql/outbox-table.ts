@@ -6,7 +6,7 @@
 export type Task = "body" | "drop-body" | "head" | "settle" | "directory" | "watcher" | "refresh";
 
 /** Puts a task down, inside the transaction that makes it due. Due at once unless told otherwise. */
-export function owe(sql: SqlStorage, task: Task, subject: string, dueAt = 0): void {
+export function enqueueTask(sql: SqlStorage, task: Task, subject: string, dueAt = 0): void {
   sql.exec(
     `INSERT INTO outbox (task, subject, version, due_at) VALUES (?1, ?2, 1, ?3)
      ON CONFLICT (task, subject) DO UPDATE SET version = version + 1, due_at = ?3, attempts = 0`,
@@ -16,6 +16,6 @@ export function owe(sql: SqlStorage, task: Task, subject: string, dueAt = 0): vo
   );
 }
 
-export function disown(sql: SqlStorage, task: Task, subject: string): void {
+export function cancelTask(sql: SqlStorage, task: Task, subject: string): void {
   sql.exec("DELETE FROM outbox WHERE task = ? AND subject = ?", task, subject);
 }

@@ -9,13 +9,13 @@ import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { PublishOutcome, PublishRequest, Switch } from "../contract.ts";
 import { ServerConfig } from "../schema.ts";
 import { summarise } from "../summary.ts";
-import { recountSwitched } from "./attribute-counts.ts";
+import { updateAttributeCounts } from "./attribute-counts.ts";
 import { recordChanges } from "./change-log.ts";
 import { closeCapability, idCollisions, insertCapability, neighbourFlags, readCapability } from "./items.ts";
 import type { WriteContext } from "./listener.ts";
-import { owe } from "./outbox-table.ts";
+import { enqueueTask } from "./outbox-table.ts";
 import { insertRevision, type Layout, pruneRevisions, revisionAt } from "./revisions.ts";
-import { findRow, isRetitled, moveServer, type ServerRow, tagOf, touch } from "./servers.ts";
+import { bumpOverlay, findRow, isRetitled, moveServer, type ServerRow, tagOf } from "./servers.ts";
 import { sourceRows } from "./source-rows.ts";
 import { applySwitches, switchedOff, switchedOffTooMuch } from "./switches.ts";
 
@@ -87,7 +87,7 @@ export function publish(write: WriteContext, tenant: string, request: PublishReq
   }
   const crowded = switchedOffTooMuch(sql, name, switchesOf(manifest));
   if (crowded !== undefined) return err(crowded);
-  if (live?.digest === manifest.digest) return ok(confirm(write, live, request));
+  if (live?.digest === manifest.digest) return ok(recordUnchanged(write, live, request));
 
   // A server that was registered anew has no past, whatever revisions there were under its name.
   const previous = live?.digest ? revisionAt(sql, name, live.revision) : undefined;
@@ -106,11 +106,11 @@ export function publish(write: WriteContext, tenant: string, request: PublishReq
   logHeader(found, previous?.header, request);
   const flags: CapabilityFlag[] = [...manifest.flags];
   if (unannounced) flags.push({ rule: "same-version", path: "/version", message: unannounced });
-  return ok(move(write, tenant, { row, live, found, flags }, request));
+  return ok(applyManifest(write, tenant, { row, live, found, flags }, request));
 }
 
 /** The manifest is the one that is there: only switches and the time of the last look can move. */
-function confirm(
+function recordUnchanged(
   { sql, keep, listener }: WriteContext,
   live: ServerRow,
   { name, manifest, at }: PublishRequest,
@@ -122,8 +122,8 @@ function confirm(
     return { outcome: "unchanged", generation: live.generation, changes: none, flags, narrowed: false };
   }
   const { generation, counts } = recordChanges(sql, name, at, switched, keep.changes);
-  touch(sql, name, generation, at);
-  recountSwitched(sql, name, switched);
+  bumpOverlay(sql, name, generation, at);
+  updateAttributeCounts(sql, name, switched);
   listener.itemsChanged(name, slotsOf(switched));
   return { outcome: "changed", generation, changes: counts, flags: [], narrowed: counts.breaking > 0 };
 }
@@ -152,7 +152,7 @@ interface Move {
   flags: CapabilityFlag[];
 }
 
-function move(
+function applyManifest(
   { sql, keep, listener }: WriteContext,
   tenant: string,
   { row, live, found, flags }: Move,
@@ -184,14 +184,14 @@ function move(
     at,
     digest: manifest.digest,
     config: (row?.withdrawn === 1 ? row : live)?.config ?? JSON.stringify(ServerConfig.parse({ tenant, name })),
-    flags: [...flags, ...standing(live, found), ...neighbours].slice(0, keptFlags),
+    flags: [...flags, ...carriedOverFlags(live, found), ...neighbours].slice(0, keptFlags),
     summary: summarise(manifest.header, manifest.capabilities, (item) => off.has(itemKey(item))),
   });
   if (live !== undefined && isRetitled(sql, live)) listener.titleChanged(name);
   else listener.itemsChanged(name, slotsOf([...found.gone, ...found.added, ...switched]));
   pruneRevisions(sql, name, number - keep.revisions);
   // Its sources were not read while it was withdrawn.
-  if (row?.withdrawn === 1 && sourceRows(sql, name).length > 0) owe(sql, "refresh", name);
+  if (row?.withdrawn === 1 && sourceRows(sql, name).length > 0) enqueueTask(sql, "refresh", name);
   const own = found.added.flatMap(({ id, flags: about }) => about.map((flag) => ({ ...flag, capability: id })));
   return {
     outcome: live === undefined ? "created" : "changed",
@@ -211,7 +211,7 @@ function switchesOf({ capabilities }: Pick<PreparedManifest, "capabilities">): S
 }
 
 /** Flags of earlier publishes about items that are still there as they were. */
-function standing(row: ServerRow | undefined, { added, gone }: Difference): CapabilityFlag[] {
+function carriedOverFlags(row: ServerRow | undefined, { added, gone }: Difference): CapabilityFlag[] {
   if (row === undefined) return [];
   const touched = new Set([...added, ...gone].map(({ id }) => id));
   const flags = JSON.parse(row.flags) as CapabilityFlag[];

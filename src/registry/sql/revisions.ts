@@ -3,7 +3,7 @@ import type { ChangeCounts } from "../../manifest/diff.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { StoredManifest } from "../../manifest/stored.ts";
 import type { Revision } from "../contract.ts";
-import { disown, owe } from "./outbox-table.ts";
+import { cancelTask, enqueueTask } from "./outbox-table.ts";
 
 /** Digests of a revision's items, in the publisher's order. */
 export type Layout = [kind: CapabilityKind, digest: string][];
@@ -30,7 +30,7 @@ export function insertRevision(sql: SqlStorage, revision: NewRevision): void {
     header: JSON.stringify(header),
     layout: JSON.stringify(layout),
   });
-  keepBody(sql, server, digest);
+  enqueueBody(sql, server, digest);
 }
 
 /** What a revision was made of. */
@@ -177,20 +177,20 @@ export function pruneRevisions(sql: SqlStorage, server: string, upTo: number): v
 }
 
 /** Queues the body of a new revision, unless an earlier revision put it into KV already. */
-function keepBody(sql: SqlStorage, server: string, digest: string): void {
+function enqueueBody(sql: SqlStorage, server: string, digest: string): void {
   const times = sql
     .exec("SELECT count(*) AS times FROM revision WHERE digest = ? AND server = ?", digest, server)
     .one().times;
   if (times !== 1) return;
-  disown(sql, "drop-body", bodySubject(server, digest));
-  owe(sql, "body", bodySubject(server, digest));
+  cancelTask(sql, "drop-body", bodySubject(server, digest));
+  enqueueTask(sql, "body", bodySubject(server, digest));
 }
 
 /** Queues a body for deletion once no retained revision refers to it. */
 export function dropBodyIfOrphan(sql: SqlStorage, server: string, digest: string): void {
   if (findRevision(sql, server, digest) !== undefined) return;
-  disown(sql, "body", bodySubject(server, digest));
-  owe(sql, "drop-body", bodySubject(server, digest));
+  cancelTask(sql, "body", bodySubject(server, digest));
+  enqueueTask(sql, "drop-body", bodySubject(server, digest));
 }
 
 /** What the outbox calls a body: neither part can hold a space. */

@@ -87,7 +87,7 @@ export function shownTitle({ config, summary }: Pick<ServerRow, "config" | "summ
 }
 
 /** Marks a server as changed at a generation without a new revision. */
-export function touch(sql: SqlStorage, name: string, generation: number, at: string): void {
+export function bumpOverlay(sql: SqlStorage, name: string, generation: number, at: string): void {
   sql.exec(
     "UPDATE server SET generation = ?, overlay = overlay + 1, updated_at = ? WHERE name = ?",
     generation,

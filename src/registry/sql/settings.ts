@@ -4,13 +4,13 @@ import { err, ok, type Result } from "../../kernel/result.ts";
 import { type NewChange, slotsOf } from "../../manifest/diff.ts";
 import type { SettingsOutcome, Switch } from "../contract.ts";
 import type { ServerConfig } from "../schema.ts";
-import { recountSwitched } from "./attribute-counts.ts";
+import { updateAttributeCounts } from "./attribute-counts.ts";
 import { recordChanges } from "./change-log.ts";
 import type { WriteContext } from "./listener.ts";
-import { disown } from "./outbox-table.ts";
+import { cancelTask } from "./outbox-table.ts";
 import { dropBodyIfOrphan } from "./revisions.ts";
-import { findLive, isRetitled, type ServerRow, tagOf, touch } from "./servers.ts";
-import { dropSources, followSources } from "./source-rows.ts";
+import { bumpOverlay, findLive, isRetitled, type ServerRow, tagOf } from "./servers.ts";
+import { dropSources, syncSources } from "./source-rows.ts";
 import { applySwitches, switchedOffTooMuch } from "./switches.ts";
 import { findWithdrawn } from "./withdraw.ts";
 
@@ -37,7 +37,7 @@ export function createServer(write: WriteContext, config: ServerConfig, at: stri
     config.visibility === "public" ? generation : null,
   );
   if (config.visibility === "public") listener.becamePublic(config.name, at, generation);
-  followSources(sql, config, at);
+  syncSources(sql, config, at);
   return ok({ generation, changed: true, narrowed: false });
 }
 
@@ -69,11 +69,11 @@ export function replaceConfig(
     publicSince,
     config.name,
   );
-  touch(sql, config.name, generation, at);
+  bumpOverlay(sql, config.name, generation, at);
   if (narrowed) listener.becamePrivate(config.name);
   if (isRetitled(sql, found.value)) listener.titleChanged(config.name);
   if (publicSince === generation) listener.becamePublic(config.name, at, generation);
-  followSources(sql, config, at);
+  syncSources(sql, config, at);
   return ok({ generation, changed: true, narrowed });
 }
 
@@ -110,9 +110,9 @@ export function deleteServer(
     name,
   );
   dropSources(sql, name);
-  disown(sql, "refresh", name);
+  cancelTask(sql, "refresh", name);
   listener.removed(name, "deleted", at, generation);
-  touch(sql, name, generation, at);
+  bumpOverlay(sql, name, generation, at);
   return ok({ generation, changed: true, narrowed: true });
 }
 
@@ -145,8 +145,8 @@ export function switchItems(
   const changes = applySwitches(sql, name, switches);
   if (changes.length === 0) return ok({ generation: found.value.generation, changed: false, narrowed: false });
   const { generation } = recordChanges(sql, name, at, changes, keep.changes);
-  touch(sql, name, generation, at);
-  recountSwitched(sql, name, changes);
+  bumpOverlay(sql, name, generation, at);
+  updateAttributeCounts(sql, name, changes);
   listener.itemsChanged(name, slotsOf(changes));
   return ok({
     generation,

@@ -1,7 +1,7 @@
 import { insert } from "../../kernel/platform/insert.ts";
 import type { ProbeState, RememberedEra, SourceDetail, SourceStatus } from "../contract.ts";
 import { type ServerConfig, type Source, sourceId } from "../schema.ts";
-import { disown, owe } from "./outbox-table.ts";
+import { cancelTask, enqueueTask } from "./outbox-table.ts";
 
 /** A source that the registry can read by itself; one that speaks stdio is read where it runs, and published. */
 export interface ReadableSource {
@@ -26,7 +26,7 @@ export interface SourceRow extends Record<string, SqlStorageValue> {
   warnings: string;
 }
 
-export function readableSources(sources: readonly Source[] | undefined): ReadableSource[] {
+export function httpSources(sources: readonly Source[] | undefined): ReadableSource[] {
   const readable = (sources ?? []).flatMap(({ id, type, url, credential }, index) => {
     if (type === "stdio" || url === undefined) return [];
     const { secret, header = "Authorization" } = credential ?? { secret: "" };
@@ -42,7 +42,7 @@ export function sourceRows(sql: SqlStorage, server: string): SourceRow[] {
 }
 
 /** Brings the rows in line with the settings. What is known of a source that did not change is kept. */
-export function settleSources(
+export function syncSourceRows(
   sql: SqlStorage,
   server: string,
   sources: readonly ReadableSource[],
@@ -61,7 +61,7 @@ export function settleSources(
 }
 
 /** What one reading found, put down. */
-export interface SourceFinding {
+export interface ProbeResult {
   id: string;
   state: ProbeState;
   error?: string;
@@ -71,7 +71,7 @@ export interface SourceFinding {
 }
 
 /** Says whether readers are told anything else than before. */
-export function noteFinding(sql: SqlStorage, row: SourceRow, finding: SourceFinding, at: string): boolean {
+export function recordProbe(sql: SqlStorage, row: SourceRow, finding: ProbeResult, at: string): boolean {
   const { state, error = null, message = null, remembered, warnings } = finding;
   const moved = row.state !== state || row.error !== error || row.warnings !== JSON.stringify(warnings);
   sql.exec(
@@ -111,9 +111,9 @@ export function detailOf(row: SourceRow): SourceDetail {
 }
 
 /** Sources that are new or changed are read at once. */
-export function followSources(sql: SqlStorage, { name, sources }: ServerConfig, at: string): void {
-  const readable = readableSources(sources);
-  if (!settleSources(sql, name, readable, at)) return;
-  if (readable.length > 0) owe(sql, "refresh", name);
-  else disown(sql, "refresh", name);
+export function syncSources(sql: SqlStorage, { name, sources }: ServerConfig, at: string): void {
+  const readable = httpSources(sources);
+  if (!syncSourceRows(sql, name, readable, at)) return;
+  if (readable.length > 0) enqueueTask(sql, "refresh", name);
+  else cancelTask(sql, "refresh", name);
 }

@@ -2,7 +2,7 @@ import type { NewChange } from "../../manifest/diff.ts";
 import type { ServerConfig, ServerStatus } from "../schema.ts";
 import { recordChanges } from "./change-log.ts";
 import type { WriteContext } from "./listener.ts";
-import { findLive, findRow, type ServerRow, touch } from "./servers.ts";
+import { bumpOverlay, findLive, findRow, type ServerRow } from "./servers.ts";
 
 /**
  * A server can be gone in two ways. Its owner deletes it, and nothing is left but a tombstone. Or its publisher says
@@ -28,7 +28,7 @@ export function withdrawServer({ sql, keep, listener }: WriteContext, name: stri
   );
   listener.cleared(name);
   listener.removed(name, "withdrawn", at, generation);
-  touch(sql, name, generation, at);
+  bumpOverlay(sql, name, generation, at);
 }
 
 /** Nobody sees it now, so it is no change; it counts when the server comes back. */

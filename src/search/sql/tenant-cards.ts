@@ -2,7 +2,7 @@ import type { ItemRef } from "../../manifest/diff.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import { tenantOf } from "../../registry/sql/change-log.ts";
 import type { ServerListener } from "../../registry/sql/listener.ts";
-import { owe } from "../../registry/sql/outbox-table.ts";
+import { enqueueTask } from "../../registry/sql/outbox-table.ts";
 import { findLive, shownTitle } from "../../registry/sql/servers.ts";
 import { cardWords } from "../card-words.ts";
 import type { CapabilityCard } from "../contract.ts";
@@ -58,7 +58,7 @@ export function rebuildCards(sql: SqlStorage): void {
   );
   for (const { name, public_since } of servers.toArray()) {
     refreshServer(sql, name);
-    if (public_since !== null) owe(sql, "directory", name);
+    if (public_since !== null) enqueueTask(sql, "directory", name);
   }
 }
 

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { Outbox, type Projections } from "../../../src/objects/tenant/outbox.ts";
 import type { Head } from "../../../src/registry/contract.ts";
-import { owe } from "../../../src/registry/sql/outbox-table.ts";
+import { enqueueTask } from "../../../src/registry/sql/outbox-table.ts";
 import { capabilities, drained, Registry, token, tools } from "../support/registry.ts";
 
 const registry = new Registry();
@@ -71,7 +71,7 @@ describe("the outbox", () => {
     await drained(tenant);
     // As a crash leaves it: the rows are committed, nothing is done, an alarm is set.
     await runInDurableObject(stub(), async (_, state) => {
-      owe(state.storage.sql, "head", "s");
+      enqueueTask(state.storage.sql, "head", "s");
       await state.storage.setAlarm(Date.now() + 60_000);
     });
     await env.REGISTRY.delete(`head/${tenant}/s`);
@@ -81,7 +81,7 @@ describe("the outbox", () => {
 
   it("does a task once however often the alarm fires", async () => {
     await withOutbox(async (outbox, sql, calls) => {
-      owe(sql, "body", "sha256-x");
+      enqueueTask(sql, "body", "sha256-x");
       await Promise.all([outbox.drain(), outbox.drain()]);
       await outbox.drain();
       expect(calls.filter((call) => call.startsWith("body"))).toEqual(["body sha256-x"]);
@@ -92,7 +92,7 @@ describe("the outbox", () => {
     vi.spyOn(console, "error").mockImplementation(() => {});
     await withOutbox(
       async (outbox, sql, calls, time) => {
-        owe(sql, "head", "s");
+        enqueueTask(sql, "head", "s");
         const waits: number[] = [];
         for (let attempt = 0; attempt < 9; attempt += 1) {
           await outbox.drain();
@@ -112,7 +112,7 @@ describe("the outbox", () => {
   it("puts bodies before heads, and spaces the writes of one head by a second", async () => {
     await withOutbox(async (outbox, sql, calls, time) => {
       outbox.oweServer("s");
-      owe(sql, "body", "sha256-x");
+      enqueueTask(sql, "body", "sha256-x");
       await outbox.drain();
       expect(calls.filter((call) => call !== "directory s")).toEqual(["body sha256-x", "head s"]);
       expect(calls).toContain("directory s");
@@ -163,7 +163,7 @@ describe("the outbox", () => {
     await env.REGISTRY.put(`head/${tenant}/s`, JSON.stringify({ ...current, generation: 1, digest: "old" }));
     await settle();
     expect(await storedHead()).toMatchObject({ generation: 2, digest: body.data.digest });
-    await runInDurableObject(stub(), async (_, state) => owe(state.storage.sql, "settle", "s"));
+    await runInDurableObject(stub(), async (_, state) => enqueueTask(state.storage.sql, "settle", "s"));
     await env.REGISTRY.delete(`head/${tenant}/s`);
     await settle();
     expect(await storedHead()).toMatchObject({ generation: 2 });
