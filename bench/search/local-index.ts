@@ -3,7 +3,7 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { cardWords } from "../../src/search/card-words.ts";
 import type { ItemChange } from "../../src/search/contract.ts";
-import { itemBag } from "../../src/search/item-terms.ts";
+import { itemTermWeights } from "../../src/search/item-terms.ts";
 import { applyItems } from "../../src/search/sql/directory-cards.ts";
 import { directorySearchTables } from "../../src/search/sql/tables.ts";
 import type { CatalogueServer } from "../corpus/catalogue.ts";
@@ -23,7 +23,7 @@ export async function openIndex(file: string, servers: () => Iterable<CatalogueS
       const [key, declared] = [tool.name, { ...tool }];
       const place = { tenant, server: name, kind: "tool", key } as const;
       const card = { ...place, id: `mcp.${name}.${key}`, digest: "", tokens: 0, ...cardWords(declared) };
-      return { kind: "tool", key, indexed: { card, bag: itemBag({ key, declared }, { name, title }) } };
+      return { kind: "tool", key, indexed: { card, bag: itemTermWeights({ key, declared }, { name, title }) } };
     });
     applyItems(sql, { tenant, name, generation: 1 }, { publicSince: 1, changed, complete: true });
   }

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
-import { itemBag } from "../../src/search/item-terms.ts";
-import { readQuestion } from "../../src/search/query.ts";
+import { itemTermWeights } from "../../src/search/item-terms.ts";
+import { parseQuery } from "../../src/search/query.ts";
 import { rank } from "../../src/search/rank.ts";
-import { hashOf, readBag } from "../../src/search/term-weights.ts";
+import { hashOf, readTermWeights } from "../../src/search/term-weights.ts";
 import { readVectors } from "../../src/search/word-vectors.ts";
 import { projectPath } from "../project.ts";
 import { type Quality, qualityOf } from "./metrics.ts";
@@ -16,8 +16,8 @@ export async function measureIdeas(corpus: readonly CorpusTool[], queries: reado
   const bytes = await readFile(projectPath("assets/word-vectors.bin"));
   const table = readVectors(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
   const items = corpus.map((tool) => {
-    const bag = itemBag({ key: tool.name, declared: { ...tool } }, { name: tool.server });
-    return { id: tool.id, bag: readBag(bag) };
+    const bag = itemTermWeights({ key: tool.name, declared: { ...tool } }, { name: tool.server });
+    return { id: tool.id, bag: readTermWeights(bag) };
   });
   const having = new Map<number, number>();
   for (const { bag } of items) for (const hash of bag.hashes) having.set(hash, (having.get(hash) ?? 0) + 1);
@@ -26,7 +26,7 @@ export async function measureIdeas(corpus: readonly CorpusTool[], queries: reado
   const measure = (byClause: boolean, vectors: typeof table): Quality =>
     qualityOf(
       queries.map(({ query, relevant }) => {
-        const question = readQuestion(query);
+        const question = parseQuery(query);
         if (question === undefined) return { found: [], relevant };
         const asked = byClause ? question : { ...question, clauses: [question.whole] };
         return { found: rank(asked, items, statistics, vectors).map(({ item }) => item.id), relevant };

@@ -6,7 +6,7 @@ import { hasLongRun } from "../manifest/tokens.ts";
 import { checkMember, checkMinGeneration, checkTenantExists } from "../registry/access.ts";
 import type { CardQuery } from "../search/contract.ts";
 import { checkPins, type FailedPin, type Pin } from "../search/pins.ts";
-import { cardsNamed, type Range, rangeOf, rankedCards, type SeenCard } from "../search/visible-cards.ts";
+import { cardsById, rankedCards, type SearchScope, searchScope, type VisibleCard } from "../search/visible-cards.ts";
 import type { IndexDeps } from "./deps.ts";
 import { budgetBlock } from "./elements.ts";
 import { type DetailLevel, detailLevels, type Fitted, fitIndex, mostWeighed, type Showing, worthOf } from "./fit.ts";
@@ -26,7 +26,7 @@ export interface BudgetItem {
 
 export interface BudgetLeftOut {
   id: string;
-  reason: FailedPin<Pin, SeenCard>["reason"] | "over-budget";
+  reason: FailedPin<Pin, VisibleCard>["reason"] | "over-budget";
   message: string;
 }
 
@@ -71,11 +71,11 @@ export async function fitCapabilityIndex(
   request: IndexBudgetRequest,
 ): Promise<BudgetIndex> {
   const { task: text = "", kinds = CapabilityKind.options, servers, pins = [], budget } = request;
-  const range = rangeOf(principal, [tenant]);
+  const range = searchScope(principal, [tenant]);
   const query = { text, kinds, limit: mostWeighed, servers };
   const [found, named] = await Promise.all([
     candidates(services, range, query),
-    cardsNamed(
+    cardsById(
       services,
       range,
       pins.map(({ id }) => id),
@@ -118,10 +118,10 @@ export async function fitCapabilityIndex(
 /** Places between what was found for a task and what was not. */
 const unfoundDistance = 50;
 
-type Ranked = SeenCard & { rank: number };
+type Ranked = VisibleCard & { rank: number };
 
 /** The best for the task; where those are few, the others far behind them: room that is left is theirs. */
-async function candidates(services: IndexDeps, range: Range, query: CardQuery): Promise<Ranked[]> {
+async function candidates(services: IndexDeps, range: SearchScope, query: CardQuery): Promise<Ranked[]> {
   const found = (await rankedCards(services, range, query)).map((card, index) => ({ ...card, rank: index + 1 }));
   if (query.text === "" || found.length >= query.limit) return found;
   const ids = new Set(found.map(({ id }) => id));
@@ -138,7 +138,7 @@ function showings(weighed: Weighed): Showing[] {
 }
 
 /** What each item costs at each level. All that they declare is read at once. */
-async function weighing(services: IndexDeps, principal: Principal, tenant: string, cards: readonly SeenCard[]) {
+async function weighing(services: IndexDeps, principal: Principal, tenant: string, cards: readonly VisibleCard[]) {
   const ids = cards.map(({ id }) => id);
   const onlyPublic = !isMember(principal, tenant);
   const { items } = await services.tenant(tenant).declared(ids, { onlyPublic });
@@ -164,7 +164,7 @@ async function weighing(services: IndexDeps, principal: Principal, tenant: strin
   };
 }
 
-function shownItems(cards: readonly SeenCard[], weighed: readonly Weighed[], { chosen }: Fitted) {
+function shownItems(cards: readonly VisibleCard[], weighed: readonly Weighed[], { chosen }: Fitted) {
   return cards.flatMap(({ id, server, kind, digest }, index) => {
     const showing = weighed[index]?.[chosen[index] ?? -1];
     if (showing === undefined) return [];
@@ -174,7 +174,7 @@ function shownItems(cards: readonly SeenCard[], weighed: readonly Weighed[], { c
 }
 
 function overBudget(
-  cards: readonly SeenCard[],
+  cards: readonly VisibleCard[],
   weighed: readonly Weighed[],
   { chosen }: Fitted,
   fixed: number,

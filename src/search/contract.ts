@@ -33,7 +33,7 @@ export interface CardQuery {
 export type RankedCard = CapabilityCard & { score: number; explanation?: Explanation };
 
 /** Whose public items to look at; everyone's where neither is given. */
-export interface Whose {
+export interface TenantFilter {
   tenants?: readonly string[];
   exceptTenants?: readonly string[];
 }
@@ -52,9 +52,9 @@ export interface SearchTenant {
 /** What search asks the directory. */
 export interface SearchDirectory {
   /** Items of public servers, the best first. */
-  find(query: CardQuery & Whose): Promise<AsOf<{ cards: PublicCard<RankedCard>[] }>>;
+  find(query: CardQuery & TenantFilter): Promise<AsOf<{ cards: PublicCard<RankedCard>[] }>>;
   /** Items of public servers by id, which several tenants may have. */
-  cards(ids: readonly string[], whose?: Whose): Promise<AsOf<{ cards: PublicCard[] }>>;
+  cards(ids: readonly string[], whose?: TenantFilter): Promise<AsOf<{ cards: PublicCard[] }>>;
 }
 
 /** What a tenant tells of a public server's items: those that changed, a batch at a time. */

@@ -1,5 +1,5 @@
 import { isObject } from "../kernel/json.ts";
-import { type Bag, packBag } from "./term-weights.ts";
+import { packTermWeights, type TermWeights } from "./term-weights.ts";
 import { mostCharacters, termsOf } from "./terms.ts";
 
 /** What a server lends its items: searching for it finds them. */
@@ -16,7 +16,10 @@ type Field = keyof typeof fieldWeights;
 const parameterLength = 0.5;
 
 /** What an item is found by, as the index keeps it. */
-export function itemBag(item: { key: string; declared: Record<string, unknown> }, server: ServerWords): ArrayBuffer {
+export function itemTermWeights(
+  item: { key: string; declared: Record<string, unknown> },
+  server: ServerWords,
+): ArrayBuffer {
   const fields = fieldTerms(item, server);
   const weights = new Map<string, number>();
   let length = 0;
@@ -24,11 +27,11 @@ export function itemBag(item: { key: string; declared: Record<string, unknown> }
     for (const term of terms) weights.set(term, (weights.get(term) ?? 0) + fieldWeights[field]);
     length += terms.length * (field === "parameters" ? parameterLength : 1);
   }
-  return packBag(weights, length, fields.name.length);
+  return packTermWeights(weights, length, fields.name.length);
 }
 
 /** The terms as the full-text index takes them; those of the name a second time, told apart. */
-export function tokensOf({ hashes, names }: Bag): string[] {
+export function tokensOf({ hashes, names }: TermWeights): string[] {
   return [...Array.from(hashes, tokenOf), ...Array.from(hashes.subarray(0, names), nameTokenOf)];
 }
 

@@ -1,4 +1,4 @@
-import { mostCharacters, tellingTerms, termsOf } from "./terms.ts";
+import { contentTerms, mostCharacters, termsOf } from "./terms.ts";
 
 /** Clauses of one task that are looked for apart. What is past them goes with the last. */
 const mostClauses = 8;
@@ -43,12 +43,12 @@ function linesOf(text: string): string[] {
 }
 
 /** What to look for: the whole of a task, and each of its steps where it has several. */
-export interface Question {
-  whole: Ask;
-  clauses: Ask[];
+export interface ParsedQuery {
+  whole: ClauseTerms;
+  clauses: ClauseTerms[];
 }
 
-export interface Ask {
+export interface ClauseTerms {
   /** Terms that items are found by. */
   terms: string[];
   /** Every term, as often as it occurs: what is said in full means more than its telling words. */
@@ -60,14 +60,14 @@ const mostTermsOfClause = 32;
 const mostTerms = 96;
 
 /** Plain words → what to look for; nothing where there is no letter or digit. */
-export function readQuestion(text: string): Question | undefined {
+export function parseQuery(text: string): ParsedQuery | undefined {
   const asks = clausesOf(text).map((clause) => askFor(clause, mostTermsOfClause));
   const clauses = asks.filter(({ terms }) => terms.length > 0);
   const whole = askFor(text, mostTerms);
   return whole.terms.length === 0 ? undefined : { whole, clauses: clauses.length === 0 ? [whole] : clauses };
 }
 
-function askFor(text: string, most: number): Ask {
+function askFor(text: string, most: number): ClauseTerms {
   const said = termsOf(text);
-  return { terms: tellingTerms(said).slice(0, most), said };
+  return { terms: contentTerms(said).slice(0, most), said };
 }

@@ -1,6 +1,6 @@
-import type { Ask, Question } from "./query.ts";
-import { type Bag, hashOf, likeness, weightSteps } from "./term-weights.ts";
-import { meaningOf, meaningOfBag, nearness, type WordVectors } from "./word-vectors.ts";
+import type { ClauseTerms, ParsedQuery } from "./query.ts";
+import { hashOf, similarity, type TermWeights, weightSteps } from "./term-weights.ts";
+import { cosine, meaningOfBag, vectorOf, type WordVectors } from "./word-vectors.ts";
 
 /** Damps the lead of a first place, so that being second in two lists beats being first in one. */
 const damping = 60;
@@ -41,7 +41,7 @@ export interface Explanation {
 }
 
 export interface Weighable {
-  bag: Bag;
+  bag: TermWeights;
   /** Where it is known already. */
   meaning?: Float32Array;
 }
@@ -70,18 +70,18 @@ const lengthShare = 0.5;
  * and how near they are in meaning; then the best of their clauses, with a part for the task as a whole.
  */
 export function rank<T extends Weighable>(
-  question: Question,
+  question: ParsedQuery,
   items: readonly T[],
   statistics: Statistics,
   vectors?: WordVectors,
 ): Ranked<T>[] {
   const meanings =
     vectors === undefined ? undefined : items.map(({ bag, meaning }) => meaning ?? meaningOfBag(vectors, bag));
-  const scored = (ask: Ask): Served[] => {
+  const scored = (ask: ClauseTerms): ClauseScore[] => {
     const words = relative(matches(ask.terms, items, statistics));
     if (vectors === undefined || meanings === undefined) return words.map((match) => ({ score: match, words: match }));
-    const wanted = meaningOf(vectors, ask.said.map(hashOf));
-    const distances = meanings.map((meaning) => nearness(wanted, meaning));
+    const wanted = vectorOf(vectors, ask.said.map(hashOf));
+    const distances = meanings.map((meaning) => cosine(wanted, meaning));
     const near = relative(distances.map((distance) => Math.max(0, distance)));
     return words.map((match, index) => {
       const far = match === 0 && (distances[index] as number) < leastNearness;
@@ -92,14 +92,14 @@ export function rank<T extends Weighable>(
   const whole = scored(question.whole);
   const clauses = question.clauses.length > 1 ? question.clauses.map(scored) : [];
   const best = highest(whole);
-  const heights = clauses.map(highest);
+  const bestPerClause = clauses.map(highest);
   const ranked = items.map((item, index): Ranked<T> => {
-    const overall = whole[index] as Served;
+    const overall = whole[index] as ClauseScore;
     const total = overall.score / best;
     let [score, served, clause] = [total, overall, -1];
     clauses.forEach((serving, at) => {
-      const here = serving[index] as Served;
-      const relativeScore = here.score / (heights[at] as number);
+      const here = serving[index] as ClauseScore;
+      const relativeScore = here.score / (bestPerClause[at] as number);
       if (clause === -1 || relativeScore > score) [score, served, clause] = [relativeScore, here, at];
     });
     const explanation = {
@@ -109,10 +109,10 @@ export function rank<T extends Weighable>(
     };
     return { item, score: clause === -1 ? total : (score + wholeShare * total) / (1 + wholeShare), explanation };
   });
-  return spread(ranked.filter(({ score }) => score > 0).sort(byScore));
+  return demoteDuplicates(ranked.filter(({ score }) => score > 0).sort(byScore));
 }
 
-interface Served {
+interface ClauseScore {
   score: number;
   words: number;
   meaning?: number;
@@ -125,13 +125,13 @@ function byScore(a: Ranked<unknown>, b: Ranked<unknown>): number {
 /** BM25 over the weights of the bags, for every item. */
 function matches(
   terms: readonly string[],
-  items: readonly { bag: Bag }[],
+  items: readonly { bag: TermWeights }[],
   { documents, frequency }: Statistics,
 ): number[] {
   const rarity = new Map<number, number>();
   for (const term of terms) {
-    const having = Math.min(frequency(term), documents);
-    rarity.set(hashOf(term), Math.log(1 + (documents - having + 0.5) / (having + 0.5)));
+    const documentCount = Math.min(frequency(term), documents);
+    rarity.set(hashOf(term), Math.log(1 + (documents - documentCount + 0.5) / (documentCount + 0.5)));
   }
   const usual = items.reduce((sum, { bag }) => sum + bag.length, 0) / Math.max(1, items.length) || 1;
   return items.map(({ bag: { hashes, weights, length } }) => {
@@ -152,7 +152,7 @@ function relative(scores: readonly number[]): number[] {
   return most === 0 ? [...scores] : scores.map((score) => score / most);
 }
 
-function highest(served: readonly Served[]): number {
+function highest(served: readonly ClauseScore[]): number {
   return served.reduce((most, { score }) => Math.max(most, score), 0) || 1;
 }
 
@@ -166,12 +166,12 @@ const mostSpread = 100;
 const copyPenalty = 0.5;
 
 /** A cheap look before the dear one: what differs much in length is no copy. */
-function ofOneLength(a: Bag, b: Bag): boolean {
+function ofOneLength(a: TermWeights, b: TermWeights): boolean {
   return Math.abs(a.hashes.length - b.hashes.length) <= 0.1 * Math.max(a.hashes.length, b.hashes.length);
 }
 
 /** Moves copies of what is ranked already further down, so that the first few differ. */
-function spread<T extends { bag: Bag }>(ranked: Ranked<T>[]): Ranked<T>[] {
+function demoteDuplicates<T extends { bag: TermWeights }>(ranked: Ranked<T>[]): Ranked<T>[] {
   const head = ranked.slice(0, mostSpread);
   const kept: Ranked<T>[] = [];
   for (const entry of head) {
@@ -181,7 +181,7 @@ function spread<T extends { bag: Bag }>(ranked: Ranked<T>[]): Ranked<T>[] {
         (other) =>
           other.score - entry.score <= nearScore &&
           ofOneLength(other.item.bag, entry.item.bag) &&
-          likeness(other.item.bag, entry.item.bag) >= copies,
+          similarity(other.item.bag, entry.item.bag) >= copies,
       );
     if (copied) entry.explanation.alike = true;
     else kept.push(entry);

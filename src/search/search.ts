@@ -5,10 +5,10 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { SearchDeps } from "./deps.ts";
-import { readQuestion } from "./query.ts";
+import { parseQuery } from "./query.ts";
 import type { Explanation } from "./rank.ts";
 import { wordsIn } from "./terms.ts";
-import { rangeOf, type SeenCard, type ShownCard, searchCards, shownCard } from "./visible-cards.ts";
+import { type ShownCard, searchCards, searchScope, shownCard, type VisibleCard } from "./visible-cards.ts";
 
 /** Where words of a text match, as [start, end) in UTF-16 code units: whoever shows the text decides how to mark them. */
 export type Highlights = [start: number, end: number][];
@@ -66,7 +66,7 @@ export async function searchCapabilities(
   { text, kinds, tenants, budget, explain }: Search,
   page: PageRequest,
 ): Promise<Result<SearchPage, Failure>> {
-  const question = readQuestion(text);
+  const question = parseQuery(text);
   if (question === undefined) return err(failure("ErrorBadRequest", "q has no letter or digit to look for"));
   const caller = principal.admin ? "admin" : [...new Set(principal.tenants)].sort();
   const scope = {
@@ -79,21 +79,21 @@ export async function searchCapabilities(
   };
   const start = await readCursor(services, page.cursor, scope);
   if (!start.ok) return start;
-  const range = rangeOf(principal, tenants);
+  const range = searchScope(principal, tenants);
   const from = Number(start.value?.after[0] ?? 0);
   const to = from + page.limit;
   // All of them for every page: a copy goes behind what differs, wherever that is, and a budget may pass over any.
   const query = { text, limit: mostResults, kinds };
   const { cards, generation } = await searchCards(services, range, query);
-  const { fitting, tooDear } = withinBudget(copiesLast(cards).slice(0, mostResults), budget);
+  const { fitting, tooDear: skippedBefore } = withinBudget(duplicatesLast(cards).slice(0, mostResults), budget);
   // What was on the pages before must still be there, in the same order: else this one would repeat or skip something.
   const before = start.value?.after[1];
-  if (before !== undefined && before !== (await placesOf(fitting.slice(0, from)))) {
+  if (before !== undefined && before !== (await resultsDigest(fitting.slice(0, from)))) {
     return err(failure("ErrorCursorExpired"));
   }
   const shown = fitting.slice(from, to);
   const terms = new Set(question.whole.terms);
-  const leftOut = tooDear(shown.at(-1));
+  const leftOut = skippedBefore(shown.at(-1));
   const answer: SearchPage = {
     items: shown.map((card) => resultOf(card, terms, explain)),
     usedTokens: fitting.slice(0, to).reduce((sum, { tokens }) => sum + tokens, 0),
@@ -103,16 +103,16 @@ export async function searchCapabilities(
     skippedTenants: range.skipped.length === 0 ? undefined : range.skipped,
   };
   if (fitting.length > to && services.cursors !== undefined) {
-    const after = [String(to), await placesOf(fitting.slice(0, to))];
+    const after = [String(to), await resultsDigest(fitting.slice(0, to))];
     answer.nextCursor = await services.cursors.write({ after, generation }, scope);
   }
   return ok(answer);
 }
 
 /** The same thing, published twice: what is found in one tenant and again in another comes after all that differs. */
-function copiesLast(cards: readonly SeenCard[]): SeenCard[] {
+function duplicatesLast(cards: readonly VisibleCard[]): VisibleCard[] {
   const seen = new Set<string>();
-  const copies: SeenCard[] = [];
+  const copies: VisibleCard[] = [];
   const others = cards.filter((card) => {
     const content = `${card.kind} ${card.digest}`;
     const isCopy = seen.has(content);
@@ -123,15 +123,15 @@ function copiesLast(cards: readonly SeenCard[]): SeenCard[] {
   return [...others, ...copies];
 }
 
-function placesOf(cards: readonly SeenCard[]): Promise<string> {
+function resultsDigest(cards: readonly VisibleCard[]): Promise<string> {
   return digestOfText(JSON.stringify(cards.map(({ tenant, id, digest }) => [tenant, id, digest])));
 }
 
 /** The best first, as long as they fit: a dear one is passed over for cheaper ones behind it. */
-function withinBudget(cards: readonly SeenCard[], budget = Number.POSITIVE_INFINITY) {
+function withinBudget(cards: readonly VisibleCard[], budget = Number.POSITIVE_INFINITY) {
   let left = budget;
-  const fitting: SeenCard[] = [];
-  const places = new Map<SeenCard, number>();
+  const fitting: VisibleCard[] = [];
+  const places = new Map<VisibleCard, number>();
   cards.forEach((card, place) => {
     if (card.tokens > left) return;
     left -= card.tokens;
@@ -139,14 +139,14 @@ function withinBudget(cards: readonly SeenCard[], budget = Number.POSITIVE_INFIN
     places.set(card, place);
   });
   /** Before a certain result, or all where there is none. */
-  const tooDear = (last: SeenCard | undefined): number => {
+  const skippedBefore = (last: VisibleCard | undefined): number => {
     if (last === undefined) return cards.length - fitting.length;
     return (places.get(last) ?? 0) - fitting.indexOf(last);
   };
-  return { fitting, tooDear };
+  return { fitting, tooDear: skippedBefore };
 }
 
-function resultOf(card: SeenCard, terms: ReadonlySet<string>, explain: boolean): SearchResult {
+function resultOf(card: VisibleCard, terms: ReadonlySet<string>, explain: boolean): SearchResult {
   const shown = shownCard(card);
   const highlights: SearchResult["highlights"] = {};
   for (const field of ["name", "title", "description"] as const) {

@@ -3,7 +3,7 @@
  * terms are of the name, then a hash of each term, those of the name first, then the weights. Ranking reads hundreds of
  * these for a question, so they are read in place.
  */
-export interface Bag {
+export interface TermWeights {
   length: number;
   /** How many of the terms, from the first, are in the name. */
   names: number;
@@ -23,7 +23,7 @@ const mostTerms = 400;
 const lengthBits = 20;
 const longest = 2 ** lengthBits - 1;
 
-export function packBag(weights: ReadonlyMap<string, number>, length: number, names: number): ArrayBuffer {
+export function packTermWeights(weights: ReadonlyMap<string, number>, length: number, names: number): ArrayBuffer {
   const terms = [...weights].slice(0, mostTerms);
   const buffer = new ArrayBuffer(4 + 5 * terms.length);
   const numbers = new Uint32Array(buffer, 0, 1 + terms.length);
@@ -36,7 +36,7 @@ export function packBag(weights: ReadonlyMap<string, number>, length: number, na
   return buffer;
 }
 
-export function readBag(buffer: ArrayBuffer): Bag {
+export function readTermWeights(buffer: ArrayBuffer): TermWeights {
   const count = Math.max(0, Math.floor((buffer.byteLength - 4) / 5));
   const head = new Uint32Array(buffer, 0, 1)[0] ?? 0;
   return {
@@ -58,7 +58,7 @@ export function hashOf(term: string): number {
 }
 
 /** How alike two items are, from 0 to 1: the weight they share of all the weight there is. */
-export function likeness(a: Bag, b: Bag): number {
+export function similarity(a: TermWeights, b: TermWeights): number {
   const weights = new Map<number, number>();
   let total = 0;
   let shared = 0;

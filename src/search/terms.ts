@@ -89,8 +89,8 @@ const stopWords = new Set(
 const stopTerms = new Set([...stopWords].map(stem));
 
 /** What of the terms of a question to look for: those that tell something, or all where none does. Each once. */
-export function tellingTerms(terms: readonly string[]): string[] {
+export function contentTerms(terms: readonly string[]): string[] {
   const distinct = [...new Set(terms)];
-  const telling = distinct.filter((term) => !stopTerms.has(term) && !/^[a-z]$/.test(term));
-  return telling.length > 0 ? telling : distinct;
+  const rareTokens = distinct.filter((term) => !stopTerms.has(term) && !/^[a-z]$/.test(term));
+  return rareTokens.length > 0 ? rareTokens : distinct;
 }

@@ -4,7 +4,7 @@ import type { SearchDeps } from "./deps.ts";
 import { type Explanation, fuseRanks } from "./rank.ts";
 
 /** A card with the generation of its tenant as of which it is true. */
-export interface SeenCard extends CapabilityCard {
+export interface VisibleCard extends CapabilityCard {
   seenAt: number;
   /** Found among what is public, as anyone would. */
   wasPublic: boolean;
@@ -14,7 +14,7 @@ export interface SeenCard extends CapabilityCard {
 }
 
 /** Where a caller looks: all its tenants and what is public elsewhere, or only some of that. */
-export interface Range {
+export interface SearchScope {
   own: string[];
   /** Absent where the caller's own are all that was asked for. */
   elsewhere?: { exceptTenants: readonly string[]; tenants?: readonly string[] };
@@ -27,7 +27,7 @@ const mostOwnTenants = 16;
 /** What the directory has to say where it is not asked. */
 const nothing = { cards: [], generation: 0 };
 
-export function rangeOf(principal: Principal, tenants: readonly string[] | undefined): Range {
+export function searchScope(principal: Principal, tenants: readonly string[] | undefined): SearchScope {
   const wanted = tenants ?? principal.tenants;
   const held = [...new Set(wanted.filter((tenant) => isMember(principal, tenant)))].sort();
   const own = held.slice(0, mostOwnTenants);
@@ -40,12 +40,12 @@ export function rangeOf(principal: Principal, tenants: readonly string[] | undef
 }
 
 /** Capabilities that the caller may see, the best first. */
-export async function rankedCards(services: SearchDeps, range: Range, query: CardQuery): Promise<SeenCard[]> {
+export async function rankedCards(services: SearchDeps, range: SearchScope, query: CardQuery): Promise<VisibleCard[]> {
   return (await searchCards(services, range, query)).cards;
 }
 
 export interface FoundCards {
-  cards: SeenCard[];
+  cards: VisibleCard[];
   /** Moves when anything does that the ranking was made from: the generations of all that was asked, added up. */
   generation: number;
 }
@@ -53,7 +53,7 @@ export interface FoundCards {
 /** Each tenant's own ranking and the public one, fused. */
 export async function searchCards(
   services: SearchDeps,
-  { own, elsewhere }: Range,
+  { own, elsewhere }: SearchScope,
   query: CardQuery,
 ): Promise<FoundCards> {
   const [inTenants, published] = await Promise.all([
@@ -66,7 +66,7 @@ export async function searchCards(
     elsewhere === undefined ? nothing : services.directory().find({ ...query, ...elsewhere }),
   ]);
   const elsewheres = published.cards.map((card) => ({ ...card, seenAt: card.generation, wasPublic: true }));
-  const lists: SeenCard[][] = [...inTenants.map(({ cards }) => cards), elsewheres];
+  const lists: VisibleCard[][] = [...inTenants.map(({ cards }) => cards), elsewheres];
   return {
     cards: fuseRanks(lists, ({ tenant, id }) => `${tenant} ${id}`),
     generation: inTenants.reduce((sum, { generation }) => sum + generation, published.generation),
@@ -74,11 +74,11 @@ export async function searchCards(
 }
 
 /** All that these ids may mean to the caller. */
-export async function cardsNamed(
+export async function cardsById(
   services: SearchDeps,
-  { own, elsewhere }: Range,
+  { own, elsewhere }: SearchScope,
   ids: readonly string[],
-): Promise<SeenCard[]> {
+): Promise<VisibleCard[]> {
   if (ids.length === 0) return [];
   const [inTenants, published] = await Promise.all([
     Promise.all(

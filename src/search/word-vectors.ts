@@ -1,4 +1,4 @@
-import { type Bag, weightSteps } from "./term-weights.ts";
+import { type TermWeights, weightSteps } from "./term-weights.ts";
 
 /**
  * What words mean, as far as a table of them can say: a vector for each of some forty thousand terms, so that "photo"
@@ -75,14 +75,14 @@ export function neighboursOf({ rows, hashes, neighbours, around }: WordVectors, 
 }
 
 /** The direction of some terms together; all zeros where the table knows none of them. */
-export function meaningOf(vectors: WordVectors, hashes: Iterable<number>): Float32Array {
+export function vectorOf(vectors: WordVectors, hashes: Iterable<number>): Float32Array {
   const sum = new Float32Array(vectors.dimensions);
   for (const hash of hashes) add(sum, vectors, hash, 1);
   return normalised(sum);
 }
 
 /** Of an item: a term that weighs four times as much counts twice. */
-export function meaningOfBag(vectors: WordVectors, { hashes, weights }: Bag): Float32Array {
+export function meaningOfBag(vectors: WordVectors, { hashes, weights }: TermWeights): Float32Array {
   const sum = new Float32Array(vectors.dimensions);
   for (let at = 0; at < hashes.length; at += 1) {
     add(sum, vectors, hashes[at] as number, Math.sqrt((weights[at] as number) / weightSteps));
@@ -91,7 +91,7 @@ export function meaningOfBag(vectors: WordVectors, { hashes, weights }: Bag): Fl
 }
 
 /** From -1 to 1; 0 where either side means nothing known. */
-export function nearness(a: Float32Array, b: Float32Array): number {
+export function cosine(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let at = 0; at < a.length; at += 1) sum += (a[at] as number) * (b[at] as number);
   return sum;
@@ -108,7 +108,7 @@ function add(sum: Float32Array, { dimensions, rows, scales, values }: WordVector
 }
 
 function normalised(vector: Float32Array): Float32Array {
-  const length = Math.sqrt(nearness(vector, vector));
+  const length = Math.sqrt(cosine(vector, vector));
   if (length === 0) return vector;
   for (let at = 0; at < vector.length; at += 1) vector[at] = (vector[at] as number) / length;
   return vector;

@@ -11,7 +11,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { hashOf } from "../../src/search/term-weights.ts";
 import { termsOf } from "../../src/search/terms.ts";
-import { meaningOf, nearness, noRow, readVectors, writeVectors } from "../../src/search/word-vectors.ts";
+import { cosine, noRow, readVectors, vectorOf, writeVectors } from "../../src/search/word-vectors.ts";
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -230,13 +230,13 @@ function nearest(
 ): Uint16Array {
   const vectors = readVectors(writeVectors({ ...table, neighbours: new Uint16Array(0) }));
   if (vectors === undefined || table.hashes.length >= noRow) throw new Error("more terms than rows can be numbered");
-  const meanings = Array.from(table.hashes, (hash) => meaningOf(vectors, [hash]));
+  const meanings = Array.from(table.hashes, (hash) => vectorOf(vectors, [hash]));
   const candidates = meanings.flatMap((_, row) => (common[row] ? [row] : []));
   const out = new Uint16Array(table.hashes.length * around).fill(noRow);
   meanings.forEach((meaning, row) => {
     const best: { other: number; near: number }[] = [];
     for (const other of candidates) {
-      const near = nearness(meaning, meanings[other]);
+      const near = cosine(meaning, meanings[other]);
       if (other === row || (best.length === around && near <= best[around - 1].near)) continue;
       best.push({ other, near });
       best.sort((a, b) => b.near - a.near);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { TenantName } from "../../kernel/names.ts";
 import { ok } from "../../kernel/result.ts";
 import { CapabilityKind } from "../../manifest/schema/capability.ts";
-import { rangeOf, rankedCards, shownCard } from "../../search/visible-cards.ts";
+import { rankedCards, searchScope, shownCard } from "../../search/visible-cards.ts";
 import { card, reading } from "./fields.ts";
 import { defineTool } from "./tool.ts";
 
@@ -20,7 +20,7 @@ export const searchCapabilitiesTool = defineTool({
   annotations: reading,
   async run({ query: text, kinds, tenants, limit }, { services, principal }) {
     const query = { text, limit, kinds };
-    const ranked = await rankedCards(services, rangeOf(principal, tenants), query);
+    const ranked = await rankedCards(services, searchScope(principal, tenants), query);
     return ok({ items: ranked.slice(0, limit).map(shownCard) });
   },
 });

@@ -17,7 +17,7 @@ import {
 import { claimRemotes, releaseClaims } from "../../official/sql/remotes.ts";
 import type { DirectoryEntry, DirectoryQuery } from "../../registry/contract.ts";
 import type { CatalogEntry } from "../../registry/summary.ts";
-import type { CardQuery, PublicCard, RankedCard, Whose } from "../../search/contract.ts";
+import type { CardQuery, PublicCard, RankedCard, TenantFilter } from "../../search/contract.ts";
 import { wordVectors } from "../../search/load-word-vectors.ts";
 import { applyItems, dropItems } from "../../search/sql/directory-cards.ts";
 import { findPublicCards, publicCards } from "../../search/sql/directory-search.ts";
@@ -121,13 +121,13 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   }
 
   /** Items of public servers, the best first. */
-  async find(query: CardQuery & Whose): Promise<{ generation: number; cards: PublicCard<RankedCard>[] }> {
+  async find(query: CardQuery & TenantFilter): Promise<{ generation: number; cards: PublicCard<RankedCard>[] }> {
     const vectors = await wordVectors(this.env.ASSETS);
     return { generation: this.#generation(), cards: findPublicCards(this.#sql, query, vectors) };
   }
 
   /** Items of public servers by id, which several tenants may have. */
-  async cards(ids: readonly string[], whose: Whose = {}): Promise<{ generation: number; cards: PublicCard[] }> {
+  async cards(ids: readonly string[], whose: TenantFilter = {}): Promise<{ generation: number; cards: PublicCard[] }> {
     return { generation: this.#generation(), cards: publicCards(this.#sql, ids, whose) };
   }
 

@@ -7,7 +7,7 @@ import { enqueueTask } from "../../registry/sql/outbox-table.ts";
 import { entryOf, findRow, type ServerRow } from "../../registry/sql/servers.ts";
 import { type CatalogEntry, directoryEntry, probeOf } from "../../registry/summary.ts";
 import type { ItemChange } from "../../search/contract.ts";
-import { noteAllPending, type PendingItem, pendingItems, strikeOff } from "../../search/sql/pending-items.ts";
+import { markItemsPending, type PendingItem, pendingItems, removePending } from "../../search/sql/pending-items.ts";
 import { indexedItem } from "../../search/sql/tenant-cards.ts";
 import type { Directory } from "../contract.ts";
 import type { DirectoryChange } from "../directory/contract.ts";
@@ -63,7 +63,7 @@ export class DirectoryFeed {
   }
 
   settle(): void {
-    for (const item of this.#taken.values()) strikeOff(this.#sql, item);
+    for (const item of this.#taken.values()) removePending(this.#sql, item);
     this.#taken.clear();
     for (const { server, version } of this.#takenVersions.values()) strikeVersionOff(this.#sql, server, version);
     this.#takenVersions.clear();
@@ -132,7 +132,7 @@ export function oweDirectoryAll(sql: SqlStorage): void {
     "SELECT name, generation, public_since FROM server",
   );
   for (const { name, generation, public_since } of servers.toArray()) {
-    if (public_since !== null) noteAllPending(sql, tenant, name, generation);
+    if (public_since !== null) markItemsPending(sql, tenant, name, generation);
     enqueueTask(sql, "directory", name);
   }
   markAllPending(sql);

@@ -1,12 +1,12 @@
 import { nameTokenOf, tokenOf } from "../item-terms.ts";
-import type { Ask } from "../query.ts";
-import { hashOf, readBag } from "../term-weights.ts";
+import type { ClauseTerms } from "../query.ts";
+import { hashOf, readTermWeights } from "../term-weights.ts";
 import { neighboursOf, type WordVectors } from "../word-vectors.ts";
 import type { CardCondition } from "./card-table.ts";
-import { CardPlaces, type WorthyToken } from "./postings.ts";
+import { Postings, type ScoredToken } from "./postings.ts";
 
 /** A term to look for: of the task itself, or near one of its terms in meaning. */
-export interface Wanted {
+export interface WantedTerm {
   hash: number;
   near?: true;
 }
@@ -15,18 +15,18 @@ export interface Wanted {
 const mostNear = 48;
 
 /** For each clause, its own terms and those near them. */
-export function lookedFor(clauses: readonly Ask[], vectors: WordVectors | undefined): Wanted[][] {
+export function expandTerms(clauses: readonly ClauseTerms[], vectors: WordVectors | undefined): WantedTerm[][] {
   const near = Math.ceil(mostNear / clauses.length);
   return clauses.map((clause) => lookedForIn(clause, near, vectors));
 }
 
-function lookedForIn({ terms }: Ask, most: number, vectors: WordVectors | undefined): Wanted[] {
+function lookedForIn({ terms }: ClauseTerms, most: number, vectors: WordVectors | undefined): WantedTerm[] {
   const own = new Set(terms.map(hashOf));
   const each = Math.ceil(most / own.size);
   const near = vectors === undefined ? [] : [...own].flatMap((hash) => neighboursOf(vectors, hash).slice(0, each));
   return [
-    ...Array.from(own, (hash): Wanted => ({ hash })),
-    ...[...new Set(near)].filter((hash) => !own.has(hash)).map((hash): Wanted => ({ hash, near: true })),
+    ...Array.from(own, (hash): WantedTerm => ({ hash })),
+    ...[...new Set(near)].filter((hash) => !own.has(hash)).map((hash): WantedTerm => ({ hash, near: true })),
   ];
 }
 
@@ -34,7 +34,7 @@ export interface Statistics {
   documents: number;
   frequency(term: string): number;
   /** Of a token of the full-text index. */
-  having(token: string): number;
+  documentCount(token: string): number;
 }
 
 /** How many cards have each of these tokens; those that none has may be left out. */
@@ -44,17 +44,17 @@ export function statisticsOf(
   sql: SqlStorage,
   count: CountTokens,
   terms: readonly string[],
-  more: readonly Wanted[] = [],
+  more: readonly WantedTerm[] = [],
 ): Statistics {
-  const wanted = [...more, ...terms.map((term): Wanted => ({ hash: hashOf(term) }))];
+  const wanted = [...more, ...terms.map((term): WantedTerm => ({ hash: hashOf(term) }))];
   const hashes = [...new Set(wanted.map(({ hash }) => hash))];
   const own = wanted.filter(({ near }) => near === undefined);
   const found = count(sql, [...hashes.map(tokenOf), ...own.map(({ hash }) => nameTokenOf(hash))]);
-  const having = (token: string) => found.get(token) ?? 0;
+  const documentCount = (token: string) => found.get(token) ?? 0;
   // The highest number rather than a count, which would read every row. Where many were dropped it is too high, which
   // raises what all terms are worth and hardly moves one against another.
   const { documents } = sql.exec<{ documents: number }>("SELECT coalesce(max(number), 0) AS documents FROM card").one();
-  return { documents, having, frequency: (term) => having(tokenOf(hashOf(term))) };
+  return { documents, documentCount, frequency: (term) => documentCount(tokenOf(hashOf(term))) };
 }
 
 export interface Bounds {
@@ -70,7 +70,7 @@ export const usualBounds: Bounds = { postings: 20_000, fewest: 320, most: 1_000 
 /** The numbers of the cards worth weighing: for each clause those that have most of its rarer terms. */
 export function candidates(
   sql: SqlStorage,
-  clauses: readonly Wanted[][],
+  clauses: readonly WantedTerm[][],
   condition: CardCondition,
   limit: number,
   statistics: Statistics,
@@ -79,16 +79,16 @@ export function candidates(
   const wanted = Math.min(most, Math.max(fewest, limit));
   const share = Math.ceil(wanted / clauses.length);
   const places = Math.ceil(postings / clauses.length);
-  const few = condition.indexed ? fewThatFit(sql, condition) : undefined;
+  const few = condition.indexed ? smallFilteredSet(sql, condition) : undefined;
   // So few are looked at themselves: however common a term is elsewhere, none that has it is missed.
-  if (few !== undefined && few.size <= wanted) return withAny(sql, [...few], clauses.flat());
+  if (few !== undefined && few.size <= wanted) return withAnyTerm(sql, [...few], clauses.flat());
   const fitting = (some: readonly number[]) =>
-    few === undefined ? thatFit(sql, some, condition) : some.filter((number) => few.has(number));
+    few === undefined ? filterCards(sql, some, condition) : some.filter((number) => few.has(number));
   const numbers = new Set<number>();
   for (const clause of clauses) {
-    const { rare, common } = telling(clause, statistics, places);
+    const { rare, common } = rareTokens(clause, statistics, places);
     const found: number[] = [];
-    for (const part of new CardPlaces(sql, rare, statistics.documents).best(share)) {
+    for (const part of new Postings(sql, rare, statistics.documents).best(share)) {
       found.push(...fitting(part));
       if (found.length >= share) break;
     }
@@ -112,13 +112,13 @@ function some(sql: SqlStorage, token: string): number[] {
 /** Where a condition leaves more than this, cards are looked at one by one. */
 const mostFew = 5_000;
 
-function fewThatFit(sql: SqlStorage, { where, values }: CardCondition): Set<number> | undefined {
+function smallFilteredSet(sql: SqlStorage, { where, values }: CardCondition): Set<number> | undefined {
   const rows = sql.exec<{ number: number }>(`SELECT number FROM card WHERE ${where} LIMIT ?`, ...values, mostFew + 1);
   const numbers = new Set(rows.toArray().map(({ number }) => number));
   return numbers.size > mostFew ? undefined : numbers;
 }
 
-function withAny(sql: SqlStorage, numbers: readonly number[], wanted: readonly Wanted[]): number[] {
+function withAnyTerm(sql: SqlStorage, numbers: readonly number[], wanted: readonly WantedTerm[]): number[] {
   const hashes = new Set(wanted.map(({ hash }) => hash));
   const rows = sql.exec<{ number: number; bag: ArrayBuffer }>(
     "SELECT number, bag FROM card WHERE number IN (SELECT value FROM json_each(?))",
@@ -126,11 +126,11 @@ function withAny(sql: SqlStorage, numbers: readonly number[], wanted: readonly W
   );
   return rows
     .toArray()
-    .filter(({ bag }) => readBag(bag).hashes.some((hash) => hashes.has(hash)))
+    .filter(({ bag }) => readTermWeights(bag).hashes.some((hash) => hashes.has(hash)))
     .map(({ number }) => number);
 }
 
-function thatFit(sql: SqlStorage, numbers: readonly number[], { where, values }: CardCondition): readonly number[] {
+function filterCards(sql: SqlStorage, numbers: readonly number[], { where, values }: CardCondition): readonly number[] {
   if (where === "1") return numbers;
   return sql
     .exec<{ number: number }>(
@@ -147,25 +147,25 @@ const nameBonus = 0.7;
 /** What a term is worth that only means much the same. */
 const nearWorth = 0.3;
 
-interface Token extends WorthyToken {
+interface Token extends ScoredToken {
   /** How many items have it. */
   places: number;
 }
 
 /** The rarest tokens of a clause, as many as the postings allow, and the first of its own terms that is too common. */
-function telling(
-  clause: readonly Wanted[],
-  { documents, having }: Statistics,
+function rareTokens(
+  clause: readonly WantedTerm[],
+  { documents, documentCount }: Statistics,
   postings: number,
 ): { rare: Token[]; common?: Token } {
   const tokens = clause.flatMap(({ hash, near }): (Token & { own?: true; near?: true })[] => {
-    const places = having(tokenOf(hash));
+    const places = documentCount(tokenOf(hash));
     const worth = Math.log(1 + documents / (places + 1));
     if (near) return [{ token: tokenOf(hash), places, worth: nearWorth * worth, near }];
     const named = nameTokenOf(hash);
     return [
       { token: tokenOf(hash), places, worth, own: true },
-      { token: named, places: having(named), worth: nameBonus * worth },
+      { token: named, places: documentCount(named), worth: nameBonus * worth },
     ];
   });
   // What only means much the same comes last: it must not take the places that the task's own words need.

@@ -1,7 +1,7 @@
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { CapabilityCard } from "../contract.ts";
 import { tokensOf } from "../item-terms.ts";
-import { readBag } from "../term-weights.ts";
+import { readTermWeights } from "../term-weights.ts";
 
 export interface CardPlace {
   tenant: string;
@@ -23,7 +23,7 @@ export function putCard(sql: SqlStorage, card: CapabilityCard, bag: ArrayBuffer)
       ...[card.version ?? null, card.title ?? null, card.description ?? null, bag],
     )
     .one();
-  const tokens = tokensOf(readBag(bag)).join(" ");
+  const tokens = tokensOf(readTermWeights(bag)).join(" ");
   sql.exec("INSERT OR REPLACE INTO card_text (rowid, terms) VALUES (?, ?)", number, tokens);
 }
 

@@ -1,4 +1,4 @@
-import type { CapabilityCard, CardQuery, PublicCard, RankedCard, Whose } from "../contract.ts";
+import type { CapabilityCard, CardQuery, PublicCard, RankedCard, TenantFilter } from "../contract.ts";
 import type { WordVectors } from "../word-vectors.ts";
 import { type CardCondition, listCards, oneOf } from "./card-table.ts";
 import { findCards } from "./find-cards.ts";
@@ -6,17 +6,17 @@ import { termCounts } from "./term-counts.ts";
 
 export function findPublicCards(
   sql: SqlStorage,
-  query: CardQuery & Whose,
+  query: CardQuery & TenantFilter,
   vectors: WordVectors | undefined,
 ): PublicCard<RankedCard>[] {
   return withServers(sql, findCards(sql, query, conditionsOf(query), { vectors, count: termCounts }));
 }
 
-export function publicCards(sql: SqlStorage, ids: readonly string[], whose: Whose): PublicCard[] {
+export function publicCards(sql: SqlStorage, ids: readonly string[], whose: TenantFilter): PublicCard[] {
   return withServers(sql, listCards(sql, [oneOf("id", ids), ...conditionsOf(whose)]));
 }
 
-function conditionsOf({ tenants, exceptTenants }: Whose): CardCondition[] {
+function conditionsOf({ tenants, exceptTenants }: TenantFilter): CardCondition[] {
   const conditions: CardCondition[] = [];
   if (tenants !== undefined) conditions.push(oneOf("tenant", tenants));
   if (exceptTenants !== undefined && exceptTenants.length > 0) {

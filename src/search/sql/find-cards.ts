@@ -1,13 +1,13 @@
 import type { CardQuery, RankedCard } from "../contract.ts";
-import { readQuestion } from "../query.ts";
+import { parseQuery } from "../query.ts";
 import { type Explanation, rank } from "../rank.ts";
-import { readBag } from "../term-weights.ts";
+import { readTermWeights } from "../term-weights.ts";
 import type { WordVectors } from "../word-vectors.ts";
-import { type Bounds, type CountTokens, candidates, lookedFor, statisticsOf, usualBounds } from "./candidates.ts";
+import { type Bounds, type CountTokens, candidates, expandTerms, statisticsOf, usualBounds } from "./candidates.ts";
 import { allOf, type CardCondition, type CardRow, cardOf, inOrder, oneOf } from "./card-table.ts";
 
 /** What a search is made with. */
-export interface Means {
+export interface RankContext {
   vectors: WordVectors | undefined;
   count: CountTokens;
   /** Others than the usual only where search itself is measured. */
@@ -22,14 +22,14 @@ export function findCards(
   sql: SqlStorage,
   { text, kinds, servers, limit }: CardQuery,
   conditions: readonly CardCondition[],
-  { vectors, count, bounds = usualBounds }: Means,
+  { vectors, count, bounds = usualBounds }: RankContext,
 ): RankedCard[] {
   const all = allOf([
     ...(kinds === undefined ? [] : [oneOf("kind", kinds)]),
     ...(servers === undefined ? [] : [oneOf("server", servers)]),
     ...conditions,
   ]);
-  const question = readQuestion(text);
+  const question = parseQuery(text);
   if (question === undefined) {
     const rows = sql.exec<CardRow>(
       `SELECT * FROM card WHERE ${all.where} ORDER BY ${inOrder} LIMIT ?`,
@@ -38,7 +38,7 @@ export function findCards(
     );
     return rows.toArray().map((row) => ({ ...cardOf(row), score: 0 }));
   }
-  const clauses = lookedFor(question.clauses, vectors);
+  const clauses = expandTerms(question.clauses, vectors);
   const statistics = statisticsOf(sql, count, question.whole.terms, clauses.flat());
   const numbers = candidates(sql, clauses, all, limit, statistics, bounds);
   const items = sql
@@ -47,7 +47,7 @@ export function findCards(
       JSON.stringify(numbers),
     )
     .toArray()
-    .map(({ number, bag }) => ({ number, bag: readBag(bag) }));
+    .map(({ number, bag }) => ({ number, bag: readTermWeights(bag) }));
   return shown(sql, rank(question, items, statistics, vectors).slice(0, limit));
 }
 

@@ -9,7 +9,7 @@ export interface PendingItem extends Record<string, SqlStorageValue> {
   generation: number;
 }
 
-export function notePending(
+export function markItemPending(
   sql: SqlStorage,
   server: string,
   { kind, key }: { kind: CapabilityKind; key: string },
@@ -26,7 +26,7 @@ export function notePending(
 }
 
 /** All that a server shows, for when it becomes public. */
-export function noteAllPending(sql: SqlStorage, tenant: string, server: string, generation: number): void {
+export function markItemsPending(sql: SqlStorage, tenant: string, server: string, generation: number): void {
   sql.exec(
     `INSERT INTO pending_item (server, kind, key, generation) SELECT server, kind, key, ?3 FROM card
      WHERE tenant = ?1 AND server = ?2
@@ -52,7 +52,7 @@ export function pendingItems(sql: SqlStorage, server: string, limit: number): Pe
     .toArray();
 }
 
-export function strikeOff(sql: SqlStorage, { server, kind, key, generation }: PendingItem): void {
+export function removePending(sql: SqlStorage, { server, kind, key, generation }: PendingItem): void {
   sql.exec(
     "DELETE FROM pending_item WHERE server = ? AND kind = ? AND key = ? AND generation = ?",
     server,

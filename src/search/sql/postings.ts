@@ -1,5 +1,5 @@
 /** A token to look up, and what having it is worth. */
-export interface WorthyToken {
+export interface ScoredToken {
   token: string;
   worth: number;
 }
@@ -8,13 +8,13 @@ export interface WorthyToken {
  * Which cards have some tokens, and what those are worth together. The places of a token come as one text, which costs a
  * fifth of what a row for each would.
  */
-export class CardPlaces {
+export class Postings {
   readonly #worths: Worths;
   readonly #found: number[] = [];
 
   /** `highest` is the highest number that a card has. */
-  constructor(sql: SqlStorage, tokens: readonly WorthyToken[], highest: number) {
-    this.#worths = highest < longestList ? new WorthList(highest) : new Map();
+  constructor(sql: SqlStorage, tokens: readonly ScoredToken[], highest: number) {
+    this.#worths = highest < longestList ? new ScoreArray(highest) : new Map();
     const rows = sql.exec<{ places: string | null }>(
       `SELECT (SELECT group_concat(rowid) FROM card_text WHERE card_text MATCH asked.value) AS places
        FROM json_each(?) AS asked`,
@@ -73,7 +73,7 @@ interface Worths {
  */
 const longestList = 500_000;
 
-class WorthList implements Worths {
+class ScoreArray implements Worths {
   readonly #list: Float32Array;
 
   constructor(highest: number) {

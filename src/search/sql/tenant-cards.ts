@@ -6,16 +6,16 @@ import { enqueueTask } from "../../registry/sql/outbox-table.ts";
 import { findLive, shownTitle } from "../../registry/sql/servers.ts";
 import { cardWords } from "../card-words.ts";
 import type { CapabilityCard } from "../contract.ts";
-import { itemBag, type ServerWords } from "../item-terms.ts";
+import { itemTermWeights, type ServerWords } from "../item-terms.ts";
 import { type CardRow, cardOf, dropCard, dropCards, putCard } from "./card-table.ts";
-import { forgetPending, noteAllPending, notePending } from "./pending-items.ts";
+import { forgetPending, markItemPending, markItemsPending } from "./pending-items.ts";
 
 /** Keeps a tenant's cards in line with its servers, and notes what the directory must hear of them. */
 export function searchCards(sql: SqlStorage): ServerListener {
   return {
     itemsChanged: (server, items) => refreshCards(sql, server, items),
     titleChanged: (server) => refreshServer(sql, server),
-    becamePublic: (server, _at, generation) => noteAllPending(sql, tenantOf(sql), server, generation),
+    becamePublic: (server, _at, generation) => markItemsPending(sql, tenantOf(sql), server, generation),
     becamePrivate: (server) => forgetPending(sql, server),
     cleared: (server) => dropServerCards(sql, server),
   };
@@ -34,7 +34,7 @@ function refreshCards(sql: SqlStorage, server: string, slots: Iterable<ItemRef>)
     const item = currentItem(sql, server, { kind, key });
     if (item === undefined) dropCard(sql, { tenant, server, kind, key });
     else putCard(sql, ...indexed(tenant, words, item));
-    if (row.public_since !== null) notePending(sql, server, { kind, key }, row.generation);
+    if (row.public_since !== null) markItemPending(sql, server, { kind, key }, row.generation);
   }
 }
 
@@ -112,5 +112,5 @@ function indexed(tenant: string, server: ServerWords, item: ItemRow): [card: Cap
   const { kind, key, id, digest, tokens } = item;
   const declared = JSON.parse(item.declared) as Record<string, unknown>;
   const card = { tenant, server: server.name, kind, key, id, digest, tokens, ...cardWords(declared) };
-  return [card, itemBag({ key, declared }, server)];
+  return [card, itemTermWeights({ key, declared }, server)];
 }

@@ -1,5 +1,5 @@
 import { tokensOf } from "../item-terms.ts";
-import { readBag } from "../term-weights.ts";
+import { readTermWeights } from "../term-weights.ts";
 
 /** Changes of `term_count`, added up first: terms that a batch takes and gives back are never written. */
 export class TermChanges {
@@ -33,7 +33,7 @@ export class TermChanges {
   }
 
   #count(bag: ArrayBuffer, by: number): void {
-    for (const token of tokensOf(readBag(bag))) this.#changes.set(token, (this.#changes.get(token) ?? 0) + by);
+    for (const token of tokensOf(readTermWeights(bag))) this.#changes.set(token, (this.#changes.get(token) ?? 0) + by);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Principal } from "../../auth/principal.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
-import { cardsNamed, rangeOf, rankedCards, type SeenCard } from "../../search/visible-cards.ts";
+import { cardsById, rankedCards, searchScope, type VisibleCard } from "../../search/visible-cards.ts";
 import type { ChosenSubset } from "../contract.ts";
 import type { SessionsDeps } from "../deps.ts";
 import type { ContextRequest } from "../schema.ts";
@@ -17,7 +17,7 @@ const rankedPerIndex = 200;
 const mostChosenTenants = 32;
 
 export interface ChosenContext {
-  fit: Fit<SeenCard>;
+  fit: Fit<VisibleCard>;
   subset: ChosenSubset;
   /** Tenants of the caller's that were not looked into. */
   skippedTenants: string[];
@@ -32,10 +32,10 @@ export async function chooseContext(
 ): Promise<ChosenContext> {
   const { must_have: mustHave = [], pins = [], task: text = "" } = wish;
   const kinds = allowed.filter((kind) => wish.kinds === undefined || wish.kinds.includes(kind));
-  const range = rangeOf(principal, wish.tenants);
+  const range = searchScope(principal, wish.tenants);
   const [ranked, named] = await Promise.all([
     kinds.length === 0 ? [] : rankedCards(services, range, { text, kinds, limit: rankedPerIndex }),
-    cardsNamed(
+    cardsById(
       services,
       range,
       [...mustHave, ...pins].map(({ id }) => id),
@@ -46,7 +46,7 @@ export async function chooseContext(
   return { fit, subset: subsetOf(fit), skippedTenants: range.skipped };
 }
 
-function subsetOf({ chosen }: Fit<SeenCard>): ChosenSubset {
+function subsetOf({ chosen }: Fit<VisibleCard>): ChosenSubset {
   const servers = new Map<string, ChosenSubset["servers"][number]>();
   const items = chosen.map(({ card }) => {
     const { tenant, server, kind, key, id, digest, tokens, seenAt, wasPublic } = card;

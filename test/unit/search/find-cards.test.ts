@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { openLocalSql } from "../../../bench/search/local-sql.ts";
 import type { ItemChange } from "../../../src/search/contract.ts";
-import { itemBag } from "../../../src/search/item-terms.ts";
+import { itemTermWeights } from "../../../src/search/item-terms.ts";
 import { oneOf } from "../../../src/search/sql/card-table.ts";
 import { applyItems } from "../../../src/search/sql/directory-cards.ts";
 import { findCards } from "../../../src/search/sql/find-cards.ts";
@@ -17,7 +17,7 @@ function put(tenant: string, tools: Record<string, string>): void {
     return {
       kind: "tool",
       key,
-      indexed: { card, bag: itemBag({ key, declared: { name: key, description } }, { name: "s" }) },
+      indexed: { card, bag: itemTermWeights({ key, declared: { name: key, description } }, { name: "s" }) },
     };
   });
   applyItems(sql, { tenant, name: "s", generation: 1 }, { publicSince: 1, changed, complete: true });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openLocalSql } from "../../../bench/search/local-sql.ts";
-import { CardPlaces } from "../../../src/search/sql/postings.ts";
+import { Postings } from "../../../src/search/sql/postings.ts";
 import { directorySearchTables } from "../../../src/search/sql/tables.ts";
 
 /** An index of cards, numbered from 1, with the tokens of each. */
@@ -23,7 +23,7 @@ describe("the places of tokens", () => {
   ];
 
   it("lead to the cards that have them, the most worthy first", () => {
-    const places = new CardPlaces(sql, tokens, 6);
+    const places = new Postings(sql, tokens, 6);
     const parts = [...places.best(1)].filter((part) => part.length > 0);
     expect(parts.slice(0, 2)).toEqual([[5], [1]]);
     expect(parts.flat().toSorted()).toEqual([1, 2, 3, 4, 5]);
@@ -34,7 +34,7 @@ describe("the places of tokens", () => {
     const worthOf = (number: number) =>
       cards[number - 1]?.reduce((sum, token) => sum + (tokens.find((each) => each.token === token)?.worth ?? 0), 0) ??
       0;
-    const parts = [...new CardPlaces(indexOf(...cards.map((card) => card.join(" "))), tokens, 200).best(3)];
+    const parts = [...new Postings(indexOf(...cards.map((card) => card.join(" "))), tokens, 200).best(3)];
     const worths = parts.filter((part) => part.length > 0).map((part) => part.map(worthOf));
     worths.slice(1).forEach((part, before) => {
       expect(Math.max(...part)).toBeLessThanOrEqual(Math.min(...(worths[before] ?? [])));
@@ -45,14 +45,14 @@ describe("the places of tokens", () => {
 
   it("give no more at once of many that are worth the same", () => {
     const many = indexOf(...Array.from({ length: 50 }, (_, index) => (index === 40 ? "a b" : "a")));
-    const [better, ...others] = [...new CardPlaces(many, tokens, 50).best(10)];
+    const [better, ...others] = [...new Postings(many, tokens, 50).best(10)];
     expect(better).toEqual([41]);
     expect(others.every((part) => part.length <= 10)).toBe(true);
     expect(others.flat()).toHaveLength(49);
   });
 
   it("are none where no card has a token", () => {
-    expect([...new CardPlaces(sql, [{ token: "none", worth: 1 }], 6).best(5)]).toEqual([]);
-    expect([...new CardPlaces(sql, [], 6).best(5)]).toEqual([]);
+    expect([...new Postings(sql, [{ token: "none", worth: 1 }], 6).best(5)]).toEqual([]);
+    expect([...new Postings(sql, [], 6).best(5)]).toEqual([]);
   });
 });

@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { itemBag } from "../../../src/search/item-terms.ts";
-import { readQuestion } from "../../../src/search/query.ts";
+import { itemTermWeights } from "../../../src/search/item-terms.ts";
+import { parseQuery } from "../../../src/search/query.ts";
 import { rank } from "../../../src/search/rank.ts";
-import { hashOf, readBag } from "../../../src/search/term-weights.ts";
+import { hashOf, readTermWeights } from "../../../src/search/term-weights.ts";
 import { termsOf } from "../../../src/search/terms.ts";
 import { neighboursOf, noRow, readVectors, writeVectors } from "../../../src/search/word-vectors.ts";
 
 const item = (name: string, description = "") => ({
   name,
-  bag: readBag(itemBag({ key: name, declared: { name, description } }, { name: "s" })),
+  bag: readTermWeights(itemTermWeights({ key: name, declared: { name, description } }, { name: "s" })),
 });
 
 /** A table in which words of one line mean the same, and words of different lines nothing to each other. */
@@ -35,7 +35,7 @@ function tableOf(...meanings: string[][]) {
 }
 
 function ranked(text: string, items: ReturnType<typeof item>[], vectors?: ReturnType<typeof tableOf>) {
-  const question = readQuestion(text);
+  const question = parseQuery(text);
   if (question === undefined) throw new Error("nothing is asked");
   const having = (term: string) => items.filter(({ bag }) => bag.hashes.includes(hashOf(term))).length;
   return rank(question, items, { documents: items.length, frequency: having }, vectors);

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cardWords } from "../../../src/search/card-words.ts";
-import { fieldTerms, itemBag, tokenOf, tokensOf } from "../../../src/search/item-terms.ts";
-import { clausesOf, readQuestion } from "../../../src/search/query.ts";
+import { fieldTerms, itemTermWeights, tokenOf, tokensOf } from "../../../src/search/item-terms.ts";
+import { clausesOf, parseQuery } from "../../../src/search/query.ts";
 import { highlightsIn } from "../../../src/search/search.ts";
-import { hashOf, likeness, packBag, readBag } from "../../../src/search/term-weights.ts";
+import { hashOf, packTermWeights, readTermWeights, similarity } from "../../../src/search/term-weights.ts";
 import { termsOf } from "../../../src/search/terms.ts";
 
 const server = { name: "acme.mail-tools", title: "Acme Mail" };
@@ -79,7 +79,9 @@ describe("the words of an item", () => {
   });
 
   it("are weighed by where they stand, and packed with the length of the text", () => {
-    const bag = readBag(itemBag({ key: "mail", declared: { name: "mail", description: "mail post" } }, server));
+    const bag = readTermWeights(
+      itemTermWeights({ key: "mail", declared: { name: "mail", description: "mail post" } }, server),
+    );
     const { hashes, weights, length } = bag;
     const weightOf = (term: string) => (weights[hashes.indexOf(hashOf(term))] ?? 0) / 2;
     // The name 4, the description 1, the server 0.5.
@@ -89,7 +91,7 @@ describe("the words of an item", () => {
 
   it("are tokens of the index, those of the name twice", () => {
     const declared = { name: "sendMail", description: "Post a letter" };
-    const tokens = tokensOf(readBag(itemBag({ key: "sendMail", declared }, server)));
+    const tokens = tokensOf(readTermWeights(itemTermWeights({ key: "sendMail", declared }, server)));
     expect(tokens.every((token) => /^[a-z0-9]+_?$/.test(token))).toBe(true);
     const named = ["sendmail", "send", "mail"].map((term) => tokenOf(hashOf(term)));
     expect(tokens.filter((token) => token.endsWith("_"))).toEqual(named.map((token) => `${token}_`));
@@ -104,29 +106,32 @@ describe("the words of an item", () => {
     const deep = Array.from({ length: 5_000 }).reduce<object>((inner) => ({ properties: { a: inner } }), {});
     for (const inputSchema of [{ properties }, deep]) {
       const declared = { name: long, title: long, description: `${long}気`, inputSchema };
-      const bag = itemBag({ key: long, declared }, server);
+      const bag = itemTermWeights({ key: long, declared }, server);
       expect(bag.byteLength).toBeLessThanOrEqual(4 + 5 * 400);
-      expect(tokensOf(readBag(bag)).length).toBeLessThanOrEqual(2 * 400);
+      expect(tokensOf(readTermWeights(bag)).length).toBeLessThanOrEqual(2 * 400);
     }
   });
 
   it("are made of any declaration without a fault", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.dictionary(fc.string(), fc.anything()), (key, declared) => {
-        expect(tokensOf(readBag(itemBag({ key, declared }, server))).join(" ")).toMatch(/^[a-z0-9_ ]*$/);
+        expect(tokensOf(readTermWeights(itemTermWeights({ key, declared }, server))).join(" ")).toMatch(
+          /^[a-z0-9_ ]*$/,
+        );
       }),
     );
   });
 });
 
 describe("two bags", () => {
-  const bag = (weights: Record<string, number>) => readBag(packBag(new Map(Object.entries(weights)), 1, 0));
+  const bag = (weights: Record<string, number>) =>
+    readTermWeights(packTermWeights(new Map(Object.entries(weights)), 1, 0));
 
   it("are as alike as the weight they share", () => {
-    expect(likeness(bag({ a: 4, b: 1 }), bag({ a: 4, b: 1 }))).toBe(1);
-    expect(likeness(bag({ a: 1 }), bag({ b: 1 }))).toBe(0);
-    expect(likeness(bag({ a: 2, b: 1 }), bag({ a: 2, c: 1 }))).toBeCloseTo(0.5);
-    expect(likeness(bag({}), bag({}))).toBe(0);
+    expect(similarity(bag({ a: 4, b: 1 }), bag({ a: 4, b: 1 }))).toBe(1);
+    expect(similarity(bag({ a: 1 }), bag({ b: 1 }))).toBe(0);
+    expect(similarity(bag({ a: 2, b: 1 }), bag({ a: 2, c: 1 }))).toBeCloseTo(0.5);
+    expect(similarity(bag({}), bag({}))).toBe(0);
   });
 
   it("keep a weight that is too heavy or too light for a byte as near as it goes", () => {
@@ -163,16 +168,16 @@ describe("a task", () => {
     ["mail AND (NOT mail)", "mail not"],
     ['""" OR 1=1; DROP TABLE card --', "1 drop tabl card"],
   ])("of %j is looked for by %j", (text, terms) => {
-    expect(readQuestion(text)?.whole.terms.join(" ")).toBe(terms);
+    expect(parseQuery(text)?.whole.terms.join(" ")).toBe(terms);
   });
 
   it.each(["", "   ", "★ — ?!", '"', "\u0000", "\ud800", "***", "()"])("of %j asks for nothing", (text) => {
-    expect(readQuestion(text)).toBeUndefined();
+    expect(parseQuery(text)).toBeUndefined();
   });
 
   it("has a bounded number of steps and terms, each once", () => {
     const many = Array.from({ length: 150 }, (_, index) => `word${index}x does a thing.`).join(" ");
-    const question = readQuestion(many);
+    const question = parseQuery(many);
     expect(question?.clauses.length).toBe(8);
     expect(question?.whole.terms.length).toBe(96);
     expect(new Set(question?.whole.terms).size).toBe(96);
@@ -193,7 +198,7 @@ describe("a task", () => {
   it("is read whatever is asked", () => {
     fc.assert(
       fc.property(anyText, (text) => {
-        const question = readQuestion(text);
+        const question = parseQuery(text);
         if (question === undefined) return;
         expect(question.clauses.length).toBeGreaterThan(0);
         for (const { terms } of question.clauses) expect(terms.length).toBeGreaterThan(0);
@@ -204,7 +209,7 @@ describe("a task", () => {
 
 describe("highlights", () => {
   const found = (text: string, query: string) =>
-    highlightsIn(text, new Set(readQuestion(query)?.whole.terms)).map(([from, to]) => text.slice(from, to));
+    highlightsIn(text, new Set(parseQuery(query)?.whole.terms)).map(([from, to]) => text.slice(from, to));
 
   it("are where the words of the task are, in whatever form", () => {
     expect(found("Sends e-mails to café guests", "sending mail to a cafe")).toEqual(["Sends", "mails", "café"]);

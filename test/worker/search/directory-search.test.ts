@@ -6,7 +6,7 @@ import type { DirectoryChange } from "../../../src/objects/directory/contract.ts
 import { directoryOf } from "../../../src/objects/stubs.ts";
 import { DirectoryFeed } from "../../../src/objects/tenant/directory-feed.ts";
 import type { CapabilityCard, ItemChange } from "../../../src/search/contract.ts";
-import { itemBag } from "../../../src/search/item-terms.ts";
+import { itemTermWeights } from "../../../src/search/item-terms.ts";
 import { applyItems } from "../../../src/search/sql/directory-cards.ts";
 import { type Member, member } from "../support/member.ts";
 import { capabilities, drained, tools } from "../support/registry.ts";
@@ -372,7 +372,7 @@ describe("what is told", () => {
 });
 
 describe("what arrives late or twice", () => {
-  const bagOf = (name: string) => itemBag({ key: name, declared: { name } }, { name: "s" });
+  const bagOf = (name: string) => itemTermWeights({ key: name, declared: { name } }, { name: "s" });
   const item = (key: string, id = `id.${key}`): ItemChange => ({
     kind: "tool",
     key,
