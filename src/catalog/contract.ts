@@ -16,7 +16,7 @@ export interface CatalogFilter {
 export type CatalogCaller = "admin" | readonly string[];
 
 /** One question to the directory. */
-export interface CatalogQuestion extends CatalogFilter {
+export interface DirectoryCatalogQuery extends CatalogFilter {
   caller: CatalogCaller;
   after: { tenant: string; name: string };
   limit: number;
@@ -50,5 +50,5 @@ export interface CatalogAnswer {
 /** What the catalogue asks the directory. */
 export interface CatalogDirectory {
   /** A page of the catalogue; no more than its generation where the caller has the answer of that one already. */
-  catalog(question: CatalogQuestion): Promise<CatalogAnswer | { generation: number; known: true }>;
+  catalog(question: DirectoryCatalogQuery): Promise<CatalogAnswer | { generation: number; known: true }>;
 }

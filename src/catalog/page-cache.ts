@@ -35,12 +35,12 @@ export class CatalogPages {
   }
 
   /** Taken before the directory is asked: a page read before a write must not be kept after it. */
-  ticket(): number {
+  writeVersion(): number {
     return this.#cleared;
   }
 
-  keep(key: string, page: CatalogPage, ticket: number): void {
-    if (ticket !== this.#cleared) return;
+  keep(key: string, page: CatalogPage, writeVersion: number): void {
+    if (writeVersion !== this.#cleared) return;
     this.#memory.set(key, { page, at: this.#now() }, 2 * (key.length + page.body.length));
   }
 

@@ -45,10 +45,10 @@ export function parseCatalogQuery(given: Readonly<Record<string, readonly string
   const parameters = new Map(Object.entries(given));
   for (const [name, values] of parameters) {
     if (!(catalogParameters as readonly string[]).includes(name)) {
-      return refused(`Unknown query parameter ${JSON.stringify(name)}; known: ${catalogParameters.join(", ")}`);
+      return badParam(`Unknown query parameter ${JSON.stringify(name)}; known: ${catalogParameters.join(", ")}`);
     }
     if ((single as readonly string[]).includes(name) && values.length > 1) {
-      return refused(`Query parameter ${name} is given ${values.length} times`);
+      return badParam(`Query parameter ${name} is given ${values.length} times`);
     }
   }
   const filter: CatalogFilter = { values: {} };
@@ -56,18 +56,18 @@ export function parseCatalogQuery(given: Readonly<Record<string, readonly string
     const wanted = parameters.get(dimension);
     if (wanted === undefined) continue;
     const objection = valuesObjection(dimension, wanted);
-    if (objection !== undefined) return refused(objection);
+    if (objection !== undefined) return badParam(objection);
     filter.values[dimension] = [...new Set(wanted)].sort();
   }
   const since = parameters.get("updated_since")?.[0];
   if (since !== undefined) {
     const at = parseRfc3339(since, "up");
     if (at === undefined) {
-      return refused("updated_since must be a time as RFC 3339 writes it, such as 2026-01-31T12:00:00Z (a + as %2B)");
+      return badParam("updated_since must be a time as RFC 3339 writes it, such as 2026-01-31T12:00:00Z (a + as %2B)");
     }
     filter.updatedSince = at;
   }
-  const fields = chosen("fields", parameters.get("fields"), catalogFields);
+  const fields = parseNames("fields", parameters.get("fields"), catalogFields);
   if (!fields.ok) return fields;
   const facets = facetsOf(parameters.get("facets"));
   if (!facets.ok) return facets;
@@ -98,12 +98,12 @@ function valuesObjection(dimension: CatalogDimension, values: readonly string[])
 function facetsOf(given: readonly string[] | undefined): Result<readonly CatalogDimension[] | undefined, Failure> {
   if (given?.length === 1 && given[0] === "false") return ok([]);
   if (given?.length === 1 && given[0] === "true") return ok(catalogDimensions);
-  const named = chosen("facets", given, catalogDimensions);
-  return named.ok || given === undefined ? named : refused(`${named.error.message}, or true or false`);
+  const named = parseNames("facets", given, catalogDimensions);
+  return named.ok || given === undefined ? named : badParam(`${named.error.message}, or true or false`);
 }
 
 /** Names separated by commas, or given one by one, in the order in which there are such things. */
-function chosen<Name extends string>(
+function parseNames<Name extends string>(
   parameter: string,
   given: readonly string[] | undefined,
   known: readonly Name[],
@@ -112,11 +112,13 @@ function chosen<Name extends string>(
   const names = new Set(given.flatMap((text) => text.split(",")));
   for (const name of names) {
     if ((known as readonly string[]).includes(name)) continue;
-    return refused(`${parameter} has no ${JSON.stringify(name.slice(0, longestValue))}; there are ${known.join(", ")}`);
+    return badParam(
+      `${parameter} has no ${JSON.stringify(name.slice(0, longestValue))}; there are ${known.join(", ")}`,
+    );
   }
   return ok(known.filter((name) => names.has(name)));
 }
 
-function refused(message: string): Result<never, Failure> {
+function badParam(message: string): Result<never, Failure> {
   return err(failure("ErrorBadRequest", message));
 }

@@ -5,7 +5,7 @@ import type { Failure } from "../kernel/failure.ts";
 import type { AnswerSource } from "../kernel/platform/usage.ts";
 import { ok, type Result } from "../kernel/result.ts";
 import type { CatalogEntry } from "../registry/summary.ts";
-import { type CatalogCaller, type CatalogQuestion, catalogDimensions } from "./contract.ts";
+import { type CatalogCaller, catalogDimensions, type DirectoryCatalogQuery } from "./contract.ts";
 import type { CatalogDeps } from "./deps.ts";
 import type { CatalogPage } from "./page-cache.ts";
 import type { CatalogField, CatalogQuery } from "./query.ts";
@@ -53,7 +53,7 @@ export async function readCatalog(
   const start = await readCursor(services, page.cursor, scope);
   if (!start.ok) return start;
   const [tenant = "", name = ""] = start.value?.after ?? [];
-  const question: CatalogQuestion = {
+  const question: DirectoryCatalogQuery = {
     ...filter,
     caller,
     after: { tenant, name },
@@ -61,11 +61,11 @@ export async function readCatalog(
     facets: facets ?? (page.cursor === undefined ? catalogDimensions : []),
     known: kept?.page.generation,
   };
-  const ticket = services.catalogPages.ticket();
+  const writeVersion = services.catalogPages.writeVersion();
   const answer = await services.directory().catalog(question);
   if ("known" in answer) {
     if (kept === undefined) throw new Error("the directory knows of a page that was not mentioned");
-    services.catalogPages.keep(key, kept.page, ticket);
+    services.catalogPages.keep(key, kept.page, writeVersion);
     return ok({ ...kept.page, source: "object" });
   }
   const built = await pageOf(services, page.limit, scope, start.value, answer, serverKey);
@@ -83,7 +83,7 @@ export async function readCatalog(
     etag: `W/"${(await digestOfText(`${content} ${nextCursor !== undefined}`)).slice(7, 39)}.${version}"`,
     generation,
   };
-  services.catalogPages.keep(key, shownPage, ticket);
+  services.catalogPages.keep(key, shownPage, writeVersion);
   return ok({ ...shownPage, source: "object" });
 }
 

@@ -1,35 +1,35 @@
 import type { CatalogEntry } from "../../registry/summary.ts";
-import type { CatalogAnswer, CatalogQuestion } from "../contract.ts";
-import { areKept, countedCounts, keptCounts, mostCounted } from "./facets.ts";
-import { type Listed, type Position, type Walked, walk } from "./pages.ts";
+import type { CatalogAnswer, DirectoryCatalogQuery } from "../contract.ts";
+import { hasStoredCounts, mostCounted, scannedCounts, storedCounts } from "./facets.ts";
+import { type ListedServer, type Position, type Scanned, scanServers } from "./pages.ts";
 
 const start: Position = { tenant: "", name: "" };
 /** A page is for choosing; the whole text is with the server. */
 const longestDescription = 1_000;
 
 /** A page of the catalogue, and the counts that go with it. */
-export function readCatalog(sql: SqlStorage, question: CatalogQuestion): Omit<CatalogAnswer, "generation"> {
+export function readCatalog(sql: SqlStorage, question: DirectoryCatalogQuery): Omit<CatalogAnswer, "generation"> {
   const { caller, facets, after, limit, values, updatedSince } = question;
   const unfiltered = Object.keys(values).length === 0 && updatedSince === undefined;
   const counting = facets.length > 0;
-  if (!counting || (unfiltered && areKept(caller))) {
-    const page = pageOf(sql, walk(sql, question, after, limit), limit);
-    return counting ? { ...page, counted: keptCounts(sql, caller, facets) } : page;
+  if (!counting || (unfiltered && hasStoredCounts(caller))) {
+    const page = pageOf(sql, scanServers(sql, question, after, limit), limit);
+    return counting ? { ...page, counted: storedCounts(sql, caller, facets) } : page;
   }
   // Looked at once for both where the page is the first.
-  const all = walk(sql, question, start, Math.max(mostCounted + 1, limit));
+  const all = scanServers(sql, question, start, Math.max(mostCounted + 1, limit));
   const isFirst = after.tenant === "" && after.name === "";
   const complete = all.stoppedAt === undefined && all.found.length <= mostCounted;
-  const counted = countedCounts(sql, all.found.slice(0, mostCounted), complete, facets);
-  return { ...pageOf(sql, isFirst ? all : walk(sql, question, after, limit), limit), counted };
+  const counted = scannedCounts(sql, all.found.slice(0, mostCounted), complete, facets);
+  return { ...pageOf(sql, isFirst ? all : scanServers(sql, question, after, limit), limit), counted };
 }
 
-function pageOf(sql: SqlStorage, { found, stoppedAt }: Walked, limit: number): Omit<CatalogAnswer, "generation"> {
+function pageOf(sql: SqlStorage, { found, stoppedAt }: Scanned, limit: number): Omit<CatalogAnswer, "generation"> {
   const items = found.slice(0, limit).map((row) => entryAt(sql, row));
   return found.length < limit && stoppedAt !== undefined ? { items, stoppedAt } : { items };
 }
 
-function entryAt(sql: SqlStorage, { tenant, name }: Listed): CatalogEntry {
+function entryAt(sql: SqlStorage, { tenant, name }: ListedServer): CatalogEntry {
   const { entry } = sql
     .exec<{ entry: string }>("SELECT entry FROM server WHERE tenant = ? AND name = ?", tenant, name)
     .one();

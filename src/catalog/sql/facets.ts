@@ -1,6 +1,6 @@
 import type { CatalogCaller, CatalogDimension, Counted, Facet } from "../contract.ts";
 import { everyServer, scopes } from "./listing.ts";
-import type { Listed } from "./pages.ts";
+import type { ListedServer } from "./pages.ts";
 
 /** Of one dimension: the most frequent. */
 const mostShown = 20;
@@ -12,7 +12,7 @@ const mostKeptScopes = 50;
 type Counts = { total: Counted; facets: Partial<Record<CatalogDimension, Facet>> };
 
 /** Whether the counts that are kept answer for all that a caller may see. */
-export function areKept(caller: CatalogCaller): boolean {
+export function hasStoredCounts(caller: CatalogCaller): boolean {
   return caller === "admin" || caller.length <= mostKeptScopes;
 }
 
@@ -20,7 +20,7 @@ export function areKept(caller: CatalogCaller): boolean {
  * Of everything that the caller may see: read, not counted. Of several scopes the values that are frequent in one of
  * them are added up, so a value that is rare in each is not shown however many there are together.
  */
-export function keptCounts(sql: SqlStorage, caller: CatalogCaller, dimensions: readonly CatalogDimension[]): Counts {
+export function storedCounts(sql: SqlStorage, caller: CatalogCaller, dimensions: readonly CatalogDimension[]): Counts {
   const seen = caller === "admin" ? [scopes.all] : [scopes.public, ...new Set(caller.map(scopes.privateOf))];
   const facets = dimensions.map((dimension) => {
     const candidates = new Set(seen.flatMap((scope) => mostFrequent(sql, scope, dimension)));
@@ -54,9 +54,9 @@ function addedUp(sql: SqlStorage, seen: readonly string[], attributes: readonly 
 }
 
 /** Of servers that were found one by one; `complete` where those are all that there are. */
-export function countedCounts(
+export function scannedCounts(
   sql: SqlStorage,
-  found: readonly Listed[],
+  found: readonly ListedServer[],
   complete: boolean,
   dimensions: readonly CatalogDimension[],
 ): Counts {

@@ -3,7 +3,7 @@ import type { CatalogCaller, CatalogFilter } from "../contract.ts";
 import { everyServer, scopes } from "./listing.ts";
 
 /** A server that was looked at, in the order of tenant and name. */
-export interface Listed extends Record<string, SqlStorageValue> {
+export interface ListedServer extends Record<string, SqlStorageValue> {
   tenant: string;
   name: string;
   updated_at: number;
@@ -27,8 +27,8 @@ const fewRanges = 8;
 const mostAtOnce = 100;
 
 /** Some servers in order, and whether looking stopped early. */
-export interface Walked {
-  found: Listed[];
+export interface Scanned {
+  found: ListedServer[];
   stoppedAt?: Position;
 }
 
@@ -36,12 +36,12 @@ export interface Walked {
  * The first servers after a position that a caller may see and that fit a filter. The rarest of its dimensions is walked
  * in order and the others are looked up, so that what is read depends on the page and not on the catalogue.
  */
-export function walk(
+export function scanServers(
   sql: SqlStorage,
   filter: CatalogFilter & { caller: CatalogCaller },
   after: Position,
   limit: number,
-): Walked {
+): Scanned {
   const conditions = conditionsOf(sql, filter);
   if (conditions === undefined) return { found: [] };
   const [rarest] = conditions.toSorted((a, b) => a.servers - b.servers);
@@ -50,9 +50,9 @@ export function walk(
       recent(sql, ranges, filter.updatedSince, after, rarest?.servers) ??
       (rarest?.ids ?? [everyServer]).map((id) => rowsOf(sql, ranges, id, after, Math.min(limit, mostAtOnce))),
   );
-  const found: Listed[] = [];
+  const found: ListedServer[] = [];
   let looked = 0;
-  for (const row of merged(groups)) {
+  for (const row of mergeSorted(groups)) {
     if (fits(row, conditions, filter.updatedSince)) found.push(row);
     if (found.length === limit) return { found };
     looked += 1;
@@ -87,7 +87,7 @@ function conditionsOf(sql: SqlStorage, { values }: CatalogFilter): Condition[] |
   return conditions;
 }
 
-function fits(row: Listed, conditions: readonly Condition[], updatedSince: number | undefined): boolean {
+function fits(row: ListedServer, conditions: readonly Condition[], updatedSince: number | undefined): boolean {
   if (updatedSince !== undefined && row.updated_at < updatedSince) return false;
   if (conditions.length === 0) return true;
   const ids = new Set(JSON.parse(row.attributes) as number[]);
@@ -121,11 +121,11 @@ function* rowsOf(
   attribute: number,
   after: Position,
   atOnce: number,
-): Iterable<Listed> {
-  for (const range of ranges.length > fewRanges ? thatHave(sql, ranges, attribute) : ranges) {
+): Iterable<ListedServer> {
+  for (const range of ranges.length > fewRanges ? nonEmptyRanges(sql, ranges, attribute) : ranges) {
     if (range.tenant !== undefined && range.tenant < after.tenant) continue;
     for (let from: Position | undefined = after; from !== undefined; ) {
-      const rows: Listed[] = stretch(sql, range, attribute, from, atOnce);
+      const rows: ListedServer[] = readRange(sql, range, attribute, from, atOnce);
       yield* rows;
       from = rows.length < atOnce ? undefined : rows.at(-1);
     }
@@ -133,7 +133,7 @@ function* rowsOf(
 }
 
 /** Of many tenants' own servers, the stretches that are not empty: one question instead of one each. */
-function thatHave(sql: SqlStorage, ranges: readonly Range[], attribute: number): readonly Range[] {
+function nonEmptyRanges(sql: SqlStorage, ranges: readonly Range[], attribute: number): readonly Range[] {
   const wanted = ranges.map(({ tenant = "" }) => scopes.privateOf(tenant));
   const rows = sql.exec<{ at: number }>(
     `SELECT wanted.key AS at FROM json_each(?) AS wanted
@@ -144,16 +144,16 @@ function thatHave(sql: SqlStorage, ranges: readonly Range[], attribute: number):
   return ranges.filter(({ public: isPublic }, at) => isPublic === 1 || held.has(at));
 }
 
-function stretch(sql: SqlStorage, range: Range, attribute: number, after: Position, limit: number): Listed[] {
+function readRange(sql: SqlStorage, range: Range, attribute: number, after: Position, limit: number): ListedServer[] {
   const { public: isPublic, tenant } = range;
   const from = `SELECT ${columns} FROM ${joined} WHERE has.attribute = ? AND has.public = ?`;
   const found =
     tenant === undefined
-      ? sql.exec<Listed>(
+      ? sql.exec<ListedServer>(
           `${from} AND (has.tenant, has.name) > (?, ?) ORDER BY has.tenant, has.name LIMIT ?`,
           ...[attribute, isPublic, after.tenant, after.name, limit],
         )
-      : sql.exec<Listed>(
+      : sql.exec<ListedServer>(
           `${from} AND has.tenant = ? AND has.name > ? ORDER BY has.name LIMIT ?`,
           ...[attribute, isPublic, tenant, tenant === after.tenant ? after.name : "", limit],
         );
@@ -170,12 +170,12 @@ function recent(
   since: number | undefined,
   after: Position,
   otherwise = Number.POSITIVE_INFINITY,
-): Listed[][] | undefined {
+): ListedServer[][] | undefined {
   const [range] = ranges;
   if (since === undefined || range === undefined || range.tenant !== undefined) return undefined;
   const most = Math.min(mostRecent, otherwise);
   const rows = sql
-    .exec<Listed>(
+    .exec<ListedServer>(
       `SELECT ${columns} FROM listing WHERE public = ? AND updated_at >= ? LIMIT ?`,
       ...[range.public, since, most + 1],
     )
@@ -185,7 +185,7 @@ function recent(
 }
 
 /** Lists that are each in order as one, everything once. */
-function* merged(lists: readonly Iterable<Listed>[]): Iterable<Listed> {
+function* mergeSorted(lists: readonly Iterable<ListedServer>[]): Iterable<ListedServer> {
   const heads = lists.flatMap((list) => {
     const rest = list[Symbol.iterator]();
     const first = rest.next();

@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import type { CatalogAnswer, CatalogQuestion } from "../../catalog/contract.ts";
+import type { CatalogAnswer, DirectoryCatalogQuery } from "../../catalog/contract.ts";
 import { readCatalog } from "../../catalog/sql/catalog.ts";
 import { listServer, unlistServer } from "../../catalog/sql/listing.ts";
 import { countedStorage } from "../../kernel/platform/counted-storage.ts";
@@ -114,7 +114,7 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   }
 
   /** A page of the catalogue; no more than its generation where the caller has the answer of that one already. */
-  async catalog(question: CatalogQuestion): Promise<CatalogAnswer | { generation: number; known: true }> {
+  async catalog(question: DirectoryCatalogQuery): Promise<CatalogAnswer | { generation: number; known: true }> {
     const generation = this.#generation();
     if (question.known === generation) return { generation, known: true };
     return { generation, ...readCatalog(this.#sql, question) };

@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type CatalogQuestion, catalogDimensions } from "../../../src/catalog/contract.ts";
+import { catalogDimensions, type DirectoryCatalogQuery } from "../../../src/catalog/contract.ts";
 import { readCatalog } from "../../../src/catalog/sql/catalog.ts";
 import type { CatalogEntry } from "../../../src/registry/summary.ts";
 import { catalog, directory, directoryStub, namesOf, seed, slow } from "./catalog-client.ts";
@@ -50,7 +50,7 @@ describe("what it costs", () => {
       const sum = (of: "rowsRead" | "rowsWritten") => cursors.reduce((total, cursor) => total + cursor[of], 0);
       return { read: sum("rowsRead"), written: sum("rowsWritten") };
     });
-  const question = (more: Partial<CatalogQuestion>): CatalogQuestion => ({
+  const question = (more: Partial<DirectoryCatalogQuery>): DirectoryCatalogQuery => ({
     values: {},
     caller: ["grown-a"],
     after: { tenant: "", name: "" },
@@ -58,7 +58,7 @@ describe("what it costs", () => {
     facets: [],
     ...more,
   });
-  const questions: Record<string, Partial<CatalogQuestion>> = {
+  const questions: Record<string, Partial<DirectoryCatalogQuery>> = {
     "a first page with its counts": { facets: catalogDimensions },
     "a page in the middle": { after: { tenant: "grown-a", name: "s00100" } },
     "an admin's": { caller: "admin", facets: catalogDimensions },
@@ -68,7 +68,7 @@ describe("what it costs", () => {
     "one tenant's": { values: { tenant: ["grown-a"] } },
     "what changed lately": { caller: [], updatedSince: Date.UTC(2026, 0, 1) + 190 },
   };
-  const readFor = async (more: Partial<CatalogQuestion>) =>
+  const readFor = async (more: Partial<DirectoryCatalogQuery>) =>
     (await rows((sql) => void readCatalog(sql, question(more)))).read;
 
   it("does not grow with the catalogue to read a page, or to take a change", slow, async () => {
