@@ -5,7 +5,7 @@ import type { ChainedChange, Change, LogHead } from "../registry/change-chain.ts
 import type { AsOf } from "../registry/contract.ts";
 
 /** A part of one tenant whose changes somebody follows. */
-export interface Topic {
+export interface FollowedItems {
   tenant: string;
   /** For a reader outside the tenant: what is not public any more is not told. */
   onlyPublic: boolean;
@@ -22,14 +22,14 @@ export interface Topic {
 }
 
 /** A change to a followed capability, or one to its server that takes it away. */
-export interface TopicChange extends Change {
+export interface ItemChange extends Change {
   tenant: string;
   /** The capability's id; absent where its whole server is concerned. */
   id?: string;
 }
 
-export interface TopicChanges {
-  changes: TopicChange[];
+export interface ItemChanges {
+  changes: ItemChange[];
   /** The generation up to which this is everything; below the tenant's own where one answer does not hold it all. */
   upTo: number;
   generation: number;
@@ -38,21 +38,21 @@ export interface TopicChanges {
 }
 
 /** What a stream tells of: tenants, each read on from where it was left, page by page. */
-export interface Followed {
+export interface ChangeFeed {
   readonly tenants: readonly string[];
   /** How far the reader has come: the id that it comes back with. */
   readonly position: string;
   /** The next events of one tenant, oldest first, and whether there are others after them already. */
   next(tenant: string): Promise<{ events: StreamEvent[]; more: boolean }>;
   /** Looks once before the stream opens, where that is not told but compared with later. */
-  begin?(): Promise<void>;
+  snapshot?(): Promise<void>;
   /** First and last words of a stream whose readers cannot come back to a position. */
   readonly frame?: { opening: string; closing: string };
 }
 
 /** What a stream of changes follows. Other rooms have more kinds. */
-export type LogInterest = { kind: "log"; tenant: string; since: number };
-export type SubsetInterest = { kind: "subset"; topics: Topic[] };
+export type LogSubject = { kind: "log"; tenant: string; since: number };
+export type ChosenSubject = { kind: "subset"; topics: FollowedItems[] };
 
 export interface StreamOptions<I> {
   follows: I;
@@ -73,7 +73,7 @@ export interface ChangesTenant {
   /** Entries of the log after a sequence number, and where it ends; no end before the first write. */
   changes(since: number, limit: number): Promise<AsOf<{ changes: ChainedChange[]; head?: LogHead }>>;
   /** What happened to the items that somebody follows. */
-  changesOf(topic: Topic): Promise<TopicChanges>;
+  changesOf(topic: FollowedItems): Promise<ItemChanges>;
   /** From now on and until then, the watcher is told of every write. False before the first: it has to ask again. */
   watch(watcher: string, until: number): Promise<boolean>;
   unwatch(watcher: string): Promise<void>;

@@ -1,8 +1,8 @@
 import type { RegistryTenant } from "../registry/contract.ts";
 import type { RegistryDeps } from "../registry/deps.ts";
-import type { ChangesTenant, LogInterest, Streams, SubsetInterest } from "./contract.ts";
+import type { ChangesTenant, ChosenSubject, LogSubject, Streams } from "./contract.ts";
 
 export interface ChangesDeps extends RegistryDeps {
   tenant(name: string): RegistryTenant & ChangesTenant;
-  streams(subject: string): Streams<LogInterest | SubsetInterest>;
+  streams(subject: string): Streams<LogSubject | ChosenSubject>;
 }

@@ -1,10 +1,10 @@
-import type { ChangesTenant, Followed } from "./contract.ts";
+import type { ChangeFeed, ChangesTenant } from "./contract.ts";
 
 /** Entries fetched at once: what the object holds of a log for a reader who is far behind. */
 const pageLength = 200;
 
 /** The whole log of one tenant. The id of an entry is its sequence number. */
-export class FollowedLog implements Followed {
+export class FollowedLog implements ChangeFeed {
   readonly tenants: readonly [string];
   readonly #tenantOf: (name: string) => Pick<ChangesTenant, "changes">;
   #since: number;

@@ -1,5 +1,5 @@
 import { formatEvent, formatRetry, heartbeat } from "../kernel/sse.ts";
-import type { Followed } from "./contract.ts";
+import type { ChangeFeed } from "./contract.ts";
 
 /** Also how a client that left is noticed: the runtime finds out by writing, and takes a write or two to tell. */
 const heartbeatMs = 700;
@@ -10,22 +10,22 @@ const retryMs = 2_000;
  * page is fetched when the last one is out, so a reader who is far behind costs no more memory than one who keeps up.
  * Everything stops when the client leaves or its time is up.
  */
-export class OpenStream {
+export class LiveStream {
   readonly tenants: readonly string[];
   readonly endsAt: number;
   readonly readable: ReadableStream<Uint8Array>;
-  readonly #followed: Followed;
+  readonly #followed: ChangeFeed;
   readonly #controller: ReadableByteStreamController;
   readonly #heartbeat: ReturnType<typeof setInterval>;
   readonly #lifetime: ReturnType<typeof setTimeout>;
   readonly #onClosed: () => void;
   /** Tenants of which there may be news. */
-  readonly #behind = new Set<string>();
+  readonly #tenantsToRead = new Set<string>();
   #catchingUp = false;
   #onDrained: () => void = () => {};
   #closed = false;
 
-  constructor(followed: Followed, lifetimeMs: number, onClosed: () => void) {
+  constructor(followed: ChangeFeed, lifetimeMs: number, onClosed: () => void) {
     this.#followed = followed;
     this.#onClosed = onClosed;
     this.tenants = followed.tenants;
@@ -50,19 +50,19 @@ export class OpenStream {
 
   /** Sends what is new in a tenant, as fast as it is read. One page at a time, so that all goes out in order and once. */
   async catchUp(tenant: string): Promise<void> {
-    this.#behind.add(tenant);
+    this.#tenantsToRead.add(tenant);
     if (this.#catchingUp) return;
     this.#catchingUp = true;
     try {
       // What is put back while this runs has its turn after the others.
-      for (const next of this.#behind) {
+      for (const next of this.#tenantsToRead) {
         await this.#drained();
         if (this.#closed) return;
         // Before it is asked: news that comes meanwhile puts it back.
-        this.#behind.delete(next);
+        this.#tenantsToRead.delete(next);
         const { events, more } = await this.#followed.next(next);
         this.#send(events.map(formatEvent).join(""));
-        if (more) this.#behind.add(next);
+        if (more) this.#tenantsToRead.add(next);
       }
     } catch (cause) {
       // The client comes back to the last id it saw, by when the tenant may answer again.

@@ -1,6 +1,6 @@
 import type { IndexTenant } from "../capability-index/contract.ts";
 import type { IndexDeps } from "../capability-index/deps.ts";
-import type { ChangesTenant, LogInterest, Streams, SubsetInterest } from "../changes/contract.ts";
+import type { ChangesTenant, ChosenSubject, LogSubject, Streams } from "../changes/contract.ts";
 import type { RegistryTenant } from "../registry/contract.ts";
 import type { SearchTenant } from "../search/contract.ts";
 import type { SessionsTenant } from "../sessions/contract.ts";
@@ -8,6 +8,6 @@ import type { SessionsDeps } from "../sessions/deps.ts";
 import type { ResourceInterest } from "./resources/follow-resources.ts";
 
 export interface McpDeps extends IndexDeps, SessionsDeps {
-  streams(subject: string): Streams<LogInterest | SubsetInterest | ResourceInterest>;
+  streams(subject: string): Streams<LogSubject | ChosenSubject | ResourceInterest>;
   tenant(name: string): RegistryTenant & SearchTenant & ChangesTenant & IndexTenant & SessionsTenant;
 }

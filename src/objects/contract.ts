@@ -1,6 +1,6 @@
 import type { IndexTenant } from "../capability-index/contract.ts";
 import type { CatalogDirectory } from "../catalog/contract.ts";
-import type { ChangesTenant, LogInterest, Streams, SubsetInterest } from "../changes/contract.ts";
+import type { ChangesTenant, ChosenSubject, LogSubject, Streams } from "../changes/contract.ts";
 import type { HooksTenant } from "../hooks/contract.ts";
 import type { ResourceInterest } from "../mcp/resources/follow-resources.ts";
 import type { OfficialDirectory, OfficialTenant } from "../official/contract.ts";
@@ -31,7 +31,7 @@ export interface Directory extends RegistryDirectory, SearchDirectory, CatalogDi
 }
 
 /** Everything that a live stream can follow. */
-export type Interest = LogInterest | SubsetInterest | ResourceInterest;
+export type Interest = LogSubject | ChosenSubject | ResourceInterest;
 
 /** The RPC methods of a caller's streams. */
 export interface StreamHost extends Streams<Interest> {

@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Followed, StreamOptions } from "../changes/contract.ts";
+import type { ChangeFeed, StreamOptions } from "../changes/contract.ts";
 import { FollowedLog } from "../changes/follow-log.ts";
-import { OpenStream } from "../changes/live-stream.ts";
+import { LiveStream } from "../changes/live-stream.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { objectUsage } from "../kernel/platform/usage.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
@@ -10,7 +10,7 @@ import { FollowedSubset } from "../sessions/follow-chosen.ts";
 import type { Interest, StreamHost, Tenant } from "./contract.ts";
 import { tenantOf } from "./stubs.ts";
 
-export function follow(interest: Interest, tenantOf: (name: string) => Tenant): Followed {
+export function follow(interest: Interest, tenantOf: (name: string) => Tenant): ChangeFeed {
   switch (interest.kind) {
     case "subset":
       return new FollowedSubset(interest.topics, tenantOf);
@@ -33,7 +33,7 @@ const firstWriteMs = 2_000;
  */
 export class StreamObject extends DurableObject<Env> implements StreamHost {
   /** Each with the session that it belongs to, if it does. */
-  readonly #streams = new Map<OpenStream, string | undefined>();
+  readonly #streams = new Map<LiveStream, string | undefined>();
   readonly #turns = new Map<string, Promise<void>>();
   /** Tenants that had nothing written yet when they were asked. */
   readonly #unwritten = new Set<string>();
@@ -44,12 +44,12 @@ export class StreamObject extends DurableObject<Env> implements StreamHost {
     mostStreams: number,
   ): Promise<Result<ReadableStream<Uint8Array>, Failure>> {
     const followed = follow(follows, (name) => tenantOf(this.env, name, objectUsage));
-    await followed.begin?.();
+    await followed.snapshot?.();
     if (this.#streams.size >= mostStreams) {
       const message = `You have ${this.#streams.size} streams open already; close one first`;
       return err(failure("ErrorTooManyRequests", message, { retryAfterSeconds: 5 }));
     }
-    const stream = new OpenStream(followed, lifetimeMs, () => {
+    const stream = new LiveStream(followed, lifetimeMs, () => {
       this.#streams.delete(stream);
       for (const tenant of stream.tenants) this.ctx.waitUntil(this.#settle(tenant));
     });
@@ -113,7 +113,7 @@ export class StreamObject extends DurableObject<Env> implements StreamHost {
     });
   }
 
-  #following(tenant: string): OpenStream[] {
+  #following(tenant: string): LiveStream[] {
     return [...this.#streams.keys()].filter(({ tenants }) => tenants.includes(tenant));
   }
 }

@@ -1,14 +1,14 @@
-import type { ChangesTenant, Followed, Topic } from "../changes/contract.ts";
+import type { ChangeFeed, ChangesTenant, FollowedItems } from "../changes/contract.ts";
 import type { StreamEvent } from "../kernel/sse.ts";
 import type { ChosenSubset } from "./contract.ts";
 
 /** The items that a session chose. An id says of every tenant up to which generation it was seen. */
-export class FollowedSubset implements Followed {
-  readonly #topics: Map<string, Topic>;
+export class FollowedSubset implements ChangeFeed {
+  readonly #topics: Map<string, FollowedItems>;
   readonly #positions: Map<string, number>;
   readonly #tenantOf: (name: string) => Pick<ChangesTenant, "changesOf">;
 
-  constructor(topics: readonly Topic[], tenantOf: (name: string) => Pick<ChangesTenant, "changesOf">) {
+  constructor(topics: readonly FollowedItems[], tenantOf: (name: string) => Pick<ChangesTenant, "changesOf">) {
     this.#topics = new Map(topics.map((topic) => [topic.tenant, topic]));
     this.#positions = new Map(topics.map(({ tenant, servers }) => [tenant, seenBy(servers)]));
     this.#tenantOf = tenantOf;
@@ -43,7 +43,7 @@ export class FollowedSubset implements Followed {
 }
 
 /** A tenant is seen as far as the server that was seen least. */
-function seenBy(servers: Topic["servers"]): number {
+function seenBy(servers: FollowedItems["servers"]): number {
   return Math.min(...servers.map(({ since, after }) => Math.max(since, after)));
 }
 
@@ -52,7 +52,7 @@ export function topicsOf(
   subset: ChosenSubset,
   holds: (tenant: string) => boolean,
   after: Readonly<Record<string, number>> = {},
-): Topic[] {
+): FollowedItems[] {
   const items = Map.groupBy(subset.items, ({ tenant, server }) => `${tenant}/${server}`);
   return [...Map.groupBy(subset.servers, ({ tenant }) => tenant)].map(([tenant, servers]) => ({
     tenant,

@@ -1,6 +1,6 @@
 import { type ChangeRow, changeOf, generationOf } from "../../registry/sql/change-log.ts";
 import { findLive } from "../../registry/sql/servers.ts";
-import type { Topic, TopicChange, TopicChanges } from "../contract.ts";
+import type { FollowedItems, ItemChange, ItemChanges } from "../contract.ts";
 
 /**
  * Of one server in one answer, or as many as one generation can bring (an item changes and is switched, and so may the
@@ -11,10 +11,12 @@ function mostOf(items: number): number {
 }
 
 /** What happened to the followed items since each of their servers was last seen. */
-export function topicChanges(sql: SqlStorage, tenant: string, { servers, onlyPublic }: Topic): TopicChanges {
+export function followedChanges(sql: SqlStorage, tenant: string, { servers, onlyPublic }: FollowedItems): ItemChanges {
   const present = generationOf(sql);
   const oldest = oldestGeneration(sql);
-  const pages = servers.map((followed) => pageOf(sql, followed, onlyPublic ? outside(sql, followed, oldest) : all));
+  const pages = servers.map((followed) =>
+    pageOf(sql, followed, onlyPublic ? visibleToOutsiders(sql, followed, oldest) : all),
+  );
   const upTo = Math.min(present, ...pages.map((page) => page.upTo));
   const changes = pages
     .flatMap((page) => page.changes)
@@ -29,20 +31,24 @@ export function topicChanges(sql: SqlStorage, tenant: string, { servers, onlyPub
 }
 
 /** The generations of a server that may be told: up to one, and again from another. */
-interface Told {
+interface VisibleGenerations {
   until: number;
   from: number;
   reasons: boolean;
 }
 
-const all: Told = { until: Number.MAX_SAFE_INTEGER, from: 0, reasons: true };
+const all: VisibleGenerations = { until: Number.MAX_SAFE_INTEGER, from: 0, reasons: true };
 
 /**
  * What someone outside may know of a server: all up to its loss, which is the last they hear, and what came after it
  * was public again. What happened in between is not told, then or later. A reader's own word on how far it has read
  * changes nothing here: the loss is looked for from where the server was chosen.
  */
-function outside(sql: SqlStorage, { server, since, wasPublic }: Followed, oldest: number): Told {
+function visibleToOutsiders(
+  sql: SqlStorage,
+  { server, since, wasPublic }: ChangeFeed,
+  oldest: number,
+): VisibleGenerations {
   const from = findLive(sql, server)?.public_since ?? Number.MAX_SAFE_INTEGER;
   if (from <= since) return { ...all, reasons: false };
   const { loss } = sql
@@ -59,13 +65,13 @@ function outside(sql: SqlStorage, { server, since, wasPublic }: Followed, oldest
   return { until: known ? (loss ?? since) : since, from, reasons: false };
 }
 
-type Followed = Topic["servers"][number];
+type ChangeFeed = FollowedItems["servers"][number];
 
 function pageOf(
   sql: SqlStorage,
-  { server, since, after, items }: Followed,
-  { until, from, reasons: withReasons }: Told,
-): { changes: Omit<TopicChange, "tenant">[]; upTo: number; seen: number } {
+  { server, since, after, items }: ChangeFeed,
+  { until, from, reasons: withReasons }: VisibleGenerations,
+): { changes: Omit<ItemChange, "tenant">[]; upTo: number; seen: number } {
   const most = mostOf(items.length);
   const followed = `server = ?1 AND generation > ?2 AND (generation <= ?3 OR generation >= ?4) AND (
     (kind, key) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?5))

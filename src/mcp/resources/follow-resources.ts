@@ -1,5 +1,5 @@
 import type { IndexTenant } from "../../capability-index/contract.ts";
-import type { Followed } from "../../changes/contract.ts";
+import type { ChangeFeed } from "../../changes/contract.ts";
 import type { StreamEvent } from "../../kernel/sse.ts";
 import type { Head, RegistryTenant } from "../../registry/contract.ts";
 
@@ -31,7 +31,7 @@ export interface FollowedResource {
 const mostListedServers = 16;
 
 /** Compares rather than counts: several changes at once are one, and what was changed back is none. */
-export class FollowedResources implements Followed {
+export class FollowedResources implements ChangeFeed {
   readonly tenants: readonly string[];
   readonly position = "";
   readonly frame: ResourceInterest["frame"];
@@ -48,7 +48,7 @@ export class FollowedResources implements Followed {
   }
 
   /** Before the reader is told that it listens: from then on nothing is missed. */
-  async begin(): Promise<void> {
+  async snapshot(): Promise<void> {
     await Promise.all(this.tenants.map((tenant) => this.next(tenant)));
   }
 

@@ -18,8 +18,8 @@ import {
   indexServers,
   indexState,
 } from "../../capability-index/sql/rows.ts";
-import type { Topic, TopicChanges } from "../../changes/contract.ts";
-import { topicChanges } from "../../changes/sql/topic-changes.ts";
+import type { FollowedItems, ItemChanges } from "../../changes/contract.ts";
+import { followedChanges } from "../../changes/sql/topic-changes.ts";
 import { addWatcher, dropWatcher } from "../../changes/sql/watchers.ts";
 import type { Hooks } from "../../hooks/hooks.ts";
 import type { StoredCapability } from "../../manifest/stored.ts";
@@ -214,9 +214,9 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
     }));
   }
 
-  async changesOf(topic: Topic): Promise<TopicChanges> {
-    const empty: TopicChanges = { changes: [], upTo: 0, generation: 0, complete: true };
-    return this.#core.read(empty, (sql) => topicChanges(sql, tenantOf(sql), topic));
+  async changesOf(topic: FollowedItems): Promise<ItemChanges> {
+    const empty: ItemChanges = { changes: [], upTo: 0, generation: 0, complete: true };
+    return this.#core.read(empty, (sql) => followedChanges(sql, tenantOf(sql), topic));
   }
 
   async compare(

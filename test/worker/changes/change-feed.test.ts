@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { OpenStream } from "../../../src/changes/live-stream.ts";
+import { LiveStream } from "../../../src/changes/live-stream.ts";
 import type { StreamObject } from "../../../src/objects/stream-object.ts";
 import { TenantObject } from "../../../src/objects/tenant/tenant-object.ts";
 import { type ChainedChange, genesisOf, verifyChain } from "../../../src/registry/change-chain.ts";
@@ -190,7 +190,7 @@ describe("a reader who is far behind", () => {
         return { events: [{ id: String(fetched), name: "change", data: "x".repeat(1_000) }], more: fetched < 50 };
       },
     };
-    const stream = new OpenStream(followed, 60_000, () => {});
+    const stream = new LiveStream(followed, 60_000, () => {});
     const caughtUp = stream.catchUp("t");
     await scheduler.wait(50);
     expect(fetched).toBe(0);
@@ -318,7 +318,7 @@ describe("a stream of a log", () => {
   it("ends when its tenant cannot be read, for the client to come back", async () => {
     const followed = { tenants: ["t"], position: "7", next: () => Promise.reject(new Error("the tenant restarts")) };
     const closed = vi.fn();
-    const stream = new OpenStream(followed, 60_000, closed);
+    const stream = new LiveStream(followed, 60_000, closed);
     const reader = new EventReader(new Response(stream.readable));
     await Promise.all([reader.next(), stream.catchUp("t")]);
     expect([await reader.next(), await reader.next()]).toEqual([{ retry: 2_000 }, undefined]);
