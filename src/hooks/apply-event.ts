@@ -12,7 +12,7 @@ import { findWithdrawn, setWithdrawnStatus, withdrawServer } from "../registry/s
 import type { AppliedEvent, PublisherEvent } from "./contract.ts";
 import type { HookRow } from "./sql/hooks.ts";
 
-interface Arrival {
+interface EventContext {
   hook: HookRow;
   at: string;
   write: WriteContext;
@@ -23,12 +23,16 @@ interface Arrival {
  * for the manifest and for the status apart: an old status must not be lost because a newer manifest came first. A
  * removal concerns both, so one that comes late still takes back a status that was set before it.
  */
-export function applyEvent(sql: SqlStorage, event: PublisherEvent, arrival: Arrival): Result<AppliedEvent, Failure> {
+export function applyEvent(
+  sql: SqlStorage,
+  event: PublisherEvent,
+  arrival: EventContext,
+): Result<AppliedEvent, Failure> {
   switch (event.type) {
     case "manifest.published":
       return inSequence(sql, "manifest", event, arrival, () => takeManifest(sql, event.manifest, arrival));
     case "manifest.changed":
-      return inSequence(sql, "manifest", event, arrival, () => askSources(sql, arrival));
+      return inSequence(sql, "manifest", event, arrival, () => queueRefresh(sql, arrival));
     case "server.status":
       return inSequence(sql, "status", event, arrival, () => setStatus(sql, event.status, arrival));
     case "server.removed": {
@@ -45,11 +49,11 @@ function inSequence(
   sql: SqlStorage,
   aspect: "manifest" | "status",
   { sequence }: PublisherEvent,
-  { hook }: Arrival,
+  { hook }: EventContext,
   apply: () => Result<AppliedEvent, Failure>,
 ): Result<AppliedEvent, Failure> {
   const last = aspect === "manifest" ? hook.manifest_sequence : hook.status_sequence;
-  if (sequence <= last) return ok(present(sql, hook.server, "stale"));
+  if (sequence <= last) return ok(outcomeNow(sql, hook.server, "stale"));
   const applied = apply();
   if (applied.ok) sql.exec(`UPDATE hook SET ${aspect}_sequence = ? WHERE id = ?`, sequence, hook.id);
   return applied;
@@ -58,44 +62,48 @@ function inSequence(
 function takeManifest(
   sql: SqlStorage,
   manifest: Omit<PreparedManifest, "rejected">,
-  { hook, at, write }: Arrival,
+  { hook, at, write }: EventContext,
 ): Result<AppliedEvent, Failure> {
   const published = publish(write, tenantOf(sql), { name: hook.server, subject: `hook ${hook.id}`, at, manifest });
   if (!published.ok) return published;
-  return ok(present(sql, hook.server, published.value.outcome === "unchanged" ? "unchanged" : "applied"));
+  return ok(outcomeNow(sql, hook.server, published.value.outcome === "unchanged" ? "unchanged" : "applied"));
 }
 
-function askSources(sql: SqlStorage, { hook }: Arrival): Result<AppliedEvent, Failure> {
+function queueRefresh(sql: SqlStorage, { hook }: EventContext): Result<AppliedEvent, Failure> {
   const row = findLive(sql, hook.server);
   const sources = row === undefined ? [] : httpSources((JSON.parse(row.config) as ServerConfig).sources);
   if (sources.length === 0) {
     return err(failure("ErrorNoSources", `${hook.server} has no sources to read again; send manifest.published`));
   }
-  return ok(present(sql, hook.server, "queued"));
+  return ok(outcomeNow(sql, hook.server, "queued"));
 }
 
-function setStatus(sql: SqlStorage, status: ServerStatus, { hook, at, write }: Arrival): Result<AppliedEvent, Failure> {
+function setStatus(
+  sql: SqlStorage,
+  status: ServerStatus,
+  { hook, at, write }: EventContext,
+): Result<AppliedEvent, Failure> {
   const row = findLive(sql, hook.server);
   if (row === undefined) {
     const withdrawn = findWithdrawn(sql, hook.server);
     if (withdrawn !== undefined) setWithdrawnStatus(sql, withdrawn, status);
-    return ok(present(sql, hook.server, "unchanged"));
+    return ok(outcomeNow(sql, hook.server, "unchanged"));
   }
   const { status: before = "active", ...config } = JSON.parse(row.config) as ServerConfig;
-  if (before === status) return ok(present(sql, hook.server, "unchanged"));
+  if (before === status) return ok(outcomeNow(sql, hook.server, "unchanged"));
   const next = (status === "active" ? config : { ...config, status }) as ServerConfig;
   const replaced = replaceConfig(write, next, at);
-  return replaced.ok ? ok(present(sql, hook.server, "applied")) : replaced;
+  return replaced.ok ? ok(outcomeNow(sql, hook.server, "applied")) : replaced;
 }
 
-function withdraw(sql: SqlStorage, { hook, at, write }: Arrival): Result<AppliedEvent, Failure> {
-  if (findLive(sql, hook.server) === undefined) return ok(present(sql, hook.server, "unchanged"));
+function withdraw(sql: SqlStorage, { hook, at, write }: EventContext): Result<AppliedEvent, Failure> {
+  if (findLive(sql, hook.server) === undefined) return ok(outcomeNow(sql, hook.server, "unchanged"));
   withdrawServer(write, hook.server, at);
-  return ok(present(sql, hook.server, "applied"));
+  return ok(outcomeNow(sql, hook.server, "applied"));
 }
 
 /** Where the server is now. */
-function present(sql: SqlStorage, server: string, outcome: AppliedEvent["outcome"]): AppliedEvent {
+function outcomeNow(sql: SqlStorage, server: string, outcome: AppliedEvent["outcome"]): AppliedEvent {
   const row = findRow(sql, server);
   const digest = row?.digest ?? undefined;
   return { outcome, generation: row?.generation ?? generationOf(sql), digest };

@@ -30,7 +30,7 @@ export interface Hook {
 }
 
 /** What is needed to judge a message before it is taken. */
-export interface HookGate {
+export interface HookCredentials {
   server: string;
   events: HookEventType[];
   format: HookFormat;
@@ -96,9 +96,9 @@ export interface HooksTenant {
   ): Promise<Result<Hook, Failure>>;
   removeHook(id: string): Promise<Result<{ id: string }, Failure>>;
   /** What a message must meet; undefined if the hook does not exist. */
-  hookGate(id: string): Promise<HookGate | undefined>;
+  hookCredentials(id: string): Promise<HookCredentials | undefined>;
   /** Takes an event that was verified with one of the hook's keys. One message has one effect, however often it comes. */
   receiveEvent(id: string, keyId: string, event: PublisherEvent): Promise<Result<ReceivedEvent, Failure>>;
   /** Records for the owner why a verified message had no effect. */
-  refuseEvent(id: string, message: string, type: string, reason: string): Promise<void>;
+  recordRefusedEvent(id: string, message: string, type: string, reason: string): Promise<void>;
 }

@@ -7,26 +7,26 @@ import { applyEvent } from "./apply-event.ts";
 import type {
   AppliedEvent,
   Hook,
+  HookCredentials,
   HookDelivery,
-  HookGate,
   HookKey,
   NewHook,
   PublisherEvent,
   ReceivedEvent,
 } from "./contract.ts";
-import { findDelivery, listDeliveries, noteDelivery } from "./sql/deliveries.ts";
+import { findDelivery, listDeliveries, recordDelivery } from "./sql/deliveries.ts";
 import {
   changeHook,
   countHooks,
+  credentialsOf,
   deleteHook,
   findHook,
-  gateOf,
-  goodKeys,
   type HookRow,
   hookOf,
   insertHook,
   listHooks,
   rotateKeys,
+  validKeys,
 } from "./sql/hooks.ts";
 
 const mostHooks = 100;
@@ -65,7 +65,7 @@ export class Hooks {
       return err(failure("ErrorTooManyHooks", `A tenant has at most ${mostHooks} hooks; delete one first`));
     }
     insertHook(sql, hook, new Date().toISOString(), subject);
-    return this.#shown(hook.id);
+    return this.#read(hook.id);
   }
 
   list(): Hook[] {
@@ -74,7 +74,7 @@ export class Hooks {
   }
 
   show(id: string): Result<Hook & { deliveries: HookDelivery[] }, Failure> {
-    const hook = this.#shown(id);
+    const hook = this.#read(id);
     return hook.ok ? ok({ ...hook.value, deliveries: listDeliveries(this.#options.sql, id) }) : hook;
   }
 
@@ -82,7 +82,7 @@ export class Hooks {
     const row = this.#find(id);
     if (!row.ok) return row;
     changeHook(this.#options.sql, id, change);
-    return this.#shown(id);
+    return this.#read(id);
   }
 
   rotate(
@@ -96,7 +96,7 @@ export class Hooks {
       return err(failure("ErrorHookInvalid", `The hook has ${wanted}`));
     }
     rotateKeys(this.#options.sql, row.value, key, overlapMs, Date.now());
-    return this.#shown(id);
+    return this.#read(id);
   }
 
   remove(id: string): Result<{ id: string }, Failure> {
@@ -107,9 +107,9 @@ export class Hooks {
   }
 
   /** What a message must meet. Undefined for a hook that there is not. */
-  gate(id: string): HookGate | undefined {
+  credentials(id: string): HookCredentials | undefined {
     const row = this.#find(id);
-    return row.ok ? gateOf(row.value, Date.now()) : undefined;
+    return row.ok ? credentialsOf(row.value, Date.now()) : undefined;
   }
 
   /** Takes an event that was verified with one of the hook's keys. One message has one effect, however often it comes. */
@@ -120,33 +120,33 @@ export class Hooks {
     if (!row.ok) return err(failure("ErrorWebhookUnverified"));
     const hook = row.value;
     if (hook.enabled === 0) return err(failure("ErrorHookDisabled"));
-    if (!goodKeys(hook, Date.now()).some((key) => key.id === keyId)) return err(failure("ErrorWebhookUnverified"));
+    if (!validKeys(hook, Date.now()).some((key) => key.id === keyId)) return err(failure("ErrorWebhookUnverified"));
     const known = findDelivery(sql, id, event.message);
-    if (known !== undefined) return ok(this.#again(hook, known));
+    if (known !== undefined) return ok(this.#duplicateOf(hook, known));
 
     const { message, type, sequence } = event;
     const received = await write(hook, (at) => {
       const applied = applyEvent(sql, event, { hook, at, write: context });
-      if (applied.ok) noteDelivery(sql, id, { message, type, sequence, ...applied.value }, Date.now());
+      if (applied.ok) recordDelivery(sql, id, { message, type, sequence, ...applied.value }, Date.now());
       return applied;
     });
-    if (!received.ok) this.#noteRefusal(id, event, received.error);
+    if (!received.ok) this.#recordRefusal(id, event, received.error);
     else if (received.value.outcome === "queued") refreshSoon(hook.server);
     return received;
   }
 
   /** Keeps for the owner to see why a message that was verified had no effect. */
-  refuse(id: string, message: string, type: string, reason: string): void {
+  recordRefused(id: string, message: string, type: string, reason: string): void {
     if (!this.#find(id).ok || findDelivery(this.#options.sql, id, message) !== undefined) return;
-    noteDelivery(this.#options.sql, id, { message, type, outcome: "refused", reason }, Date.now());
+    recordDelivery(this.#options.sql, id, { message, type, outcome: "refused", reason }, Date.now());
   }
 
-  #noteRefusal(id: string, { message, type, sequence }: PublisherEvent, { message: reason }: Failure): void {
-    noteDelivery(this.#options.sql, id, { message, type, sequence, outcome: "refused", reason }, Date.now());
+  #recordRefusal(id: string, { message, type, sequence }: PublisherEvent, { message: reason }: Failure): void {
+    recordDelivery(this.#options.sql, id, { message, type, sequence, outcome: "refused", reason }, Date.now());
   }
 
   /** What is told of a message that was taken before: where its server is now. */
-  #again({ server }: HookRow, { generation, digest }: HookDelivery): ReceivedEvent {
+  #duplicateOf({ server }: HookRow, { generation, digest }: HookDelivery): ReceivedEvent {
     const head = currentHead(this.#options.sql, server);
     return {
       outcome: "duplicate",
@@ -161,7 +161,7 @@ export class Hooks {
     return row === undefined ? err(failure("ErrorHookNotFound")) : ok(row);
   }
 
-  #shown(id: string): Result<Hook, Failure> {
+  #read(id: string): Result<Hook, Failure> {
     const row = this.#find(id);
     return row.ok ? ok(hookOf(row.value, Date.now())) : row;
   }

@@ -14,7 +14,7 @@ import { refreshNow } from "../registry/read.ts";
 import { verifyGithub } from "../webhooks/github.ts";
 import { importVerifyingKey } from "../webhooks/keys.ts";
 import { verifyWebhook } from "../webhooks/verify.ts";
-import type { HookGate, PublisherEvent, ReceivedEvent } from "./contract.ts";
+import type { HookCredentials, PublisherEvent, ReceivedEvent } from "./contract.ts";
 import type { HooksDeps } from "./deps.ts";
 import { HookEvent } from "./schema.ts";
 
@@ -45,7 +45,7 @@ export function inboundRoutes(app: App, services: HooksDeps): void {
     const read = await readEvent(services, { tenant, name: hook.server }, hook, verified.message, body);
     if (!read.ok) {
       // Told to the sender, and kept for the owner to see.
-      await object.refuseEvent(id, verified.message, read.error.type, read.error.failure.message);
+      await object.recordRefusedEvent(id, verified.message, read.error.type, read.error.failure.message);
       throw new RequestFailed(read.error.failure);
     }
     const received = await object.receiveEvent(id, verified.keyId, read.value);
@@ -88,16 +88,16 @@ async function withRefresh(
 }
 
 /** Made-up paths wake no tenant: the directory knows whom there ever was. */
-async function findGate(services: HooksDeps, tenant: string, id: string): Promise<HookGate | undefined> {
+async function findGate(services: HooksDeps, tenant: string, id: string): Promise<HookCredentials | undefined> {
   if (!tenantPattern.test(tenant) || !/^[0-9a-f-]{36}$/.test(id)) return undefined;
   if (!(await tenantExists(services, tenant))) return undefined;
-  return services.tenant(tenant).hookGate(id);
+  return services.tenant(tenant).hookCredentials(id);
 }
 
 /** The message's id and the key it was signed with; undefined where none of the hook's keys signed it. */
 async function verify(
   c: RequestContext,
-  { format, keys }: HookGate,
+  { format, keys }: HookCredentials,
   body: Uint8Array,
   now: number,
 ): Promise<{ message: string; keyId: string } | undefined> {
@@ -117,7 +117,7 @@ async function verify(
   return undefined;
 }
 
-interface Unread {
+interface InvalidEvent {
   type: string;
   failure: Failure;
 }
@@ -126,41 +126,41 @@ interface Unread {
 async function readEvent(
   services: HooksDeps,
   ref: { tenant: string; name: string },
-  hook: HookGate,
+  hook: HookCredentials,
   message: string,
   body: Uint8Array,
-): Promise<Result<PublisherEvent, Unread>> {
+): Promise<Result<PublisherEvent, InvalidEvent>> {
   // GitHub speaks of a repository, not of a manifest: it is a reason to look again, and has no order.
   if (hook.format === "github") return ok({ message, type: "manifest.changed", sequence: services.now() });
   const { bounds } = services.config;
   const parsed = parseStrictJson(body, { maxDepth: bounds.depth });
-  if (!parsed.ok) return err(unread("", failure("ErrorInvalidBody", `Invalid JSON: ${parsed.error.message}`)));
+  if (!parsed.ok) return err(invalidEvent("", failure("ErrorInvalidBody", `Invalid JSON: ${parsed.error.message}`)));
   const event = eventOf(parsed.value.value);
   if (!event.ok) return event;
   const { type, data } = event.value;
   if (!hook.events.includes(type)) {
     const message = `The hook may not send ${type}; it may send ${hook.events.join(", ")}`;
-    return err(unread(type, failure("ErrorHookEvent", message)));
+    return err(invalidEvent(type, failure("ErrorHookEvent", message)));
   }
   const { sequence, status } = data;
   if (type === "manifest.changed" || type === "server.removed") return ok({ message, type, sequence });
   if (type === "server.status") return ok({ message, type, sequence, status: status ?? "active" });
   const prepared = await prepareDocument(services, ref, { value: data.manifest, issues: parsed.value.issues }, false);
-  if (!prepared.ok) return err(unread(type, prepared.error));
+  if (!prepared.ok) return err(invalidEvent(type, prepared.error));
   const { rejected: _, ...manifest } = prepared.value;
   return ok({ message, type, sequence, manifest });
 }
 
 /** Only the envelope: the manifest in it is judged where every manifest is. */
-function eventOf(value: unknown): Result<HookEvent, Unread> {
+function eventOf(value: unknown): Result<HookEvent, InvalidEvent> {
   const issues = zodIssues(HookEvent, value, "");
   const [first] = issues;
   if (first === undefined) return ok(HookEvent.parse(value));
   const type = typeof value === "object" && value !== null && "type" in value ? String(value.type).slice(0, 64) : "";
   const message = `${failure("ErrorEventInvalid").message}: ${first.path} ${first.message}`;
-  return err(unread(type, failure("ErrorEventInvalid", message, { issues })));
+  return err(invalidEvent(type, failure("ErrorEventInvalid", message, { issues })));
 }
 
-function unread(type: string, reason: Failure): Unread {
+function invalidEvent(type: string, reason: Failure): InvalidEvent {
   return { type, failure: reason };
 }

@@ -31,7 +31,7 @@ export function findDelivery(sql: SqlStorage, hook: string, message: string): Ho
   return row && deliveryOf(row);
 }
 
-export function noteDelivery(sql: SqlStorage, hook: string, delivery: Omit<HookDelivery, "at">, now: number): void {
+export function recordDelivery(sql: SqlStorage, hook: string, delivery: Omit<HookDelivery, "at">, now: number): void {
   const { message, type, sequence = null, outcome, generation = null, digest = null, reason = null } = delivery;
   insert(
     sql,

@@ -1,6 +1,6 @@
 import { insert } from "../../kernel/platform/insert.ts";
 import type { ServerListener } from "../../registry/sql/listener.ts";
-import type { Hook, HookFormat, HookGate, HookKey, NewHook } from "../contract.ts";
+import type { Hook, HookCredentials, HookFormat, HookKey, NewHook } from "../contract.ts";
 import type { HookEventType } from "../schema.ts";
 
 export interface HookRow extends Record<string, SqlStorageValue> {
@@ -51,7 +51,7 @@ export function changeHook(sql: SqlStorage, id: string, change: { enabled?: bool
 /** Puts a key in front; those that were good before are good until the overlap ends. */
 export function rotateKeys(sql: SqlStorage, row: HookRow, key: HookKey, overlapMs: number, now: number): void {
   const until = now + overlapMs;
-  const kept = goodKeys(row, now).map((old) => ({ ...old, until: Math.min(old.until ?? until, until) }));
+  const kept = validKeys(row, now).map((old) => ({ ...old, until: Math.min(old.until ?? until, until) }));
   const keys = [key, ...kept.filter((old) => old.until > now)].slice(0, mostKeys);
   sql.exec("UPDATE hook SET keys = ? WHERE id = ?", JSON.stringify(keys), row.id);
 }
@@ -69,7 +69,7 @@ function deleteHooksOf(sql: SqlStorage, server: string): void {
   sql.exec("DELETE FROM hook WHERE server = ?", server);
 }
 
-export function goodKeys({ keys }: Pick<HookRow, "keys">, now: number): HookKey[] {
+export function validKeys({ keys }: Pick<HookRow, "keys">, now: number): HookKey[] {
   return (JSON.parse(keys) as HookKey[]).filter(({ until }) => until === undefined || until > now);
 }
 
@@ -85,16 +85,16 @@ export function hookOf(row: HookRow, now: number): Hook {
     description: description ?? undefined,
     createdAt,
     createdBy,
-    keys: goodKeys(row, now).map((key) => ({
+    keys: validKeys(row, now).map((key) => ({
       id: key.id,
       until: key.until === undefined ? undefined : new Date(key.until).toISOString(),
     })),
   };
 }
 
-export function gateOf(row: HookRow, now: number): HookGate {
+export function credentialsOf(row: HookRow, now: number): HookCredentials {
   const events = JSON.parse(row.events) as HookEventType[];
-  return { server: row.server, events, format: row.format, enabled: row.enabled === 1, keys: goodKeys(row, now) };
+  return { server: row.server, events, format: row.format, enabled: row.enabled === 1, keys: validKeys(row, now) };
 }
 
 /** The publisher of a server has no way to bring back what its owner took away. */

@@ -272,16 +272,16 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
     return this.#core.hooks.remove(id);
   }
 
-  async hookGate(id: string) {
-    return this.#core.hooks.gate(id);
+  async hookCredentials(id: string) {
+    return this.#core.hooks.credentials(id);
   }
 
   async receiveEvent(...args: Parameters<Hooks["receive"]>) {
     return this.#core.hooks.receive(...args);
   }
 
-  async refuseEvent(...args: Parameters<Hooks["refuse"]>) {
-    this.#core.hooks.refuse(...args);
+  async recordRefusedEvent(...args: Parameters<Hooks["recordRefused"]>) {
+    this.#core.hooks.recordRefused(...args);
   }
 
   async createSubscription(...args: Parameters<Subscriptions["create"]>) {
