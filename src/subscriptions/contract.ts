@@ -37,12 +37,12 @@ export interface Attempt {
 }
 
 /** An address somebody chose, and the host at which they reached the registry to say so. */
-export interface Chosen {
+export interface ChosenAddress {
   url: string;
   ownHost: string;
 }
 
-export interface SubscriptionRequest extends Chosen {
+export interface SubscriptionRequest extends ChosenAddress {
   filters: ChangeFilters;
   description?: string;
 }

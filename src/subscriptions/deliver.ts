@@ -2,7 +2,7 @@ import type { FetchFailureKind } from "../outbound/fetch-failure.ts";
 import type { GuardedFetch } from "../outbound/guarded-fetch.ts";
 import { importSigningKey, type WebhookKey } from "../webhooks/keys.ts";
 import { signWebhook } from "../webhooks/sign.ts";
-import type { Outcome } from "./retry-schedule.ts";
+import type { AttemptOutcome } from "./retry-schedule.ts";
 
 /** How one attempt ended: with an answer, whichever, or without. */
 export type DeliveryResult = { status: number; retryAfter: string | null } | { failure: FetchFailureKind };
@@ -43,7 +43,7 @@ export async function deliver(message: Message, terms: DeliveryTerms): Promise<D
 }
 
 /** The same in the words of the schedule. */
-export function outcomeOf(result: DeliveryResult): Outcome {
+export function outcomeOf(result: DeliveryResult): AttemptOutcome {
   if ("status" in result) return { kind: "answered", ...result };
   return { kind: result.failure === "refused" ? "refused" : "unanswered" };
 }

@@ -7,10 +7,17 @@ import { tenantOf } from "../registry/sql/change-log.ts";
 import type { Attempt } from "./contract.ts";
 import { type DeliveryResult, deliver, outcomeOf } from "./deliver.ts";
 import { changeMessage, testMessage } from "./message.ts";
-import { LONGEST_RETRY_AFTER_MS, nextAttempt, readRetryAfter } from "./retry-schedule.ts";
+import { maxRetryAfterMs, nextAttempt, readRetryAfter } from "./retry-schedule.ts";
 import type { ChangeFilters } from "./schema.ts";
 import { recentAttempts, recordAttempt } from "./sql/attempts.ts";
-import { type DueDelivery, dropDelivery, dueOf, putOff, strikeOff, subscriptionsDue } from "./sql/queue.ts";
+import {
+  type DueDelivery,
+  dropDelivery,
+  dueOf,
+  removeDelivery,
+  rescheduleDelivery,
+  subscriptionsDue,
+} from "./sql/queue.ts";
 import {
   disable,
   findSubscription,
@@ -31,9 +38,9 @@ export interface DeliveriesOptions {
 }
 
 /** The platform lets an object wait for six answers at once. The others are for KV, and for one test. */
-const places = 4;
+const maxConcurrent = 4;
 /** Of those, for one receiver that answers well. One that failed last time gets a single one: it may be slow, too. */
-const placesOfOne = 2;
+const maxPerSubscription = 2;
 
 const defaultDeadlineMs = 15_000;
 
@@ -94,14 +101,14 @@ export class Deliveries {
 
   /** What to attempt now, from whoever was served longest ago. */
   #next(): DueDelivery | undefined {
-    if (this.#underway.size >= places) return undefined;
+    if (this.#underway.size >= maxConcurrent) return undefined;
     const { sql } = this.#storage;
     const now = this.#options.now();
     const turn = (id: string) => this.#servedAt.get(id) ?? 0;
     for (const id of subscriptionsDue(sql, now).sort((a, b) => turn(a) - turn(b))) {
       const own = [...this.#underway.values()].filter((other) => other === id).length;
-      if (own >= (this.#failing.has(id) ? 1 : placesOfOne)) continue;
-      const due = dueOf(sql, id, now, placesOfOne).find((delivery) => !this.#underway.has(messageId(delivery)));
+      if (own >= (this.#failing.has(id) ? 1 : maxPerSubscription)) continue;
+      const due = dueOf(sql, id, now, maxPerSubscription).find((delivery) => !this.#underway.has(messageId(delivery)));
       if (due !== undefined) return due;
     }
     return undefined;
@@ -128,7 +135,7 @@ export class Deliveries {
   async #attempt(due: DueDelivery, message: string): Promise<void> {
     const { sql } = this.#storage;
     const row = findSubscription(sql, due.subscription);
-    if (row === undefined) return strikeOff(sql, due.subscription, due.generation);
+    if (row === undefined) return removeDelivery(sql, due.subscription, due.generation);
     const filters = JSON.parse(row.filters) as ChangeFilters;
     const body = changeMessage(sql, tenantOf(sql), { ...due, filters });
     // The log has been cut off before it.
@@ -151,7 +158,7 @@ export class Deliveries {
     const next = nextAttempt(outcome, due.attempt, now(), random());
     if (next.kind === "delivered") {
       this.#failing.delete(row.id);
-      strikeOff(sql, row.id, due.generation);
+      removeDelivery(sql, row.id, due.generation);
     } else {
       this.#failing.add(row.id);
     }
@@ -159,8 +166,8 @@ export class Deliveries {
     if (current === undefined) return;
     const isCurrent = current.version === row.version;
     if (next.kind === "retry" && isCurrent) {
-      putOff(sql, due, next);
-      this.#keepSilence(row.id, result);
+      rescheduleDelivery(sql, due, next);
+      this.#honourRetryAfter(row.id, result);
     }
     if (next.kind === "disable" && isCurrent) {
       disable(sql, row.id, next.reason, new Date(now()).toISOString());
@@ -170,9 +177,9 @@ export class Deliveries {
   }
 
   /** A receiver that asks for time means all of its messages, not the one that happened to ask. */
-  #keepSilence(id: string, result: DeliveryResult): void {
+  #honourRetryAfter(id: string, result: DeliveryResult): void {
     if (!("status" in result) || (result.status !== 429 && result.status !== 503)) return;
-    const until = readRetryAfter(result.retryAfter, this.#options.now(), LONGEST_RETRY_AFTER_MS);
+    const until = readRetryAfter(result.retryAfter, this.#options.now(), maxRetryAfterMs);
     if (until !== undefined) {
       this.#storage.sql.exec("UPDATE subscription SET not_before = ? WHERE id = ?", until, id);
     }

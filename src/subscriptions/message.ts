@@ -1,6 +1,6 @@
 import { byteLength } from "../kernel/text.ts";
 import { type ChangeRow, changeOf } from "../registry/sql/change-log.ts";
-import { type ChangeFilters, isWanted } from "./schema.ts";
+import { type ChangeFilters, matchesFilters } from "./schema.ts";
 
 /** Standard Webhooks asks for less than 20 kB; the envelope with the longest tenant takes a few hundred bytes. */
 const mostBytes = 20_000;
@@ -28,7 +28,7 @@ export function changeMessage(
   let more = false;
   for (const row of rows) {
     const change = changeOf(row);
-    if (!isWanted(filters, change)) continue;
+    if (!matchesFilters(filters, change)) continue;
     timestamp ??= change.at;
     room -= sizeOf(change) + 1;
     more = room < 0;

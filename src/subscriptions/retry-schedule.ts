@@ -22,23 +22,23 @@ const delays = [
   ...[2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour],
 ];
 
-export const MAX_ATTEMPTS = delays.length;
+export const maxAttempts = delays.length;
 
 /** An attempt comes up to this much later than its delay says, so that what failed together does not return together. */
-const JITTER = 0.2;
+const jitterShare = 0.2;
 
 /** The longest that a subscriber may put an attempt off. */
-export const LONGEST_RETRY_AFTER_MS = 24 * hour;
+export const maxRetryAfterMs = 24 * hour;
 
 /** How an attempt to deliver ended. */
-export type Outcome =
+export type AttemptOutcome =
   | { kind: "answered"; status: number; retryAfter: string | null }
   /** No answer in time, or none at all. */
   | { kind: "unanswered" }
   /** Nothing was sent: the address is not one that the registry asks. */
   | { kind: "refused" };
 
-export type Next =
+export type NextStep =
   | { kind: "delivered" }
   | { kind: "retry"; at: number; attempt: number }
   /** `gone`: the subscriber said so. `refused`: its address may not be asked. `dead`: no attempt is left. */
@@ -48,7 +48,7 @@ export type Next =
  * What follows an attempt. Only 2xx is success: a redirect is a failure like any other, as a subscription is to one
  * address. `attempt` counts from 1 and is the one that just ended, at `now` (milliseconds); `random` is in [0, 1).
  */
-export function nextAttempt(outcome: Outcome, attempt: number, now: number, random: number): Next {
+export function nextAttempt(outcome: AttemptOutcome, attempt: number, now: number, random: number): NextStep {
   if (outcome.kind === "refused") return { kind: "disable", reason: "refused" };
   if (outcome.kind === "answered") {
     if (outcome.status >= 200 && outcome.status < 300) return { kind: "delivered" };
@@ -56,9 +56,8 @@ export function nextAttempt(outcome: Outcome, attempt: number, now: number, rand
   }
   const delay = delays[attempt];
   if (delay === undefined) return { kind: "disable", reason: "dead" };
-  const scheduled = now + Math.round(delay * (1 + JITTER * random));
-  const asked =
-    outcome.kind === "answered" ? readRetryAfter(outcome.retryAfter, now, LONGEST_RETRY_AFTER_MS) : undefined;
+  const scheduled = now + Math.round(delay * (1 + jitterShare * random));
+  const asked = outcome.kind === "answered" ? readRetryAfter(outcome.retryAfter, now, maxRetryAfterMs) : undefined;
   // A subscriber may ask for more time, not for less: the schedule also spares the registry.
   return { kind: "retry", at: Math.max(scheduled, asked ?? 0), attempt: attempt + 1 };
 }

@@ -10,7 +10,7 @@ const listPath = "/api/subscriptions";
 const onePath = "/api/subscriptions/:tenant/:id";
 
 /** A secret is shown once and kept by nobody in between. */
-const unkept = { "Cache-Control": "no-store" };
+const noStore = { "Cache-Control": "no-store" };
 
 /** Who is told of a tenant's changes. All of it is for those who may publish there. */
 export function subscriptionsRoutes(app: App, services: SubscriptionsDeps): void {
@@ -34,7 +34,7 @@ export function subscriptionsRoutes(app: App, services: SubscriptionsDeps): void
     const { url, filters = {}, description } = parseBody(NewSubscription, document, "ErrorSubscriptionInvalid");
     const request = { url, filters, ownHost: hostOf(c), description };
     const created = unwrap(await object(tenant).createSubscription(writer, request));
-    return sendData(c, services, { tenant, ...created }, { status: 201, headers: unkept });
+    return sendData(c, services, { tenant, ...created }, { status: 201, headers: noStore });
   });
 
   app.get(listPath, async (c) => {
@@ -64,7 +64,7 @@ export function subscriptionsRoutes(app: App, services: SubscriptionsDeps): void
     const document = await readDocument(c, { ...limits, whenEmpty: {} });
     const { overlapSeconds } = parseBody(SecretRotation, document, "ErrorSubscriptionInvalid");
     const rotated = unwrap(await object(tenant).rotateSubscription(writer, id, overlapSeconds));
-    return sendData(c, services, { tenant, ...rotated }, { headers: unkept });
+    return sendData(c, services, { tenant, ...rotated }, { headers: noStore });
   });
 
   app.post(`${onePath}/test`, async (c) => {

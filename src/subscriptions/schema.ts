@@ -4,7 +4,7 @@ import { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { Change } from "../registry/change-chain.ts";
 
 /** Whether a change is one that was asked for. */
-export function isWanted(
+export function matchesFilters(
   { servers, kinds, classifications }: ChangeFilters,
   { server, kind, classification }: Pick<Change, "server" | "kind" | "classification">,
 ): boolean {

@@ -7,11 +7,11 @@ import { type AddressPolicyFor, checkAddress } from "../outbound/address.ts";
 import type { AsOf, Writer } from "../registry/contract.ts";
 import { generationOf } from "../registry/sql/change-log.ts";
 import { generateSecret } from "../webhooks/keys.ts";
-import type { Attempt, Chosen, Subscription, SubscriptionRequest } from "./contract.ts";
+import type { Attempt, ChosenAddress, Subscription, SubscriptionRequest } from "./contract.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { SubscriptionChange } from "./schema.ts";
 import { recentAttempts } from "./sql/attempts.ts";
-import { forgetUnwanted, skipThePast, startOver } from "./sql/queue.ts";
+import { removeUnwanted, resetAttempts, startAtCurrentGeneration } from "./sql/queue.ts";
 import {
   countSubscriptions,
   deleteSubscription,
@@ -64,15 +64,15 @@ export class Subscriptions {
 
   create(writer: Writer, request: SubscriptionRequest): Result<Subscription & { secret: string }, Failure> {
     return this.#write(writer, (now) => {
-      const refused = this.#objection(request);
-      if (refused !== undefined) return err(refused);
+      const error = this.#checkAddress(request);
+      if (error !== undefined) return err(error);
       if (countSubscriptions(this.#sql) >= mostSubscriptions) {
         return err(failure("ErrorTooManySubscriptions", `A tenant has at most ${mostSubscriptions} subscriptions`));
       }
       const id = `sub_${bytesToHex(crypto.getRandomValues(new Uint8Array(16)))}`;
       const secret = generateSecret();
       insertSubscription(this.#sql, { id, ...request, secrets: [{ text: secret }] }, writer.subject, isoTime(now));
-      skipThePast(this.#sql);
+      startAtCurrentGeneration(this.#sql);
       const created = this.#read(id);
       return created.ok ? ok({ ...created.value, secret }) : created;
     });
@@ -152,13 +152,13 @@ export class Subscriptions {
     const found = requireSubscription(sql, id);
     if (!found.ok) return found;
     const { url, filters, description, enabled } = change;
-    const refused = url === undefined ? undefined : this.#objection({ url, ownHost });
-    if (refused !== undefined) return err(refused);
+    const error = url === undefined ? undefined : this.#checkAddress({ url, ownHost });
+    if (error !== undefined) return err(error);
 
     if (description !== undefined) sql.exec("UPDATE subscription SET description = ? WHERE id = ?", description, id);
     if (filters !== undefined) {
       sql.exec("UPDATE subscription SET filters = ? WHERE id = ?", JSON.stringify(filters), id);
-      forgetUnwanted(sql, id, filters);
+      removeUnwanted(sql, id, filters);
     }
     const moved = url !== undefined && url !== found.value.url;
     if (moved) {
@@ -171,7 +171,7 @@ export class Subscriptions {
     }
     const started = enabled === true && found.value.state === "disabled";
     if (started) {
-      skipThePast(sql);
+      startAtCurrentGeneration(sql);
       sql.exec(
         `UPDATE subscription SET state = 'active', reason = NULL, since = ?, not_before = 0, version = version + 1
          WHERE id = ?`,
@@ -179,7 +179,7 @@ export class Subscriptions {
         id,
       );
     }
-    if (moved || started) startOver(sql, id, now);
+    if (moved || started) resetAttempts(sql, id, now);
     if (enabled === false) disable(sql, id, "paused", isoTime(now));
     return this.#read(id);
   }
@@ -190,7 +190,7 @@ export class Subscriptions {
   }
 
   /** Which rule refuses an address is not said: who can tell them apart has a map of what is inside. */
-  #objection({ url, ownHost }: Chosen): Failure | undefined {
+  #checkAddress({ url, ownHost }: ChosenAddress): Failure | undefined {
     return checkAddress(url, this.#options.policyFor(ownHost)).ok ? undefined : failure("ErrorAddressRefused");
   }
 

@@ -7,7 +7,7 @@ import { tenantOf } from "../../registry/sql/change-log.ts";
 import { bodyText, parseBodySubject } from "../../registry/sql/revisions.ts";
 import { currentHead } from "../../registry/sql/servers.ts";
 import type { Deliveries } from "../../subscriptions/deliveries.ts";
-import { oweDeliveries } from "../../subscriptions/sql/queue.ts";
+import { enqueueDeliveries } from "../../subscriptions/sql/queue.ts";
 import { directoryOf, watcherOf } from "../stubs.ts";
 import { DirectoryFeed } from "./directory-feed.ts";
 import type { Projections } from "./outbox.ts";
@@ -50,7 +50,7 @@ export function createProjections(
     settleDirectory: () => feed.settle(),
     watchers: () => watchers(sql, Date.now()),
     tellWatcher: (watcher) => watcherOf(env, watcher, objectUsage).notify(tenantOf(sql)),
-    oweSubscribers: (server) => oweDeliveries(sql, server, Date.now()),
+    oweSubscribers: (server) => enqueueDeliveries(sql, server, Date.now()),
     tellSubscribers: () => void deliveries.drain(),
   };
 }

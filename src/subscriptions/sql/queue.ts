@@ -1,6 +1,6 @@
 import type { Change } from "../../registry/change-chain.ts";
 import { generationOf } from "../../registry/sql/change-log.ts";
-import { type ChangeFilters, isWanted } from "../schema.ts";
+import { type ChangeFilters, matchesFilters } from "../schema.ts";
 
 /**
  * Messages that wait to be delivered, one a subscription and generation. A row is written in the transaction that makes
@@ -25,7 +25,7 @@ export interface DueDelivery {
  * Puts down a message for everyone who asked for what the write at hand changed, inside its transaction. A write that
  * changed nothing adds no generation; the marker tells.
  */
-export function oweDeliveries(sql: SqlStorage, server: string, now: number): void {
+export function enqueueDeliveries(sql: SqlStorage, server: string, now: number): void {
   const active = sql
     .exec<{ id: string; filters: string }>("SELECT id, filters FROM subscription WHERE state = 'active'")
     .toArray();
@@ -35,7 +35,7 @@ export function oweDeliveries(sql: SqlStorage, server: string, now: number): voi
   const kinds = kindsOfChange(sql, server, generation);
   for (const { id, filters } of active) {
     const wanted = JSON.parse(filters) as ChangeFilters;
-    if (!kinds.some((change) => isWanted(wanted, { ...change, server }))) continue;
+    if (!kinds.some((change) => matchesFilters(wanted, { ...change, server }))) continue;
     sql.exec(
       `INSERT INTO delivery (subscription, generation, server, attempt, due_at) VALUES (?, ?, ?, 1, ?)
        ON CONFLICT DO NOTHING`,
@@ -60,7 +60,7 @@ function kindsOfChange(sql: SqlStorage, server: string, generation: number): Pic
 }
 
 /** What has happened so far is nothing to tell of. Called when a subscription starts. */
-export function skipThePast(sql: SqlStorage): void {
+export function startAtCurrentGeneration(sql: SqlStorage): void {
   moveMarker(sql, generationOf(sql));
 }
 
@@ -87,15 +87,15 @@ function dropOldest(sql: SqlStorage, subscription: string): void {
 
 /** Gives a message up, and lets the subscription show it. */
 export function dropDelivery(sql: SqlStorage, subscription: string, generation: number): void {
-  strikeOff(sql, subscription, generation);
+  removeDelivery(sql, subscription, generation);
   sql.exec("UPDATE subscription SET dropped = dropped + 1 WHERE id = ?", subscription);
 }
 
-export function strikeOff(sql: SqlStorage, subscription: string, generation: number): void {
+export function removeDelivery(sql: SqlStorage, subscription: string, generation: number): void {
   sql.exec("DELETE FROM delivery WHERE subscription = ? AND generation = ?", subscription, generation);
 }
 
-export function putOff(sql: SqlStorage, due: DueDelivery, next: { at: number; attempt: number }): void {
+export function rescheduleDelivery(sql: SqlStorage, due: DueDelivery, next: { at: number; attempt: number }): void {
   sql.exec(
     "UPDATE delivery SET attempt = ?, due_at = ? WHERE subscription = ? AND generation = ?",
     next.attempt,
@@ -106,12 +106,12 @@ export function putOff(sql: SqlStorage, due: DueDelivery, next: { at: number; at
 }
 
 /** All that waits starts over: the address was mended. */
-export function startOver(sql: SqlStorage, subscription: string, now: number): void {
+export function resetAttempts(sql: SqlStorage, subscription: string, now: number): void {
   sql.exec("UPDATE delivery SET attempt = 1, due_at = ? WHERE subscription = ?", now, subscription);
 }
 
 /** Takes out what waits and is no longer asked for. */
-export function forgetUnwanted(sql: SqlStorage, subscription: string, filters: ChangeFilters): void {
+export function removeUnwanted(sql: SqlStorage, subscription: string, filters: ChangeFilters): void {
   const waiting = sql
     .exec<{ server: string; generation: number }>(
       "SELECT server, generation FROM delivery WHERE subscription = ?",
@@ -120,7 +120,8 @@ export function forgetUnwanted(sql: SqlStorage, subscription: string, filters: C
     .toArray();
   for (const { server, generation } of waiting) {
     const kinds = kindsOfChange(sql, server, generation);
-    if (!kinds.some((change) => isWanted(filters, { ...change, server }))) strikeOff(sql, subscription, generation);
+    if (!kinds.some((change) => matchesFilters(filters, { ...change, server })))
+      removeDelivery(sql, subscription, generation);
   }
 }
 

@@ -1,10 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MAX_ATTEMPTS, nextAttempt, type Outcome, readRetryAfter } from "../../../src/subscriptions/retry-schedule.ts";
+import {
+  type AttemptOutcome,
+  maxAttempts,
+  nextAttempt,
+  readRetryAfter,
+} from "../../../src/subscriptions/retry-schedule.ts";
 
 const now = Date.parse("2027-01-15T08:00:00Z");
 const [second, minute, hour] = [1_000, 60_000, 3_600_000];
-const answered = (status: number, retryAfter: string | null = null): Outcome => ({
+const answered = (status: number, retryAfter: string | null = null): AttemptOutcome => ({
   kind: "answered",
   status,
   retryAfter,
@@ -12,7 +17,7 @@ const answered = (status: number, retryAfter: string | null = null): Outcome => 
 
 describe("after an attempt", () => {
   it.each([200, 201, 202, 204, 299])("%i is success", (status) => {
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       expect(nextAttempt(answered(status), attempt, now, 0)).toEqual({ kind: "delivered" });
     }
   });
@@ -29,7 +34,7 @@ describe("after an attempt", () => {
   });
 
   it("410 disables at once, and so does an address that is refused", () => {
-    for (const attempt of [1, 5, MAX_ATTEMPTS]) {
+    for (const attempt of [1, 5, maxAttempts]) {
       expect(nextAttempt(answered(410, "5"), attempt, now, 0)).toEqual({ kind: "disable", reason: "gone" });
       expect(nextAttempt({ kind: "refused" }, attempt, now, 0)).toEqual({ kind: "disable", reason: "refused" });
     }
@@ -38,7 +43,7 @@ describe("after an attempt", () => {
 
 describe("the schedule", () => {
   /** Every attempt of a delivery that keeps failing, as the time since the one before, and how it ends. */
-  function failing(outcome: Outcome, random: number) {
+  function failing(outcome: AttemptOutcome, random: number) {
     const waits: number[] = [];
     let [at, attempt] = [now, 1];
     for (;;) {
@@ -54,7 +59,7 @@ describe("the schedule", () => {
     const hours = [2, 5, 10, 14, 20, 24].map((count) => count * hour);
     expect(waits).toEqual([5 * second, 5 * minute, 30 * minute, ...hours]);
     expect(next).toEqual({ kind: "disable", reason: "dead" });
-    expect(MAX_ATTEMPTS).toBe(10);
+    expect(maxAttempts).toBe(10);
   });
 
   it("gives up on 5xx, 4xx and 3xx alike, also where more time is asked for", () => {

@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { setNextAlarm } from "../../../src/objects/tenant/outbox.ts";
 import { recordChanges } from "../../../src/registry/sql/change-log.ts";
-import { oweDeliveries } from "../../../src/subscriptions/sql/queue.ts";
+import { enqueueDeliveries } from "../../../src/subscriptions/sql/queue.ts";
 import { drained } from "../support/registry.ts";
 import { Bench, changed, member, newTenant, onBench, publish, registry, stub, tenant } from "./delivery-bench.ts";
 import { isSignedWith, Receiver, standInForTheNetwork } from "./receiver.ts";
@@ -262,7 +262,7 @@ describe("a process that dies between the commit and the delivery", () => {
     await runInDurableObject(stub(), async (_, { storage }) => {
       storage.transactionSync(() => {
         recordChanges(storage.sql, "s", new Date().toISOString(), [changed()], 100);
-        oweDeliveries(storage.sql, "s", Date.now());
+        enqueueDeliveries(storage.sql, "s", Date.now());
       });
       await storage.setAlarm(Date.now() + 60_000);
     });

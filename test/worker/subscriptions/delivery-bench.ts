@@ -6,7 +6,7 @@ import type { AddressPolicy } from "../../../src/outbound/address.ts";
 import { recordChanges } from "../../../src/registry/sql/change-log.ts";
 import { Deliveries } from "../../../src/subscriptions/deliveries.ts";
 import type { ChangeFilters, SubscriptionChange } from "../../../src/subscriptions/schema.ts";
-import { oweDeliveries } from "../../../src/subscriptions/sql/queue.ts";
+import { enqueueDeliveries } from "../../../src/subscriptions/sql/queue.ts";
 import { Subscriptions } from "../../../src/subscriptions/subscriptions.ts";
 import { capabilities, drained, Registry, token, tools } from "../support/registry.ts";
 import { Receiver } from "./receiver.ts";
@@ -94,7 +94,7 @@ export class Bench {
   write(changes: NewChange[] = [changed()], keep = 100_000): number {
     return this.storage.transactionSync(() => {
       const { generation } = recordChanges(this.sql, "s", new Date(this.now).toISOString(), changes, keep);
-      oweDeliveries(this.sql, "s", this.now);
+      enqueueDeliveries(this.sql, "s", this.now);
       return generation;
     });
   }
