@@ -35,7 +35,7 @@ export interface Services {
   readLimiter: RateLimiter;
   negotiations: RateLimiter;
   /** Looks at the sources of one server that callers ask for: each makes requests to somebody else. */
-  refreshes: RateLimiter;
+  refreshLimiter: RateLimiter;
   tenant: (name: string) => Tenant;
   /** Made anew for each use, as every stub is: one belongs to the request that made it. */
   directory: () => Directory;
@@ -84,7 +84,7 @@ export function createServices(env: Env, surroundings: Surroundings = {}): Servi
     authenticator: new Authenticator(tokenRules(config), now),
     readLimiter: new RateLimiter(config.readLimit),
     negotiations: new RateLimiter(config.negotiateLimit),
-    refreshes: new RateLimiter({ rate: 1, burst: 20 }),
+    refreshLimiter: new RateLimiter({ rate: 1, burst: 20 }),
     tenant,
     directory: () => directoryOf(env, operations),
     sessions: new Sessions({

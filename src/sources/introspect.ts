@@ -9,8 +9,8 @@ import {
   type SourceRequest,
 } from "./contract.ts";
 import { type Connection, connect } from "./mcp-connection.ts";
-import { isFinal } from "./mcp-failure.ts";
-import { valueFault } from "./mcp-items.ts";
+import { stopsDetection } from "./mcp-failure.ts";
+import { jsonValueError } from "./mcp-items.ts";
 import { type ListReading, readList } from "./mcp-lists.ts";
 import { createTraffic, type Fetch } from "./mcp-traffic.ts";
 
@@ -23,11 +23,11 @@ export interface IntrospectionDeps {
 }
 
 /** A server may learn a newer revision while it still speaks the old one: that is looked for once a day. */
-const ERA_MS = 24 * 60 * 60 * 1_000;
+const eraLifetimeMs = 24 * 60 * 60 * 1_000;
 /** However long a server wants its own description to be believed. */
-const MAX_DISCOVER_MS = 60 * 60 * 1_000;
+const maxDiscoverMs = 60 * 60 * 1_000;
 /** A description that is larger is asked for each time. */
-const MAX_DISCOVER_LENGTH = 64 * 1_024;
+const maxDiscoverLength = 64 * 1_024;
 
 interface Step {
   era: Era;
@@ -57,7 +57,7 @@ export async function introspectSource(
       const read = connected.ok ? await readAll(connected.value, step, bounds, deps.now) : connected;
       // It answered a handshake just now, so this is how it speaks, and a failure is its own.
       const isSettled = connected.ok && discover === undefined;
-      if (read.ok || isSettled || isFinal(read.error)) return read;
+      if (read.ok || isSettled || stopsDetection(read.error)) return read;
       failures.set(era, read.error);
     }
   } finally {
@@ -72,10 +72,10 @@ function stepsFor({ type, remembered }: SourceRequest, now: number): Step[] {
   const newestFirst: Era[] = ["2026-07-28", "2025-streamable"];
   const eras: Era[] = type === "sse" ? ["sse", ...newestFirst] : [...newestFirst, "sse"];
   const steps = eras.map((era): Step => ({ era }));
-  if (remembered === undefined || !isWithin(remembered.at, ERA_MS, now)) return steps;
+  if (remembered === undefined || !isWithin(remembered.at, eraLifetimeMs, now)) return steps;
 
   const { era, at, discover } = remembered;
-  const ttlMs = typeof discover?.ttlMs === "number" ? Math.min(discover.ttlMs, MAX_DISCOVER_MS) : 0;
+  const ttlMs = typeof discover?.ttlMs === "number" ? Math.min(discover.ttlMs, maxDiscoverMs) : 0;
   if (discover !== undefined && isWithin(at, ttlMs, now)) return [{ era, memory: remembered, discover }, ...steps];
   // Asked anew, the newest revision is also detected anew.
   const first: Step = era === "2026-07-28" ? { era } : { era, memory: remembered };
@@ -107,8 +107,8 @@ async function readAll(
 }
 
 function remember({ era, discover }: Connection, at: number): RememberedEra {
-  if (discover === undefined || valueFault(discover) !== undefined) return { era, at };
-  return JSON.stringify(discover).length > MAX_DISCOVER_LENGTH ? { era, at } : { era, at, discover };
+  if (discover === undefined || jsonValueError(discover) !== undefined) return { era, at };
+  return JSON.stringify(discover).length > maxDiscoverLength ? { era, at } : { era, at, discover };
 }
 
 function readingOf(

@@ -36,7 +36,7 @@ export function lastReading(manifest: StoredManifest, url: string, isFirst: bool
 }
 
 /** A reading with what the last one had in lists that could not be read to their end. */
-export function withLast(
+export function fillFromLast(
   reading: ReadSource["reading"],
   incomplete: readonly ListName[],
   last: ReadSource["reading"],

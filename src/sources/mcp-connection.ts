@@ -4,10 +4,10 @@ import { withTimeout } from "../kernel/timeout.ts";
 import { service, version } from "../kernel/version.ts";
 import type { Era } from "../registry/contract.ts";
 import type { DeclaredItem, ListName, SourceFailure, SourceRequest } from "./contract.ts";
-import { createSafeLine, failureOf, rpcErrorOf, type SafeLine } from "./mcp-failure.ts";
+import { createSafeLine, failureOf, type Redact, rpcErrorOf } from "./mcp-failure.ts";
 import type * as Sdk from "./mcp-sdk.ts";
 import type { Traffic } from "./mcp-traffic.ts";
-import { createTransport, takeResultsOff } from "./mcp-transport.ts";
+import { captureRawResults, createTransport } from "./mcp-transport.ts";
 
 export interface Connection {
   readonly era: Era;
@@ -17,7 +17,7 @@ export interface Connection {
   readonly instructions: string | undefined;
   readonly discover: Record<string, unknown> | undefined;
   readonly listChanged: boolean;
-  readonly safeLine: SafeLine;
+  readonly safeLine: Redact;
   /** Whether the server says that it has this list. */
   offers(list: ListName): boolean;
   /** One page as it came; an absent one where the server has no such method after all. */
@@ -48,7 +48,7 @@ const announcedBy = {
   resourceTemplates: "resources",
 } as const satisfies Record<ListName, string>;
 
-const METHOD_NOT_FOUND = -32601;
+const methodNotFound = -32601;
 
 /** Speaks to a source in one era. Detection is a matter of trying one after the other, so nothing falls back here. */
 export async function connect(
@@ -67,7 +67,7 @@ export async function connect(
       inputRequired: { autoFulfill: false },
     },
   );
-  const lists = takeResultsOff(transport);
+  const lists = captureRawResults(transport);
   const close = async () => {
     await endSession().catch(() => {});
     await transport.close().catch(() => {});
@@ -113,7 +113,7 @@ export async function connect(
       } catch (error) {
         // No capability announces templates alone, so a server with resources may well lack the method. Any other list
         // that was announced and is not there is a contradiction, and no proof that its items are gone.
-        const isUnknown = rpcErrorOf(error, sdk)?.code === METHOD_NOT_FOUND;
+        const isUnknown = rpcErrorOf(error, sdk)?.code === methodNotFound;
         if (isUnknown && list === "resourceTemplates") return ok(undefined);
         return err(failed(error, method, method));
       }

@@ -6,17 +6,17 @@ import type * as Sdk from "./mcp-sdk.ts";
 import type { Exchange, Traffic } from "./mcp-traffic.ts";
 
 /** Turns what somebody else wrote into a line that can be stored and shown. */
-export type SafeLine = (text: string) => string;
+export type Redact = (text: string) => string;
 
-const MAX_LINE = 200;
+const maxLineLength = 200;
 /** Shorter words of a header are too common to be searched for, and too short to be a secret. */
-const MIN_SECRET = 6;
+const minSecretLength = 6;
 
 /** A server may send back whatever it was sent: the values of the headers are taken out of all it says. */
-export function createSafeLine(headers: Record<string, string>): SafeLine {
+export function createSafeLine(headers: Record<string, string>): Redact {
   const secrets = Object.values(headers)
     .flatMap((value) => [value, ...value.split(/\s+/)])
-    .filter((secret) => secret.length >= MIN_SECRET)
+    .filter((secret) => secret.length >= minSecretLength)
     .sort((a, b) => b.length - a.length);
   return (text) => {
     // A secret that is cut in two by the clipping would not be found any more.
@@ -25,21 +25,21 @@ export function createSafeLine(headers: Record<string, string>): SafeLine {
       .toWellFormed()
       .replace(/[\p{C}\s]+/gu, " ")
       .trim();
-    return clip(line, MAX_LINE);
+    return clip(line, maxLineLength);
   };
 }
 
-interface Circumstances {
+interface FailureContext {
   /** What was asked, as the message names it. */
   asked: string;
   exchange: Exchange | undefined;
   stopped: Traffic["stopped"];
   sdk: typeof Sdk;
-  safeLine: SafeLine;
+  safeLine: Redact;
 }
 
 /** Why a request came to nothing: first what was seen on the wire, and only then what the SDK says of it. */
-export function failureOf(thrown: unknown, circumstances: Circumstances): SourceFailure {
+export function failureOf(thrown: unknown, circumstances: FailureContext): SourceFailure {
   const { asked, exchange = {}, stopped, sdk, safeLine } = circumstances;
   const { status } = exchange;
   if (stopped !== undefined) return bounded[stopped];
@@ -69,7 +69,7 @@ export function failureOf(thrown: unknown, circumstances: Circumstances): Source
 }
 
 /** Reasons that asking in another way would not change. */
-export function isFinal({ reason, httpStatus }: SourceFailure): boolean {
+export function stopsDetection({ reason, httpStatus }: SourceFailure): boolean {
   const settled: SourceFailureReason[] = ["gated", "refused", "unreachable", "timeout", "too-large"];
   // A gateway that answers for a server says nothing about how the server speaks; a 500 may be its way to say no.
   const isElsewhere = reason === "unavailable" && httpStatus !== 500 && httpStatus !== 501;

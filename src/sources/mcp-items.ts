@@ -9,17 +9,17 @@ import type { DeclaredItem, ListName } from "./contract.ts";
  * judgement to itself; this is the same one.
  */
 
-const KEY = "x-mcp-header";
-const TYPES: readonly unknown[] = ["string", "integer", "boolean"];
+const headerAnnotation = "x-mcp-header";
+const headerTypes: readonly unknown[] = ["string", "integer", "boolean"];
 
 /** Where a property is not always there, or not alone: a header cannot be made from it. */
-const UNREACHABLE = [
+const unreachableKeywords = [
   ...["items", "prefixItems", "contains", "additionalProperties", "unevaluatedProperties", "unevaluatedItems"],
   ...["propertyNames", "patternProperties", "dependentSchemas", "oneOf", "anyOf", "allOf", "not", "if", "then", "else"],
   ...["$defs", "definitions"],
 ];
 /** Of those, the ones that hold schemas by name. */
-const NAMED = ["patternProperties", "dependentSchemas", "$defs", "definitions"];
+const schemaMapKeywords = ["patternProperties", "dependentSchemas", "$defs", "definitions"];
 
 /** What is wrong with the header annotations of an input schema, if anything. The schema must not be deep. */
 export function headerAnnotationFault(inputSchema: unknown): string | undefined {
@@ -33,19 +33,20 @@ function faultOf(
 ): string | undefined {
   if (typeof schema !== "object" || schema === null) return undefined;
   const fields = schema as Record<string, unknown>;
-  if (KEY in fields) {
-    if (isRoot || !isReachable) return `${KEY} stands where no header can be made from it`;
-    const fault = nameFault(fields[KEY], taken);
+  if (headerAnnotation in fields) {
+    if (isRoot || !isReachable) return `${headerAnnotation} stands where no header can be made from it`;
+    const fault = nameFault(fields[headerAnnotation], taken);
     if (fault !== undefined) return fault;
-    if (!TYPES.includes(fields.type)) return `${KEY} is on a property that is no string, integer or boolean`;
+    if (!headerTypes.includes(fields.type))
+      return `${headerAnnotation} is on a property that is no string, integer or boolean`;
   }
   for (const child of childrenOf(fields.properties)) {
     const fault = faultOf(child, { isRoot: false, isReachable }, taken);
     if (fault !== undefined) return fault;
   }
-  for (const keyword of UNREACHABLE) {
+  for (const keyword of unreachableKeywords) {
     const value = fields[keyword];
-    const isSeveral = Array.isArray(value) || NAMED.includes(keyword);
+    const isSeveral = Array.isArray(value) || schemaMapKeywords.includes(keyword);
     for (const child of isSeveral ? childrenOf(value) : [value]) {
       const fault = faultOf(child, { isRoot: false, isReachable: false }, taken);
       if (fault !== undefined) return fault;
@@ -55,8 +56,8 @@ function faultOf(
 }
 
 function nameFault(name: unknown, taken: Set<string>): string | undefined {
-  if (typeof name !== "string" || !httpToken.test(name)) return `${KEY} is not the name of a header`;
-  if (taken.has(name.toLowerCase())) return `two properties have the same ${KEY}`;
+  if (typeof name !== "string" || !httpToken.test(name)) return `${headerAnnotation} is not the name of a header`;
+  if (taken.has(name.toLowerCase())) return `two properties have the same ${headerAnnotation}`;
   taken.add(name.toLowerCase());
   return undefined;
 }
@@ -70,13 +71,13 @@ function childrenOf(value: unknown): unknown[] {
 const keys = { tools: "name", prompts: "name", resources: "uri", resourceTemplates: "uriTemplate" } as const;
 
 /** As deep as a document that is published may be. */
-const MAX_DEPTH = 64;
+const maxDepth = 64;
 
 /** A hostile list can be wrong in every item, and a reader looks at the first ones. */
-const NAMED_FAULTS = 5;
+const maxNamedErrors = 5;
 
 /** The items of a list that something can be made of, as they are, and a word about each of the others. */
-export function soundItems(list: ListName, era: Era, items: unknown[], firstNumber: number) {
+export function validItems(list: ListName, era: Era, items: unknown[], firstNumber: number) {
   const sound: DeclaredItem[] = [];
   const faults: string[] = [];
   items.forEach((item, index) => {
@@ -87,16 +88,16 @@ export function soundItems(list: ListName, era: Era, items: unknown[], firstNumb
   return { sound, faults };
 }
 
-export function firstFaults(faults: string[]): string[] {
-  const more = faults.length - NAMED_FAULTS;
-  return more <= 0 ? faults : [...faults.slice(0, NAMED_FAULTS), `and ${more} more items were left out`];
+export function firstErrors(faults: string[]): string[] {
+  const more = faults.length - maxNamedErrors;
+  return more <= 0 ? faults : [...faults.slice(0, maxNamedErrors), `and ${more} more items were left out`];
 }
 
 function itemFault(list: ListName, era: Era, item: unknown): string | undefined {
   if (!isObject(item)) return "it is not an object";
   const key = keys[list];
   if (typeof item[key] !== "string" || item[key] === "") return `it has no ${key}`;
-  const fault = valueFault(item);
+  const fault = jsonValueError(item);
   if (fault !== undefined || list !== "tools" || era !== "2026-07-28") return fault;
   const annotation = headerAnnotationFault(item.inputSchema);
   return annotation === undefined ? undefined : `${item.name}: ${annotation}`;
@@ -106,12 +107,12 @@ function itemFault(list: ListName, era: Era, item: unknown): string | undefined 
  * Why a value that came as JSON cannot be kept, though JSON.parse takes it: whoever walks it by recursion dies of its
  * depth, and a number too large for a double has no canonical form.
  */
-export function valueFault(value: unknown, levels = MAX_DEPTH): string | undefined {
+export function jsonValueError(value: unknown, levels = maxDepth): string | undefined {
   if (typeof value === "number" && !Number.isFinite(value)) return "it has a number that is out of range";
   if (typeof value !== "object" || value === null) return undefined;
-  if (levels === 0) return `it nests deeper than ${MAX_DEPTH} levels`;
+  if (levels === 0) return `it nests deeper than ${maxDepth} levels`;
   for (const child of Object.values(value)) {
-    const fault = valueFault(child, levels - 1);
+    const fault = jsonValueError(child, levels - 1);
     if (fault !== undefined) return fault;
   }
   return undefined;

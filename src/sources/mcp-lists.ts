@@ -1,6 +1,6 @@
 import type { DeclaredItem, ListName, SourceBounds, SourceFailure } from "./contract.ts";
 import type { Connection } from "./mcp-connection.ts";
-import { firstFaults, soundItems } from "./mcp-items.ts";
+import { firstErrors, validItems } from "./mcp-items.ts";
 
 export interface ListReading {
   list: ListName;
@@ -24,7 +24,7 @@ export async function readList(connection: Connection, list: ListName, bounds: S
   let received = 0;
 
   const end = (whyEarly?: string): ListReading => {
-    reading.warnings.push(...firstFaults(faults.map(connection.safeLine)));
+    reading.warnings.push(...firstErrors(faults.map(connection.safeLine)));
     if (whyEarly !== undefined) {
       reading.isComplete = false;
       reading.warnings.push(whyEarly);
@@ -50,7 +50,7 @@ export async function readList(connection: Connection, list: ListName, bounds: S
       return end(message);
     }
     takeHints(reading, connection, answer.value);
-    const { sound, faults: left } = soundItems(list, connection.era, items, received + 1);
+    const { sound, faults: left } = validItems(list, connection.era, items, received + 1);
     faults.push(...left);
     received += items.length;
     const room = bounds.items - reading.items.length;

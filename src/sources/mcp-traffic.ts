@@ -27,9 +27,9 @@ export interface Traffic {
 }
 
 /** A session is ended also when the time for reading it is over. */
-const GOODBYE_MS = 1_000;
+const sessionCloseMs = 1_000;
 /** Handshakes, notifications and answers to pings, beside the pages of four lists. */
-const OTHER_REQUESTS = 32;
+const maxOtherRequests = 32;
 
 export function createTraffic(fetch: Fetch, bounds: SourceBounds): Traffic {
   const controller = new AbortController();
@@ -38,7 +38,7 @@ export function createTraffic(fetch: Fetch, bounds: SourceBounds): Traffic {
   let stopped: Traffic["stopped"];
   let bytes = 0;
   // A source may put questions to its client, each of which would be answered by a request.
-  let requestsLeft = 4 * bounds.pages + OTHER_REQUESTS;
+  let requestsLeft = 4 * bounds.pages + maxOtherRequests;
 
   const stop = (bound: NonNullable<Traffic["stopped"]>) => {
     if (stopped !== undefined) return;
@@ -94,7 +94,7 @@ export function createTraffic(fetch: Fetch, bounds: SourceBounds): Traffic {
       if (requestsLeft < 0) stop("too-large");
 
       const isGoodbye = init.method === "DELETE";
-      const bound = isGoodbye ? AbortSignal.timeout(GOODBYE_MS) : controller.signal;
+      const bound = isGoodbye ? AbortSignal.timeout(sessionCloseMs) : controller.signal;
       const signal = init.signal ? AbortSignal.any([bound, init.signal]) : bound;
       try {
         const response = await fetch(input, { ...init, signal });

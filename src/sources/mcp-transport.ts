@@ -36,14 +36,14 @@ export function createTransport(sdk: typeof Sdk, request: SourceRequest, era: Er
 }
 
 /** Under its own name beside what the SDK asks of a list. */
-const DECLARED = "dev.rollcall/declared";
+const declaredResult = "dev.rollcall/declared";
 
 /**
  * The SDK judges a page as a whole: one item without a name, or a missing cache hint, and the page is lost. In its own
  * lists it also leaves out the keys that it does not know. So results are put aside before it sees them, behind empty
  * lists that pass. `resultType` stays, because it tells the eras apart.
  */
-export function takeResultsOff(transport: AnyTransport) {
+export function captureRawResults(transport: AnyTransport) {
   let isStarted = false;
   transport.onmessage = (message: Sdk.JSONRPCMessage) => {
     if (!isStarted || !("result" in message)) return;
@@ -52,7 +52,7 @@ export function takeResultsOff(transport: AnyTransport) {
     message.result = {
       ...("resultType" in result ? { resultType: result.resultType } : {}),
       ...{ tools: [], prompts: [], resources: [], resourceTemplates: [], ttlMs: 0, cacheScope: "private" },
-      [DECLARED]: result,
+      [declaredResult]: result,
     };
   };
   return {
@@ -60,7 +60,7 @@ export function takeResultsOff(transport: AnyTransport) {
       isStarted = true;
     },
     declared: (answer: Record<string, unknown>): DeclaredItem => {
-      const declared = answer[DECLARED];
+      const declared = answer[declaredResult];
       return isObject(declared) ? declared : {};
     },
   };

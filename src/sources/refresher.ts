@@ -15,7 +15,7 @@ import { storedManifest } from "../registry/sql/revisions.ts";
 import { bumpOverlay, findLive } from "../registry/sql/servers.ts";
 import { type ReadableSource, recordProbe, type SourceRow, sourceRows } from "../registry/sql/source-rows.ts";
 import { introspectSource } from "./introspect.ts";
-import { lastReading, withLast } from "./last-reading.ts";
+import { fillFromLast, lastReading } from "./last-reading.ts";
 import { failuresOf, findingOf, rejectionText, type SourceRead, unpublishable, untilNext } from "./refresh-outcome.ts";
 import { nextRefreshMs, probeState } from "./schedule.ts";
 import { type ReadSource, sourceManifest } from "./source-manifest.ts";
@@ -29,7 +29,7 @@ export interface RefresherOptions {
   /** Headers with which a source lets the registry in; none where it needs none. */
   credentials: (source: ReadableSource) => Record<string, string>;
   /** Whether an address may not be asked at all. */
-  isRefused: (url: string) => boolean;
+  isBlockedUrl: (url: string) => boolean;
   /** Fields of a server that are not for its sources to say. */
   fixedFields: (server: string) => Record<string, unknown>;
   write: <T extends { generation: number }>(
@@ -65,16 +65,16 @@ export class Refresher {
       )
       .toArray();
     // Put off first: an alarm that rings meanwhile must not find them due again.
-    for (const { subject } of due) this.#putOff(subject);
+    for (const { subject } of due) this.#reschedule(subject);
     const look = ({ subject }: { subject: string }) =>
-      this.join(subject).catch((cause) => {
+      this.refreshShared(subject).catch((cause) => {
         console.error(JSON.stringify({ event: "refresh", server: subject, cause: String(cause) }));
       });
     await Promise.all(due.map(look));
   }
 
   /** A look that is under way, or one that starts now: enough for whoever only wants to know what there is. */
-  join(server: string): Promise<Refreshed | RefreshSkipped> {
+  refreshShared(server: string): Promise<Refreshed | RefreshSkipped> {
     return this.#running.get(server) ?? this.#start(server);
   }
 
@@ -82,7 +82,7 @@ export class Refresher {
    * A look that starts now or later, for whoever knows of a change: one that is under way may have read before it. All
    * who ask meanwhile share the one that comes after.
    */
-  refresh(server: string): Promise<Refreshed | RefreshSkipped> {
+  refreshNew(server: string): Promise<Refreshed | RefreshSkipped> {
     const running = this.#running.get(server);
     if (running === undefined) return this.#start(server);
     const known = this.#next.get(server);
@@ -91,19 +91,19 @@ export class Refresher {
       .catch(() => {})
       .then(() => {
         this.#next.delete(server);
-        return this.join(server);
+        return this.refreshShared(server);
       });
     this.#next.set(server, next);
     return next;
   }
 
   #start(server: string): Promise<Refreshed | RefreshSkipped> {
-    const started = this.#look(server).finally(() => this.#running.delete(server));
+    const started = this.#refreshOnce(server).finally(() => this.#running.delete(server));
     this.#running.set(server, started);
     return started;
   }
 
-  async #look(server: string, attempt = 1): Promise<Refreshed | RefreshSkipped> {
+  async #refreshOnce(server: string, attempt = 1): Promise<Refreshed | RefreshSkipped> {
     const { sql } = this.#options;
     const rows = findLive(sql, server) === undefined ? [] : sourceRows(sql, server);
     if (rows.length === 0) {
@@ -111,18 +111,18 @@ export class Refresher {
       return "no-sources";
     }
     // Before anything is asked: whatever happens below, it is tried again.
-    this.#putOff(server);
+    this.#reschedule(server);
     const reads = await Promise.all(rows.map((row) => this.#semaphore.run(() => this.#read(row))));
-    const put = await this.#putDown(server, reads);
+    const put = await this.#store(server, reads);
     if (put !== "superseded" || attempt === tries) return put;
-    return this.#look(server, attempt + 1);
+    return this.#refreshOnce(server, attempt + 1);
   }
 
   async #read(row: SourceRow): Promise<SourceRead> {
-    const { fetch, credentials, isRefused } = this.#options;
+    const { fetch, credentials, isBlockedUrl } = this.#options;
     const source = JSON.parse(row.config) as ReadableSource;
     // Judged as it was written, before anything makes it look better.
-    if (isRefused(source.url)) {
+    if (isBlockedUrl(source.url)) {
       return { source, row, read: err({ reason: "refused", message: "Its address is not one that may be asked" }) };
     }
     const remembered = row.remembered === null ? undefined : (JSON.parse(row.remembered) as RememberedEra);
@@ -130,7 +130,7 @@ export class Refresher {
     return { source, row, read: await introspectSource(request, { fetch, now: Date.now }) };
   }
 
-  #putOff(server: string): void {
+  #reschedule(server: string): void {
     enqueueTask(
       this.#options.sql,
       "refresh",
@@ -139,7 +139,7 @@ export class Refresher {
     );
   }
 
-  async #putDown(server: string, reads: SourceRead[]): Promise<Refreshed | "superseded"> {
+  async #store(server: string, reads: SourceRead[]): Promise<Refreshed | "superseded"> {
     const prepared = reads.some(({ read }) => read.ok) ? await this.#prepare(server, reads) : undefined;
     if (prepared === undefined) return this.#write(server, reads);
     if (!prepared.ok) return this.#write(server, unpublishable(reads, prepared.error));
@@ -235,7 +235,7 @@ export class Refresher {
       const manifest = last();
       const before = manifest === undefined ? undefined : lastReading(manifest, source.url, index === 0);
       if (!read.ok) return before === undefined ? [] : [{ ...source, reading: before }];
-      const reading = before === undefined ? read.value : withLast(read.value, read.value.incomplete, before);
+      const reading = before === undefined ? read.value : fillFromLast(read.value, read.value.incomplete, before);
       return [{ ...source, reading }];
     });
     const { manifest, warnings } = sourceManifest(server, sources);

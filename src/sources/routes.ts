@@ -13,7 +13,7 @@ export function refreshRoutes(app: App, services: SourcesDeps): void {
     const ref = serverRef(c);
     await authorizeWrite(c, services, ref.tenant);
     readQuery(c, []);
-    consumeRateLimit(services, services.refreshes, `${ref.tenant}/${ref.name}`);
+    consumeRateLimit(services, services.refreshLimiter, `${ref.tenant}/${ref.name}`);
     const refreshed = await refreshNow(services, ref, { anew: true });
     if (refreshed === "superseded")
       throw requestError("ErrorUnavailable", "The sources changed while they were read; try again");

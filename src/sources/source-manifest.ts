@@ -2,7 +2,7 @@ import { described, type ListName, listNames, withoutSecrets } from "../formats/
 import { clipText, createWarnings, withLineFeeds } from "../formats/text.ts";
 import { isObject } from "../kernel/json.ts";
 import { sections } from "../manifest/schema/manifest.ts";
-import { type Offer, settleNames } from "./unique-names.ts";
+import { type SourceItem, settleNames } from "./unique-names.ts";
 
 type Item = Record<string, unknown>;
 
@@ -25,7 +25,7 @@ export interface SourceManifest {
 }
 
 /** Room for all that a server says of itself, beside which the other fields of a manifest still fit. */
-const MAX_INFO = 65_536;
+const maxInfoCharacters = 65_536;
 
 /**
  * What the sources of one server offer, as one manifest to publish. It depends on nothing but what was read, and not on
@@ -40,7 +40,7 @@ export function sourceManifest(server: string, sources: readonly ReadSource[]): 
   const mcpVersion = sources[0]?.reading.protocolVersion;
   if (mcpVersion !== undefined) manifest.mcpVersion = mcpVersion;
   const instructions = sources.flatMap(({ reading }) => reading.instructions ?? []).join("\n\n");
-  const fitting = clipText(instructions, MAX_INFO, "what the server tells its users", warnings);
+  const fitting = clipText(instructions, maxInfoCharacters, "what the server tells its users", warnings);
   if (fitting !== undefined) manifest.instructions = fitting;
 
   for (const list of listNames) {
@@ -52,7 +52,7 @@ export function sourceManifest(server: string, sources: readonly ReadSource[]): 
   return { manifest, warnings: warnings.all() };
 }
 
-function offersOf(server: string, { id, url, reading }: ReadSource, list: ListName): Offer[] {
+function offersOf(server: string, { id, url, reading }: ReadSource, list: ListName): SourceItem[] {
   const provenance = {
     server,
     serverUrl: withoutSecrets(url),
@@ -61,7 +61,7 @@ function offersOf(server: string, { id, url, reading }: ReadSource, list: ListNa
   } as const;
   return reading[list].map((item) => ({
     source: id,
-    item: { ...described(withoutClaims(item), list, provenance), provider: "mcp" },
+    item: { ...described(withoutReservedFields(item), list, provenance), provider: "mcp" },
   }));
 }
 
@@ -69,7 +69,7 @@ function offersOf(server: string, { id, url, reading }: ReadSource, list: ListNa
  * An item without what is not its own to say: where it was found and how it is called is what was seen, not what it
  * claims; its id and whether it is switched on are the registry's.
  */
-function withoutClaims({ id: _id, enabled: _enabled, lastSynced: _lastSynced, ...item }: Item): Item {
+function withoutReservedFields({ id: _id, enabled: _enabled, lastSynced: _lastSynced, ...item }: Item): Item {
   const { metadata } = item;
   if (!isObject(metadata)) return item;
   const { discovery: _discovery, mcp, ...others } = metadata;
@@ -82,7 +82,7 @@ function withoutClaims({ id: _id, enabled: _enabled, lastSynced: _lastSynced, ..
 /** Icons can be of any size, and an oversized header would refuse the whole manifest. */
 function fittingInfo(info: Item): Item {
   const plain = typeof info.description === "string" ? { ...info, description: withLineFeeds(info.description) } : info;
-  if (JSON.stringify(plain).length <= MAX_INFO) return plain;
+  if (JSON.stringify(plain).length <= maxInfoCharacters) return plain;
   const { name, version } = plain;
   return { name, version };
 }

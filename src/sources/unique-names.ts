@@ -6,7 +6,7 @@ import { sections } from "../manifest/schema/manifest.ts";
 type Item = Record<string, unknown>;
 
 /** An item of one of a server's sources. */
-export interface Offer {
+export interface SourceItem {
   source: string;
   item: Item;
 }
@@ -15,15 +15,15 @@ export interface Offer {
  * Items of several sources under names that differ. A name that two sources give is taken from both: if the first kept
  * it, the second could slip into its place the day the first drops it. A URI is an address and stays; the first has it.
  */
-export function settleNames(list: ListName, offers: readonly Offer[], warnings: Warnings): Item[] {
+export function settleNames(list: ListName, offers: readonly SourceItem[], warnings: Warnings): Item[] {
   const distinct = withoutRepeats(list, offers, warnings);
   const named = list === "tools" || list === "prompts" ? qualified(list, distinct, warnings) : distinct;
   return firstOfEach(list, named, warnings).map(({ item }) => item);
 }
 
-const keyOf = (list: ListName, { item }: Offer) => sections[list].key(item);
+const keyOf = (list: ListName, { item }: SourceItem) => sections[list].key(item);
 
-function withoutRepeats(list: ListName, offers: readonly Offer[], warnings: Warnings): Offer[] {
+function withoutRepeats(list: ListName, offers: readonly SourceItem[], warnings: Warnings): SourceItem[] {
   const seen = new Set<string>();
   return offers.filter((offer) => {
     const name = JSON.stringify([offer.source, keyOf(list, offer)]);
@@ -32,16 +32,16 @@ function withoutRepeats(list: ListName, offers: readonly Offer[], warnings: Warn
   });
 }
 
-function qualified(list: "tools" | "prompts", offers: Offer[], warnings: Warnings): Offer[] {
+function qualified(list: "tools" | "prompts", offers: SourceItem[], warnings: Warnings): SourceItem[] {
   const names = offers.map((offer) => keyOf(list, offer));
   // A name made here can meet one that was unique so far, which then needs one, too; each offer changes once at most.
   for (let hasChanged = true; hasChanged; ) {
     hasChanged = false;
     const groups = Map.groupBy(offers.keys(), (index) => names[index]);
     for (const [name, group] of groups) {
-      const bare = group.filter((index) => names[index] === keyOf(list, offers[index] as Offer));
+      const bare = group.filter((index) => names[index] === keyOf(list, offers[index] as SourceItem));
       if (group.length < 2 || bare.length === 0) continue;
-      for (const index of bare) names[index] = `${prefixOf((offers[index] as Offer).source)}.${name}`;
+      for (const index of bare) names[index] = `${prefixOf((offers[index] as SourceItem).source)}.${name}`;
       hasChanged = true;
       const called = bare.map((index) => names[index]).join(" and ");
       warnings.add(`${list}: ${JSON.stringify(name)} is offered more than once, so it is called ${called}`);
@@ -50,7 +50,7 @@ function qualified(list: "tools" | "prompts", offers: Offer[], warnings: Warning
   return offers.map((offer, index) => renamed(list, offer, names[index] as string));
 }
 
-function renamed(list: "tools" | "prompts", offer: Offer, name: string): Offer {
+function renamed(list: "tools" | "prompts", offer: SourceItem, name: string): SourceItem {
   const { item } = offer;
   if (item.name === name) return offer;
   const { metadata } = item;
@@ -62,7 +62,7 @@ function renamed(list: "tools" | "prompts", offer: Offer, name: string): Offer {
   };
 }
 
-function firstOfEach(list: ListName, offers: Offer[], warnings: Warnings): Offer[] {
+function firstOfEach(list: ListName, offers: SourceItem[], warnings: Warnings): SourceItem[] {
   const holders = new Map<string, string>();
   return offers.filter((offer) => {
     const key = keyOf(list, offer);
@@ -73,7 +73,7 @@ function firstOfEach(list: ListName, offers: Offer[], warnings: Warnings): Offer
   });
 }
 
-function quoted(list: ListName, offer: Offer): string {
+function quoted(list: ListName, offer: SourceItem): string {
   return JSON.stringify(keyOf(list, offer).slice(0, 128));
 }
 

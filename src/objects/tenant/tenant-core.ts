@@ -85,7 +85,7 @@ export class TenantCore {
       context: this.context,
       bounds: this.#config.bounds,
       fetch: sourceFetch(this.#config),
-      isRefused: (url) => isRefusedSource(this.#config, url),
+      isBlockedUrl: (url) => isRefusedSource(this.#config, url),
       fixedFields: (server) => {
         const document = presentDocument(this.sql, server);
         return document === undefined ? {} : manifestFields(document);

@@ -237,7 +237,7 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
 
   async refresh(name: string, { anew }: { anew: boolean }): Promise<Refreshed | RefreshSkipped> {
     if (!this.#core.isReady) return "no-sources";
-    return anew ? this.#core.refresher.refresh(name) : this.#core.refresher.join(name);
+    return anew ? this.#core.refresher.refreshNew(name) : this.#core.refresher.refreshShared(name);
   }
 
   async sources(name: string): Promise<SourceDetail[]> {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { CapabilityKind } from "../../../src/manifest/schema/capability.ts";
 import { sections } from "../../../src/manifest/schema/manifest.ts";
 import type { StoredManifest } from "../../../src/manifest/stored.ts";
-import { lastReading, withLast } from "../../../src/sources/last-reading.ts";
+import { fillFromLast, lastReading } from "../../../src/sources/last-reading.ts";
 import { type ReadSource, sourceManifest } from "../../../src/sources/source-manifest.ts";
 
 const tool = (name: string) => ({ name, description: `Does ${name}.`, inputSchema: { type: "object" } });
@@ -54,8 +54,8 @@ describe("the last reading of a source", () => {
 
   it("fills a list that could not be read to its end, without bringing back what the rest replaced", () => {
     const [before, now] = [source("one", ["a", "b"]), source("one", ["b", "c"])];
-    const { tools } = withLast(now.reading, ["tools"], before.reading);
+    const { tools } = fillFromLast(now.reading, ["tools"], before.reading);
     expect(tools.map(({ name }) => name)).toEqual(["b", "c", "a"]);
-    expect(withLast(now.reading, [], before.reading).tools).toHaveLength(2);
+    expect(fillFromLast(now.reading, [], before.reading).tools).toHaveLength(2);
   });
 });
