@@ -7,7 +7,7 @@ import type { Writer, Written } from "../registry/contract.ts";
 import type { ServerVersion, VersionOutcome } from "./contract.ts";
 import type { OfficialDeps } from "./deps.ts";
 import { ServerJson, type StatusUpdate } from "./schema.ts";
-import { claimedUrls, keptDocument, nameObjection, placeOf } from "./server-json.ts";
+import { claimedUrls, nameObjection, placeOf, withoutForeignMeta } from "./server-json.ts";
 
 /** Publishing and judging a server.json, and the life of its versions afterwards. */
 
@@ -39,9 +39,9 @@ export async function publishServerJson(
   writer: Writer,
   submitted: ServerJson,
 ): Promise<Result<{ version: ServerVersion; generation: number }, Failure>> {
-  const document = keptDocument(submitted);
+  const document = withoutForeignMeta(submitted);
   const { name } = placeOf(document.name);
-  const published = await withRemotes(services, document.name, claimedUrls(document), () =>
+  const published = await withClaimedRemotes(services, document.name, claimedUrls(document), () =>
     services.tenant(writer.tenant).publishVersion(writer, { name, document }),
   );
   if (!published.ok) return published;
@@ -67,7 +67,7 @@ export async function changeVersions(
   const urls = returning
     .filter(({ version, status }) => status === "deleted" && (only === undefined || version === only))
     .flatMap(({ document }) => claimedUrls(JSON.parse(document) as ServerJson));
-  const changed = await withRemotes(services, server, [...new Set(urls)], () =>
+  const changed = await withClaimedRemotes(services, server, [...new Set(urls)], () =>
     tenant.changeStatus(writer, name, only, update),
   );
   if (changed.ok) await services.heads.confirm(changed.value.head);
@@ -75,7 +75,7 @@ export async function changeVersions(
 }
 
 /** Claims the addresses first, so that of two servers that want one at the same time only one goes on. */
-async function withRemotes(
+async function withClaimedRemotes(
   services: OfficialDeps,
   server: string,
   urls: readonly string[],

@@ -22,7 +22,7 @@ interface Meta {
   headers?: Record<string, string>;
 }
 
-export async function answer(
+export async function sendWithEtag(
   c: RequestContext,
   services: OfficialDeps,
   body: unknown,
@@ -47,7 +47,7 @@ export function officialRoutes(app: App, services: OfficialDeps): void {
       const origin = publicOrigin(c, services.config);
       const servers = items.map((item) => serverResponse(item, origin));
       const metadata = { nextCursor, count: servers.length };
-      return answer(
+      return sendWithEtag(
         c,
         services,
         { servers, metadata },
@@ -61,7 +61,7 @@ export function officialRoutes(app: App, services: OfficialDeps): void {
       const versions = unwrap(await officialVersions(services, officialName(c), includeDeleted));
       const origin = publicOrigin(c, services.config);
       const servers = versions.map((item) => serverResponse(item, origin));
-      return answer(c, services, { servers, metadata: { count: servers.length } });
+      return sendWithEtag(c, services, { servers, metadata: { count: servers.length } });
     });
 
     app.get(`${prefix}/servers/:serverName/versions/:version`, async (c) => {
@@ -69,7 +69,7 @@ export function officialRoutes(app: App, services: OfficialDeps): void {
       const includeDeleted = booleanParam("include_deleted", readQuery(c, ["include_deleted"]).include_deleted);
       const { version } = c.req.param();
       const found = unwrap(await officialVersion(services, officialName(c), version, includeDeleted));
-      return answer(c, services, serverResponse(found, publicOrigin(c, services.config)));
+      return sendWithEtag(c, services, serverResponse(found, publicOrigin(c, services.config)));
     });
 
     app.post(`${prefix}/validate`, async (c) => {
@@ -85,7 +85,7 @@ export function officialRoutes(app: App, services: OfficialDeps): void {
         severity: "error",
         reference: rule,
       }));
-      return answer(c, services, { valid: issues.length === 0, issues });
+      return sendWithEtag(c, services, { valid: issues.length === 0, issues });
     });
 
     for (const [path, body] of [

@@ -22,7 +22,7 @@ export function nameObjection(name: string): string | undefined {
 }
 
 /** The document as it is kept: all of it but what registries, not publishers, say under `_meta`. */
-export function keptDocument(document: ServerJson): ServerJson {
+export function withoutForeignMeta(document: ServerJson): ServerJson {
   const kept = Object.entries(document).flatMap(([key, value]): [string, unknown][] => {
     if (key !== "_meta") return [[key, value]];
     const said = document._meta?.[publisherProvided];
@@ -38,7 +38,7 @@ export function manifestFields(document: Record<string, unknown>): Record<string
 }
 
 /** Fields of a manifest that a server.json speaks for, whether it has them or not. */
-export const spokenFor: readonly string[] = [
+export const serverJsonFields: readonly string[] = [
   ...["title", "description", "version", "websiteUrl", "repository", "icons", "remotes", "packages", "_meta"],
 ];
 

@@ -8,7 +8,7 @@ import { refreshNow } from "../registry/read.ts";
 import type { OfficialDeps } from "./deps.ts";
 import { changeVersions, invalidServerJson, publishServerJson, serverJsonIssues } from "./publish.ts";
 import { serverResponse } from "./response.ts";
-import { answer, officialName, officialPrefixes } from "./routes.ts";
+import { officialName, officialPrefixes, sendWithEtag } from "./routes.ts";
 import { OfficialName, type ServerJson, StatusUpdate } from "./schema.ts";
 import { placeOf } from "./server-json.ts";
 
@@ -29,31 +29,31 @@ export function officialWriteRoutes(app: App, services: OfficialDeps): void {
       if (issues.length > 0 || writer === undefined) throw new RequestFailed(invalidServerJson(issues));
       const { version, generation } = unwrap(await publishServerJson(services, writer, document.value as ServerJson));
       readRemotes(c, services, document.value as ServerJson);
-      return answer(c, services, serverResponse(version, publicOrigin(c, services.config)), { generation });
+      return sendWithEtag(c, services, serverResponse(version, publicOrigin(c, services.config)), { generation });
     });
 
     app.patch(`${prefix}/servers/:serverName/versions/:version/status`, async (c) => {
       const { version } = c.req.param();
       const [changed] = await statusChange(c, services, version);
       if (changed === undefined) throw requestError("ErrorVersionNotFound");
-      return answer(c, services, changed);
+      return sendWithEtag(c, services, changed);
     });
 
     app.patch(`${prefix}/servers/:serverName/status`, async (c) => {
       const servers = await statusChange(c, services, undefined);
-      return answer(c, services, { updatedCount: servers.length, servers });
+      return sendWithEtag(c, services, { updatedCount: servers.length, servers });
     });
 
     const version = `${prefix}/servers/:serverName/versions/:version`;
-    const neither = async (c: RequestContext): Promise<never> => {
+    const rejectImmutable = async (c: RequestContext): Promise<never> => {
       const principal = await authenticate(c, services, "registry:publish");
       readQuery(c, []);
       writerOf(principal, officialName(c));
       const instead = "A published version never changes: publish another, or set its status";
       throw requestError("ErrorNotImplemented", instead);
     };
-    app.put(version, neither);
-    app.delete(version, neither);
+    app.put(version, rejectImmutable);
+    app.delete(version, rejectImmutable);
 
     for (const [path, allow] of [
       ["publish", "POST"],

@@ -7,10 +7,10 @@ import { objectUsage } from "../../kernel/platform/usage.ts";
 import type { ListedVersion, TakenRemote, VersionQuery } from "../../official/contract.ts";
 import {
   applyVersions,
+  deleteDerived,
   dropVersions,
-  endDerived,
   findVersions,
-  settleDerived,
+  replaceDerived,
   versionNamed,
   versionsOf,
 } from "../../official/sql/directory-versions.ts";
@@ -170,9 +170,9 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
     if (!isPublic && moved > 0) dropItems(this.#sql, entry);
     if (isPublic && items !== undefined) applyItems(this.#sql, entry, items);
     if (listed && !isPublic && moved > 0) dropVersions(this.#sql, entry);
-    if (!listed) endDerived(this.#sql, entry, generation, entry.endedAt ?? new Date().toISOString());
+    if (!listed) deleteDerived(this.#sql, entry, generation, entry.endedAt ?? new Date().toISOString());
     if (versions !== undefined) applyVersions(this.#sql, entry, versions.changed);
-    if (isPublic && versions !== undefined) settleDerived(this.#sql, entry, versions.derived);
+    if (isPublic && versions !== undefined) replaceDerived(this.#sql, entry, versions.derived);
     return moved > 0 || (items !== undefined && items.changed.length > 0) ? "changed" : "known";
   }
 

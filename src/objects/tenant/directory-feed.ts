@@ -1,6 +1,6 @@
 import type { ServerVersion } from "../../official/contract.ts";
 import { type VersionBatch, versionBatch } from "../../official/sql/directory-batch.ts";
-import { markAllPending, strikeVersionOff } from "../../official/sql/tenant-versions.ts";
+import { markAllPending, markSent } from "../../official/sql/tenant-versions.ts";
 import type { ServerConfig } from "../../registry/schema.ts";
 import { tenantOf } from "../../registry/sql/change-log.ts";
 import { enqueueTask } from "../../registry/sql/outbox-table.ts";
@@ -65,7 +65,7 @@ export class DirectoryFeed {
   settle(): void {
     for (const item of this.#taken.values()) removePending(this.#sql, item);
     this.#taken.clear();
-    for (const { server, version } of this.#takenVersions.values()) strikeVersionOff(this.#sql, server, version);
+    for (const { server, version } of this.#takenVersions.values()) markSent(this.#sql, server, version);
     this.#takenVersions.clear();
   }
 

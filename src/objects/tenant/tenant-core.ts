@@ -6,8 +6,8 @@ import { countedStorage, type ObjectStorage } from "../../kernel/platform/counte
 import { RateLimiter } from "../../kernel/rate-limit.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { manifestFields } from "../../official/server-json.ts";
-import type { VersionWork } from "../../official/sql/publish-version.ts";
-import { officialVersions, presentDocument } from "../../official/sql/tenant-versions.ts";
+import type { VersionContext } from "../../official/sql/publish-version.ts";
+import { latestDocument, officialVersions } from "../../official/sql/tenant-versions.ts";
 import type { AsOf, Writer, Written } from "../../registry/contract.ts";
 import { generationOf, tenantOf } from "../../registry/sql/change-log.ts";
 import { notifyAll, type WriteContext } from "../../registry/sql/listener.ts";
@@ -87,7 +87,7 @@ export class TenantCore {
       fetch: sourceFetch(this.#config),
       isBlockedUrl: (url) => isRefusedSource(this.#config, url),
       fixedFields: (server) => {
-        const document = presentDocument(this.sql, server);
+        const document = latestDocument(this.sql, server);
         return document === undefined ? {} : manifestFields(document);
       },
       credentials: (source) => sourceHeaders(this.#config, tenantOf(this.sql), source),
@@ -175,7 +175,7 @@ export class TenantCore {
     this.#state.waitUntil(this.#outbox.drain());
   }
 
-  versionWork({ tenant, subject }: Writer, at: string): VersionWork {
+  versionWork({ tenant, subject }: Writer, at: string): VersionContext {
     const mayAsk = (url: string) => !isRefusedSource(this.#config, url);
     return { sql: this.sql, write: this.context, tenant, subject, at, bounds: this.#config.bounds, mayAsk };
   }

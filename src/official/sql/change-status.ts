@@ -6,15 +6,15 @@ import { withdrawServer } from "../../registry/sql/withdraw.ts";
 import type { VersionOutcome } from "../contract.ts";
 import type { ServerJson, StatusUpdate } from "../schema.ts";
 import { latestOf } from "../version-order.ts";
-import { note, privateObjection, speakFor, type VersionWork } from "./publish-version.ts";
-import { listVersions, setStatus, settleLatest } from "./tenant-versions.ts";
+import { applyLatestVersion, logVersionChange, privateObjection, type VersionContext } from "./publish-version.ts";
+import { listVersions, setStatus, updateLatest } from "./tenant-versions.ts";
 
 /**
  * Gives one version, or all of a server's, another status: one transaction, called inside it, so all or none. The server
  * goes along: it is deprecated with its latest version, gone when its last is, and back when one is.
  */
 export function changeStatus(
-  work: VersionWork,
+  work: VersionContext,
   name: string,
   only: string | undefined,
   update: StatusUpdate,
@@ -49,13 +49,13 @@ export function changeStatus(
   } else if (!isGone && latest !== undefined) {
     const document = JSON.parse(latest.document) as ServerJson;
     const status = latest.status === "deprecated" ? "deprecated" : "active";
-    const moved = speakFor(work, name, { document, status }, message);
+    const moved = applyLatestVersion(work, name, { document, status }, message);
     if (!moved.ok) return moved;
   } else {
-    note(work, name, message);
+    logVersionChange(work, name, message);
   }
   const generation = generationOf(sql);
   for (const version of numbers) setStatus(sql, name, version, update, { at, generation });
-  settleLatest(sql, name, at, generation);
+  updateLatest(sql, name, at, generation);
   return ok({ generation, versions: listVersions(sql, name).filter(({ version }) => numbers.has(version)) });
 }

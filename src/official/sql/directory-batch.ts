@@ -6,7 +6,7 @@ import type { PublicVersion, PublicVersions, ServerVersion } from "../contract.t
 import { serverJsonOf } from "../derive-server-json.ts";
 import type { ServerJson } from "../schema.ts";
 import { claimedUrls } from "../server-json.ts";
-import { findVersion, pendingVersions, presentDocument } from "./tenant-versions.ts";
+import { findVersion, latestDocument, pendingVersions } from "./tenant-versions.ts";
 
 /** Of one server in one batch. A document is at most 64 kB. */
 const batchVersions = 20;
@@ -40,7 +40,7 @@ export function versionBatch(
     (version): PublicVersion => ({ ...version, remotes: claimedUrls(JSON.parse(version.document) as ServerJson) }),
   );
   const isLive = row.deleted_at === null;
-  const derived = isLive && presentDocument(sql, row.name) === undefined ? derivedVersion(sql, row, config) : undefined;
+  const derived = isLive && latestDocument(sql, row.name) === undefined ? derivedVersion(sql, row, config) : undefined;
   return {
     told,
     versions: { changed, derived },

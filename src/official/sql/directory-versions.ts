@@ -20,7 +20,7 @@ export function applyVersions(sql: SqlStorage, place: Place, changed: readonly P
 }
 
 /** Of a server that is there: it has one that is worked out, or none. */
-export function settleDerived(sql: SqlStorage, place: Place, derived: ServerVersion | undefined): void {
+export function replaceDerived(sql: SqlStorage, place: Place, derived: ServerVersion | undefined): void {
   const present = derived?.version ?? "";
   sql.exec("DELETE FROM server_version WHERE name = ? AND derived = 1 AND version <> ?", fullName(place), present);
   if (derived === undefined) return;
@@ -55,7 +55,7 @@ export function dropVersions(sql: SqlStorage, place: Place): void {
 }
 
 /** A server that is gone: who keeps a copy of the list must be able to find out. */
-export function endDerived(sql: SqlStorage, place: Place, generation: number, at: string): void {
+export function deleteDerived(sql: SqlStorage, place: Place, generation: number, at: string): void {
   sql.exec(
     `UPDATE server_version SET status = 'deleted', status_changed_at = ?2, updated_at = ?2, generation = ?3
      WHERE name = ?1 AND derived = 1 AND status <> 'deleted'`,

@@ -18,12 +18,12 @@ import { makePublic } from "../../registry/sql/settings.ts";
 import { syncSources } from "../../registry/sql/source-rows.ts";
 import type { ServerVersion, VersionOutcome, VersionRequest } from "../contract.ts";
 import type { ServerJson } from "../schema.ts";
-import { isRemoteSource, manifestFields, remoteSources, spokenFor } from "../server-json.ts";
+import { isRemoteSource, manifestFields, remoteSources, serverJsonFields } from "../server-json.ts";
 import { latestOf } from "../version-order.ts";
-import { findVersion, insertVersion, listVersions, settleLatest, versionsSize } from "./tenant-versions.ts";
+import { findVersion, insertVersion, listVersions, updateLatest, versionsSize } from "./tenant-versions.ts";
 
 /** What every change of a server's versions works with. */
-export interface VersionWork {
+export interface VersionContext {
   sql: SqlStorage;
   write: WriteContext;
   tenant: string;
@@ -38,7 +38,10 @@ export interface VersionWork {
  * Adds a version to a server, and makes the server where there is none: one transaction, called inside it. The latest
  * version speaks for the server: its fields are the manifest's, its remotes are sources.
  */
-export function publishVersion(work: VersionWork, { name, document }: VersionRequest): Result<VersionOutcome, Failure> {
+export function publishVersion(
+  work: VersionContext,
+  { name, document }: VersionRequest,
+): Result<VersionOutcome, Failure> {
   const { sql, at, subject, bounds } = work;
   const { version } = document;
   const objection = privateObjection(work, name);
@@ -59,17 +62,19 @@ export function publishVersion(work: VersionWork, { name, document }: VersionReq
     latestOf<{ version: string; status: ServerVersion["status"]; sequence: number }>([...before, published]) ===
     published;
   const message = `version ${version} was published`;
-  const moved = isLatest ? speakFor(work, name, { document, status: "active" }, message) : note(work, name, message);
+  const moved = isLatest
+    ? applyLatestVersion(work, name, { document, status: "active" }, message)
+    : logVersionChange(work, name, message);
   if (!moved.ok) return moved;
   const generation = moved.value;
   insertVersion(sql, { server: name, version, document: text, at, subject, generation });
-  settleLatest(sql, name, at, generation);
+  updateLatest(sql, name, at, generation);
   const added = findVersion(sql, name, version);
   return ok({ generation, versions: added === undefined ? [] : [added] });
 }
 
 /** Why the versions of a server are left alone: it is not public, and they would make it so. */
-export function privateObjection({ sql, tenant }: VersionWork, name: string): Failure | undefined {
+export function privateObjection({ sql, tenant }: VersionContext, name: string): Failure | undefined {
   const row = findRow(sql, name);
   const isThere = row !== undefined && (row.deleted_at === null || row.withdrawn === 1);
   if (!isThere || row.visibility === "public") return undefined;
@@ -78,7 +83,11 @@ export function privateObjection({ sql, tenant }: VersionWork, name: string): Fa
 }
 
 /** Logs a change of a server's versions that leaves the server as it is. Answers its generation. */
-export function note({ sql, at, bounds }: VersionWork, name: string, message: string): Result<number, Failure> {
+export function logVersionChange(
+  { sql, at, bounds }: VersionContext,
+  name: string,
+  message: string,
+): Result<number, Failure> {
   const reasons = [{ path: "/version", classification: "cosmetic" as const, message }];
   const change: NewChange = { kind: "server", key: name, classification: "cosmetic", reasons };
   const { generation } = recordChanges(sql, name, at, [change], bounds.changes);
@@ -87,7 +96,7 @@ export function note({ sql, at, bounds }: VersionWork, name: string, message: st
 }
 
 /** The version that is to speak for its server. */
-export interface Spokesman {
+export interface LatestVersion {
   document: ServerJson;
   status: "active" | "deprecated";
 }
@@ -96,21 +105,21 @@ export interface Spokesman {
  * Lets a version speak for its server: its fields become the manifest's, its remotes sources, its status the server's.
  * What the server can do stays. Everything under one generation, which is the answer.
  */
-export function speakFor(
-  work: VersionWork,
+export function applyLatestVersion(
+  work: VersionContext,
   name: string,
-  spokesman: Spokesman,
+  spokesman: LatestVersion,
   message: string,
 ): Result<number, Failure> {
   const { sql, tenant, at, subject } = work;
   const before = generationOf(sql);
   const row = findRow(sql, name);
-  const manifest = restated(sql, row, name, spokesman.document);
+  const manifest = manifestWithServerJson(sql, row, name, spokesman.document);
   if (row === undefined || row.deleted_at !== null || row.digest !== manifest.digest) {
     const published = publish(work.write, tenant, { name, subject, at, manifest });
     if (!published.ok) return published;
   }
-  const settled = settleConfig(work, name, spokesman);
+  const settled = applyConfig(work, name, spokesman);
   const generation = generationOf(sql);
   if (generation > before) {
     if (settled.becamePublic) {
@@ -118,17 +127,17 @@ export function speakFor(
     }
     return ok(generation);
   }
-  return note(work, name, message);
+  return logVersionChange(work, name, message);
 }
 
 /** As many as settings may name. */
 const mostSources = 32;
 
 /** The server's settings as its latest version has them. Sources that were set by hand stay as they are. */
-function settleConfig(
-  { sql, tenant, at, mayAsk }: VersionWork,
+function applyConfig(
+  { sql, tenant, at, mayAsk }: VersionContext,
   name: string,
-  { document, status }: Spokesman,
+  { document, status }: LatestVersion,
 ): { becamePublic: boolean } {
   const row = findRow(sql, name);
   const {
@@ -152,14 +161,14 @@ function settleConfig(
 }
 
 /** The server's manifest with the fields of a server.json instead of those it spoke for before. */
-function restated(
+function manifestWithServerJson(
   sql: SqlStorage,
   row: ServerRow | undefined,
   name: string,
   document: ServerJson,
 ): Omit<PreparedManifest, "rejected"> {
   const last = lastManifest(sql, row, name);
-  const kept = Object.entries(last?.header ?? {}).filter(([key]) => !spokenFor.includes(key));
+  const kept = Object.entries(last?.header ?? {}).filter(([key]) => !serverJsonFields.includes(key));
   const header = { ...Object.fromEntries(kept), ...manifestFields(document) };
   const capabilities = (last?.capabilities ?? []).map(prepared);
   return {

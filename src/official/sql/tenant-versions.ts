@@ -31,7 +31,7 @@ export function versionsSize(sql: SqlStorage, server: string): { count: number; 
 }
 
 /** The document that speaks for a server now; none where it published none, or has taken all back. */
-export function presentDocument(sql: SqlStorage, server: string): ServerJson | undefined {
+export function latestDocument(sql: SqlStorage, server: string): ServerJson | undefined {
   const row = sql
     .exec<{ document: string }>(
       "SELECT document FROM version WHERE server = ? AND latest = 1 AND status <> 'deleted'",
@@ -83,7 +83,7 @@ export function setStatus(
 }
 
 /** Brings `latest` in line with the versions there are. One that gains or loses it is changed by that. */
-export function settleLatest(sql: SqlStorage, server: string, at: string, generation: number): void {
+export function updateLatest(sql: SqlStorage, server: string, at: string, generation: number): void {
   const rows = sql.exec<Pick<VersionRow, "version" | "status" | "sequence">>(
     "SELECT version, status, sequence FROM version WHERE server = ?",
     server,
@@ -101,11 +101,11 @@ function deleteVersions(sql: SqlStorage, server: string, at: string, generation:
   for (const { version, status } of listVersions(sql, server)) {
     if (status !== "deleted") setStatus(sql, server, version, { status: "deleted" }, { at, generation });
   }
-  settleLatest(sql, server, at, generation);
+  updateLatest(sql, server, at, generation);
 }
 
 /** The directory never knew them, or has dropped them: it is to hear of all as of now. */
-function tellAllVersions(sql: SqlStorage, server: string, at: string, generation: number): void {
+function markVersionsPending(sql: SqlStorage, server: string, at: string, generation: number): void {
   // To whoever keeps a copy of the list, what appears in it is new.
   sql.exec("UPDATE version SET pending = 1, updated_at = ?, generation = ? WHERE server = ?", at, generation, server);
 }
@@ -124,7 +124,7 @@ export function pendingVersions(sql: SqlStorage, server: string, limit: number):
 }
 
 /** What was told of an earlier state does not strike a later one off. */
-export function strikeVersionOff(sql: SqlStorage, server: string, { version, generation }: ServerVersion): void {
+export function markSent(sql: SqlStorage, server: string, { version, generation }: ServerVersion): void {
   sql.exec(
     "UPDATE version SET pending = 0 WHERE server = ? AND version = ? AND generation = ?",
     server,
@@ -136,7 +136,7 @@ export function strikeVersionOff(sql: SqlStorage, server: string, { version, gen
 /** Ends a server's versions with it, and tells the directory of all where it becomes public. */
 export function officialVersions(sql: SqlStorage): ServerListener {
   return {
-    becamePublic: (server, at, generation) => tellAllVersions(sql, server, at, generation),
+    becamePublic: (server, at, generation) => markVersionsPending(sql, server, at, generation),
     removed: (server, _how, at, generation) => deleteVersions(sql, server, at, generation),
   };
 }

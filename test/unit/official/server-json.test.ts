@@ -7,11 +7,11 @@ import { storedTime } from "../../../src/official/read.ts";
 import { isVersionRange, ServerJson } from "../../../src/official/schema.ts";
 import {
   claimedUrls,
-  keptDocument,
   manifestFields,
   nameObjection,
   placeOf,
   remoteSources,
+  withoutForeignMeta,
 } from "../../../src/official/server-json.ts";
 import { latestOf } from "../../../src/official/version-order.ts";
 import { ServerConfig } from "../../../src/registry/schema.ts";
@@ -186,7 +186,7 @@ describe("what becomes of a server.json", () => {
   });
 
   it("of its _meta only the publisher's word is kept, and the rest is the manifest's", () => {
-    const kept = keptDocument(document);
+    const kept = withoutForeignMeta(document);
     expect(kept).toEqual({
       ...document,
       _meta: { "io.modelcontextprotocol.registry/publisher-provided": { tool: "t" } },
