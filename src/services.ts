@@ -2,7 +2,7 @@ import { waitUntil } from "cloudflare:workers";
 import { Authenticator } from "./auth/authenticator.ts";
 import { createJwks } from "./auth/jwks.ts";
 import type { TokenRules } from "./auth/verify-token.ts";
-import { RenderedIndexes } from "./capability-index/text-cache.ts";
+import { IndexTextCache } from "./capability-index/text-cache.ts";
 import { CatalogPages } from "./catalog/page-cache.ts";
 import { type Config, readConfig } from "./config.ts";
 import { Cursors } from "./http/cursor.ts";
@@ -51,7 +51,7 @@ export interface Services {
   views: RenderedViews;
   /** Whole answers that can be sent again. */
   responses: ResponseStore;
-  indexes: RenderedIndexes;
+  indexTexts: IndexTextCache;
   /** Absent while no secret is configured to sign them with. */
   cursors: Cursors | undefined;
 }
@@ -101,7 +101,7 @@ export function createServices(env: Env, surroundings: Surroundings = {}): Servi
     catalogPages,
     views: new RenderedViews(bodies, operations),
     responses: new ResponseStore(operations),
-    indexes: new RenderedIndexes(now),
+    indexTexts: new IndexTextCache(now),
     cursors: config.signingSecret && new Cursors(config.signingSecret),
   };
 }

@@ -9,7 +9,15 @@ import { checkPins, type FailedPin, type Pin } from "../search/pins.ts";
 import { cardsById, rankedCards, type SearchScope, searchScope, type VisibleCard } from "../search/visible-cards.ts";
 import type { IndexDeps } from "./deps.ts";
 import { budgetBlock } from "./elements.ts";
-import { type DetailLevel, detailLevels, type Fitted, fitIndex, mostWeighed, type Showing, worthOf } from "./fit.ts";
+import {
+  type DetailLevel,
+  type DetailOption,
+  detailLevels,
+  type Fitted,
+  fitIndex,
+  maxConsidered,
+  worthOf,
+} from "./fit.ts";
 import { tokensOf } from "./render.ts";
 import type { IndexBudgetRequest } from "./schema.ts";
 import { budgetHeader, indexTextVersion } from "./text.ts";
@@ -55,12 +63,12 @@ export async function visibleTenant(
   tenant: string,
   minGeneration = 0,
 ): Promise<Result<number, Failure>> {
-  const objection = await checkTenantExists(services, principal, tenant);
-  if (objection !== undefined) return err(objection);
+  const unknown = await checkTenantExists(services, principal, tenant);
+  if (unknown !== undefined) return err(unknown);
   const { generation, hasPublic } = await services.tenant(tenant).indexState();
-  const refused =
+  const error =
     (hasPublic ? undefined : checkMember(principal, tenant)) ?? checkMinGeneration(minGeneration, generation);
-  return refused === undefined ? ok(generation) : err(refused);
+  return error === undefined ? ok(generation) : err(error);
 }
 
 /** Of what the caller may see in a tenant, the index that is worth most for a task and costs no more than a budget. */
@@ -72,7 +80,7 @@ export async function fitCapabilityIndex(
 ): Promise<BudgetIndex> {
   const { task: text = "", kinds = CapabilityKind.options, servers, pins = [], budget } = request;
   const range = searchScope(principal, [tenant]);
-  const query = { text, kinds, limit: mostWeighed, servers };
+  const query = { text, kinds, limit: maxConsidered, servers };
   const [found, named] = await Promise.all([
     candidates(services, range, query),
     cardsById(
@@ -84,15 +92,15 @@ export async function fitCapabilityIndex(
   const { held, failed } = checkPins(pins, named);
   const unpinned = new Map(failed.map(({ pin: { id }, reason, message }) => [id, { id, reason, message }]));
   const settled = new Set([...held.map(({ id }) => id), ...unpinned.keys()]);
-  const ranked = found.filter(({ id }) => !settled.has(id)).slice(0, mostWeighed);
+  const ranked = found.filter(({ id }) => !settled.has(id)).slice(0, maxConsidered);
 
-  const weigh = await weighing(services, principal, tenant, [...held, ...ranked]);
+  const weigh = await measureItems(services, principal, tenant, [...held, ...ranked]);
   const weighedPins = held.map((card, index) => weigh({ ...card, rank: index + 1 }));
   const weighedRanked = ranked.map(weigh);
   const count = await tokensOf(services);
   const header = budgetHeader(tenant);
   const fixed = count({ text: header });
-  const fit = fitIndex(weighedPins.map(showings), weighedRanked.map(showings), Math.max(0, budget - fixed));
+  const fit = fitIndex(weighedPins.map(detailOptions), weighedRanked.map(detailOptions), Math.max(0, budget - fixed));
 
   const pinned = shownItems(held, weighedPins, fit.pins);
   const others = shownItems(ranked, weighedRanked, fit.ranked);
@@ -131,20 +139,20 @@ async function candidates(services: IndexDeps, range: SearchScope, query: CardQu
 }
 
 /** An item at every level of detail that says more than the one before. */
-type Weighed = { level: DetailLevel; text: string; tokens: number; worth: number }[];
+type MeasuredItem = { level: DetailLevel; text: string; tokens: number; worth: number }[];
 
-function showings(weighed: Weighed): Showing[] {
+function detailOptions(weighed: MeasuredItem): DetailOption[] {
   return weighed.map(({ tokens, worth }) => ({ tokens, worth }));
 }
 
 /** What each item costs at each level. All that they declare is read at once. */
-async function weighing(services: IndexDeps, principal: Principal, tenant: string, cards: readonly VisibleCard[]) {
+async function measureItems(services: IndexDeps, principal: Principal, tenant: string, cards: readonly VisibleCard[]) {
   const ids = cards.map(({ id }) => id);
   const onlyPublic = !isMember(principal, tenant);
   const { items } = await services.tenant(tenant).declared(ids, { onlyPublic });
   const declared = new Map(items.map((item) => [`${item.id} ${item.digest}`, item.declared]));
   const count = await tokensOf(services);
-  return (card: Ranked): Weighed => {
+  return (card: Ranked): MeasuredItem => {
     const { kind, id, server, key, digest, rank, description = card.title } = card;
     const whole = declared.get(`${id} ${digest}`);
     return detailLevels.flatMap((level) => {
@@ -164,7 +172,7 @@ async function weighing(services: IndexDeps, principal: Principal, tenant: strin
   };
 }
 
-function shownItems(cards: readonly VisibleCard[], weighed: readonly Weighed[], { chosen }: Fitted) {
+function shownItems(cards: readonly VisibleCard[], weighed: readonly MeasuredItem[], { chosen }: Fitted) {
   return cards.flatMap(({ id, server, kind, digest }, index) => {
     const showing = weighed[index]?.[chosen[index] ?? -1];
     if (showing === undefined) return [];
@@ -175,7 +183,7 @@ function shownItems(cards: readonly VisibleCard[], weighed: readonly Weighed[], 
 
 function overBudget(
   cards: readonly VisibleCard[],
-  weighed: readonly Weighed[],
+  weighed: readonly MeasuredItem[],
   { chosen }: Fitted,
   fixed: number,
 ): BudgetLeftOut[] {

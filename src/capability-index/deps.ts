@@ -4,11 +4,11 @@ import type { RegistryDeps } from "../registry/deps.ts";
 import type { SearchDirectory, SearchTenant } from "../search/contract.ts";
 import type { SearchDeps } from "../search/deps.ts";
 import type { IndexTenant } from "./contract.ts";
-import type { RenderedIndexes } from "./text-cache.ts";
+import type { IndexTextCache } from "./text-cache.ts";
 
 export interface IndexDeps extends RegistryDeps, SearchDeps {
   usage: Usage;
-  indexes: RenderedIndexes;
+  indexTexts: IndexTextCache;
   tenant(name: string): RegistryTenant & SearchTenant & IndexTenant;
   directory(): RegistryDirectory & SearchDirectory;
 }

@@ -1,5 +1,5 @@
 /** One way to show an item: what it costs, and what it is worth. Worth is a whole number above 0. */
-export interface Showing {
+export interface DetailOption {
   tokens: number;
   worth: number;
 }
@@ -11,7 +11,7 @@ export type DetailLevel = (typeof detailLevels)[number];
 const levelShare: Record<DetailLevel, number> = { name: 0.4, summary: 0.7, schema: 1 };
 
 /** Items beyond these are not weighed. */
-export const mostWeighed = 200;
+export const maxConsidered = 200;
 
 /** What all items are worth together is less than this, so that pins can come before everything else. */
 export const pinFactor = 10_000;
@@ -33,18 +33,18 @@ export interface Fitted {
  * can be reached within the budget, the least that it costs. What costs more is followed no further, so with a small
  * budget few steps are taken; at most items × showings × total worth, below five million for 200 items.
  */
-export function fitShowings(items: readonly (readonly Showing[])[], budget: number): Fitted {
-  const most = items.reduce((sum, showings) => sum + mostOf(showings), 0);
+export function chooseOptions(items: readonly (readonly DetailOption[])[], budget: number): Fitted {
+  const most = items.reduce((sum, detailOptions) => sum + mostOf(detailOptions), 0);
   const before = new Float64Array(most + 1).fill(Number.POSITIVE_INFINITY);
   before[0] = 0;
   const after = before.slice();
   const choices: Uint8Array[] = [];
   /** The highest worth that is within the budget so far. */
   let reach = 0;
-  for (const showings of items) {
-    const choice = new Uint8Array(reach + mostOf(showings) + 1);
+  for (const detailOptions of items) {
+    const choice = new Uint8Array(reach + mostOf(detailOptions) + 1);
     let further = reach;
-    for (const [index, { worth, tokens }] of showings.entries()) {
+    for (const [index, { worth, tokens }] of detailOptions.entries()) {
       for (let from = 0; from <= reach; from += 1) {
         const price = (before[from] as number) + tokens;
         const to = from + worth;
@@ -67,17 +67,17 @@ export function fitShowings(items: readonly (readonly Showing[])[], budget: numb
   return fitted;
 }
 
-function mostOf(showings: readonly Showing[]): number {
-  return Math.max(0, ...showings.map(({ worth }) => worth));
+function mostOf(detailOptions: readonly DetailOption[]): number {
+  return Math.max(0, ...detailOptions.map(({ worth }) => worth));
 }
 
 /** Pins as far as they fit, in as much detail as fits; then the ranked items in what is left. */
 export function fitIndex(
-  pins: readonly (readonly Showing[])[],
-  ranked: readonly (readonly Showing[])[],
+  pins: readonly (readonly DetailOption[])[],
+  ranked: readonly (readonly DetailOption[])[],
   budget: number,
 ): { pins: Fitted; ranked: Fitted; worth: number } {
-  const first = fitShowings(pins, budget);
-  const rest = fitShowings(ranked.slice(0, mostWeighed), budget - first.tokens);
+  const first = chooseOptions(pins, budget);
+  const rest = chooseOptions(ranked.slice(0, maxConsidered), budget - first.tokens);
   return { pins: first, ranked: rest, worth: first.worth * pinFactor + rest.worth };
 }

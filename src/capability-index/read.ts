@@ -10,7 +10,7 @@ import { allowCached } from "../registry/read.ts";
 import { advertisedBy } from "./advertise.ts";
 import type { IndexState } from "./contract.ts";
 import type { IndexDeps } from "./deps.ts";
-import { moved, renderIndex } from "./render.ts";
+import { changedDuringRead, renderIndex } from "./render.ts";
 import { type IndexOwner, type IndexText, indexTextVersion, indexUri, statsText } from "./text.ts";
 import { sizeOfText } from "./token-estimate.ts";
 
@@ -53,20 +53,19 @@ export async function readIndex(
   const onlyPublic = !isMember(principal, ref.tenant);
   for (let attempt = 0; attempt < tries; attempt += 1) {
     const state = await services.tenant(ref.tenant).indexState(ref.name);
-    const refused =
-      readObjection(principal, ref, state) ?? checkMinGeneration(freshness.minGeneration, state.generation);
-    if (refused !== undefined) return err(refused);
+    const error = readObjection(principal, ref, state) ?? checkMinGeneration(freshness.minGeneration, state.generation);
+    if (error !== undefined) return err(error);
     // Permission first: whoever may not read the index does not learn what is wrong with the question.
     if (!isVariant(variant)) return err(unknownIndex(indexUri(ref, variant)));
     const hidden = onlyAdvertised ? advertiseObjection(ref, variant, state) : undefined;
     if (hidden !== undefined) return err(hidden);
 
-    const face = onlyPublic ? "public" : "tenant";
-    const etag = `W/"${indexTextVersion}.${variant}.${face}.${state.stamp}"`;
+    const audience = onlyPublic ? "public" : "tenant";
+    const etag = `W/"${indexTextVersion}.${variant}.${audience}.${state.stamp}"`;
     const meta = { etag, generation: state.generation, mimeType: mimeTypeOf(variant) };
     if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) return ok(meta);
     const text = await textOf(services, ref, variant, { onlyPublic, stamp: state.stamp, strong: freshness.strong });
-    if (text !== moved) return text.ok ? ok({ ...meta, shown: text.value }) : text;
+    if (text !== changedDuringRead) return text.ok ? ok({ ...meta, shown: text.value }) : text;
   }
   return err(failure("ErrorUnavailable", "The tenant is being written to faster than its index can be read"));
 }
@@ -95,10 +94,10 @@ async function textOf(
   ref: IndexRef,
   variant: IndexVariant,
   question: TextQuestion,
-): Promise<Result<IndexText, Failure> | typeof moved> {
+): Promise<Result<IndexText, Failure> | typeof changedDuringRead> {
   const { onlyPublic, stamp, strong } = question;
   const key = `${ref.tenant}/${ref.name ?? ""} ${onlyPublic} ${stamp} ${variant} ${indexTextVersion}`;
-  const known = strong ? undefined : services.indexes.get(key);
+  const known = strong ? undefined : services.indexTexts.get(key);
   if (known !== undefined) {
     services.usage.memory += 1;
     return ok(known);
@@ -108,7 +107,7 @@ async function textOf(
     variant === "stats"
       ? await statsOf(services, ref, question)
       : await renderIndex(services, ref, range, stamp, variant);
-  if (rendered !== moved && rendered.ok) services.indexes.set(key, rendered.value);
+  if (rendered !== changedDuringRead && rendered.ok) services.indexTexts.set(key, rendered.value);
   return rendered;
 }
 
@@ -116,11 +115,11 @@ async function statsOf(
   services: IndexDeps,
   ref: IndexRef,
   question: TextQuestion,
-): Promise<Result<IndexText, Failure> | typeof moved> {
+): Promise<Result<IndexText, Failure> | typeof changedDuringRead> {
   const summary = await textOf(services, ref, "summary", question);
-  if (summary === moved || !summary.ok) return summary;
+  if (summary === changedDuringRead || !summary.ok) return summary;
   const full = await textOf(services, ref, "full", question);
-  if (full === moved || !full.ok) return full;
+  if (full === changedDuringRead || !full.ok) return full;
   const text = statsText(summary.value, full.value);
   return ok({ text, tokens: (await loadTokenizer())(text), size: sizeOfText(text) });
 }

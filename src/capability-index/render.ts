@@ -49,7 +49,7 @@ export async function countedBody(services: IndexDeps, blocks: readonly IndexBlo
 
 /** Counts a block, or remembers what it came to. */
 export async function tokensOf(services: IndexDeps): Promise<(block: IndexBlock, onCount?: () => void) => number> {
-  const { counts } = services.indexes;
+  const { counts } = services.indexTexts;
   const count: CountTokens = await loadTokenizer();
   return ({ text, key }, onCount) => {
     const known = key === undefined ? undefined : counts.get(key);
@@ -67,9 +67,9 @@ const mostServers = 10_000;
 const mostCharacters = 8 * 1024 * 1024;
 
 /** Something was written while the pages were read: they do not belong together. */
-export const moved = Symbol("moved");
+export const changedDuringRead = Symbol("moved");
 
-type Gathered<T> = Result<T, Failure> | typeof moved;
+type Gathered<T> = Result<T, Failure> | typeof changedDuringRead;
 
 /** The text of a tenant's or a server's index, as long as everything in it is of one moment. */
 export async function renderIndex(
@@ -89,7 +89,7 @@ export async function renderIndex(
       return servers.length > mostServers ? tooLarge(owner, `${mostServers} servers`) : undefined;
     },
   );
-  if (read === moved || !read.ok) return read;
+  if (read === changedDuringRead || !read.ok) return read;
 
   const among = owner.name === undefined;
   const whole = variant === "full";
@@ -116,7 +116,7 @@ export async function renderIndex(
       return elements.length > mostElements ? tooLarge(owner, `${mostElements} elements`) : undefined;
     },
   );
-  if (gathered === moved || !gathered.ok) return gathered;
+  if (gathered === changedDuringRead || !gathered.ok) return gathered;
 
   const triggers = actionTriggers(
     elements.map((element) => ({ ...element, label: labelOf(element, among) })),
@@ -158,7 +158,7 @@ async function everyPage<T>(
 ): Promise<Gathered<undefined>> {
   for (let after: string[] | undefined = []; after !== undefined; ) {
     const page: IndexPage<T> = await read(after);
-    if (page.stamp !== stamp) return moved;
+    if (page.stamp !== stamp) return changedDuringRead;
     const objection = take(page.rows);
     if (objection !== undefined) return err(objection);
     after = page.next;

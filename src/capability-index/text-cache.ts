@@ -12,7 +12,7 @@ const rememberedCounts = 20_000;
  * Capability indexes as text, kept in memory. The key says whose index it is, for whom and as of when: asking for it is
  * only ever half of reading one.
  */
-export class RenderedIndexes {
+export class IndexTextCache {
   readonly #texts = new BoundedCache<{ rendered: IndexText; until: number }>(memoryBytes);
   readonly #now: () => number;
   /** Tokens of blocks, by what they were made from: the same block is in the next index too. */

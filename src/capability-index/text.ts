@@ -2,7 +2,7 @@ import { type SectionName, sectionNames } from "../manifest/schema/manifest.ts";
 import type { CountTokens } from "../manifest/tokens.ts";
 import type { ActionTriggers } from "./action-triggers.ts";
 import { flow, flowList, keyLine, scalar } from "./print-yaml.ts";
-import { addSizes, estimateTokens, sizeOfText, suitedContext, type TextSize } from "./token-estimate.ts";
+import { addSizes, estimateTokens, sizeOfText, smallestContext, type TextSize } from "./token-estimate.ts";
 
 /** Raise it with any change of what is written. */
 export const indexTextVersion = "i1";
@@ -121,7 +121,7 @@ export function withComments(
 ): IndexText {
   const other = variant === "summary" ? "full" : "summary";
   const elsewhere = `${variant === "summary" ? "Full index" : "Summary version"} available at: ${indexUri(owner, other)}`;
-  const suits = suitedFor(body.tokens);
+  const suits = contextHint(body.tokens);
   let [tokens, estimated] = [0, 0];
   for (;;) {
     const costs = `Tokens: ${tokens} measured (cl100k_base), ${estimated} estimated; ${suits}`;
@@ -135,8 +135,8 @@ export function withComments(
 }
 
 /** For whom a text of so many tokens is, in words. */
-export function suitedFor(tokens: number): string {
-  const context = suitedContext(tokens);
+export function contextHint(tokens: number): string {
+  const context = smallestContext(tokens);
   return context === undefined ? "too large for the context of any model" : `for models with ${context}+ context`;
 }
 

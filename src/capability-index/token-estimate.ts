@@ -36,6 +36,6 @@ const contexts = [
 const share = 0.1;
 
 /** The smallest context that so many tokens suit; undefined where they suit none. */
-export function suitedContext(tokens: number): string | undefined {
+export function smallestContext(tokens: number): string | undefined {
   return contexts.find(([size]) => tokens <= size * share)?.[1];
 }

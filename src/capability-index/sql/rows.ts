@@ -22,20 +22,20 @@ export function indexState(sql: SqlStorage, server: string | undefined): IndexSt
   const publicServers = sql.exec("SELECT 1 FROM server WHERE public_since IS NOT NULL LIMIT 1").toArray();
   return {
     generation: generationOf(sql),
-    stamp: stampOf(sql, server),
+    stamp: contentVersionOf(sql, server),
     hasPublic: publicServers.length > 0,
     advertise,
-    server: row === undefined ? undefined : seenServer(row),
+    server: row === undefined ? undefined : serverState(row),
   };
 }
 
-function seenServer(row: ServerRow): NonNullable<IndexState["server"]> {
+function serverState(row: ServerRow): NonNullable<IndexState["server"]> {
   const { advertise } = JSON.parse(row.config) as ServerConfig;
   return { public: row.public_since !== null, advertise };
 }
 
 /** A server's index moves with the server, a tenant's with any of them. */
-function stampOf(sql: SqlStorage, server: string | undefined): string {
+function contentVersionOf(sql: SqlStorage, server: string | undefined): string {
   if (server === undefined) return String(generationOf(sql));
   const row = findLive(sql, server);
   return row === undefined ? "none" : `${row.generation}.${row.overlay}`;
@@ -60,7 +60,7 @@ export function indexServers(sql: SqlStorage, range: IndexRange, after: string):
     pageRows,
   );
   return paged(
-    stampOf(sql, range.server),
+    contentVersionOf(sql, range.server),
     rows,
     (row) =>
       1_000 + [row.triggers, row.relationships, row.semantic].reduce((sum, text) => sum + (text?.length ?? 0), 0),
@@ -107,7 +107,7 @@ export function indexItems(
     pageRows,
   ) as unknown as Iterable<IndexRow>;
   return paged(
-    stampOf(sql, range.server),
+    contentVersionOf(sql, range.server),
     rows,
     (row) => 200 + row.key.length + row.id.length + (row.text?.length ?? 0),
     (row) => [row.server, row.kind, row.key],

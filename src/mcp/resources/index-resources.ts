@@ -1,7 +1,7 @@
 import { checkScope, type Principal } from "../../auth/principal.ts";
 import { advertisedBy } from "../../capability-index/advertise.ts";
 import { type IndexRef, isVariant, mimeTypeOf, readIndex, unknownIndex } from "../../capability-index/read.ts";
-import { type IndexOwner, indexUri, suitedFor } from "../../capability-index/text.ts";
+import { contextHint, type IndexOwner, indexUri } from "../../capability-index/text.ts";
 import { type Advertised, type IndexVariant, indexVariants } from "../../config.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { ServerName, TenantName } from "../../kernel/names.ts";
@@ -136,9 +136,9 @@ function describe(ref: IndexOwner, variant: IndexVariant, tokens: number | undef
   const { title, description } = what[variant];
   const costs =
     tokens !== undefined
-      ? `Measured ${tokens} tokens, ${suitedFor(tokens)}.`
+      ? `Measured ${tokens} tokens, ${contextHint(tokens)}.`
       : variant === "full"
-        ? `About ${about} tokens, ${suitedFor(about)}.`
+        ? `About ${about} tokens, ${contextHint(about)}.`
         : "Not measured here.";
   return {
     uri: indexUri(ref, variant),

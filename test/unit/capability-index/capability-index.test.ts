@@ -7,16 +7,16 @@ import { elementBlock, labelOf, summaryLine } from "../../../src/capability-inde
 import { flow, flowList, keyLine, scalar, valueText } from "../../../src/capability-index/print-yaml.ts";
 import { AdvertiseSettings } from "../../../src/capability-index/schema.ts";
 import {
+  contextHint,
   elementsBlocks,
   indexUri,
   metadataBlock,
   notesBlock,
   statsText,
-  suitedFor,
   triggersBlock,
   withComments,
 } from "../../../src/capability-index/text.ts";
-import { estimateTokens, sizeOfText, suitedContext } from "../../../src/capability-index/token-estimate.ts";
+import { estimateTokens, sizeOfText, smallestContext } from "../../../src/capability-index/token-estimate.ts";
 import { canonicalVerb, verbOfName } from "../../../src/capability-index/verbs.ts";
 import type { CapabilityKind } from "../../../src/manifest/schema/capability.ts";
 import type { SectionName } from "../../../src/manifest/schema/manifest.ts";
@@ -65,8 +65,8 @@ describe("the estimate", () => {
     [400_000, "4M"],
     [400_001, undefined],
   ])("of %i suits a context of %s", (tokens, context) => {
-    expect(suitedContext(tokens)).toBe(context);
-    expect(suitedFor(tokens)).toContain(context ?? "too large");
+    expect(smallestContext(tokens)).toBe(context);
+    expect(contextHint(tokens)).toContain(context ?? "too large");
   });
 });
 

@@ -3,12 +3,12 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { budgetBlock, type IndexElement } from "../../../src/capability-index/elements.ts";
 import {
+  chooseOptions,
+  type DetailOption,
   detailLevels,
   fitIndex,
-  fitShowings,
-  mostWeighed,
+  maxConsidered,
   pinFactor,
-  type Showing,
   worthOf,
 } from "../../../src/capability-index/fit.ts";
 import { budgetHeader } from "../../../src/capability-index/text.ts";
@@ -23,7 +23,7 @@ const showing = fc.record({ tokens: fc.integer({ min: 1, max: 60 }), worth: fc.i
 const showings = fc.array(showing, { maxLength: 3 });
 
 /** The greatest worth, by trying everything. */
-function byForce(items: readonly (readonly Showing[])[], budget: number): number {
+function byForce(items: readonly (readonly DetailOption[])[], budget: number): number {
   const [first, ...rest] = items;
   if (first === undefined) return 0;
   const taken = first.flatMap(({ tokens, worth }) => (tokens <= budget ? worth + byForce(rest, budget - tokens) : []));
@@ -33,7 +33,7 @@ function byForce(items: readonly (readonly Showing[])[], budget: number): number
 describe("the worth of an item", () => {
   it("grows with detail, falls with rank ever more slowly, and is below what a pin is worth", () => {
     let all = 0;
-    for (let rank = 1; rank <= mostWeighed + 100; rank += 1) {
+    for (let rank = 1; rank <= maxConsidered + 100; rank += 1) {
       const [name = 0, summary = 0, schema = 0] = detailLevels.map((level) => worthOf(rank, level));
       expect(name).toBeGreaterThan(0);
       expect(summary).toBeGreaterThan(name);
@@ -50,7 +50,7 @@ describe("fitting", () => {
   it("finds the best there is", () => {
     fc.assert(
       fc.property(fc.array(showings, { maxLength: 6 }), fc.integer({ min: 0, max: 200 }), (items, budget) => {
-        const { chosen, tokens, worth } = fitShowings(items, budget);
+        const { chosen, tokens, worth } = chooseOptions(items, budget);
         const taken = chosen.flatMap((index, item) => items[item]?.[index] ?? []);
         expect(taken.reduce((sum, one) => sum + one.tokens, 0)).toBe(tokens);
         expect(taken.reduce((sum, one) => sum + one.worth, 0)).toBe(worth);
@@ -77,13 +77,13 @@ describe("fitting", () => {
   });
 
   it.each([0, -1, -1e9])("finds nothing for a budget of %i", (budget) => {
-    expect(fitShowings([[{ tokens: 1, worth: 1 }]], budget)).toEqual({ chosen: [-1], tokens: 0, worth: 0 });
-    expect(fitShowings([], budget)).toEqual({ chosen: [], tokens: 0, worth: 0 });
+    expect(chooseOptions([[{ tokens: 1, worth: 1 }]], budget)).toEqual({ chosen: [-1], tokens: 0, worth: 0 });
+    expect(chooseOptions([], budget)).toEqual({ chosen: [], tokens: 0, worth: 0 });
   });
 
   it("weighs no more than it says", () => {
-    const many = Array.from({ length: mostWeighed + 50 }, () => [{ tokens: 1, worth: 1 }]);
-    expect(fitIndex([], many, 1e9).ranked).toMatchObject({ tokens: mostWeighed, worth: mostWeighed });
+    const many = Array.from({ length: maxConsidered + 50 }, () => [{ tokens: 1, worth: 1 }]);
+    expect(fitIndex([], many, 1e9).ranked).toMatchObject({ tokens: maxConsidered, worth: maxConsidered });
   });
 });
 
