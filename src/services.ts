@@ -33,7 +33,7 @@ export interface Services {
   metrics: Metrics;
   authenticator: Authenticator;
   readLimiter: RateLimiter;
-  negotiations: RateLimiter;
+  negotiateLimiter: RateLimiter;
   /** Looks at the sources of one server that callers ask for: each makes requests to somebody else. */
   refreshLimiter: RateLimiter;
   tenant: (name: string) => Tenant;
@@ -83,7 +83,7 @@ export function createServices(env: Env, surroundings: Surroundings = {}): Servi
     metrics: new Metrics(() => sumOfUsage(operations, objectUsage), now()),
     authenticator: new Authenticator(tokenRules(config), now),
     readLimiter: new RateLimiter(config.readLimit),
-    negotiations: new RateLimiter(config.negotiateLimit),
+    negotiateLimiter: new RateLimiter(config.negotiateLimit),
     refreshLimiter: new RateLimiter({ rate: 1, burst: 20 }),
     tenant,
     directory: () => directoryOf(env, operations),

@@ -1,16 +1,16 @@
 import { DurableObject } from "cloudflare:workers";
 import { countedValues } from "../kernel/platform/counted-storage.ts";
 import {
-  activityGrainMs,
+  activityWriteMs,
   type CheckedSession,
-  forgottenAt,
+  deleteAt,
   isExpired,
-  memoMs,
   type SessionOwner,
   type SessionRecord,
   type SessionStub,
   sameOwner,
   sessionIdleMs,
+  trustMs,
 } from "../sessions/contract.ts";
 
 /**
@@ -34,12 +34,12 @@ export class SessionObject extends DurableObject<Env> implements SessionStub {
     const now = Date.now();
     if (found === undefined || isExpired(found.lastActivity, now)) return undefined;
     let { lastActivity } = found;
-    if (now - lastActivity > activityGrainMs) {
+    if (now - lastActivity > activityWriteMs) {
       // The alarm stays where it is and looks at the activity when it rings: one write a minute is enough.
       this.#kv.put("lastActivity", now);
       lastActivity = now;
     }
-    return { record: found.record, lastActivity, reusableMs: memoMs(lastActivity, now) };
+    return { record: found.record, lastActivity, reusableMs: trustMs(lastActivity, now) };
   }
 
   async end(owner: SessionOwner): Promise<boolean> {
@@ -50,10 +50,10 @@ export class SessionObject extends DurableObject<Env> implements SessionStub {
   }
 
   /** Hands the session over to whoever holds its resume token, alive or expired, and is gone itself. */
-  async surrender(owner: SessionOwner, resumeHash: string): Promise<SessionRecord | undefined> {
+  async redeemResumeToken(owner: SessionOwner, resumeHash: string): Promise<SessionRecord | undefined> {
     const found = this.#find(owner);
     if (found?.record.resume?.hash !== resumeHash) return undefined;
-    if (Date.now() > forgottenAt(found.record, found.lastActivity)) return undefined;
+    if (Date.now() > deleteAt(found.record, found.lastActivity)) return undefined;
     // Input gates keep a second one out until this is done, so a token is good once.
     await this.ctx.storage.deleteAll();
     return found.record;
@@ -63,7 +63,7 @@ export class SessionObject extends DurableObject<Env> implements SessionStub {
     const record = this.#kv.get<SessionRecord>("record");
     const lastActivity = this.#kv.get<number>("lastActivity");
     if (record === undefined || lastActivity === undefined) return;
-    const forgotten = forgottenAt(record, lastActivity);
+    const forgotten = deleteAt(record, lastActivity);
     if (Date.now() > forgotten) await this.ctx.storage.deleteAll();
     else this.#wakeAt(forgotten);
   }

@@ -5,9 +5,9 @@ import type { Agreed, Negotiated } from "./negotiate.ts";
 /** A session is expired when nothing used it for longer than this. */
 export const sessionIdleMs = 3_600_000;
 /** A use within this of the last one is not written down. */
-export const activityGrainMs = 60_000;
+export const activityWriteMs = 60_000;
 /** How long one isolate may trust what the session's object said: the most that an ended session lives elsewhere. */
-export const sessionMemoMs = 5_000;
+export const sessionTrustMs = 5_000;
 /** How long after it expired a session can be resumed. */
 export const resumeWindowMs = 86_400_000;
 
@@ -57,13 +57,13 @@ export function isExpired(lastActivity: number, now: number): boolean {
 }
 
 /** When nothing of a session is needed any more. */
-export function forgottenAt({ resume }: Pick<SessionRecord, "resume">, lastActivity: number): number {
+export function deleteAt({ resume }: Pick<SessionRecord, "resume">, lastActivity: number): number {
   return lastActivity + sessionIdleMs + (resume?.windowMs ?? 0);
 }
 
 /** How long an answer of the object may be reused: never past the moment when the next use must be written down. */
-export function memoMs(lastActivity: number, now: number): number {
-  return Math.max(0, Math.min(sessionMemoMs, lastActivity + activityGrainMs - now));
+export function trustMs(lastActivity: number, now: number): number {
+  return Math.max(0, Math.min(sessionTrustMs, lastActivity + activityWriteMs - now));
 }
 
 /** What a client that never negotiated may do. Not stored, and without an id. */
@@ -81,7 +81,7 @@ export function anonymousSession(owner: SessionOwner, now: number): Session {
   };
 }
 
-export function agreed({ negotiated }: Pick<SessionRecord, "negotiated">, name: string): Agreed | undefined {
+export function agreementOn({ negotiated }: Pick<SessionRecord, "negotiated">, name: string): Agreed | undefined {
   return negotiated.capabilities.find((capability) => capability.name === name);
 }
 
@@ -104,7 +104,7 @@ export interface SessionStub {
   open(record: SessionRecord): Promise<{ lastActivity: number }>;
   use(owner: SessionOwner): Promise<CheckedSession | undefined>;
   end(owner: SessionOwner): Promise<boolean>;
-  surrender(owner: SessionOwner, resumeHash: string): Promise<SessionRecord | undefined>;
+  redeemResumeToken(owner: SessionOwner, resumeHash: string): Promise<SessionRecord | undefined>;
 }
 
 /** What sessions ask a tenant's object. */

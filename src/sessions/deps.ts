@@ -9,7 +9,7 @@ import type { Sessions } from "./session-cache.ts";
 
 export interface SessionsDeps extends ChangesDeps, SearchDeps {
   sessions: Sessions;
-  negotiations: RateLimiter;
+  negotiateLimiter: RateLimiter;
   tenant(name: string): RegistryTenant & SearchTenant & ChangesTenant & SessionsTenant;
   directory(): RegistryDirectory & SearchDirectory;
 }

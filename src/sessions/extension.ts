@@ -11,7 +11,7 @@ export interface CustomRequest {
   services: SessionsDeps;
   principal: Principal;
   /** The version and parameters that were settled for it. */
-  agreed: Agreed;
+  agreementOn: Agreed;
 }
 
 /** What goes into the answer under its name, and what the session keeps of it. */
@@ -24,7 +24,7 @@ export interface CustomAnswer {
  * A capability beyond the protocol's, under a reverse-DNS name. It is offered like any other; when it is agreed on and
  * `extensions[name]` asks for something, it answers there. Add one to `customCapabilities` and it is in.
  */
-export interface CustomCapability extends Offer {
+export interface SessionExtension extends Offer {
   /** What `extensions[name]` of a request must be. */
   wish: z.ZodType;
   /** Called with a wish that fits the schema. */
@@ -32,11 +32,11 @@ export interface CustomCapability extends Offer {
 }
 
 /** Ties the wish's type to its schema where a capability is defined, and forgets it where capabilities are listed. */
-export function defineCustomCapability<Wish>(
+export function defineSessionExtension<Wish>(
   capability: Offer & {
     wish: z.ZodType<Wish>;
     answer(wish: Wish, request: CustomRequest): Promise<Result<CustomAnswer, Failure>>;
   },
-): CustomCapability {
-  return capability as CustomCapability;
+): SessionExtension {
+  return capability as SessionExtension;
 }

@@ -5,7 +5,7 @@ import { type RequestContext, RequestFailed, requestError, type Variables } from
 import { authenticateOptional } from "../http/request.ts";
 import { anonymousSession, type ChosenItem, type Session, sessionIdleMs } from "./contract.ts";
 import type { SessionsDeps } from "./deps.ts";
-import { lacksCapability } from "./open.ts";
+import { missingCapability } from "./open.ts";
 import { ownerOf } from "./owner.ts";
 
 declare module "hono" {
@@ -42,11 +42,11 @@ export function sessionDocument(session: Session): Record<string, unknown> {
     expires_at: id === undefined ? undefined : (lastActivity + sessionIdleMs) / 1_000,
     auth_context: session.authContext,
     negotiated: session.negotiated,
-    extensions: subset && { "dev.rollcall/context": { items: subset.items.map(shownItem) } },
+    extensions: subset && { "dev.rollcall/context": { items: subset.items.map(formatItem) } },
   };
 }
 
-function shownItem({ id, tenant, server, kind, key: name, digest, tokens }: ChosenItem): Record<string, unknown> {
+function formatItem({ id, tenant, server, kind, key: name, digest, tokens }: ChosenItem): Record<string, unknown> {
   return { id, tenant, server, kind, name, digest, tokens };
 }
 
@@ -68,7 +68,7 @@ export function withSession(services: SessionsDeps): MiddlewareHandler<{ Binding
     const session = id ? await services.sessions.check(id, owner) : anonymousSession(owner, services.now());
     if (session === undefined) throw requestError("ErrorSessionInvalid");
     const lacking = requirementOf(sessionRequirements, c.req.path).find((name) => !session.held.includes(name));
-    if (lacking !== undefined) throw new RequestFailed(lacksCapability(lacking));
+    if (lacking !== undefined) throw new RequestFailed(missingCapability(lacking));
     c.set("caller", { principal, session });
     return next();
   };

@@ -7,7 +7,7 @@ import { service, version } from "../kernel/version.ts";
 import type { SessionsDeps } from "./deps.ts";
 import { sessionDocument } from "./middleware.ts";
 import { serverCapabilities } from "./offers.ts";
-import { customCapabilities, type OpenedSession, openSession, resumeSession } from "./open.ts";
+import { type OpenedSession, openSession, resumeSession, sessionExtensions } from "./open.ts";
 import { readResumeToken } from "./resume-token.ts";
 import { type CapabilityDetail, NegotiationRequest, negotiationBounds, ResumeRequest } from "./schema.ts";
 
@@ -47,7 +47,7 @@ export function negotiationRoutes(app: App, services: SessionsDeps, offered: Off
 /** Anyone may negotiate, but each session is an object of its own: that many at once and no more. */
 async function admitNegotiator(c: RequestContext, services: SessionsDeps): Promise<Principal> {
   const principal = await authenticateOptional(c, services);
-  consumeRateLimit(services, services.negotiations, principal.subject);
+  consumeRateLimit(services, services.negotiateLimiter, principal.subject);
   return principal;
 }
 
@@ -62,7 +62,7 @@ function answerSession(
   { session, resumeToken, extensions }: OpenedSession,
   offered: Offered,
 ): Response {
-  const details = [...serverCapabilities(principal), ...customCapabilities.map(detailOf)];
+  const details = [...serverCapabilities(principal), ...sessionExtensions.map(detailOf)];
   const { negotiated, extensions: kept, ...shown } = sessionDocument(session);
   const body = {
     server_name: service,
@@ -82,7 +82,7 @@ function answerSession(
 }
 
 /** A custom capability at its newest version. */
-function detailOf({ name, description, versions }: (typeof customCapabilities)[number]): CapabilityDetail {
+function detailOf({ name, description, versions }: (typeof sessionExtensions)[number]): CapabilityDetail {
   const newest = versions.at(-1);
   if (newest === undefined) throw new Error(`${name} has no version`);
   return { name, description, ...newest };

@@ -30,7 +30,7 @@ export function settleParameters(client: Record<string, unknown>, server: Record
       continue;
     }
     const wanted = client[parameter];
-    const met = meet(wanted, offered);
+    const met = intersect(wanted, offered);
     parameters[parameter] = "value" in met ? met.value : offered;
     if ("conflict" in met) conflicts.push({ parameter, client: wanted, server: offered, message: met.conflict });
   }
@@ -38,7 +38,7 @@ export function settleParameters(client: Record<string, unknown>, server: Record
   return { parameters, conflicts, ignored };
 }
 
-function meet(client: unknown, server: unknown): { value: unknown } | { conflict: string } {
+function intersect(client: unknown, server: unknown): { value: unknown } | { conflict: string } {
   if (typeof client === "number" && typeof server === "number") return { value: Math.min(client, server) };
   if (typeof client === "boolean" && typeof server === "boolean") return { value: client && server };
   if (Array.isArray(client) && Array.isArray(server)) {
@@ -99,8 +99,8 @@ export function negotiate(
       declined.push({ name, reason: "unknown", message: "The server does not know it; it is recorded and not used" });
       continue;
     }
-    const agreed = agree(offer, details.get(name) ?? []);
-    if (agreed !== undefined) capabilities.push(agreed);
+    const agreementOn = agree(offer, details.get(name) ?? []);
+    if (agreementOn !== undefined) capabilities.push(agreementOn);
     else declined.push({ name, reason: "version", message: versionsApart(offer, details.get(name) ?? []) });
   }
   const declared = new Set(request.supported_capabilities);

@@ -5,7 +5,7 @@ import type { Offer } from "./negotiate.ts";
 import type { CapabilityDetail } from "./schema.ts";
 
 /** What the parameters of an agreement mean to the handlers that keep it. */
-export const mostBatched = 20;
+export const maxBatch = 20;
 
 const version = "1.0.0";
 
@@ -20,7 +20,7 @@ export const clientOffers: readonly Offer[] = [
   offer("progress_tracking", "With streaming, a tool call tells how far it is."),
   offer("cancellation", "Leaving a tool call stops its work."),
   offer("streaming", "Answers may come as text/event-stream.", { formats: ["text/event-stream"] }),
-  offer("batch_requests", "A tool call may carry a list of arguments.", { max_batch: mostBatched }),
+  offer("batch_requests", "A tool call may carry a list of arguments.", { max_batch: maxBatch }),
   offer("session_resume", "The session can be taken up again after it expired.", {
     window_seconds: resumeWindowMs / 1_000,
   }),
@@ -40,7 +40,7 @@ export function serverCapabilities(principal: Principal): CapabilityDetail[] {
     detail("subscriptions", "Changes to the session's capabilities: GET /mcp/subscription/stream."),
     detail("streaming", "Progress of tool calls and changes as text/event-stream.", { formats: ["text/event-stream"] }),
     detail("notifications", "Changes as they happen, resumed by Last-Event-ID.", { max_streams: mostStreams }),
-    detail("batch_operations", "Several calls of one tool in one request.", { max_batch: mostBatched }),
+    detail("batch_operations", "Several calls of one tool in one request.", { max_batch: maxBatch }),
     ...(principal.tenants.length > 0 || principal.admin
       ? [detail("history", "Revisions, classified differences and the log of changes of your tenants.")]
       : []),

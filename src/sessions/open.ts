@@ -4,9 +4,9 @@ import { pointer } from "../kernel/issue.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { zodIssues } from "../kernel/zod-issues.ts";
 import { contextCapability } from "./context/capability.ts";
-import { agreed, type ChosenSubset, resumeWindowMs, type Session, type SessionRecord } from "./contract.ts";
+import { agreementOn, type ChosenSubset, resumeWindowMs, type Session, type SessionRecord } from "./contract.ts";
 import type { SessionsDeps } from "./deps.ts";
-import type { CustomCapability } from "./extension.ts";
+import type { SessionExtension } from "./extension.ts";
 import { heldCapabilities, type Negotiated, negotiate } from "./negotiate.ts";
 import { clientOffers } from "./offers.ts";
 import { endStreams, ownerOf } from "./owner.ts";
@@ -14,7 +14,7 @@ import { newResumeSecret, resumeToken } from "./resume-token.ts";
 import { NegotiationConditions, type NegotiationRequest } from "./schema.ts";
 
 /** Every custom capability there is. */
-export const customCapabilities: readonly CustomCapability[] = [contextCapability];
+export const sessionExtensions: readonly SessionExtension[] = [contextCapability];
 
 const conditionsName = "dev.rollcall/negotiation";
 
@@ -32,17 +32,17 @@ export async function openSession(
   principal: Principal,
   request: NegotiationRequest,
 ): Promise<Result<OpenedSession, Failure>> {
-  const negotiated = negotiate(request, [...clientOffers, ...customCapabilities]);
+  const negotiated = negotiate(request, [...clientOffers, ...sessionExtensions]);
   const objection = conditionsObjection(services, request, negotiated) ?? extensionsObjection(request, negotiated);
   if (objection !== undefined) return err(objection);
 
   const extensions: Record<string, unknown> = {};
   let subset: ChosenSubset | undefined;
-  for (const custom of customCapabilities) {
-    const agreement = agreed({ negotiated }, custom.name);
+  for (const custom of sessionExtensions) {
+    const agreement = agreementOn({ negotiated }, custom.name);
     const wish = request.extensions?.[custom.name];
     if (agreement === undefined || wish === undefined) continue;
-    const answered = await custom.answer(custom.wish.parse(wish), { services, principal, agreed: agreement });
+    const answered = await custom.answer(custom.wish.parse(wish), { services, principal, agreementOn: agreement });
     if (!answered.ok) return answered;
     extensions[custom.name] = answered.value.answer;
     subset ??= answered.value.subset;
@@ -67,14 +67,14 @@ export async function resumeSession(
   principal: Principal,
   { sessionId, hash }: { sessionId: string; hash: string },
 ): Promise<OpenedSession | undefined> {
-  const record = await services.sessions.surrender(sessionId, ownerOf(principal), hash);
+  const record = await services.sessions.redeemResumeToken(sessionId, ownerOf(principal), hash);
   if (record === undefined) return undefined;
   await endStreams(services, principal, { ...record, id: sessionId });
   return store(services, { ...record, authContext: authContextOf(principal) });
 }
 
 async function store(services: SessionsDeps, record: SessionRecord): Promise<OpenedSession> {
-  const resumable = agreed(record, "session_resume");
+  const resumable = agreementOn(record, "session_resume");
   if (resumable === undefined) return { session: await services.sessions.open(record) };
   const { secret, hash } = await newResumeSecret();
   const windowMs = Number(resumable.parameters?.window_seconds ?? resumeWindowMs / 1_000) * 1_000;
@@ -95,19 +95,19 @@ function conditionsObjection(
 ): Failure | undefined {
   const held = heldCapabilities(supported_capabilities, negotiated);
   const lacking = config.requiredCapabilities.find((name) => !held.includes(name));
-  if (lacking !== undefined) return lacksCapability(lacking);
+  if (lacking !== undefined) return missingCapability(lacking);
   const conditions = extensions?.[conditionsName];
   if (conditions === undefined) return undefined;
   const issues = zodIssues(NegotiationConditions, conditions, pointer("/extensions", conditionsName));
   if (issues[0] !== undefined) return invalid(issues);
   const { required = [] } = NegotiationConditions.parse(conditions);
-  const missing = required.find((name) => agreed({ negotiated }, name) === undefined);
+  const missing = required.find((name) => agreementOn({ negotiated }, name) === undefined);
   if (missing === undefined) return undefined;
   const reason = negotiated.declined.find(({ name }) => name === missing)?.message ?? "It was not declared";
   return failure("ErrorCapabilityDeclined", `Server does not support required capability: ${missing}. ${reason}`);
 }
 
-export function lacksCapability(name: string): Failure {
+export function missingCapability(name: string): Failure {
   return failure("ErrorCapabilityRequired", `Client does not support required capability: ${name}`, {
     capability: name,
   });
@@ -115,11 +115,11 @@ export function lacksCapability(name: string): Failure {
 
 /** Wishes that fit no schema, or for a capability that was not agreed on. Unknown extensions are recorded nowhere. */
 function extensionsObjection({ extensions }: NegotiationRequest, negotiated: Negotiated): Failure | undefined {
-  for (const custom of customCapabilities) {
+  for (const custom of sessionExtensions) {
     const wish = extensions?.[custom.name];
     if (wish === undefined) continue;
     const path = pointer("/extensions", custom.name);
-    if (agreed({ negotiated }, custom.name) === undefined) {
+    if (agreementOn({ negotiated }, custom.name) === undefined) {
       const message = `needs ${JSON.stringify(custom.name)} in supported_capabilities, at a version the server has`;
       return invalid([{ path, rule: "undeclared", message }]);
     }

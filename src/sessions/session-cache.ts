@@ -60,10 +60,10 @@ export class Sessions {
   }
 
   /** The state of a session whose resume token is shown, which ends it. */
-  async surrender(id: string, owner: SessionOwner, resumeHash: string): Promise<SessionRecord | undefined> {
+  async redeemResumeToken(id: string, owner: SessionOwner, resumeHash: string): Promise<SessionRecord | undefined> {
     const stub = this.#dependencies.find(id);
     if (stub === undefined) return undefined;
-    const record = await stub.surrender(owner, resumeHash);
+    const record = await stub.redeemResumeToken(owner, resumeHash);
     if (record !== undefined) this.#ended.set(id, true);
     return record;
   }

@@ -4,7 +4,7 @@ import { type App, type RequestContext, requestError, unwrap } from "../http/con
 import { sendEvents, streamLifetimeMs } from "../http/event-stream.ts";
 import { consumeRateLimit, readQuery } from "../http/request.ts";
 import { send } from "../http/respond.ts";
-import { agreed, type ChosenSubset, type Session } from "./contract.ts";
+import { agreementOn, type ChosenSubset, type Session } from "./contract.ts";
 import type { SessionsDeps } from "./deps.ts";
 import { parsePositions, positionsText, topicsOf } from "./follow-chosen.ts";
 import { callerOf, negotiatedCaller, sessionDocument } from "./middleware.ts";
@@ -54,12 +54,12 @@ export function sessionRoutes(app: App, services: SessionsDeps): void {
     const { principal, session } = negotiatedCaller(c);
     const after = positionsOf("Last-Event-ID", c.req.header("Last-Event-ID"));
     const topics = topicsOf(subsetOf(session), (tenant) => isMember(principal, tenant), after);
-    const limits = agreed(session, "notifications")?.parameters ?? {};
+    const limits = agreementOn(session, "notifications")?.parameters ?? {};
     const follows = { kind: "subset" as const, topics };
     const options = { session: session.id, follows, lifetimeMs: streamLifetimeMs(principal, services.now()) };
     const most = Math.max(0, Number(limits.max_streams ?? mostStreams));
     // Without a token they are limited by session, and anyone can have many of those: so opening them is limited too.
-    if (principal.anonymous) consumeRateLimit(services, services.negotiations, principal.subject);
+    if (principal.anonymous) consumeRateLimit(services, services.negotiateLimiter, principal.subject);
     const stream = unwrap(await streamsOf(services, principal, session.id).open(options, most));
     return sendEvents(c, services, stream);
   });

@@ -8,10 +8,10 @@ import { send } from "../../http/respond.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { formatEvent } from "../../kernel/sse.ts";
-import { agreed, type Session } from "../../sessions/contract.ts";
+import { agreementOn, type Session } from "../../sessions/contract.ts";
 import { callerOf } from "../../sessions/middleware.ts";
-import { mostBatched } from "../../sessions/offers.ts";
-import { lacksCapability } from "../../sessions/open.ts";
+import { maxBatch } from "../../sessions/offers.ts";
+import { missingCapability } from "../../sessions/open.ts";
 import type { McpDeps } from "../deps.ts";
 import type { Progress, ToolContext } from "./tool.ts";
 import { callTool, listTools } from "./tools.ts";
@@ -107,9 +107,9 @@ async function readArguments(c: RequestContext, { config }: McpDeps): Promise<un
 /** A list of arguments is a batch, for clients that declared it and as long as was settled. */
 function batchOf(input: unknown, session: Session): unknown[] | undefined {
   if (!Array.isArray(input)) return undefined;
-  const agreement = agreed(session, "batch_requests");
-  if (agreement === undefined) throw new RequestFailed(lacksCapability("batch_requests"));
-  const most = Math.max(0, Math.floor(Number(agreement.parameters?.max_batch ?? mostBatched)));
+  const agreement = agreementOn(session, "batch_requests");
+  if (agreement === undefined) throw new RequestFailed(missingCapability("batch_requests"));
+  const most = Math.max(0, Math.floor(Number(agreement.parameters?.max_batch ?? maxBatch)));
   if (input.length === 0) throw requestError("ErrorToolArguments", "A batch needs at least one list item of arguments");
   if (input.length > most) {
     throw requestError(

@@ -3,7 +3,7 @@ import { ok } from "../../kernel/result.ts";
 import { CapabilityKind } from "../../manifest/schema/capability.ts";
 import { type ShownCard, shownCard } from "../../search/visible-cards.ts";
 import type { SessionsDeps } from "../deps.ts";
-import { defineCustomCapability } from "../extension.ts";
+import { defineSessionExtension } from "../extension.ts";
 import type { Agreed } from "../negotiate.ts";
 import { ContextRequest } from "../schema.ts";
 import { type ChosenContext, chooseContext } from "./choose.ts";
@@ -17,13 +17,13 @@ const mostLeftOutShown = 20;
 export const contextParameters = { kinds: [...CapabilityKind.options], max_items: 200 };
 
 /** Budgeted negotiation: of all that the caller may see, what fits its task and its token budget. */
-export const contextCapability = defineCustomCapability({
+export const contextCapability = defineSessionExtension({
   name,
   description: "Chooses, of all that the caller may see, the capabilities that fit a task and a token budget.",
   versions: [{ version: "1.0.0", parameters: contextParameters }],
   wish: ContextRequest,
-  async answer(wish, { services, principal, agreed }) {
-    const chosen = await chooseContext(services, principal, wish, boundsOf(agreed));
+  async answer(wish, { services, principal, agreementOn }) {
+    const chosen = await chooseContext(services, principal, wish, boundsOf(agreementOn));
     const answer = await contextAnswer(services, principal, wish, chosen);
     return ok({ answer: { ...answer }, subset: chosen.subset });
   },

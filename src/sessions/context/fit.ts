@@ -13,7 +13,7 @@ export interface ReviewedPin extends CardName {
   digest: string;
 }
 
-export interface Wishes<Card extends CapabilityCard = CapabilityCard> {
+export interface ContextQuery<Card extends CapabilityCard = CapabilityCard> {
   budget: number;
   mustHave: readonly MustHave[];
   pins: readonly ReviewedPin[];
@@ -68,19 +68,19 @@ export interface Fit<Card extends CapabilityCard = CapabilityCard> {
  * unchanged, then the best for the task as far as they fit. A capability that changed since it was pinned, or that is
  * not of the version asked for, stays out however well it ranks: it is not what the caller means.
  */
-export function fitBudget<Card extends CapabilityCard>(wishes: Wishes<Card>): Fit<Card> {
+export function fitBudget<Card extends CapabilityCard>(wishes: ContextQuery<Card>): Fit<Card> {
   const fit: Fit<Card> = { chosen: [], leftOut: [], changed: [], usedTokens: 0, satisfied: true };
   const taken = new Set<string>();
   const refused = new Set<string>();
   const tenants = new Set<string>();
 
   const take = (card: Card, why: Why, rank?: number): boolean => {
-    const where = placeOf(card);
+    const where = keyOf(card);
     if (taken.has(where)) return true;
     if (refused.has(where)) return false;
-    const obstacle = obstacleTo(card, fit, wishes, tenants);
+    const obstacle = whyNotAdded(card, fit, wishes, tenants);
     if (obstacle !== undefined) {
-      fit.leftOut.push({ ...priceOf(card), why, ...obstacle });
+      fit.leftOut.push({ ...costOf(card), why, ...obstacle });
       return false;
     }
     taken.add(where);
@@ -94,19 +94,19 @@ export function fitBudget<Card extends CapabilityCard>(wishes: Wishes<Card>): Fi
   for (const { pin, card, ...problem } of failed) {
     // A capability that changed since it was pinned stays out, however well it ranks.
     if (card !== undefined) {
-      refused.add(placeOf(card));
+      refused.add(keyOf(card));
       fit.changed.push({ pin, card });
     }
-    fit.leftOut.push({ ...(card === undefined ? nameOf(pin) : priceOf(card)), why: "pinned", ...problem });
+    fit.leftOut.push({ ...(card === undefined ? nameOf(pin) : costOf(card)), why: "pinned", ...problem });
   }
   for (const wanted of wishes.mustHave) {
     const found = resolveCard(wanted, wishes.named);
     if (!("card" in found)) fit.leftOut.push({ ...nameOf(wanted), why: "must-have", ...found });
     const fits = "card" in found && versionFits(found.card, wanted);
     if ("card" in found && !fits) {
-      refused.add(placeOf(found.card));
+      refused.add(keyOf(found.card));
       const message = `Its version is ${found.card.version ?? "not given"}, not in ${wanted.version}`;
-      fit.leftOut.push({ ...priceOf(found.card), why: "must-have", reason: "version", message });
+      fit.leftOut.push({ ...costOf(found.card), why: "must-have", reason: "version", message });
     }
     if (!("card" in found && fits && take(found.card, "must-have"))) fit.satisfied = false;
   }
@@ -122,10 +122,10 @@ const order: readonly Why[] = ["must-have", "pinned", "task"];
 /** Whatever is chosen is kept with the session, and a session must stay small. */
 const longestName = 4_096;
 
-function obstacleTo(
+function whyNotAdded(
   card: CapabilityCard,
   { chosen, usedTokens }: Fit,
-  { budget, mostItems, mostTenants }: Wishes,
+  { budget, mostItems, mostTenants }: ContextQuery,
   tenants: ReadonlySet<string>,
 ): Pick<LeftOut, "reason" | "message"> | undefined {
   if (usedTokens + card.tokens > budget) {
@@ -151,10 +151,10 @@ function nameOf({ id, tenant }: CardName): { id: string; tenant?: string } {
   return tenant === undefined ? { id } : { id, tenant };
 }
 
-function priceOf({ id, tenant, tokens }: CapabilityCard): Pick<LeftOut, "id" | "tenant" | "tokens"> {
+function costOf({ id, tenant, tokens }: CapabilityCard): Pick<LeftOut, "id" | "tenant" | "tokens"> {
   return { id, tenant, tokens };
 }
 
-function placeOf({ tenant, id }: CapabilityCard): string {
+function keyOf({ tenant, id }: CapabilityCard): string {
   return `${tenant} ${id}`;
 }

@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CapabilityCard } from "../../../src/search/contract.ts";
 import { fuseRanks } from "../../../src/search/rank.ts";
-import { fitBudget, type Wishes } from "../../../src/sessions/context/fit.ts";
+import { type ContextQuery, fitBudget } from "../../../src/sessions/context/fit.ts";
 
 function card(id: string, tokens = 10, more: Partial<CapabilityCard> = {}): CapabilityCard {
   return { tenant: "acme", server: "s", kind: "tool", key: id, id, digest: `d-${id}`, tokens, ...more };
 }
 
-function wishes(more: Partial<Wishes> = {}): Wishes {
+function wishes(more: Partial<ContextQuery> = {}): ContextQuery {
   return {
     budget: 100,
     mustHave: [],
