@@ -14,7 +14,7 @@ import { failure } from "./kernel/failure.ts";
 import { ownIndexUris } from "./mcp/resources/index-resources.ts";
 import { ownResources } from "./mcp/resources/resources.ts";
 import { resourceRoutes } from "./mcp/resources/routes.ts";
-import { answerMessageAgain, mayRepeat } from "./mcp/server/response-cache.ts";
+import { isCacheable, respondFromMessageCache } from "./mcp/server/response-cache.ts";
 import { type EndpointOptions, mcpRoutes, ownEndpoint } from "./mcp/server/routes.ts";
 import { toolsRoutes } from "./mcp/tools/routes.ts";
 import { ownTools } from "./mcp/tools/tools.ts";
@@ -43,8 +43,8 @@ export function createFetch(services: Services, endpoint: EndpointOptions = ownE
   return (request, env, ctx) => {
     const { method } = request;
     if (method === "GET") return respondFromCache(services, request) ?? app.fetch(request, env, ctx);
-    if (method !== "POST" || !mayRepeat(request)) return app.fetch(request, env, ctx);
-    return answerMessageAgain(services, request).then((answer) =>
+    if (method !== "POST" || !isCacheable(request)) return app.fetch(request, env, ctx);
+    return respondFromMessageCache(services, request).then((answer) =>
       answer instanceof Response ? answer : app.fetch(answer, env, ctx),
     );
   };

@@ -5,9 +5,9 @@ import type { RegistryTenant } from "../registry/contract.ts";
 import type { SearchTenant } from "../search/contract.ts";
 import type { SessionsTenant } from "../sessions/contract.ts";
 import type { SessionsDeps } from "../sessions/deps.ts";
-import type { ResourceInterest } from "./resources/follow-resources.ts";
+import type { ResourceSubject } from "./resources/follow-resources.ts";
 
 export interface McpDeps extends IndexDeps, SessionsDeps {
-  streams(subject: string): Streams<LogSubject | ChosenSubject | ResourceInterest>;
+  streams(subject: string): Streams<LogSubject | ChosenSubject | ResourceSubject>;
   tenant(name: string): RegistryTenant & SearchTenant & ChangesTenant & IndexTenant & SessionsTenant;
 }

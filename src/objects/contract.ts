@@ -2,7 +2,7 @@ import type { IndexTenant } from "../capability-index/contract.ts";
 import type { CatalogDirectory } from "../catalog/contract.ts";
 import type { ChangesTenant, ChosenSubject, LogSubject, Streams } from "../changes/contract.ts";
 import type { HooksTenant } from "../hooks/contract.ts";
-import type { ResourceInterest } from "../mcp/resources/follow-resources.ts";
+import type { ResourceSubject } from "../mcp/resources/follow-resources.ts";
 import type { OfficialDirectory, OfficialTenant } from "../official/contract.ts";
 import type { RegistryDirectory, RegistryTenant } from "../registry/contract.ts";
 import type { SearchDirectory, SearchTenant } from "../search/contract.ts";
@@ -31,7 +31,7 @@ export interface Directory extends RegistryDirectory, SearchDirectory, CatalogDi
 }
 
 /** Everything that a live stream can follow. */
-export type Interest = LogSubject | ChosenSubject | ResourceInterest;
+export type Interest = LogSubject | ChosenSubject | ResourceSubject;
 
 /** The RPC methods of a caller's streams. */
 export interface StreamHost extends Streams<Interest> {

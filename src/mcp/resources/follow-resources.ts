@@ -6,7 +6,7 @@ import type { Head, RegistryTenant } from "../../registry/contract.ts";
 type FollowedTenant = Pick<RegistryTenant & IndexTenant, "head" | "indexState" | "advertise" | "advertisedServers">;
 
 /** MCP resources that somebody listens to: whatever differs from how it was when they began is told. */
-export interface ResourceInterest {
+export interface ResourceSubject {
   kind: "resources";
   frame: { opening: string; closing: string };
   /** Goes with every message. */
@@ -34,13 +34,13 @@ const mostListedServers = 16;
 export class FollowedResources implements ChangeFeed {
   readonly tenants: readonly string[];
   readonly position = "";
-  readonly frame: ResourceInterest["frame"];
-  readonly #interest: ResourceInterest;
+  readonly frame: ResourceSubject["frame"];
+  readonly #interest: ResourceSubject;
   readonly #tenantOf: (name: string) => FollowedTenant;
   /** By URI, and by tenant for what is listed. */
   readonly #marks = new Map<string, string>();
 
-  constructor(interest: ResourceInterest, tenantOf: (name: string) => FollowedTenant) {
+  constructor(interest: ResourceSubject, tenantOf: (name: string) => FollowedTenant) {
     this.#interest = interest;
     this.#tenantOf = tenantOf;
     this.frame = interest.frame;

@@ -34,7 +34,7 @@ export async function readResource(
     server === undefined
       ? ownContents(services, uri, view)
       : await serverContents(services, principal, uri, server, view);
-  return contents.ok ? contents : err(named(contents.error, uri));
+  return contents.ok ? contents : err(renameFailure(contents.error, uri));
 }
 
 function ownContents(services: McpDeps, uri: string, name: string): Result<ResourceContents, Failure> {
@@ -61,7 +61,7 @@ async function serverContents(
 }
 
 /** Resources are told apart by URI rather than by view, and what goes wrong in making one has a name of its own. */
-function named(reason: Failure, uri: string): Failure {
+function renameFailure(reason: Failure, uri: string): Failure {
   if (reason.code === "resource_not_found") return unknownResource(uri);
   return reason.code === "ErrorInternalServer" ? failure("server_error", reason.message) : reason;
 }

@@ -8,17 +8,17 @@ export interface CacheHint {
 }
 
 /** What changes with the code or the settings and nothing else: the next deployment is the only thing to wait for. */
-export const fixed: CacheHint = { ttlMs: 300_000, cacheScope: "public" };
+export const staticHint: CacheHint = { ttlMs: 300_000, cacheScope: "public" };
 
 /**
  * What publishers change. The freshness contract gives clients no time in which they need not ask again, and whoever
  * wants to be told can listen.
  */
-const moving: CacheHint = { ttlMs: 0, cacheScope: "public" };
+const changingHint: CacheHint = { ttlMs: 0, cacheScope: "public" };
 
 /** Without a token a list holds only what everyone sees. */
 export function resourceListHint(principal: Principal): CacheHint {
-  return principal.anonymous ? fixed : { ...moving, cacheScope: "private" };
+  return principal.anonymous ? staticHint : { ...changingHint, cacheScope: "private" };
 }
 
 /** A registry's own tools and resource families are code; its own server and generators are always looked at anew. */
@@ -28,14 +28,14 @@ const fixedViews: readonly string[] = ["tools", "resources"];
 export function resourceHint(principal: Principal, uri: string): CacheHint {
   if (isIndexUri(uri)) return indexHint(principal, uri);
   const parsed = parseResourceUri(uri);
-  if (!parsed.ok || parsed.value === undefined) return { ...moving, cacheScope: "private" };
+  if (!parsed.ok || parsed.value === undefined) return { ...changingHint, cacheScope: "private" };
   const { server, view } = parsed.value;
-  if (server === undefined) return fixedViews.includes(view) ? fixed : moving;
-  return { ...moving, cacheScope: isMember(principal, server.tenant) ? "private" : "public" };
+  if (server === undefined) return fixedViews.includes(view) ? staticHint : changingHint;
+  return { ...changingHint, cacheScope: isMember(principal, server.tenant) ? "private" : "public" };
 }
 
 function indexHint(principal: Principal, uri: string): CacheHint {
   const [, tenant] = /^rollcall:\/\/capability-index\/([^/]+)\/./.exec(uri) ?? [];
-  if (tenant === undefined) return fixed;
-  return { ...moving, cacheScope: isMember(principal, tenant) ? "private" : "public" };
+  if (tenant === undefined) return staticHint;
+  return { ...changingHint, cacheScope: isMember(principal, tenant) ? "private" : "public" };
 }

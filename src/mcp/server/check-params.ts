@@ -24,7 +24,7 @@ const shapes: Record<string, z.ZodType> = {
 const Message = z.looseObject({ id: z.union([z.string(), z.number()]), method: z.string(), params: z.unknown() });
 
 /** The answer to a message whose parameters do not fit its method; nothing where they do, or where another rule is first. */
-export function misfit(body: unknown): object | undefined {
+export function invalidParamsError(body: unknown): object | undefined {
   const message = Message.safeParse(body);
   if (!message.success) return undefined;
   const { id, method, params } = message.data;

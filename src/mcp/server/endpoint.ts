@@ -1,6 +1,6 @@
 import type { Server, ServerContext } from "@modelcontextprotocol/server";
 import { service, version } from "../../kernel/version.ts";
-import { fixed } from "./cache-hints.ts";
+import { staticHint } from "./cache-hints.ts";
 import type { McpCaller } from "./caller.ts";
 import type { Handlers } from "./handlers.ts";
 import { RpcError } from "./rpc-error.ts";
@@ -9,7 +9,7 @@ import { RpcError } from "./rpc-error.ts";
 export type HandlersFor = (caller: McpCaller) => Handlers;
 
 /** Capabilities and methods that only a test adds, some of them for clients of 2025 alone. */
-export interface Surplus {
+export interface TestExtras {
   capabilities?: Record<string, object>;
   legacyCapabilities?: Record<string, object>;
   legacyHandlers?: Record<string, () => Promise<object>>;
@@ -17,7 +17,7 @@ export interface Surplus {
 
 export interface EndpointOptions {
   handlersFor: HandlersFor;
-  surplus?: Surplus;
+  surplus?: TestExtras;
 }
 
 /** One HTTP request as it was admitted: its headers, and its body as it was read. */
@@ -47,7 +47,7 @@ export async function serveMcp({ handlersFor, surplus = {} }: EndpointOptions, e
         ...surplus.capabilities,
         ...(legacy ? surplus.legacyCapabilities : {}),
       };
-      const cacheHints = { "server/discover": fixed };
+      const cacheHints = { "server/discover": staticHint };
       const server = new sdk.Server(
         { name: service, title: "Rollcall", version },
         { capabilities, cacheHints, instructions },

@@ -13,10 +13,10 @@ import type { Failure } from "../../kernel/failure.ts";
 import { listResources, ownResources, ownResourceTemplates, readResource } from "../resources/resources.ts";
 import type { Progress, ToolContext } from "../tools/tool.ts";
 import { callTool, listTools } from "../tools/tools.ts";
-import { fixed, resourceHint, resourceListHint } from "./cache-hints.ts";
+import { resourceHint, resourceListHint, staticHint } from "./cache-hints.ts";
 import type { McpCaller } from "./caller.ts";
 import { type CompletionRequest, complete } from "./complete.ts";
-import { inPlace, listPage } from "./lists.ts";
+import { listPage, positionKey } from "./lists.ts";
 import { getPrompt, ownPrompts } from "./prompts.ts";
 
 interface Paged {
@@ -43,8 +43,8 @@ export function ownHandlers(caller: McpCaller): Handlers {
   const { services, principal } = caller;
   return {
     async "tools/list"({ cursor }) {
-      const page = caller.unwrap(await listPage(caller, "tools", cursor, listTools(), inPlace));
-      return { tools: page.items, ...rest(page), ...fixed } as ListToolsResult;
+      const page = caller.unwrap(await listPage(caller, "tools", cursor, listTools(), positionKey));
+      return { tools: page.items, ...rest(page), ...staticHint } as ListToolsResult;
     },
     async "tools/call"({ name, arguments: given }, context) {
       const called = await callTool(name, given, toolContext(caller, context));
@@ -59,13 +59,13 @@ export function ownHandlers(caller: McpCaller): Handlers {
       const listed = await listResources(services, principal);
       // The registry's own as they are written, then the indexes in order of their URIs.
       const keyOf = ({ uri }: { uri: string }, index: number) =>
-        index < ownResources.length ? `0 ${inPlace(uri, index)}` : `1 ${uri}`;
+        index < ownResources.length ? `0 ${positionKey(uri, index)}` : `1 ${uri}`;
       const page = caller.unwrap(await listPage(caller, "resources", cursor, listed, keyOf));
       return { resources: page.items, ...rest(page), ...resourceListHint(principal) } as ListResourcesResult;
     },
     async "resources/templates/list"({ cursor }) {
-      const page = caller.unwrap(await listPage(caller, "templates", cursor, ownResourceTemplates, inPlace));
-      return { resourceTemplates: page.items, ...rest(page), ...fixed } as ListResourceTemplatesResult;
+      const page = caller.unwrap(await listPage(caller, "templates", cursor, ownResourceTemplates, positionKey));
+      return { resourceTemplates: page.items, ...rest(page), ...staticHint } as ListResourceTemplatesResult;
     },
     async "resources/read"({ uri }) {
       const { mimeType, text, etag, generation } = caller.unwrap(await readResource(services, principal, uri), { uri });
@@ -75,8 +75,8 @@ export function ownHandlers(caller: McpCaller): Handlers {
     },
     async "prompts/list"({ cursor }) {
       const listed = ownPrompts.map(({ messages: _, ...prompt }) => prompt);
-      const page = caller.unwrap(await listPage(caller, "prompts", cursor, listed, inPlace));
-      return { prompts: page.items, ...rest(page), ...fixed } as ListPromptsResult;
+      const page = caller.unwrap(await listPage(caller, "prompts", cursor, listed, positionKey));
+      return { prompts: page.items, ...rest(page), ...staticHint } as ListPromptsResult;
     },
     "prompts/get": ({ name, arguments: given }) => getPrompt(caller, name, given),
     async "completion/complete"(request) {

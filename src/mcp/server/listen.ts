@@ -2,7 +2,7 @@ import { isMember, type Principal } from "../../auth/principal.ts";
 import type { Failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { formatEvent } from "../../kernel/sse.ts";
-import type { FollowedResource, ResourceInterest } from "../resources/follow-resources.ts";
+import type { FollowedResource, ResourceSubject } from "../resources/follow-resources.ts";
 import { isIndexUri, mostTenants } from "../resources/index-resources.ts";
 import { readResource } from "../resources/resources.ts";
 import { parseResourceUri } from "../resources/uri.ts";
@@ -16,7 +16,7 @@ export const mostFollowedAnonymous = 16;
  * Those of the URIs that the caller may follow, which are those it can read; the others are left out of what is
  * acknowledged. Where only a token is missing, it is asked for.
  */
-export async function followable(caller: McpCaller, uris: readonly string[]): Promise<Result<string[], Failure>> {
+export async function subscribableUris(caller: McpCaller, uris: readonly string[]): Promise<Result<string[], Failure>> {
   const { services, principal } = caller;
   const found: string[] = [];
   for (const uri of new Set(uris)) {
@@ -58,7 +58,7 @@ const subscriptionId = "io.modelcontextprotocol/subscriptionId";
  * nothing to listen to, or the client's revision knows no listening, the SDK ends the stream itself: then it is the whole
  * text.
  */
-export async function listeningTo(response: Response, principal: Principal): Promise<ResourceInterest | string> {
+export async function readAcknowledgement(response: Response, principal: Principal): Promise<ResourceSubject | string> {
   const reader = (response.body ?? new ReadableStream()).getReader();
   const opening = new TextDecoder().decode((await reader.read()).value);
   const { method, params } = JSON.parse(opening.slice(opening.indexOf("{"))) as Acknowledged;

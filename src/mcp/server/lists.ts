@@ -42,6 +42,6 @@ export async function listPage<T>(
 }
 
 /** The key of what is listed as it is written down. */
-export function inPlace(_item: unknown, index: number): string {
+export function positionKey(_item: unknown, index: number): string {
   return String(index).padStart(4, "0");
 }

@@ -5,7 +5,7 @@ import type { McpDeps } from "../deps.ts";
 import { parseResourceUri } from "../resources/uri.ts";
 
 /** A stream of which the beginning was read already, as one from the beginning. */
-export function resumed(
+export function prependChunk(
   first: Uint8Array | undefined,
   rest: ReadableStreamDefaultReader<Uint8Array>,
 ): ReadableStream<Uint8Array> {
@@ -27,7 +27,7 @@ export function resumed(
 export const mcpPath = "/mcp";
 
 /** What these answer depends on nothing but who asks, what is asked, and what is in memory. */
-const repeatable = [
+const cacheableMethods = [
   "server/discover",
   "tools/list",
   "prompts/list",
@@ -45,26 +45,33 @@ const longestMessage = 4_096;
 const plainId = /"id"\s*:\s*((?:0|[1-9]\d{0,14})|"[ !#-[\]-~]{0,64}")\s*[,}]/;
 
 /** Headers that say, of a message, what it is and what may be answered. */
-const telling = ["Content-Type", "Content-Encoding", "Accept", "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"];
+const cacheKeyHeaders = [
+  "Content-Type",
+  "Content-Encoding",
+  "Accept",
+  "MCP-Protocol-Version",
+  "Mcp-Method",
+  "Mcp-Name",
+];
 
 /** Whether a POST may have been answered before: known without reading it. Older revisions do not say. */
-export function mayRepeat({ url, headers }: Request): boolean {
+export function isCacheable({ url, headers }: Request): boolean {
   return (
     url.endsWith(mcpPath) &&
-    (repeatable as readonly string[]).includes(headers.get("Mcp-Method") ?? "") &&
+    (cacheableMethods as readonly string[]).includes(headers.get("Mcp-Method") ?? "") &&
     Number(headers.get("Content-Length") ?? Number.NaN) <= longestMessage &&
     !headers.has("Origin")
   );
 }
 
 /** As `answerAgain`, for a message; where it has no answer, the request with what was read of it. */
-export async function answerMessageAgain(services: McpDeps, request: Request): Promise<Response | Request> {
+export async function respondFromMessageCache(services: McpDeps, request: Request): Promise<Response | Request> {
   const { headers, body } = request;
   if (body === null) return request;
-  const read = await start(body);
+  const read = await readShortBody(body);
   if (!(read instanceof Uint8Array)) return new Request(request, { body: read });
   const message = split(read);
-  const kept = message && findCached(services, headers, questionOf(request, message));
+  const kept = message && findCached(services, headers, cacheKey(request, message));
   if (!message || !kept || kept.body === undefined || kept.body instanceof Uint8Array) {
     return new Request(request, { body: read });
   }
@@ -74,13 +81,13 @@ export async function answerMessageAgain(services: McpDeps, request: Request): P
 }
 
 /** All of a short message; of anything else a stream of the whole. What its length is said to be is not relied on. */
-async function start(body: ReadableStream<Uint8Array>): Promise<Uint8Array | ReadableStream<Uint8Array>> {
+async function readShortBody(body: ReadableStream<Uint8Array>): Promise<Uint8Array | ReadableStream<Uint8Array>> {
   const reader = body.getReader({ mode: "byob" });
   try {
     const { value } = await reader.readAtLeast(longestMessage + 1, new Uint8Array(longestMessage + 1));
     if (value === undefined || value.byteLength <= longestMessage) return value ?? new Uint8Array();
     reader.releaseLock();
-    return resumed(value, body.getReader());
+    return prependChunk(value, body.getReader());
   } catch (cause) {
     // Whoever reads it the long way finds it as broken.
     return new ReadableStream({ start: (controller) => controller.error(cause) });
@@ -99,9 +106,9 @@ interface Answered {
 }
 
 /** Keeps the answer to a message, to be sent again to whoever asks the same under any id. */
-export function keepMessageAnswer(c: RequestContext, services: McpDeps, answered: Answered): void {
+export function cacheMessageResponse(c: RequestContext, services: McpDeps, answered: Answered): void {
   const { body, bytes, text, headers, holds } = answered;
-  if (!holds?.() || !mayRepeat(c.req.raw) || bytes.byteLength > longestMessage) return;
+  if (!holds?.() || !isCacheable(c.req.raw) || bytes.byteLength > longestMessage) return;
   const message = split(bytes);
   if (message === undefined) return;
   const { id } = body as { id?: unknown };
@@ -111,7 +118,7 @@ export function keepMessageAnswer(c: RequestContext, services: McpDeps, answered
   const before = text.slice(0, -message.id.length - 1);
   const contentType = headers.get("Content-Type") ?? "application/json";
   const meta = { headers: { "Cache-Control": headers.get("Cache-Control") ?? "no-store" } };
-  const question = questionOf(c.req.raw, message);
+  const question = cacheKey(c.req.raw, message);
   cacheResponse(c, services, { question, body: () => ({ before, behind: "}" }), contentType, meta, holds });
 }
 
@@ -138,8 +145,8 @@ function split(bytes: Uint8Array): Split | undefined {
   return { before: text.slice(0, at), id, behind: text.slice(at + id.length) };
 }
 
-function questionOf({ url, headers }: Request, { before, behind }: Split): string {
-  return [url, ...telling.map((name) => headers.get(name)), before + behind].join("\n");
+function cacheKey({ url, headers }: Request, { before, behind }: Split): string {
+  return [url, ...cacheKeyHeaders.map((name) => headers.get(name)), before + behind].join("\n");
 }
 
 /** What is written in the code, and the same for everyone. */
@@ -149,7 +156,7 @@ const fixedMethods = ["server/discover", "tools/list", "prompts/list", "resource
  * How long the answer to a message lasts: whether, at any later moment, it would be the same. Undefined where only
  * answering it again could tell. Taken before it is answered, so that what it is about cannot change unnoticed meanwhile.
  */
-export function lasting(services: McpDeps, message: unknown): (() => boolean) | undefined {
+export function validityOf(services: McpDeps, message: unknown): (() => boolean) | undefined {
   const { method, params } = (message ?? {}) as { method?: string; params?: { cursor?: unknown; uri?: unknown } };
   if (fixedMethods.includes(method ?? "")) return params?.cursor === undefined ? () => true : undefined;
   if (method !== "resources/read" || typeof params?.uri !== "string") return undefined;

@@ -8,17 +8,20 @@ import { corsHeaders } from "../../http/respond.ts";
 import { loopbackNames } from "../../kernel/names.ts";
 import type { McpDeps } from "../deps.ts";
 import { McpCaller } from "./caller.ts";
-import { misfit } from "./check-params.ts";
+import { invalidParamsError } from "./check-params.ts";
 import { type EndpointOptions, type Exchange, serveMcp } from "./endpoint.ts";
 import { ownHandlers } from "./handlers.ts";
-import { followable, listeningTo, mostFollowed, mostFollowedAnonymous } from "./listen.ts";
-import { keepMessageAnswer, lasting, mcpPath as path, resumed } from "./response-cache.ts";
+import { mostFollowed, mostFollowedAnonymous, readAcknowledgement, subscribableUris } from "./listen.ts";
+import { cacheMessageResponse, mcpPath as path, prependChunk, validityOf } from "./response-cache.ts";
 
 /**
  * Against pages that reach for a server they were not let in to, above all one on the visitor's own machine by a name
  * that was pointed there. Who may is said by the settings, never by the request.
  */
-export function guardPage(c: RequestContext, { mcpOrigins, mcpHosts }: Pick<Config, "mcpOrigins" | "mcpHosts">): void {
+export function checkHostAndOrigin(
+  c: RequestContext,
+  { mcpOrigins, mcpHosts }: Pick<Config, "mcpOrigins" | "mcpHosts">,
+): void {
   const host = URL.parse(c.req.url)?.hostname ?? "";
   if (mcpHosts !== undefined && !mcpHosts.includes(host)) throw requestError("ErrorHostRefused");
   const origin = c.req.header("Origin");
@@ -38,23 +41,23 @@ const mostListeningAnonymous = 4;
 /** The registry as an MCP server: POST only, no sessions, a token only for what is not public. */
 export function mcpRoutes(app: App, services: McpDeps, endpoint: EndpointOptions): void {
   app.post(path, async (c) => {
-    guardPage(c, services.config);
+    checkHostAndOrigin(c, services.config);
     readQuery(c, []);
     const caller = new McpCaller(services, await authenticateOptional(c, services));
-    const request = acceptable(c);
+    const request = normalizeAccept(c);
     const { body, bytes } = await readMessage(c, services);
-    const wrong = misfit(body);
-    if (wrong !== undefined) return asOurs(c, services, Response.json(wrong));
+    const error = invalidParamsError(body);
+    if (error !== undefined) return withStandardHeaders(c, services, Response.json(error));
     const onFault = (cause: unknown) => reported(c, cause);
-    const listening = await listeningOf(caller, body);
+    const listening = await listenRequest(caller, body);
     if (listening !== undefined) return listen(c, services, endpoint, { request, body: listening, caller, onFault });
-    const holds = lasting(services, body);
+    const holds = validityOf(services, body);
     const response = await serveMcp(endpoint, { request, body, caller, onFault });
-    if (!isJson(response)) return asOurs(c, services, await settled(response, caller));
+    if (!isJson(response)) return withStandardHeaders(c, services, await awaitFirstChunk(response, caller));
     const text = await response.text();
     if (caller.challenge !== undefined) throw new RequestFailed(caller.challenge);
-    if (response.ok) keepMessageAnswer(c, services, { body, bytes, text, headers: response.headers, holds });
-    return asOurs(c, services, new Response(text, response));
+    if (response.ok) cacheMessageResponse(c, services, { body, bytes, text, headers: response.headers, holds });
+    return withStandardHeaders(c, services, new Response(text, response));
   });
 
   app.all(path, () => {
@@ -65,7 +68,7 @@ export function mcpRoutes(app: App, services: McpDeps, endpoint: EndpointOptions
 }
 
 /** The request as the SDK takes it: both kinds of answer named, for a client that takes anything. */
-function acceptable(c: RequestContext): Request {
+function normalizeAccept(c: RequestContext): Request {
   const accept = c.req.header("Accept") ?? "*/*";
   const ranges = accept.split(",").map((range) => range.split(";")[0]?.trim().toLowerCase());
   const takes = (type: string) =>
@@ -101,7 +104,7 @@ function isJson({ headers }: Response): boolean {
  * What asks for a token is found while a method runs, when a stream may have begun with status 200. So the first words
  * are waited for: nothing was sent before them.
  */
-async function settled(response: Response, caller: McpCaller): Promise<Response> {
+async function awaitFirstChunk(response: Response, caller: McpCaller): Promise<Response> {
   if (!caller.principal.anonymous || response.body === null) return response;
   const reader = response.body.getReader();
   const first = await reader.read();
@@ -109,11 +112,11 @@ async function settled(response: Response, caller: McpCaller): Promise<Response>
     await reader.cancel();
     throw new RequestFailed(caller.challenge);
   }
-  return new Response(resumed(first.done ? undefined : first.value, reader), response);
+  return new Response(prependChunk(first.done ? undefined : first.value, reader), response);
 }
 
 /** A request to listen, with only what the caller may listen to; undefined for any other. */
-async function listeningOf(caller: McpCaller, body: unknown): Promise<unknown> {
+async function listenRequest(caller: McpCaller, body: unknown): Promise<unknown> {
   const { method, params } = (body ?? {}) as { method?: unknown; params?: { notifications?: unknown } };
   if (method !== "subscriptions/listen") return undefined;
   const { notifications } = params ?? {};
@@ -124,7 +127,7 @@ async function listeningOf(caller: McpCaller, body: unknown): Promise<unknown> {
   if (uris.length > most) {
     throw requestError("ErrorBadRequest", `A stream follows at most ${most} resources; these are ${uris.length}`);
   }
-  const resourceSubscriptions = unwrap(await followable(caller, uris));
+  const resourceSubscriptions = unwrap(await subscribableUris(caller, uris));
   return {
     ...(body as object),
     params: { ...params, notifications: { ...(notifications as object), resourceSubscriptions } },
@@ -139,10 +142,11 @@ async function listen(
   exchange: Exchange,
 ): Promise<Response> {
   const response = await serveMcp(endpoint, exchange);
-  if (!response.headers.get("Content-Type")?.startsWith("text/event-stream")) return asOurs(c, services, response);
+  if (!response.headers.get("Content-Type")?.startsWith("text/event-stream"))
+    return withStandardHeaders(c, services, response);
   const { principal } = exchange.caller;
-  const answered = await listeningTo(response, principal);
-  if (typeof answered === "string") return asOurs(c, services, new Response(answered, response));
+  const answered = await readAcknowledgement(response, principal);
+  if (typeof answered === "string") return withStandardHeaders(c, services, new Response(answered, response));
   const lifetimeMs = streamLifetimeMs(principal, services.now());
   const opened = await services
     .streams(`mcp ${principal.subject}`)
@@ -151,7 +155,7 @@ async function listen(
 }
 
 /** What every answer of the registry says about itself. */
-function asOurs(c: RequestContext, { config }: McpDeps, response: Response): Response {
+function withStandardHeaders(c: RequestContext, { config }: McpDeps, response: Response): Response {
   const headers = new Headers(response.headers);
   const ours = {
     ...corsHeaders(config, c.req.header("Origin")),
