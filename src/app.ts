@@ -28,8 +28,8 @@ import { importsRoutes } from "./registry/import-routes.ts";
 import { revisionsRoutes } from "./registry/revisions-routes.ts";
 import { searchRoutes } from "./search/routes.ts";
 import { discoveryRoutes } from "./service/discovery-routes.ts";
-import { descriptionRoutes } from "./service/schemas-routes.ts";
-import { operationsRoutes } from "./service/status-routes.ts";
+import { schemasRoutes } from "./service/schemas-routes.ts";
+import { statusRoutes } from "./service/status-routes.ts";
 import type { Services } from "./services.ts";
 import { withSession } from "./sessions/middleware.ts";
 import { negotiationRoutes } from "./sessions/negotiate-routes.ts";
@@ -57,8 +57,8 @@ export function createApp(services: Services, endpoint: EndpointOptions = ownEnd
   app.use("/mcp/*", withSession(services));
   app.options("*", (c) => preflight(services, c.req.header("Origin")));
 
-  operationsRoutes(app, services);
-  descriptionRoutes(app, services);
+  statusRoutes(app, services);
+  schemasRoutes(app, services);
   discoveryRoutes(app, services);
   configsRoutes(app, services);
   capabilitiesRoutes(app, services);

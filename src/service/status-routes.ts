@@ -7,7 +7,7 @@ import type { ServiceDeps } from "./deps.ts";
 import { discoveryLinks } from "./discovery-routes.ts";
 
 /** What an operator looks at: health, counts, and how to get in. */
-export function operationsRoutes(app: App, services: ServiceDeps): void {
+export function statusRoutes(app: App, services: ServiceDeps): void {
   app.get("/", (c) => {
     const links = {
       health: "/healthz",
