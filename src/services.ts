@@ -14,7 +14,7 @@ import { countedKv } from "./kernel/platform/counted-bindings.ts";
 import { createUsage, objectUsage, sumOfUsage, type Usage } from "./kernel/platform/usage.ts";
 import { RateLimiter } from "./kernel/rate-limit.ts";
 import { ItemCache } from "./manifest/item-cache.ts";
-import type { Directory, StreamHost, Tenant } from "./objects/contract.ts";
+import type { Directory, StreamRpc, Tenant } from "./objects/contract.ts";
 import { directoryOf, newSession, sessionOf, streamOf, tenantOf } from "./objects/stubs.ts";
 import { isLoopback } from "./outbound/address.ts";
 import { createGuardedFetch } from "./outbound/guarded-fetch.ts";
@@ -41,7 +41,7 @@ export interface Services {
   directory: () => Directory;
   sessions: Sessions;
   /** The streams of one caller. */
-  streams: (subject: string) => StreamHost;
+  streams: (subject: string) => StreamRpc;
   heads: Heads;
   /** Which tenants there are, as far as outsiders asked. */
   knownTenants: BoundedCache<{ exists: boolean; until: number }>;

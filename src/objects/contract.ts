@@ -31,10 +31,10 @@ export interface Directory extends RegistryDirectory, SearchDirectory, CatalogDi
 }
 
 /** Everything that a live stream can follow. */
-export type Interest = LogSubject | ChosenSubject | ResourceSubject;
+export type StreamSubject = LogSubject | ChosenSubject | ResourceSubject;
 
 /** The RPC methods of a caller's streams. */
-export interface StreamHost extends Streams<Interest> {
+export interface StreamRpc extends Streams<StreamSubject> {
   /** A tenant says that it changed. It is not kept waiting for readers. */
   notify(tenant: string): Promise<void>;
 }

@@ -7,10 +7,10 @@ import { objectUsage } from "../kernel/platform/usage.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { FollowedResources } from "../mcp/resources/follow-resources.ts";
 import { FollowedSubset } from "../sessions/follow-chosen.ts";
-import type { Interest, StreamHost, Tenant } from "./contract.ts";
+import type { StreamRpc, StreamSubject, Tenant } from "./contract.ts";
 import { tenantOf } from "./stubs.ts";
 
-export function follow(interest: Interest, tenantOf: (name: string) => Tenant): ChangeFeed {
+export function follow(interest: StreamSubject, tenantOf: (name: string) => Tenant): ChangeFeed {
   switch (interest.kind) {
     case "subset":
       return new FollowedSubset(interest.topics, tenantOf);
@@ -31,7 +31,7 @@ const firstWriteMs = 2_000;
  * The live streams of one caller. Tenants tell it that something changed only while it watches them, and each stream
  * fetches what changed. Nothing is stored: when the last client leaves, the object can go.
  */
-export class StreamObject extends DurableObject<Env> implements StreamHost {
+export class StreamObject extends DurableObject<Env> implements StreamRpc {
   /** Each with the session that it belongs to, if it does. */
   readonly #streams = new Map<LiveStream, string | undefined>();
   readonly #turns = new Map<string, Promise<void>>();
@@ -40,7 +40,7 @@ export class StreamObject extends DurableObject<Env> implements StreamHost {
 
   /** An RPC method that returns the stream hears when the client leaves; a response from `fetch` would not. */
   async open(
-    { follows, lifetimeMs, session }: StreamOptions<Interest>,
+    { follows, lifetimeMs, session }: StreamOptions<StreamSubject>,
     mostStreams: number,
   ): Promise<Result<ReadableStream<Uint8Array>, Failure>> {
     const followed = follow(follows, (name) => tenantOf(this.env, name, objectUsage));
@@ -51,11 +51,11 @@ export class StreamObject extends DurableObject<Env> implements StreamHost {
     }
     const stream = new LiveStream(followed, lifetimeMs, () => {
       this.#streams.delete(stream);
-      for (const tenant of stream.tenants) this.ctx.waitUntil(this.#settle(tenant));
+      for (const tenant of stream.tenants) this.ctx.waitUntil(this.#settleTasks(tenant));
     });
     this.#streams.set(stream, session);
     try {
-      await Promise.all(stream.tenants.map((tenant) => this.#settle(tenant)));
+      await Promise.all(stream.tenants.map((tenant) => this.#settleTasks(tenant)));
     } catch (cause) {
       stream.close();
       throw cause;
@@ -65,7 +65,7 @@ export class StreamObject extends DurableObject<Env> implements StreamHost {
 
   async notify(tenant: string): Promise<void> {
     const streams = this.#following(tenant);
-    if (streams.length === 0) return this.#settle(tenant);
+    if (streams.length === 0) return this.#settleTasks(tenant);
     for (const stream of streams) this.ctx.waitUntil(stream.catchUp(tenant));
   }
 
@@ -81,7 +81,7 @@ export class StreamObject extends DurableObject<Env> implements StreamHost {
    * Has the tenant tell of its writes while a stream follows it, and no longer. One after the other, so that what is
    * said last is what holds: a client that comes back at once must not lose its watch to the end of its last stream.
    */
-  #settle(tenant: string): Promise<void> {
+  #settleTasks(tenant: string): Promise<void> {
     const turn = (this.#turns.get(tenant) ?? Promise.resolve()).then(() => this.#watch(tenant));
     const over = turn
       .catch(() => {})
@@ -108,7 +108,7 @@ export class StreamObject extends DurableObject<Env> implements StreamHost {
     this.#unwritten.add(tenant);
     await scheduler.wait(firstWriteMs);
     this.#unwritten.delete(tenant);
-    await this.#settle(tenant).catch(() => {
+    await this.#settleTasks(tenant).catch(() => {
       for (const stream of this.#following(tenant)) stream.close();
     });
   }

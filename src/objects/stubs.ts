@@ -1,7 +1,7 @@
 import { countedStub } from "../kernel/platform/counted-bindings.ts";
 import type { Usage } from "../kernel/platform/usage.ts";
 import type { SessionStub } from "../sessions/contract.ts";
-import type { Directory, StreamHost, Tenant } from "./contract.ts";
+import type { Directory, StreamRpc, Tenant } from "./contract.ts";
 
 /** There is one directory for the whole deployment. */
 export function directoryOf(env: Pick<Env, "DIRECTORY">, operations: Usage): Directory {
@@ -33,13 +33,13 @@ function stubOf(env: Pick<Env, "SESSIONS">, id: DurableObjectId, operations: Usa
 }
 
 /** The streams of one caller live in one object, where they can be counted. */
-export function streamOf(env: Pick<Env, "STREAMS">, subject: string, operations: Usage): StreamHost {
-  return countedStub(env.STREAMS.get(env.STREAMS.idFromName(subject)), operations) as unknown as StreamHost;
+export function streamOf(env: Pick<Env, "STREAMS">, subject: string, operations: Usage): StreamRpc {
+  return countedStub(env.STREAMS.get(env.STREAMS.idFromName(subject)), operations) as unknown as StreamRpc;
 }
 
 /** The object that asked to be told, by the id it gave. */
-export function watcherOf(env: Pick<Env, "STREAMS">, id: string, operations: Usage): StreamHost {
-  return countedStub(env.STREAMS.get(env.STREAMS.idFromString(id)), operations) as unknown as StreamHost;
+export function watcherOf(env: Pick<Env, "STREAMS">, id: string, operations: Usage): StreamRpc {
+  return countedStub(env.STREAMS.get(env.STREAMS.idFromString(id)), operations) as unknown as StreamRpc;
 }
 
 /** The object of a tenant. Asking an unknown tenant wakes an object that stores nothing. */

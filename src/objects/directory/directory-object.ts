@@ -48,7 +48,7 @@ function incompleteTenants(sql: SqlStorage, after: string, limit: number): strin
 }
 
 /** Tenants are asked some at a time, with time for their updates to arrive before the next are. */
-const askedAtOnce = 20;
+const askBatchSize = 20;
 const askAfterMs = 5_000;
 
 interface Row extends Record<string, SqlStorageValue> {
@@ -74,16 +74,16 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   /** Asks tenants for what is missing here. */
   override async alarm(): Promise<void> {
     // On from the last tenant, whatever came of it: one that cannot answer must not keep the others waiting.
-    const tenants = incompleteTenants(this.#sql, this.#askedUpTo, askedAtOnce);
+    const tenants = incompleteTenants(this.#sql, this.#askedUpTo, askBatchSize);
     this.#askedUpTo = tenants.at(-1) ?? this.#askedUpTo;
     await Promise.allSettled(tenants.map((tenant) => tenantOf(this.env, tenant, objectUsage).resendToDirectory()));
-    if (tenants.length === askedAtOnce) await this.ctx.storage.setAlarm(Date.now() + askAfterMs);
+    if (tenants.length === askBatchSize) await this.ctx.storage.setAlarm(Date.now() + askAfterMs);
   }
 
   /** Says of each change whether it was taken: one that is older than what is known here is not. */
   async update(changes: readonly DirectoryChange[]): Promise<boolean[]> {
     return this.#storage.transactionSync(() => {
-      const verdicts = changes.map((change) => this.#take(change));
+      const verdicts = changes.map((change) => this.#applyChange(change));
       if (verdicts.includes("changed")) {
         this.#sql.exec("UPDATE meta SET value = value + 1 WHERE key = 'generation'");
       }
@@ -152,7 +152,7 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
     releaseClaims(this.#sql, name, urls);
   }
 
-  #take(change: DirectoryChange): "changed" | "known" | "outdated" {
+  #applyChange(change: DirectoryChange): "changed" | "known" | "outdated" {
     const { items, versions, ...entry } = "visibility" in change ? change : { ...change, items: undefined };
     const { tenant, name, generation } = entry;
     const listed = "visibility" in entry;

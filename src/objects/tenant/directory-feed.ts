@@ -21,7 +21,7 @@ interface Room {
   bytes: number;
 }
 
-interface Told {
+interface SentBatch {
   change: DirectoryChange;
   items: PendingItem[];
   versions: ServerVersion[];
@@ -47,7 +47,7 @@ export class DirectoryFeed {
   /** One batch. Answers the servers of which more is pending. */
   async update(names: readonly string[]): Promise<string[]> {
     const room: Room = { items: batchItems, bytes: batchBytes };
-    const told = names.flatMap((name) => this.#tell(name, room) ?? []);
+    const told = names.flatMap((name) => this.#batchOf(name, room) ?? []);
     const taken = await this.#directory().update(told.map(({ change }) => change));
     const unfinished: string[] = [];
     told.forEach(({ change, items, versions, complete }, index) => {
@@ -69,7 +69,7 @@ export class DirectoryFeed {
     this.#takenVersions.clear();
   }
 
-  #tell(name: string, room: Room): Told | undefined {
+  #batchOf(name: string, room: Room): SentBatch | undefined {
     const row = findRow(this.#sql, name);
     if (row === undefined) return undefined;
     const tenant = tenantOf(this.#sql);
@@ -126,7 +126,7 @@ export class DirectoryFeed {
 }
 
 /** Puts every server down for the directory, those that are gone included, with all their items and versions. */
-export function oweDirectoryAll(sql: SqlStorage): void {
+export function enqueueDirectoryAll(sql: SqlStorage): void {
   const tenant = tenantOf(sql);
   const servers = sql.exec<Pick<ServerRow, "name" | "generation" | "public_since">>(
     "SELECT name, generation, public_since FROM server",

@@ -20,23 +20,23 @@ function nextTask(sql: SqlStorage): number | undefined {
 }
 
 /** Where the tasks go: KV, the directory and whoever watches, as the tenant sees them. */
-export interface Projections {
+export interface OutboxTargets {
   putBody(subject: string): Promise<void>;
   dropBody(subject: string): Promise<void>;
   putHead(name: string): Promise<void>;
   /** Writes the head again if KV shows less than the object knows. */
-  settleHead(name: string): Promise<void>;
+  repairHead(name: string): Promise<void>;
   /** One bounded batch about these servers. Answers those of which the directory is owed more. */
   updateDirectory(names: string[]): Promise<string[]>;
   /** Strikes off the items that the directory has taken. */
-  settleDirectory(): void;
+  removeSent(): void;
   /** Who wants to hear of a change made now. */
   watchers(): string[];
-  tellWatcher(watcher: string): Promise<void>;
+  notifyWatcher(watcher: string): Promise<void>;
   /** Puts down who must be told of a change to a server, in the transaction that makes it. */
-  oweSubscribers(server: string): void;
+  enqueueForSubscribers(server: string): void;
   /** Starts what is due to them. They answer in their own time, so nothing here waits for it. */
-  tellSubscribers(): void;
+  sendToSubscribers(): void;
 }
 
 interface TaskRow extends Record<string, SqlStorageValue> {
@@ -50,7 +50,7 @@ interface TaskRow extends Record<string, SqlStorageValue> {
 const headSpacingMs = 1_000;
 /** Past KV's 60 s of propagation: if the last write was lost on the way, this finds out. */
 const settleAfterMs = 90_000;
-const longestBackOffMs = 60_000;
+const maxBackOffMs = 60_000;
 /** A safety net only: the drain that follows a write normally empties the outbox long before. */
 const alarmAfterMs = 2_000;
 
@@ -59,7 +59,7 @@ const answerMs = 5_000;
 
 export class Outbox {
   readonly #storage: ObjectStorage;
-  readonly #projections: Projections;
+  readonly #projections: OutboxTargets;
   readonly #now: () => number;
   readonly #headWrittenAt = new Map<string, number>();
   #drain: Promise<void> | undefined;
@@ -67,28 +67,28 @@ export class Outbox {
   /** Taken by the directory, and not yet struck off. */
   readonly #delivered: TaskRow[] = [];
 
-  constructor(storage: ObjectStorage, projections: Projections, now: () => number) {
+  constructor(storage: ObjectStorage, projections: OutboxTargets, now: () => number) {
     this.#storage = storage;
     this.#projections = projections;
     this.#now = now;
   }
 
   /** Called inside the transaction of a write that moved no more than a head shows. */
-  oweHead(name: string): void {
+  enqueueHead(name: string): void {
     const spaced = (this.#headWrittenAt.get(name) ?? 0) + headSpacingMs;
     enqueueTask(this.#storage.sql, "head", name, Math.max(this.#now(), spaced));
   }
 
   /** Called inside the transaction of a write that changed a server. */
-  oweServer(name: string): void {
-    this.oweHead(name);
+  enqueueServer(name: string): void {
+    this.enqueueHead(name);
     enqueueTask(this.#storage.sql, "directory", name);
-    this.oweWatchers();
-    this.#projections.oweSubscribers(name);
+    this.enqueueWatchers();
+    this.#projections.enqueueForSubscribers(name);
   }
 
   /** Called inside the transaction of any other write. */
-  oweWatchers(): void {
+  enqueueWatchers(): void {
     for (const watcher of this.#projections.watchers()) enqueueTask(this.#storage.sql, "watcher", watcher);
   }
 
@@ -108,7 +108,7 @@ export class Outbox {
 
   /** Does all that is due, then leaves the alarm at the next due time. One drain at a time keeps head writes in order. */
   drain(): Promise<void> {
-    this.#projections.tellSubscribers();
+    this.#projections.sendToSubscribers();
     this.#drain ??= this.#runAll().finally(() => {
       this.#drain = undefined;
     });
@@ -117,18 +117,18 @@ export class Outbox {
 
   async #runAll(): Promise<void> {
     // Beside the writes to KV, never before them: a slow directory or watcher must not hold heads back.
-    const beside = Promise.all([this.#emptyDirectory(), this.#tellWatchers()]);
+    const beside = Promise.all([this.#emptyDirectory(), this.#notifyWatchers()]);
     for (;;) {
       const tasks = this.#due("task NOT IN ('directory', 'watcher', 'refresh')");
       if (tasks.length === 0) break;
       // Bodies before the heads that point at them; a reader who is faster asks the object.
       for (const batch of [tasks.filter(({ task }) => task === "body"), tasks.filter(({ task }) => task !== "body")]) {
         const done = await Promise.all(batch.map((task) => this.#attempt([task], () => this.#perform(task))));
-        this.#settle(
+        this.#settleTasks(
           batch.filter((_, index) => done[index]),
           true,
         );
-        this.#settle(
+        this.#settleTasks(
           batch.filter((_, index) => !done[index]),
           false,
         );
@@ -136,7 +136,7 @@ export class Outbox {
     }
     await beside;
     // Writers may have had theirs delivered since.
-    this.#strikeOffDelivered();
+    this.#removeDelivered();
     await setNextAlarm(this.#storage, this.#now());
   }
 
@@ -153,32 +153,32 @@ export class Outbox {
       unfinished = await withTimeout(this.#projections.updateDirectory(names), answerMs);
     });
     if (done) this.#delivered.push(...tasks.filter(({ subject }) => !unfinished.includes(subject)));
-    else this.#settle(tasks, false);
+    else this.#settleTasks(tasks, false);
   }
 
   /** Batch after batch until nothing is due. Writers who wait for theirs come in between. */
   async #emptyDirectory(): Promise<void> {
     do {
       await this.flushDirectory();
-      this.#strikeOffDelivered();
+      this.#removeDelivered();
     } while (this.#dueForDirectory().length > 0);
   }
 
-  async #tellWatchers(): Promise<void> {
+  async #notifyWatchers(): Promise<void> {
     const told = async (task: TaskRow) => {
       const done = await this.#attempt([task], () =>
-        withTimeout(this.#projections.tellWatcher(task.subject), answerMs),
+        withTimeout(this.#projections.notifyWatcher(task.subject), answerMs),
       );
-      this.#settle([task], done);
+      this.#settleTasks([task], done);
     };
     for (let due = this.#due("task = 'watcher'"); due.length > 0; due = this.#due("task = 'watcher'")) {
       await Promise.all(due.map(told));
     }
   }
 
-  #strikeOffDelivered(): void {
-    this.#projections.settleDirectory();
-    this.#settle(this.#delivered.splice(0), true);
+  #removeDelivered(): void {
+    this.#projections.removeSent();
+    this.#settleTasks(this.#delivered.splice(0), true);
   }
 
   #dueForDirectory(): TaskRow[] {
@@ -197,7 +197,7 @@ export class Outbox {
         this.#headWrittenAt.set(subject, this.#now());
         return enqueueTask(this.#storage.sql, "settle", subject, this.#now() + settleAfterMs);
       case "settle":
-        return this.#projections.settleHead(subject);
+        return this.#projections.repairHead(subject);
       case "directory":
       case "watcher":
       case "refresh":
@@ -217,14 +217,14 @@ export class Outbox {
   }
 
   /** Strikes tasks off when they are done, unless a newer write owes them again; puts them off when they failed. */
-  #settle(tasks: TaskRow[], done: boolean): void {
+  #settleTasks(tasks: TaskRow[], done: boolean): void {
     const { sql } = this.#storage;
     for (const { task, subject, version, attempts } of tasks) {
       if (done) {
         sql.exec("DELETE FROM outbox WHERE task = ? AND subject = ? AND version = ?", task, subject, version);
         continue;
       }
-      const dueAt = this.#now() + Math.min(longestBackOffMs, 1_000 * 2 ** attempts);
+      const dueAt = this.#now() + Math.min(maxBackOffMs, 1_000 * 2 ** attempts);
       sql.exec(
         "UPDATE outbox SET attempts = attempts + 1, due_at = ? WHERE task = ? AND subject = ? AND version = ?",
         dueAt,

@@ -10,17 +10,17 @@ import type { Deliveries } from "../../subscriptions/deliveries.ts";
 import { enqueueDeliveries } from "../../subscriptions/sql/queue.ts";
 import { directoryOf, watcherOf } from "../stubs.ts";
 import { DirectoryFeed } from "./directory-feed.ts";
-import type { Projections } from "./outbox.ts";
+import type { OutboxTargets } from "./outbox.ts";
 
 /** Past every cache that may still hold a head of a deleted server. */
 const tombstoneSeconds = 86_400;
 
 /** The state of the moment, as KV and the directory are shown it. */
-export function createProjections(
+export function createOutboxTargets(
   env: Pick<Env, "REGISTRY" | "DIRECTORY" | "STREAMS">,
   sql: SqlStorage,
   deliveries: Deliveries,
-): Projections {
+): OutboxTargets {
   const kv = countedKv(env.REGISTRY, objectUsage);
   const feed = new DirectoryFeed(sql, () => directoryOf(env, objectUsage));
   const putHead = async (name: string) => {
@@ -31,7 +31,7 @@ export function createProjections(
   };
   return {
     putHead,
-    settleHead: async (name) => {
+    repairHead: async (name) => {
       const head = currentHead(sql, name);
       if (head === undefined) return;
       const shown = await kv.get<Head>(headKey(head.tenant, name), "json");
@@ -47,10 +47,10 @@ export function createProjections(
       await kv.delete(bodyKey(tenantOf(sql), server, digest));
     },
     updateDirectory: (names) => feed.update(names),
-    settleDirectory: () => feed.settle(),
+    removeSent: () => feed.settle(),
     watchers: () => watchers(sql, Date.now()),
-    tellWatcher: (watcher) => watcherOf(env, watcher, objectUsage).notify(tenantOf(sql)),
-    oweSubscribers: (server) => enqueueDeliveries(sql, server, Date.now()),
-    tellSubscribers: () => void deliveries.drain(),
+    notifyWatcher: (watcher) => watcherOf(env, watcher, objectUsage).notify(tenantOf(sql)),
+    enqueueForSubscribers: (server) => enqueueDeliveries(sql, server, Date.now()),
+    sendToSubscribers: () => void deliveries.drain(),
   };
 }

@@ -19,13 +19,13 @@ import { Refresher } from "../../sources/refresher.ts";
 import { Deliveries } from "../../subscriptions/deliveries.ts";
 import { addressPolicyFor, Subscriptions } from "../../subscriptions/subscriptions.ts";
 import { createTables, isEmpty, migrate } from "../migrate.ts";
-import { oweDirectoryAll } from "./directory-feed.ts";
+import { enqueueDirectoryAll } from "./directory-feed.ts";
 import { Outbox, setNextAlarm } from "./outbox.ts";
-import { createProjections } from "./projections.ts";
+import { createOutboxTargets } from "./projections.ts";
 import { tenantSteps } from "./tables.ts";
 
 /** How long a write waits for the directory before it answers without it. */
-const directoryPatienceMs = 500;
+const directoryWaitMs = 500;
 
 /** What the RPC methods of one tenant work with: its tables, its write path, and the features that act by themselves. */
 export class TenantCore {
@@ -62,7 +62,7 @@ export class TenantCore {
       now: Date.now,
       reschedule,
     });
-    this.#outbox = new Outbox(this.#storage, createProjections(env, this.sql, deliveries), Date.now);
+    this.#outbox = new Outbox(this.#storage, createOutboxTargets(env, this.sql, deliveries), Date.now);
     this.subscriptions = new Subscriptions({
       storage: this.#storage,
       deliveries,
@@ -135,14 +135,14 @@ export class TenantCore {
       const head = currentHead(this.sql, name);
       if (head === undefined) throw new Error(`a write left no head for ${name}`);
       // What found nothing new moved the time of the last look, which the head alone shows.
-      if (generationOf(this.sql) === before) this.#outbox.oweHead(name);
-      else this.#outbox.oweServer(name);
+      if (generationOf(this.sql) === before) this.#outbox.enqueueHead(name);
+      else this.#outbox.enqueueServer(name);
       return ok({ ...result.value, head });
     });
     if (!written.ok) return written;
     this.#outbox.arm();
     // The write is durable whatever happens below; waiting for the directory makes the next list show it.
-    await Promise.race([this.#outbox.flushDirectory(), scheduler.wait(directoryPatienceMs)]);
+    await Promise.race([this.#outbox.flushDirectory(), scheduler.wait(directoryWaitMs)]);
     this.#state.waitUntil(this.#outbox.drain());
     this.#refreshDue();
     return written;
@@ -157,7 +157,7 @@ export class TenantCore {
     if (objection !== undefined) return err(objection);
     const written = this.#storage.transactionSync(() => {
       const result = work(new Date().toISOString(), this.#config.bounds.changes);
-      if (result.ok && result.value.changed) this.#outbox.oweWatchers();
+      if (result.ok && result.value.changed) this.#outbox.enqueueWatchers();
       return result;
     });
     if (written.ok && written.value.changed) {
@@ -170,12 +170,12 @@ export class TenantCore {
   /** The outbox sends every server, item and version again. */
   resendToDirectory(): void {
     if (!this.#ready) return;
-    this.#storage.transactionSync(() => oweDirectoryAll(this.sql));
+    this.#storage.transactionSync(() => enqueueDirectoryAll(this.sql));
     this.#outbox.arm();
     this.#state.waitUntil(this.#outbox.drain());
   }
 
-  versionWork({ tenant, subject }: Writer, at: string): VersionContext {
+  versionContext({ tenant, subject }: Writer, at: string): VersionContext {
     const mayAsk = (url: string) => !isRefusedSource(this.#config, url);
     return { sql: this.sql, write: this.context, tenant, subject, at, bounds: this.#config.bounds, mayAsk };
   }

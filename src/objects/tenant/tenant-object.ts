@@ -99,7 +99,9 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   }
 
   async publishVersion(writer: Writer, request: VersionRequest): Promise<Written<VersionOutcome>> {
-    return this.#core.write(writer, request.name, (at) => publishVersion(this.#core.versionWork(writer, at), request));
+    return this.#core.write(writer, request.name, (at) =>
+      publishVersion(this.#core.versionContext(writer, at), request),
+    );
   }
 
   async changeStatus(
@@ -108,7 +110,9 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
     only: string | undefined,
     update: StatusUpdate,
   ): Promise<Written<VersionOutcome>> {
-    return this.#core.write(writer, name, (at) => changeStatus(this.#core.versionWork(writer, at), name, only, update));
+    return this.#core.write(writer, name, (at) =>
+      changeStatus(this.#core.versionContext(writer, at), name, only, update),
+    );
   }
 
   async versions(name: string): Promise<ServerVersion[]> {

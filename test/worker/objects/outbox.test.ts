@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { Outbox, type Projections } from "../../../src/objects/tenant/outbox.ts";
+import { Outbox, type OutboxTargets } from "../../../src/objects/tenant/outbox.ts";
 import type { Head } from "../../../src/registry/contract.ts";
 import { enqueueTask } from "../../../src/registry/sql/outbox-table.ts";
 import { capabilities, drained, Registry, token, tools } from "../support/registry.ts";
@@ -37,20 +37,20 @@ async function withOutbox(
       calls.push(call);
       if (fails(call, calls.filter((earlier) => earlier === call).length)) throw new Error("KV is down");
     };
-    const projections: Projections = {
+    const projections: OutboxTargets = {
       putBody: act("body"),
       dropBody: act("drop"),
       putHead: act("head"),
-      settleHead: act("settle"),
+      repairHead: act("settle"),
       updateDirectory: async (names) => {
         await (directory ?? act("directory"))(names);
         return [];
       },
       watchers: () => [],
-      tellWatcher: async () => {},
-      settleDirectory: () => {},
-      oweSubscribers: () => {},
-      tellSubscribers: () => {},
+      notifyWatcher: async () => {},
+      removeSent: () => {},
+      enqueueForSubscribers: () => {},
+      sendToSubscribers: () => {},
     };
     const time = { now: 1_000_000 };
     await run(new Outbox(state.storage, projections, () => time.now), state.storage.sql, calls, time);
@@ -111,12 +111,12 @@ describe("the outbox", () => {
 
   it("puts bodies before heads, and spaces the writes of one head by a second", async () => {
     await withOutbox(async (outbox, sql, calls, time) => {
-      outbox.oweServer("s");
+      outbox.enqueueServer("s");
       enqueueTask(sql, "body", "sha256-x");
       await outbox.drain();
       expect(calls.filter((call) => call !== "directory s")).toEqual(["body sha256-x", "head s"]);
       expect(calls).toContain("directory s");
-      for (let write = 0; write < 5; write += 1) outbox.oweServer("s");
+      for (let write = 0; write < 5; write += 1) outbox.enqueueServer("s");
       await outbox.drain();
       expect(calls.filter((call) => call === "head s")).toHaveLength(1);
       time.now += 1_000;
@@ -128,7 +128,7 @@ describe("the outbox", () => {
   it("does not let a directory that hangs hold heads back", async () => {
     await withOutbox(
       async (outbox, _, calls) => {
-        outbox.oweServer("s");
+        outbox.enqueueServer("s");
         void outbox.drain();
         await vi.waitFor(() => expect(calls).toContain("head s"));
       },
@@ -139,7 +139,7 @@ describe("the outbox", () => {
 
   it("settles 90 s after the last head write", async () => {
     await withOutbox(async (outbox, _, calls, time) => {
-      outbox.oweServer("s");
+      outbox.enqueueServer("s");
       await outbox.drain();
       time.now += 89_999;
       await outbox.drain();
