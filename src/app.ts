@@ -1,8 +1,8 @@
 import { Hono } from "hono";
-import { capabilityIndexRoutes } from "./capability-index/routes.ts";
+import { indexRoutes } from "./capability-index/routes.ts";
 import { catalogRoutes } from "./catalog/routes.ts";
 import { changesRoutes } from "./changes/routes.ts";
-import { inboundRoutes } from "./hooks/inbound-routes.ts";
+import { inboundHookRoutes } from "./hooks/inbound-routes.ts";
 import { hooksRoutes } from "./hooks/routes.ts";
 import { type App, RequestFailed, type Variables } from "./http/context.ts";
 import { sendFailure } from "./http/errors.ts";
@@ -69,12 +69,12 @@ export function createApp(services: Services, endpoint: EndpointOptions = ownEnd
   capabilityRoutes(app, services);
   catalogRoutes(app, services);
   searchRoutes(app, services);
-  capabilityIndexRoutes(app, services);
+  indexRoutes(app, services);
   importsRoutes(app, services);
   changesRoutes(app, services);
   subscriptionsRoutes(app, services);
   hooksRoutes(app, services);
-  inboundRoutes(app, services);
+  inboundHookRoutes(app, services);
   mcpRoutes(app, services, endpoint);
   negotiationRoutes(app, services, {
     tools: ownTools.map(({ name }) => name),

@@ -17,9 +17,9 @@ export interface TriggerElement {
 /** Verb → labels of elements. */
 export type ActionTriggers = Map<string, string[]>;
 
-const mostElements = 10;
-const mostVerbs = 500;
-const longestVerb = 64;
+const maxElements = 10;
+const maxVerbs = 500;
+const maxVerbLength = 64;
 
 /** Whose names say what they do; a URI does not. */
 const named = new Set(["tool", "operation", "prompt"]);
@@ -37,11 +37,11 @@ export function actionTriggers(
   const add = (verb: string, label: string) => {
     let labels = found.get(verb);
     if (labels === undefined) {
-      if (found.size >= mostVerbs) return;
+      if (found.size >= maxVerbs) return;
       labels = new Set();
       found.set(verb, labels);
     }
-    if (labels.size < mostElements) labels.add(label);
+    if (labels.size < maxElements) labels.add(label);
   };
 
   const byServer = declared.length === 0 ? undefined : Map.groupBy(elements, ({ server }) => server);
@@ -69,7 +69,7 @@ export function actionTriggers(
 export function declaredVerbs(value: unknown): string[] {
   const listed = typeof value === "string" ? [value] : Array.isArray(value) ? value : [];
   const verbs = listed.flatMap((verb) => (typeof verb === "string" ? (spelling(verb) ?? []) : []));
-  return [...new Set(verbs)].slice(0, mostElements);
+  return [...new Set(verbs)].slice(0, maxElements);
 }
 
 /** Publishers may call an element by its key or its id; the key wins. */
@@ -82,5 +82,5 @@ function namesOf(elements: readonly TriggerElement[]): Map<string, string> {
 
 function spelling(verb: string): string | undefined {
   const text = verb.trim().toLowerCase();
-  return text === "" || text.length > longestVerb ? undefined : text;
+  return text === "" || text.length > maxVerbLength ? undefined : text;
 }

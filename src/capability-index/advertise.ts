@@ -29,8 +29,8 @@ export async function readAdvertise(
   tenant: string,
   minGeneration = 0,
 ): Promise<Result<ShownAdvertise, Failure>> {
-  const objection = checkMember(principal, tenant);
-  if (objection !== undefined) return err(objection);
+  const error = checkMember(principal, tenant);
+  if (error !== undefined) return err(error);
   const { current, generation } = await services.tenant(tenant).advertise();
   const behind = checkMinGeneration(minGeneration, generation);
   if (behind !== undefined) return err(behind);

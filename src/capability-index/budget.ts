@@ -54,7 +54,7 @@ export interface BudgetIndex {
   moreLeftOut?: number;
 }
 
-const mostLeftOutShown = 20;
+const maxLeftOutShown = 20;
 
 /** The generation of a tenant in which the caller may see something; to anyone else it is as if it were not there. */
 export async function visibleTenant(
@@ -118,8 +118,8 @@ export async function fitCapabilityIndex(
     value: fit.worth,
     items: shown.map(({ text: _, ...item }) => item),
     considered: held.length + ranked.length,
-    leftOut: leftOut.slice(0, mostLeftOutShown),
-    moreLeftOut: leftOut.length > mostLeftOutShown ? leftOut.length - mostLeftOutShown : undefined,
+    leftOut: leftOut.slice(0, maxLeftOutShown),
+    moreLeftOut: leftOut.length > maxLeftOutShown ? leftOut.length - maxLeftOutShown : undefined,
   };
 }
 

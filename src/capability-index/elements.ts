@@ -101,7 +101,7 @@ class Lines {
   }
 }
 
-const longestSummary = 160;
+const maxSummaryLength = 160;
 
 /** The first sentence of a description, and of a long one the beginning. */
 export function summaryLine(description: string): string {
@@ -110,5 +110,5 @@ export function summaryLine(description: string): string {
       .trim()
       .split(/\n|(?<=[.!?。])\s/, 1)[0]
       ?.trim() ?? "";
-  return clip(line, longestSummary);
+  return clip(line, maxSummaryLength);
 }

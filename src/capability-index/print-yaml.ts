@@ -36,12 +36,12 @@ export function valueText(value: unknown): string {
 }
 
 /** A key on a line of its own may not be longer than this. */
-const longestKey = 1_000;
+const maxKeyLength = 1_000;
 
 /** A key and the indentation it stands at, up to where its value begins. */
 export function keyLine(indent: string, text: string): string {
   const key = scalar(text);
-  return key.length <= longestKey ? `${indent}${key}:` : `${indent}? ${key}\n${indent}:`;
+  return key.length <= maxKeyLength ? `${indent}${key}:` : `${indent}? ${key}\n${indent}:`;
 }
 
 function quoted(text: string): string {

@@ -48,8 +48,8 @@ export async function readIndex(
   variant: string,
   { freshness = allowCached, ifNoneMatch, onlyAdvertised }: IndexQuestion,
 ): Promise<Result<ShownIndex, Failure>> {
-  const objection = await checkTenantExists(services, principal, ref.tenant);
-  if (objection !== undefined) return err(objection);
+  const error = await checkTenantExists(services, principal, ref.tenant);
+  if (error !== undefined) return err(error);
   const onlyPublic = !isMember(principal, ref.tenant);
   for (let attempt = 0; attempt < tries; attempt += 1) {
     const state = await services.tenant(ref.tenant).indexState(ref.name);
@@ -57,7 +57,7 @@ export async function readIndex(
     if (error !== undefined) return err(error);
     // Permission first: whoever may not read the index does not learn what is wrong with the question.
     if (!isVariant(variant)) return err(unknownIndex(indexUri(ref, variant)));
-    const hidden = onlyAdvertised ? advertiseObjection(ref, variant, state) : undefined;
+    const hidden = onlyAdvertised ? checkAdvertised(ref, variant, state) : undefined;
     if (hidden !== undefined) return err(hidden);
 
     const audience = onlyPublic ? "public" : "tenant";
@@ -128,8 +128,8 @@ async function statsOf(
 function readObjection(principal: Principal, { tenant, name }: IndexRef, state: IndexState): Failure | undefined {
   const isPublic = name === undefined ? state.hasPublic : state.server?.public === true;
   if (!isPublic) {
-    const objection = checkMember(principal, tenant);
-    if (objection !== undefined) return objection;
+    const error = checkMember(principal, tenant);
+    if (error !== undefined) return error;
   }
   return name !== undefined && state.server === undefined ? failure("ErrorMCPServerNotFound") : undefined;
 }
@@ -139,7 +139,7 @@ function advertisedIn(state: Pick<IndexState, "advertise" | "server">, name: str
   return advertisedBy(name === undefined ? state.advertise : state.server?.advertise);
 }
 
-function advertiseObjection(ref: IndexRef, variant: IndexVariant, state: IndexState): Failure | undefined {
+function checkAdvertised(ref: IndexRef, variant: IndexVariant, state: IndexState): Failure | undefined {
   if (advertisedIn(state, ref.name)[variant]) return undefined;
   const settings = `{"advertiseResources": true, "variants": {"${variant}": true}}`;
   const how =

@@ -62,9 +62,9 @@ export async function tokensOf(services: IndexDeps): Promise<(block: IndexBlock,
 }
 
 /** More than these are not read, and no text is longer: a model would have no room for it, nor an isolate. */
-const mostElements = 50_000;
-const mostServers = 10_000;
-const mostCharacters = 8 * 1024 * 1024;
+const maxElements = 50_000;
+const maxServers = 10_000;
+const maxCharacters = 8 * 1024 * 1024;
 
 /** Something was written while the pages were read: they do not belong together. */
 export const changedDuringRead = Symbol("moved");
@@ -86,7 +86,7 @@ export async function renderIndex(
     ([after = ""]) => tenant().indexServers(range, after),
     (rows) => {
       servers.push(...rows);
-      return servers.length > mostServers ? tooLarge(owner, `${mostServers} servers`) : undefined;
+      return servers.length > maxServers ? tooLarge(owner, `${maxServers} servers`) : undefined;
     },
   );
   if (read === changedDuringRead || !read.ok) return read;
@@ -107,13 +107,13 @@ export async function renderIndex(
         if (!whole) continue;
         const text = elementBlock({ server, kind, key, id, declared }, among);
         characters += text.length;
-        if (characters > mostCharacters) return tooLarge(owner, `${mostCharacters} characters`);
+        if (characters > maxCharacters) return tooLarge(owner, `${maxCharacters} characters`);
         const block = { text, key: `${indexTextVersion} ${among} ${server} ${kind} ${row.digest} ${id}` };
         const section = sections.get(sectionForKind(kind));
         if (section === undefined) sections.set(sectionForKind(kind), [block]);
         else section.push(block);
       }
-      return elements.length > mostElements ? tooLarge(owner, `${mostElements} elements`) : undefined;
+      return elements.length > maxElements ? tooLarge(owner, `${maxElements} elements`) : undefined;
     },
   );
   if (gathered === changedDuringRead || !gathered.ok) return gathered;
@@ -132,7 +132,7 @@ export async function renderIndex(
   const blocks: IndexBlock[] = [{ text: metadataBlock(metadata) }, { text: triggersBlock(triggers) }];
   if (whole) {
     const notes = notesBlock(notesOf(servers, elements));
-    if (characters + notes.length > mostCharacters) return err(tooLarge(owner, `${mostCharacters} characters`));
+    if (characters + notes.length > maxCharacters) return err(tooLarge(owner, `${maxCharacters} characters`));
     blocks.push(...elementsBlocks<IndexBlock>(sections, (text) => ({ text })), { text: notes });
   }
   const body = await countedBody(services, blocks);
@@ -159,8 +159,8 @@ async function everyPage<T>(
   for (let after: string[] | undefined = []; after !== undefined; ) {
     const page: IndexPage<T> = await read(after);
     if (page.stamp !== stamp) return changedDuringRead;
-    const objection = take(page.rows);
-    if (objection !== undefined) return err(objection);
+    const error = take(page.rows);
+    if (error !== undefined) return err(error);
     after = page.next;
   }
   return ok(undefined);

@@ -12,7 +12,7 @@ import { AdvertiseSettings, IndexBudgetRequest } from "./schema.ts";
 const path = "/api/index/:tenant";
 
 /** What there is, in the form that a model reads: whole, in short, or as much as fits a budget. */
-export function capabilityIndexRoutes(app: App, services: IndexDeps): void {
+export function indexRoutes(app: App, services: IndexDeps): void {
   const { bounds } = services.config;
   const limits = { bytes: bounds.configBytes, depth: bounds.depth };
 

@@ -2,7 +2,7 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import { tenantPattern } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { parseRfc3339 } from "../kernel/time.ts";
-import { longestValue } from "../manifest/attributes.ts";
+import { maxValueLength } from "../manifest/attributes.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { ServerStatus } from "../registry/schema.ts";
 import { serverProbes } from "../registry/summary.ts";
@@ -32,7 +32,7 @@ const single = ["updated_since", "limit", "cursor"] as const;
 const catalogParameters = [...catalogDimensions, "facets", "fields", ...single] as const;
 
 /** Of one filter: each is a way through the catalogue. */
-const mostValuesAsked = 20;
+const maxValuesAsked = 20;
 
 const oneOf: Partial<Record<CatalogDimension, readonly string[]>> = {
   kind: CapabilityKind.options,
@@ -55,8 +55,8 @@ export function parseCatalogQuery(given: Readonly<Record<string, readonly string
   for (const dimension of catalogDimensions) {
     const wanted = parameters.get(dimension);
     if (wanted === undefined) continue;
-    const objection = valuesObjection(dimension, wanted);
-    if (objection !== undefined) return badParam(objection);
+    const error = checkValues(dimension, wanted);
+    if (error !== undefined) return badParam(error);
     filter.values[dimension] = [...new Set(wanted)].sort();
   }
   const since = parameters.get("updated_since")?.[0];
@@ -81,16 +81,15 @@ export function parseCatalogQuery(given: Readonly<Record<string, readonly string
   });
 }
 
-function valuesObjection(dimension: CatalogDimension, values: readonly string[]): string | undefined {
-  if (values.length > mostValuesAsked)
-    return `${dimension} is given ${values.length} times, ${mostValuesAsked} at most`;
+function checkValues(dimension: CatalogDimension, values: readonly string[]): string | undefined {
+  if (values.length > maxValuesAsked) return `${dimension} is given ${values.length} times, ${maxValuesAsked} at most`;
   const known = oneOf[dimension];
   for (const value of values) {
     if (known !== undefined && !known.includes(value)) return `${dimension} must be one of ${known.join(", ")}`;
     if (dimension === "tenant" && !tenantPattern.test(value)) return "tenant must be a tenant's name";
     if (value === "") return `${dimension} is empty`;
-    if (value.length > longestValue)
-      return `${dimension} is longer than any value there is: ${longestValue} characters`;
+    if (value.length > maxValueLength)
+      return `${dimension} is longer than any value there is: ${maxValueLength} characters`;
   }
   return undefined;
 }
@@ -113,7 +112,7 @@ function parseNames<Name extends string>(
   for (const name of names) {
     if ((known as readonly string[]).includes(name)) continue;
     return badParam(
-      `${parameter} has no ${JSON.stringify(name.slice(0, longestValue))}; there are ${known.join(", ")}`,
+      `${parameter} has no ${JSON.stringify(name.slice(0, maxValueLength))}; there are ${known.join(", ")}`,
     );
   }
   return ok(known.filter((name) => names.has(name)));

@@ -63,7 +63,7 @@ export interface StreamOptions<I> {
 
 /** The streams of one caller. */
 export interface Streams<I> {
-  open(options: StreamOptions<I>, mostStreams: number): Promise<Result<ReadableStream<Uint8Array>, Failure>>;
+  open(options: StreamOptions<I>, maxStreams: number): Promise<Result<ReadableStream<Uint8Array>, Failure>>;
   endSession(session: string): Promise<void>;
   count(): Promise<number>;
 }

@@ -21,8 +21,8 @@ export async function readChanges(
   { since, limit }: { since: number; limit: number },
   minGeneration = 0,
 ): Promise<Result<ChangePage, Failure>> {
-  const objection = checkMember(principal, tenant);
-  if (objection !== undefined) return err(objection);
+  const error = checkMember(principal, tenant);
+  if (error !== undefined) return err(error);
   const { changes: items, generation, head } = await services.tenant(tenant).changes(since, limit);
   const behind = checkMinGeneration(minGeneration, generation);
   if (behind !== undefined) return err(behind);

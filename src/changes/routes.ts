@@ -6,7 +6,7 @@ import { sendData } from "../http/respond.ts";
 import { checkMember } from "../registry/access.ts";
 import type { ChangesDeps } from "./deps.ts";
 import { readChanges } from "./read.ts";
-import { mostStreams, streamsOfSubject } from "./streams.ts";
+import { maxStreams, streamsOfSubject } from "./streams.ts";
 
 const path = "/api/changes/:tenant";
 
@@ -59,7 +59,7 @@ async function follow(
   if (c.req.method !== "GET") return sendEvents(c, services, null, vary);
   const opened = await streamsOfSubject(services, principal.subject).open(
     { follows: { kind: "log", tenant, since }, lifetimeMs: streamLifetimeMs(principal, services.now()) },
-    mostStreams,
+    maxStreams,
   );
   return sendEvents(c, services, unwrap(opened), vary);
 }

@@ -1,6 +1,6 @@
 import type { Principal } from "../auth/principal.ts";
 
-export const mostStreams = 4;
+export const maxStreams = 4;
 
 /** The object with the caller's streams. Those without a token have nothing in common but each its session. */
 export function streamsOf<S>(services: { streams(subject: string): S }, principal: Principal, sessionId: string): S {

@@ -29,7 +29,7 @@ import {
   validKeys,
 } from "./sql/hooks.ts";
 
-const mostHooks = 100;
+const maxHooks = 100;
 
 /** What hooks need of the object that they belong to. */
 export interface HooksOptions {
@@ -61,8 +61,8 @@ export class Hooks {
     const server = findRow(sql, hook.server);
     const exists = server !== undefined && (server.deleted_at === null || server.withdrawn === 1);
     if (!exists) return err(failure("ErrorMCPServerNotFound"));
-    if (countHooks(sql) >= mostHooks) {
-      return err(failure("ErrorTooManyHooks", `A tenant has at most ${mostHooks} hooks; delete one first`));
+    if (countHooks(sql) >= maxHooks) {
+      return err(failure("ErrorTooManyHooks", `A tenant has at most ${maxHooks} hooks; delete one first`));
     }
     insertHook(sql, hook, new Date().toISOString(), subject);
     return this.#read(hook.id);

@@ -24,7 +24,7 @@ const path = "/hooks/:tenant/:id";
 const envelopeBytes = 64 * 1_024;
 
 /** Where publishers tell of changes. Whatever is wrong before the signature is proven has one answer. */
-export function inboundRoutes(app: App, services: HooksDeps): void {
+export function inboundHookRoutes(app: App, services: HooksDeps): void {
   app.post(path, async (c) => {
     const [tenant, id] = [c.req.param("tenant"), c.req.param("id")];
     c.set("subject", `hook ${id.slice(0, 64)}`);

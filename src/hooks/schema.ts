@@ -45,14 +45,14 @@ export const HookChange = z
   .describe("Switches a hook off or on, or describes it anew.");
 
 /** The longest that two secrets are good at once. */
-const mostOverlapSeconds = 7 * 86_400;
+const maxOverlapSeconds = 7 * 86_400;
 
 export const KeyRotation = z
   .strictObject({
     overlapSeconds: z
       .int()
       .min(0)
-      .max(mostOverlapSeconds)
+      .max(maxOverlapSeconds)
       .default(86_400)
       .describe("How long the old secret stays good."),
     publicKey: z

@@ -35,8 +35,8 @@ export function unwrap<T>(result: Result<T, Failure>): T {
 }
 
 /** Stops the request where there is an objection to it. */
-export function throwIf(objection: Failure | undefined): void {
-  if (objection !== undefined) throw new RequestFailed(objection);
+export function throwIf(error: Failure | undefined): void {
+  if (error !== undefined) throw new RequestFailed(error);
 }
 
 export function requestError(...reason: Parameters<typeof failure>): RequestFailed {

@@ -4,11 +4,11 @@ import type { HttpDeps } from "./deps.ts";
 import { send } from "./respond.ts";
 
 /** A stream is ended after this and taken up again by its client, so that none outlives a deploy or a token for long. */
-const longestMs = 600_000;
+const maxMs = 600_000;
 
 /** How long a stream of this caller may stay open: never past their token. */
 export function streamLifetimeMs(principal: Principal, now: number): number {
-  return Math.min(longestMs, principal.expiresAt * 1_000 - now);
+  return Math.min(maxMs, principal.expiresAt * 1_000 - now);
 }
 
 /** Whether the caller would have events rather than a document. */

@@ -15,9 +15,9 @@ export interface AttributeCounts {
 }
 
 /** Of one dimension, in one server: every list of servers carries them. */
-export const mostValues = 32;
+export const maxValues = 32;
 /** A longer value is left out: cut short it would be another one. */
-export const longestValue = 128;
+export const maxValueLength = 128;
 
 /** The attributes of one item, each once. */
 export function attributesOf(declared: Record<string, unknown>): Attribute[] {
@@ -31,7 +31,7 @@ export function attributesOf(declared: Record<string, unknown>): Attribute[] {
     capability_type: [discovery.capability_type],
   };
   return itemDimensions.flatMap((dimension) =>
-    [...new Set(found[dimension].filter(isValue))].slice(0, mostValues).map((value): Attribute => [dimension, value]),
+    [...new Set(found[dimension].filter(isValue))].slice(0, maxValues).map((value): Attribute => [dimension, value]),
   );
 }
 
@@ -47,7 +47,7 @@ function listOf(value: unknown): unknown[] {
 }
 
 function isValue(value: unknown): value is string {
-  return typeof value === "string" && value !== "" && value.length <= longestValue;
+  return typeof value === "string" && value !== "" && value.length <= maxValueLength;
 }
 
 /** The attributes of a server, from those of each of its items. */
@@ -89,8 +89,8 @@ class Tally {
     const cut: ItemDimension[] = [];
     for (const [dimension, counts] of this.#items) {
       const present = [...counts].filter(([, items]) => items > 0).sort(moreFirst);
-      if (present.length > mostValues) cut.push(dimension);
-      for (const [value, items] of present.slice(0, mostValues)) values.push([dimension, value, items]);
+      if (present.length > maxValues) cut.push(dimension);
+      for (const [value, items] of present.slice(0, maxValues)) values.push([dimension, value, items]);
     }
     return cut.length === 0 ? { values } : { values, cut };
   }

@@ -41,9 +41,9 @@ export type CountTokens = (text: string) => number;
  * white space: 100 kB of one letter takes seconds. Longer runs are cut here, which shifts the count by at most a token
  * a cut and only in text no one writes by hand.
  */
-const longestRun = 256;
+const maxRunLength = 256;
 const longRun = new RegExp(
-  `\\p{L}{${longestRun + 1},}|[^\\s\\p{L}\\p{N}]{${longestRun + 1},}|\\s{${longestRun + 1},}`,
+  `\\p{L}{${maxRunLength + 1},}|[^\\s\\p{L}\\p{N}]{${maxRunLength + 1},}|\\s{${maxRunLength + 1},}`,
   "gu",
 );
 
@@ -71,7 +71,7 @@ export function boundedPieces(text: string): string[] {
   for (const match of text.matchAll(longRun)) {
     if (match.index > start) pieces.push(text.slice(start, match.index));
     const run = Array.from(match[0]);
-    for (let at = 0; at < run.length; at += longestRun) pieces.push(run.slice(at, at + longestRun).join(""));
+    for (let at = 0; at < run.length; at += maxRunLength) pieces.push(run.slice(at, at + maxRunLength).join(""));
     start = match.index + match[0].length;
   }
   if (start < text.length) pieces.push(text.slice(start));

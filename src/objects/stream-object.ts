@@ -41,11 +41,11 @@ export class StreamObject extends DurableObject<Env> implements StreamRpc {
   /** An RPC method that returns the stream hears when the client leaves; a response from `fetch` would not. */
   async open(
     { follows, lifetimeMs, session }: StreamOptions<StreamSubject>,
-    mostStreams: number,
+    maxStreams: number,
   ): Promise<Result<ReadableStream<Uint8Array>, Failure>> {
     const followed = follow(follows, (name) => tenantOf(this.env, name, objectUsage));
     await followed.snapshot?.();
-    if (this.#streams.size >= mostStreams) {
+    if (this.#streams.size >= maxStreams) {
       const message = `You have ${this.#streams.size} streams open already; close one first`;
       return err(failure("ErrorTooManyRequests", message, { retryAfterSeconds: 5 }));
     }

@@ -16,7 +16,7 @@ import {
 export const noVersion = "0.0.0";
 
 /** As much of a derived document as every list can carry. */
-const mostCharacters = 65_536;
+const maxCharacters = 65_536;
 
 /**
  * The server.json of a server that was registered here, worked out from its settings and its manifest's own fields. What
@@ -49,7 +49,7 @@ export function serverJsonOf(
   for (const [key, value] of Object.entries(optional)) {
     if (value === undefined) continue;
     const next = { ...document, [key]: value };
-    if (JSON.stringify(next).length <= mostCharacters && ServerJson.safeParse(next).success) document = next;
+    if (JSON.stringify(next).length <= maxCharacters && ServerJson.safeParse(next).success) document = next;
   }
   return document;
 }
@@ -87,14 +87,14 @@ function text(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }
 
-const mostText = 100;
+const maxTextCharacters = 100;
 
 function clipped(value: string): string {
   const all = Array.from(value);
-  return all.length <= mostText
+  return all.length <= maxTextCharacters
     ? value
     : `${all
-        .slice(0, mostText - 1)
+        .slice(0, maxTextCharacters - 1)
         .join("")
         .trimEnd()}…`;
 }

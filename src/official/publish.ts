@@ -7,7 +7,7 @@ import type { Writer, Written } from "../registry/contract.ts";
 import type { ServerVersion, VersionOutcome } from "./contract.ts";
 import type { OfficialDeps } from "./deps.ts";
 import { ServerJson, type StatusUpdate } from "./schema.ts";
-import { claimedUrls, nameObjection, placeOf, withoutForeignMeta } from "./server-json.ts";
+import { checkName, claimedUrls, placeOf, withoutForeignMeta } from "./server-json.ts";
 
 /** Publishing and judging a server.json, and the life of its versions afterwards. */
 
@@ -17,8 +17,8 @@ export function serverJsonIssues(value: unknown): (Issue & { kind: "schema" | "s
   const characters = characterIssues(value, "").map((issue) => ({ ...issue, kind: "semantic" as const }));
   const { name } = (value ?? {}) as { name?: unknown };
   const named = typeof name === "string" && !violations.some(({ path }) => path === "/name");
-  const objection = named ? nameObjection(name) : undefined;
-  const place = objection === undefined ? [] : [{ path: "/name", rule: "tenant", message: objection }];
+  const error = named ? checkName(name) : undefined;
+  const place = error === undefined ? [] : [{ path: "/name", rule: "tenant", message: error }];
   return [...violations, ...characters, ...place.map((issue) => ({ ...issue, kind: "semantic" as const }))];
 }
 

@@ -10,7 +10,7 @@ export function placeOf(name: string): { tenant: string; name: string } {
 }
 
 /** Why a name that the official registry allows has no place here; undefined where it has. */
-export function nameObjection(name: string): string | undefined {
+export function checkName(name: string): string | undefined {
   const place = placeOf(name);
   if (!tenantPattern.test(place.tenant)) {
     return `the part before the slash is a tenant here: 1 to 100 of a-z, 0-9, '.' and '-', starting with a letter or digit; ${JSON.stringify(place.tenant)} is not one`;

@@ -59,12 +59,12 @@ export function requireReadable(
   minGeneration: number,
   absent: FailureCode = "ErrorMCPServerNotFound",
 ): Result<Head, Failure> {
-  const objection = checkReadable(principal, tenant, resolved.head);
+  const error = checkReadable(principal, tenant, resolved.head);
   // Permission first: someone outside the tenant learns nothing of its generation.
-  if (objection !== undefined && objection.code !== "ErrorMCPServerNotFound") return err(objection);
+  if (error !== undefined && error.code !== "ErrorMCPServerNotFound") return err(error);
   const behind = checkMinGeneration(minGeneration, resolved.asOf);
   if (behind !== undefined) return err(behind);
-  if (objection !== undefined || resolved.head === undefined) return err(failure(absent));
+  if (error !== undefined || resolved.head === undefined) return err(failure(absent));
   return ok(resolved.head);
 }
 

@@ -40,8 +40,8 @@ export async function readCapability(
   id: string,
   minGeneration = 0,
 ): Promise<Result<FoundCapability, Failure>> {
-  const objection = await checkTenantExists(services, principal, tenant);
-  if (objection !== undefined) return err(objection);
+  const error = await checkTenantExists(services, principal, tenant);
+  if (error !== undefined) return err(error);
   const { capability, generation, ...found } = await services.tenant(tenant).capability(id);
   const known = { head: found.head, asOf: generation };
   const readable = requireReadable(principal, tenant, known, minGeneration, "ErrorCapabilityNotFound");

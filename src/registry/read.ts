@@ -48,8 +48,8 @@ export async function resolveHead(
   ref: ServerRef,
   freshness: Freshness,
 ): Promise<Result<Resolved, Failure>> {
-  const objection = await checkTenantExists(services, principal, ref.tenant);
-  return objection === undefined ? ok(await services.heads.resolve(ref, freshness)) : err(objection);
+  const error = await checkTenantExists(services, principal, ref.tenant);
+  return error === undefined ? ok(await services.heads.resolve(ref, freshness)) : err(error);
 }
 
 /** What a server has published, for routes that answer a question about it rather than show it. */

@@ -33,8 +33,8 @@ export async function readRevision(
   { parameter, value }: WantedRevision,
   minGeneration = 0,
 ): Promise<Result<RetainedRevision, Failure>> {
-  const objection = checkMember(principal, ref.tenant);
-  if (objection !== undefined) return err(objection);
+  const error = checkMember(principal, ref.tenant);
+  if (error !== undefined) return err(error);
   const { revision, generation, ...found } = await services.tenant(ref.tenant).revision(ref.name, value ?? "");
   const head = requireReadable(principal, ref.tenant, { head: found.head, asOf: generation }, minGeneration);
   if (!head.ok) return head;

@@ -22,8 +22,8 @@ export async function readServer(
   ref: ServerRef,
   minGeneration = 0,
 ): Promise<Result<{ entry: ServerEntry; generation: number }, Failure>> {
-  const objection = await checkTenantExists(services, principal, ref.tenant);
-  if (objection !== undefined) return err(objection);
+  const error = await checkTenantExists(services, principal, ref.tenant);
+  if (error !== undefined) return err(error);
   const { entry, generation } = await services.tenant(ref.tenant).server(ref.name);
   const head = requireReadable(principal, ref.tenant, { head: entry?.head, asOf: generation }, minGeneration);
   if (!head.ok) return head;

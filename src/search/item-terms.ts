@@ -1,6 +1,6 @@
 import { isObject } from "../kernel/json.ts";
 import { packTermWeights, type TermWeights } from "./term-weights.ts";
-import { mostCharacters, termsOf } from "./terms.ts";
+import { maxCharacters, termsOf } from "./terms.ts";
 
 /** What a server lends its items: searching for it finds them. */
 export interface ServerWords {
@@ -66,27 +66,27 @@ export function fieldTerms(
 }
 
 /** Schemas looked into: enough for any real tool, and a bound for the others. */
-const mostSchemas = 100;
+const maxSchemas = 100;
 
 /** Names of what an item takes with what is said of each; the outermost first. */
 function parameterText(declared: Record<string, unknown>): string {
   const said: string[] = [];
   let length = 0;
   const say = (name: string, about: Record<string, unknown>) => {
-    const text = `${name} ${textOf(about.title)} ${textOf(about.description)}`.slice(0, mostCharacters);
+    const text = `${name} ${textOf(about.title)} ${textOf(about.description)}`.slice(0, maxCharacters);
     said.push(text);
     length += text.length;
   };
   for (const list of [declared.arguments, declared.parameters]) {
     if (!Array.isArray(list)) continue;
-    for (const item of list.slice(0, mostSchemas)) if (isObject(item)) say(textOf(item.name), item);
+    for (const item of list.slice(0, maxSchemas)) if (isObject(item)) say(textOf(item.name), item);
   }
   const schemas: unknown[] = [declared.inputSchema];
-  for (let at = 0; at < schemas.length && at < mostSchemas && length < mostCharacters; at += 1) {
+  for (let at = 0; at < schemas.length && at < maxSchemas && length < maxCharacters; at += 1) {
     const schema = schemas[at];
     if (!isObject(schema)) continue;
     for (const [name, about] of Object.entries(isObject(schema.properties) ? schema.properties : {})) {
-      if (length >= mostCharacters) break;
+      if (length >= maxCharacters) break;
       say(name, isObject(about) ? about : {});
       schemas.push(about);
     }

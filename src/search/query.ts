@@ -1,10 +1,10 @@
-import { contentTerms, mostCharacters, termsOf } from "./terms.ts";
+import { contentTerms, maxCharacters, termsOf } from "./terms.ts";
 
 /** Clauses of one task that are looked for apart. What is past them goes with the last. */
-const mostClauses = 8;
+const maxClauses = 8;
 
 /** Shorter than this, a clause goes with the one before: "then commit" is seldom found by itself. */
-const fewestWords = 3;
+const minWords = 3;
 
 /** Words that lead on to the next step. */
 const leading =
@@ -23,7 +23,7 @@ export function clausesOf(text: string): string[] {
   for (const part of linesOf(text).flatMap((line) => line.split(border))) {
     const clause = part.trim().replace(lead, "");
     const before = clauses.at(-1);
-    const joins = before !== undefined && (isShort(clause) || isShort(before) || clauses.length === mostClauses);
+    const joins = before !== undefined && (isShort(clause) || isShort(before) || clauses.length === maxClauses);
     if (joins) clauses[clauses.length - 1] = `${before} ${clause}`;
     else if (clause !== "") clauses.push(clause);
   }
@@ -31,13 +31,13 @@ export function clausesOf(text: string): string[] {
 }
 
 function isShort(clause: string): boolean {
-  return (clause.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) < fewestWords;
+  return (clause.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) < minWords;
 }
 
 /** Without runs of white space, which would make looking for borders slow. */
 function linesOf(text: string): string[] {
   return text
-    .slice(0, mostCharacters)
+    .slice(0, maxCharacters)
     .split("\n")
     .map((line) => line.split(/\s+/u).join(" "));
 }
@@ -56,14 +56,14 @@ export interface ClauseTerms {
 }
 
 /** Distinct terms of one clause, and of a task: more would only slow it down. */
-const mostTermsOfClause = 32;
-const mostTerms = 96;
+const maxTermsOfClause = 32;
+const maxTerms = 96;
 
 /** Plain words → what to look for; nothing where there is no letter or digit. */
 export function parseQuery(text: string): ParsedQuery | undefined {
-  const asks = clausesOf(text).map((clause) => askFor(clause, mostTermsOfClause));
+  const asks = clausesOf(text).map((clause) => askFor(clause, maxTermsOfClause));
   const clauses = asks.filter(({ terms }) => terms.length > 0);
-  const whole = askFor(text, mostTerms);
+  const whole = askFor(text, maxTerms);
   return whole.terms.length === 0 ? undefined : { whole, clauses: clauses.length === 0 ? [whole] : clauses };
 }
 

@@ -59,7 +59,7 @@ const meaningShare = 0.6;
 const wholeShare = 0.6;
 
 /** An item that shares no word with the task must be at least this near in meaning to be found. */
-const leastNearness = 0.25;
+const minSimilarity = 0.25;
 
 /** BM25: how soon more of a term stops to count, and how much a long text is held against an item. */
 const saturation = 1.2;
@@ -84,7 +84,7 @@ export function rank<T extends Weighable>(
     const distances = meanings.map((meaning) => cosine(wanted, meaning));
     const near = relative(distances.map((distance) => Math.max(0, distance)));
     return words.map((match, index) => {
-      const far = match === 0 && (distances[index] as number) < leastNearness;
+      const far = match === 0 && (distances[index] as number) < minSimilarity;
       const meaning = near[index] as number;
       return { score: far ? 0 : (1 - meaningShare) * match + meaningShare * meaning, words: match, meaning };
     });
@@ -162,7 +162,7 @@ const copies = 0.9;
 const nearScore = 0.05;
 const neighbours = 8;
 /** As far as anyone reads. */
-const mostSpread = 100;
+const maxSpread = 100;
 const copyPenalty = 0.5;
 
 /** A cheap look before the dear one: what differs much in length is no copy. */
@@ -172,7 +172,7 @@ function ofOneLength(a: TermWeights, b: TermWeights): boolean {
 
 /** Moves copies of what is ranked already further down, so that the first few differ. */
 function demoteDuplicates<T extends { bag: TermWeights }>(ranked: Ranked<T>[]): Ranked<T>[] {
-  const head = ranked.slice(0, mostSpread);
+  const head = ranked.slice(0, maxSpread);
   const kept: Ranked<T>[] = [];
   for (const entry of head) {
     const copied = kept

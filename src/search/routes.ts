@@ -11,8 +11,8 @@ const single = ["q", "budget", "explain", "limit", "cursor"] as const;
 const repeated = ["kind", "tenant"] as const;
 const known: readonly string[] = [...single, ...repeated];
 
-const longestQuery = 10_240;
-const mostValues = 20;
+const maxQueryLength = 10_240;
+const maxValues = 20;
 
 /** Changes with the shape of what is sent. */
 const version = "s1";
@@ -51,7 +51,7 @@ function queryOf(c: RequestContext): { search: Search; limit: number; cursor?: s
         `Unknown query parameter ${JSON.stringify(name)}; known: ${known.join(", ")}`,
       );
     }
-    const most = (single as readonly string[]).includes(name) ? 1 : mostValues;
+    const most = (single as readonly string[]).includes(name) ? 1 : maxValues;
     if (values.length > most)
       throw requestError("ErrorBadRequest", `${name} is given ${values.length} times, ${most} at most`);
   }
@@ -59,7 +59,8 @@ function queryOf(c: RequestContext): { search: Search; limit: number; cursor?: s
   const text = one("q");
   if (text === undefined || text.trim() === "")
     throw requestError("ErrorBadRequest", "q is missing: the task in plain words");
-  if (text.length > longestQuery) throw requestError("ErrorBadRequest", `q is longer than ${longestQuery} characters`);
+  if (text.length > maxQueryLength)
+    throw requestError("ErrorBadRequest", `q is longer than ${maxQueryLength} characters`);
   const kinds = given.get("kind")?.map(kindOf);
   const tenants = given.get("tenant")?.map(tenantName);
   const budget = one("budget");

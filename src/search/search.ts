@@ -13,12 +13,12 @@ import { type ShownCard, searchCards, searchScope, shownCard, type VisibleCard }
 /** Where words of a text match, as [start, end) in UTF-16 code units: whoever shows the text decides how to mark them. */
 export type Highlights = [start: number, end: number][];
 
-const mostHighlights = 20;
+const maxHighlights = 20;
 
 export function highlightsIn(text: string, terms: ReadonlySet<string>): Highlights {
   const found: Highlights = [];
   for (const word of wordsIn(text)) {
-    if (found.length === mostHighlights) break;
+    if (found.length === maxHighlights) break;
     if (word.terms.some((term) => terms.has(term))) found.push([word.start, word.end]);
   }
   return found;
@@ -57,7 +57,7 @@ export interface SearchPage {
 }
 
 /** How far down a ranking pages go: whoever is not content by then asks differently. */
-const mostResults = 100;
+const maxResults = 100;
 
 /** A page of the capabilities that serve a task. A cursor is good while what came before it stays as it was. */
 export async function searchCapabilities(
@@ -83,9 +83,9 @@ export async function searchCapabilities(
   const from = Number(start.value?.after[0] ?? 0);
   const to = from + page.limit;
   // All of them for every page: a copy goes behind what differs, wherever that is, and a budget may pass over any.
-  const query = { text, limit: mostResults, kinds };
+  const query = { text, limit: maxResults, kinds };
   const { cards, generation } = await searchCards(services, range, query);
-  const { fitting, tooDear: skippedBefore } = withinBudget(duplicatesLast(cards).slice(0, mostResults), budget);
+  const { fitting, tooDear: skippedBefore } = withinBudget(duplicatesLast(cards).slice(0, maxResults), budget);
   // What was on the pages before must still be there, in the same order: else this one would repeat or skip something.
   const before = start.value?.after[1];
   if (before !== undefined && before !== (await resultsDigest(fitting.slice(0, from)))) {

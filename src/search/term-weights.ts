@@ -17,14 +17,14 @@ export const weightSteps = 2;
 const heaviest = 255;
 
 /** Past this the rarest information is in: the terms that come first weigh most. */
-const mostTerms = 400;
+const maxTerms = 400;
 
 /** The length has the lower bits of a number, the count of the name's terms the upper ones. */
 const lengthBits = 20;
 const longest = 2 ** lengthBits - 1;
 
 export function packTermWeights(weights: ReadonlyMap<string, number>, length: number, names: number): ArrayBuffer {
-  const terms = [...weights].slice(0, mostTerms);
+  const terms = [...weights].slice(0, maxTerms);
   const buffer = new ArrayBuffer(4 + 5 * terms.length);
   const numbers = new Uint32Array(buffer, 0, 1 + terms.length);
   const steps = new Uint8Array(buffer, 4 + 4 * terms.length);

@@ -6,7 +6,7 @@ import { stemmer } from "stemmer";
  */
 
 /** Of any one text. Past this it says little that is new, and only makes the index longer. */
-export const mostCharacters = 4_000;
+export const maxCharacters = 4_000;
 
 /** A word as it stands in a text, with the terms it is found by. */
 export interface Word {
@@ -55,15 +55,15 @@ function normal(text: string): string {
 }
 
 function clipped(text: string): string {
-  return text.length <= mostCharacters ? text : text.slice(0, mostCharacters);
+  return text.length <= maxCharacters ? text : text.slice(0, maxCharacters);
 }
 
 /** Accents of the scripts that can do without: `café` is found by cafe. */
 const accents = /[\u0300-\u036f]/g;
-const longestTerm = 64;
+const maxTermLength = 64;
 
 function stem(text: string): string {
-  const plain = text.toLowerCase().normalize("NFD").replace(accents, "").normalize("NFC").slice(0, longestTerm);
+  const plain = text.toLowerCase().normalize("NFD").replace(accents, "").normalize("NFC").slice(0, maxTermLength);
   return /^[a-z]+$/.test(plain) ? stemmer(plain) : plain;
 }
 

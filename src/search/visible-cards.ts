@@ -22,7 +22,7 @@ export interface SearchScope {
   skipped: string[];
 }
 
-const mostOwnTenants = 16;
+const maxOwnTenants = 16;
 
 /** What the directory has to say where it is not asked. */
 const nothing = { cards: [], generation: 0 };
@@ -30,12 +30,12 @@ const nothing = { cards: [], generation: 0 };
 export function searchScope(principal: Principal, tenants: readonly string[] | undefined): SearchScope {
   const wanted = tenants ?? principal.tenants;
   const held = [...new Set(wanted.filter((tenant) => isMember(principal, tenant)))].sort();
-  const own = held.slice(0, mostOwnTenants);
+  const own = held.slice(0, maxOwnTenants);
   const isAll = tenants?.every((tenant) => own.includes(tenant));
   return {
     own,
     elsewhere: isAll ? undefined : { exceptTenants: own, tenants },
-    skipped: held.slice(mostOwnTenants),
+    skipped: held.slice(maxOwnTenants),
   };
 }
 

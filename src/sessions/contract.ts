@@ -86,7 +86,7 @@ export function agreementOn({ negotiated }: Pick<SessionRecord, "negotiated">, n
 }
 
 /** How the present version of a capability differs from the one that was pinned. */
-export interface PinVerdict {
+export interface PinComparison {
   classification: Classification;
   breaking: boolean;
   reasons: Reason[];
@@ -113,5 +113,5 @@ export interface SessionsTenant {
   compare(
     pins: readonly { id: string; digest: string }[],
     options: { onlyPublic: boolean },
-  ): Promise<{ verdicts: (PinVerdict | undefined)[] }>;
+  ): Promise<{ verdicts: (PinComparison | undefined)[] }>;
 }

@@ -1,5 +1,5 @@
 import type { Principal } from "../auth/principal.ts";
-import { mostStreams } from "../changes/streams.ts";
+import { maxStreams } from "../changes/streams.ts";
 import { resumeWindowMs } from "./contract.ts";
 import type { Offer } from "./negotiate.ts";
 import type { CapabilityDetail } from "./schema.ts";
@@ -16,7 +16,7 @@ function offer(name: string, description: string, parameters?: Record<string, un
 /** What a client may declare that makes a difference here. */
 export const clientOffers: readonly Offer[] = [
   offer("sampling", "The client has a model that reads results: needed to call tools."),
-  offer("notifications", "Changes to the session's capabilities come as they happen.", { max_streams: mostStreams }),
+  offer("notifications", "Changes to the session's capabilities come as they happen.", { max_streams: maxStreams }),
   offer("progress_tracking", "With streaming, a tool call tells how far it is."),
   offer("cancellation", "Leaving a tool call stops its work."),
   offer("streaming", "Answers may come as text/event-stream.", { formats: ["text/event-stream"] }),
@@ -39,7 +39,7 @@ export function serverCapabilities(principal: Principal): CapabilityDetail[] {
     detail("resources", "The registry's own resources, read with GET /mcp/resource?uri=."),
     detail("subscriptions", "Changes to the session's capabilities: GET /mcp/subscription/stream."),
     detail("streaming", "Progress of tool calls and changes as text/event-stream.", { formats: ["text/event-stream"] }),
-    detail("notifications", "Changes as they happen, resumed by Last-Event-ID.", { max_streams: mostStreams }),
+    detail("notifications", "Changes as they happen, resumed by Last-Event-ID.", { max_streams: maxStreams }),
     detail("batch_operations", "Several calls of one tool in one request.", { max_batch: maxBatch }),
     ...(principal.tenants.length > 0 || principal.admin
       ? [detail("history", "Revisions, classified differences and the log of changes of your tenants.")]

@@ -33,8 +33,8 @@ export async function openSession(
   request: NegotiationRequest,
 ): Promise<Result<OpenedSession, Failure>> {
   const negotiated = negotiate(request, [...clientOffers, ...sessionExtensions]);
-  const objection = conditionsObjection(services, request, negotiated) ?? extensionsObjection(request, negotiated);
-  if (objection !== undefined) return err(objection);
+  const error = checkConditions(services, request, negotiated) ?? checkExtensions(request, negotiated);
+  if (error !== undefined) return err(error);
 
   const extensions: Record<string, unknown> = {};
   let subset: ChosenSubset | undefined;
@@ -88,7 +88,7 @@ function authContextOf({ anonymous, subject, tenants, scopes }: Principal): Sess
 }
 
 /** What one side cannot do without and the other does not have. */
-function conditionsObjection(
+function checkConditions(
   { config }: SessionsDeps,
   { supported_capabilities, extensions }: NegotiationRequest,
   negotiated: Negotiated,
@@ -114,7 +114,7 @@ export function missingCapability(name: string): Failure {
 }
 
 /** Wishes that fit no schema, or for a capability that was not agreed on. Unknown extensions are recorded nowhere. */
-function extensionsObjection({ extensions }: NegotiationRequest, negotiated: Negotiated): Failure | undefined {
+function checkExtensions({ extensions }: NegotiationRequest, negotiated: Negotiated): Failure | undefined {
   for (const custom of sessionExtensions) {
     const wish = extensions?.[custom.name];
     if (wish === undefined) continue;

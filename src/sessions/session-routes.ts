@@ -1,5 +1,5 @@
 import { isMember } from "../auth/principal.ts";
-import { mostStreams, streamsOf } from "../changes/streams.ts";
+import { maxStreams, streamsOf } from "../changes/streams.ts";
 import { type App, type RequestContext, requestError, unwrap } from "../http/context.ts";
 import { sendEvents, streamLifetimeMs } from "../http/event-stream.ts";
 import { consumeRateLimit, readQuery } from "../http/request.ts";
@@ -57,7 +57,7 @@ export function sessionRoutes(app: App, services: SessionsDeps): void {
     const limits = agreementOn(session, "notifications")?.parameters ?? {};
     const follows = { kind: "subset" as const, topics };
     const options = { session: session.id, follows, lifetimeMs: streamLifetimeMs(principal, services.now()) };
-    const most = Math.max(0, Number(limits.max_streams ?? mostStreams));
+    const most = Math.max(0, Number(limits.max_streams ?? maxStreams));
     // Without a token they are limited by session, and anyone can have many of those: so opening them is limited too.
     if (principal.anonymous) consumeRateLimit(services, services.negotiateLimiter, principal.subject);
     const stream = unwrap(await streamsOf(services, principal, session.id).open(options, most));

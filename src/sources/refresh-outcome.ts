@@ -13,17 +13,17 @@ export interface SourceRead {
 }
 
 /** They are part of every head. */
-const mostWarnings = 20;
-const longestMessage = 2_000;
+const maxWarnings = 20;
+const maxMessageLength = 2_000;
 
 export function findingOf(id: string, read: Result<SourceReading, SourceFailure>, warnings: string[]): ProbeResult {
-  const shown = warnings.slice(0, mostWarnings);
+  const shown = warnings.slice(0, maxWarnings);
   if (read.ok) {
     const { remembered, warnings: odd } = read.value;
     const message = odd
       .map(({ list, message: text }) => `${list}: ${text}`)
       .join("\n")
-      .slice(0, longestMessage);
+      .slice(0, maxMessageLength);
     return { id, state: "live", remembered, warnings: shown, message: message === "" ? undefined : message };
   }
   const { reason, message } = read.error;
@@ -32,7 +32,7 @@ export function findingOf(id: string, read: Result<SourceReading, SourceFailure>
 
 /** What the sources offer cannot be published: for now they count as unreadable, with the reason. */
 export function unpublishable(reads: SourceRead[], { message }: Failure): SourceRead[] {
-  const reason = `What it offers cannot be published: ${message}`.slice(0, longestMessage);
+  const reason = `What it offers cannot be published: ${message}`.slice(0, maxMessageLength);
   return reads.map((one) => (one.read.ok ? { ...one, read: err({ reason: "error", message: reason }) } : one));
 }
 

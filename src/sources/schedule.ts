@@ -22,9 +22,9 @@ export function probeState(reason: SourceFailureReason): Exclude<ProbeState, "li
 /** What was read is fresh for this long; the next reading comes before it ends. */
 const freshMs = 300_000;
 /** However short a source says its answers live: it is not asked more often. */
-const leastMs = 60_000;
+const minMs = 60_000;
 const firstRetryMs = 30_000;
-const longestRetryMs = 3_600_000;
+const maxRetryMs = 3_600_000;
 
 /** When to read again, in milliseconds from now. Spread by chance, so that sources registered together drift apart. */
 export function nextRefreshMs(
@@ -32,9 +32,9 @@ export function nextRefreshMs(
   random: number,
 ): number {
   if (reading.ok) {
-    const lifetime = Math.min(freshMs, Math.max(leastMs, reading.ttlMs ?? freshMs));
+    const lifetime = Math.min(freshMs, Math.max(minMs, reading.ttlMs ?? freshMs));
     return Math.round(lifetime * (0.7 + 0.2 * random));
   }
-  const patience = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.max(0, reading.failures - 1));
+  const patience = Math.min(maxRetryMs, firstRetryMs * 2 ** Math.max(0, reading.failures - 1));
   return Math.round(patience * (1 + 0.2 * random));
 }

@@ -3,7 +3,7 @@ import { type ChangeRow, changeOf } from "../registry/sql/change-log.ts";
 import { type ChangeFilters, matchesFilters } from "./schema.ts";
 
 /** Standard Webhooks asks for less than 20 kB; the envelope with the longest tenant takes a few hundred bytes. */
-const mostBytes = 20_000;
+const maxBytes = 20_000;
 const envelopeBytes = 500;
 
 /**
@@ -22,7 +22,7 @@ export function changeMessage(
     generation,
   );
   const changes: unknown[] = [];
-  let room = mostBytes - envelopeBytes;
+  let room = maxBytes - envelopeBytes;
   let timestamp: string | undefined;
   let since: number | undefined;
   let more = false;

@@ -6,10 +6,10 @@ const httpDate =
  * When a `Retry-After` header asks to be called again, in milliseconds like `now`; undefined where it does not say. Never
  * in the past, and never more than `longestMs` ahead, whatever it asks.
  */
-export function readRetryAfter(header: string | null, now: number, longestMs: number): number | undefined {
+export function readRetryAfter(header: string | null, now: number, maxMs: number): number | undefined {
   const text = header?.trim() ?? "";
   const at = /^\d{1,20}$/.test(text) ? now + Number(text) * 1_000 : httpDate.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? undefined : Math.min(Math.max(at, now), now + longestMs);
+  return Number.isNaN(at) ? undefined : Math.min(Math.max(at, now), now + maxMs);
 }
 
 const second = 1_000;

@@ -25,10 +25,10 @@ import {
 } from "./sql/subscriptions.ts";
 
 /** Of one tenant. */
-export const mostSubscriptions = 100;
+export const maxSubscriptions = 100;
 
 /** Beside the newest: a third rotation within one overlap ends the oldest early. */
-const mostEarlierSecrets = 3;
+const maxEarlierSecrets = 3;
 
 /** What messages may reach: never the registry itself, by its public name or the one it was reached under. */
 export function addressPolicyFor({
@@ -66,8 +66,8 @@ export class Subscriptions {
     return this.#write(writer, (now) => {
       const error = this.#checkAddress(request);
       if (error !== undefined) return err(error);
-      if (countSubscriptions(this.#sql) >= mostSubscriptions) {
-        return err(failure("ErrorTooManySubscriptions", `A tenant has at most ${mostSubscriptions} subscriptions`));
+      if (countSubscriptions(this.#sql) >= maxSubscriptions) {
+        return err(failure("ErrorTooManySubscriptions", `A tenant has at most ${maxSubscriptions} subscriptions`));
       }
       const id = `sub_${bytesToHex(crypto.getRandomValues(new Uint8Array(16)))}`;
       const secret = generateSecret();
@@ -120,7 +120,7 @@ export class Subscriptions {
       const earlier = secretsOf(found.value, now)
         .map(({ text, until }) => ({ text, until: Math.min(until ?? end, end) }))
         .filter(({ until }) => until > now)
-        .slice(0, mostEarlierSecrets);
+        .slice(0, maxEarlierSecrets);
       const secrets: Secret[] = [{ text: secret }, ...earlier];
       this.#sql.exec("UPDATE subscription SET secrets = ? WHERE id = ?", JSON.stringify(secrets), id);
       return ok({ id, secret, overlapUntil: isoTime(end) });
@@ -143,8 +143,8 @@ export class Subscriptions {
   async test(writer: Writer, id: string): Promise<Result<Attempt, Failure>> {
     const { deliveries, isReady, admit } = this.#options;
     if (!isReady()) return err(failure("ErrorSubscriptionNotFound"));
-    const objection = admit(writer);
-    return objection === undefined ? deliveries.test(id) : err(objection);
+    const error = admit(writer);
+    return error === undefined ? deliveries.test(id) : err(error);
   }
 
   #apply(id: string, change: SubscriptionChange, ownHost: string, now: number): Result<Subscription, Failure> {
@@ -196,8 +196,8 @@ export class Subscriptions {
 
   #write<T>(writer: Writer, work: (now: number) => Result<T, Failure>): Result<T, Failure> {
     const { storage, admit, now } = this.#options;
-    const objection = admit(writer);
-    if (objection !== undefined) return err(objection);
+    const error = admit(writer);
+    if (error !== undefined) return err(error);
     return storage.transactionSync(() => work(now()));
   }
 }

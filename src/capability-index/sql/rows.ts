@@ -42,12 +42,12 @@ function contentVersionOf(sql: SqlStorage, server: string | undefined): string {
 }
 
 /** Longer ones are a document of their own, not a word about the index. */
-const longestNote = 65_536;
+const maxNoteLength = 65_536;
 
 /** Servers in order of their names. */
 export function indexServers(sql: SqlStorage, range: IndexRange, after: string): IndexPage<IndexServer> {
   const note = (field: string) =>
-    `iif(length(r.header -> '$.${field}') <= ${longestNote}, r.header -> '$.${field}', NULL)`;
+    `iif(length(r.header -> '$.${field}') <= ${maxNoteLength}, r.header -> '$.${field}', NULL)`;
   const rows = sql.exec<ServerRow & { triggers: string | null; relationships: string | null; semantic: string | null }>(
     `SELECT s.*, coalesce(${note("actionTriggers")}, ${note("action_triggers")}) AS triggers,
        ${note("relationships")} AS relationships, ${note("semantic")} AS semantic
@@ -140,7 +140,7 @@ function paged<Row, Shown>(
 }
 
 /** Of one item and of all together: what is larger is no part of an index for a budget. */
-const longestDeclared = 65_536;
+const maxDeclaredLength = 65_536;
 
 /** What these items declare, as far as there is room; nothing for one that is gone, switched off or not public. */
 export function declaredItems(
@@ -151,7 +151,7 @@ export function declaredItems(
   const rows = sql.exec<{ id: string; digest: string; declared: string }>(
     `SELECT c.id, c.digest, c.declared FROM capability c
      WHERE c.id IN (SELECT value FROM json_each(?)) AND c.last_revision IS NULL
-       AND length(c.declared) <= ${longestDeclared} ${condition({ onlyPublic })}`,
+       AND length(c.declared) <= ${maxDeclaredLength} ${condition({ onlyPublic })}`,
     JSON.stringify(ids),
   );
   const found: DeclaredItem[] = [];

@@ -1,11 +1,11 @@
 import type { CatalogEntry } from "../../registry/summary.ts";
 import type { CatalogAnswer, DirectoryCatalogQuery } from "../contract.ts";
-import { hasStoredCounts, mostCounted, scannedCounts, storedCounts } from "./facets.ts";
+import { hasStoredCounts, maxCounted, scannedCounts, storedCounts } from "./facets.ts";
 import { type ListedServer, type Position, type Scanned, scanServers } from "./pages.ts";
 
 const start: Position = { tenant: "", name: "" };
 /** A page is for choosing; the whole text is with the server. */
-const longestDescription = 1_000;
+const maxDescriptionLength = 1_000;
 
 /** A page of the catalogue, and the counts that go with it. */
 export function readCatalog(sql: SqlStorage, question: DirectoryCatalogQuery): Omit<CatalogAnswer, "generation"> {
@@ -17,10 +17,10 @@ export function readCatalog(sql: SqlStorage, question: DirectoryCatalogQuery): O
     return counting ? { ...page, counted: storedCounts(sql, caller, facets) } : page;
   }
   // Looked at once for both where the page is the first.
-  const all = scanServers(sql, question, start, Math.max(mostCounted + 1, limit));
+  const all = scanServers(sql, question, start, Math.max(maxCounted + 1, limit));
   const isFirst = after.tenant === "" && after.name === "";
-  const complete = all.stoppedAt === undefined && all.found.length <= mostCounted;
-  const counted = scannedCounts(sql, all.found.slice(0, mostCounted), complete, facets);
+  const complete = all.stoppedAt === undefined && all.found.length <= maxCounted;
+  const counted = scannedCounts(sql, all.found.slice(0, maxCounted), complete, facets);
   return { ...pageOf(sql, isFirst ? all : scanServers(sql, question, after, limit), limit), counted };
 }
 
@@ -35,6 +35,6 @@ function entryAt(sql: SqlStorage, { tenant, name }: ListedServer): CatalogEntry 
     .one();
   const listed = JSON.parse(entry) as CatalogEntry;
   const { description } = listed;
-  if (description === undefined || description.length <= longestDescription) return listed;
-  return { ...listed, description: `${description.slice(0, longestDescription).toWellFormed()}…` };
+  if (description === undefined || description.length <= maxDescriptionLength) return listed;
+  return { ...listed, description: `${description.slice(0, maxDescriptionLength).toWellFormed()}…` };
 }

@@ -3,17 +3,17 @@ import { everyServer, scopes } from "./listing.ts";
 import type { ListedServer } from "./pages.ts";
 
 /** Of one dimension: the most frequent. */
-const mostShown = 20;
+const maxShown = 20;
 /** Filtered servers are counted up to this many. */
-export const mostCounted = 1_000;
+export const maxCounted = 1_000;
 /** A caller with more tenants than this has its servers counted, for want of few enough counts to add up. */
-const mostKeptScopes = 50;
+const maxStoredScopes = 50;
 
 type Counts = { total: Counted; facets: Partial<Record<CatalogDimension, Facet>> };
 
 /** Whether the counts that are kept answer for all that a caller may see. */
 export function hasStoredCounts(caller: CatalogCaller): boolean {
-  return caller === "admin" || caller.length <= mostKeptScopes;
+  return caller === "admin" || caller.length <= maxStoredScopes;
 }
 
 /**
@@ -35,7 +35,7 @@ function mostFrequent(sql: SqlStorage, scope: string, dimension: CatalogDimensio
   return sql
     .exec<{ attribute: number }>(
       "SELECT attribute FROM attribute_count WHERE scope = ? AND dimension = ? ORDER BY servers DESC, attribute LIMIT ?",
-      ...[scope, dimension, mostShown + 1],
+      ...[scope, dimension, maxShown + 1],
     )
     .toArray()
     .map(({ attribute }) => attribute);
@@ -83,6 +83,6 @@ function named(sql: SqlStorage, counts: readonly [id: number, count: number][]):
 
 function facetOf(values: readonly NamedCount[], bound: { atLeast?: true } = {}): Facet {
   const sorted = values.toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
-  const shown = sorted.slice(0, mostShown).map(({ value, count }) => ({ value, count, ...bound }));
-  return sorted.length > mostShown ? { values: shown, more: true } : { values: shown };
+  const shown = sorted.slice(0, maxShown).map(({ value, count }) => ({ value, count, ...bound }));
+  return sorted.length > maxShown ? { values: shown, more: true } : { values: shown };
 }

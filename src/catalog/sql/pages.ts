@@ -17,14 +17,14 @@ export interface Position {
 }
 
 /** Looked at for one page, at most: beyond that, the page ends where looking stopped. */
-const mostLookedAt = 2_000;
+const maxScanned = 2_000;
 /** So many recent changes are put in order; with more, servers are gone through in the order they are shown. */
-const mostRecent = 500;
+const maxRecent = 500;
 
 /** So many stretches are simply looked at, one after the other. */
 const fewRanges = 8;
 /** Rows of the index, in one go. */
-const mostAtOnce = 100;
+const maxAtOnce = 100;
 
 /** Some servers in order, and whether looking stopped early. */
 export interface Scanned {
@@ -48,7 +48,7 @@ export function scanServers(
   const groups = groupsOf(filter).flatMap(
     (ranges) =>
       recent(sql, ranges, filter.updatedSince, after, rarest?.servers) ??
-      (rarest?.ids ?? [everyServer]).map((id) => rowsOf(sql, ranges, id, after, Math.min(limit, mostAtOnce))),
+      (rarest?.ids ?? [everyServer]).map((id) => rowsOf(sql, ranges, id, after, Math.min(limit, maxAtOnce))),
   );
   const found: ListedServer[] = [];
   let looked = 0;
@@ -56,7 +56,7 @@ export function scanServers(
     if (fits(row, conditions, filter.updatedSince)) found.push(row);
     if (found.length === limit) return { found };
     looked += 1;
-    if (looked === mostLookedAt) return { found, stoppedAt: { tenant: row.tenant, name: row.name } };
+    if (looked === maxScanned) return { found, stoppedAt: { tenant: row.tenant, name: row.name } };
   }
   return { found };
 }
@@ -173,7 +173,7 @@ function recent(
 ): ListedServer[][] | undefined {
   const [range] = ranges;
   if (since === undefined || range === undefined || range.tenant !== undefined) return undefined;
-  const most = Math.min(mostRecent, otherwise);
+  const most = Math.min(maxRecent, otherwise);
   const rows = sql
     .exec<ListedServer>(
       `SELECT ${columns} FROM listing WHERE public = ? AND updated_at >= ? LIMIT ?`,

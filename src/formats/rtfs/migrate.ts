@@ -135,7 +135,7 @@ export function migrate(given: Fields, endpoint: Endpoint = {}): Migrated {
 }
 
 /** Every `_` of a key may end a provider's name, so a key of nothing else would be slow to judge. */
-const longestFlatKey = 256;
+const maxFlatKeyLength = 256;
 
 /** `mcp` for `:mcp_metadata {…}`. */
 function metadataPrefix(key: string, value: unknown): string[] {
@@ -149,7 +149,7 @@ function movesOf(key: string, value: unknown, prefixes: ReadonlySet<string>): Mo
   }
   const own = partOfField.get(key);
   if (own !== undefined) return [{ part: own, name: key, value }];
-  if (key.length > longestFlatKey) return undefined;
+  if (key.length > maxFlatKeyLength) return undefined;
   for (let at = key.indexOf("_"); at !== -1; at = key.indexOf("_", at + 1)) {
     const [prefix, name] = [key.slice(0, at), key.slice(at + 1)];
     if (prefixes.has(prefix) && name !== "") return [{ part: prefix, name, value }];

@@ -52,12 +52,12 @@ export function changeHook(sql: SqlStorage, id: string, change: { enabled?: bool
 export function rotateKeys(sql: SqlStorage, row: HookRow, key: HookKey, overlapMs: number, now: number): void {
   const until = now + overlapMs;
   const kept = validKeys(row, now).map((old) => ({ ...old, until: Math.min(old.until ?? until, until) }));
-  const keys = [key, ...kept.filter((old) => old.until > now)].slice(0, mostKeys);
+  const keys = [key, ...kept.filter((old) => old.until > now)].slice(0, maxKeys);
   sql.exec("UPDATE hook SET keys = ? WHERE id = ?", JSON.stringify(keys), row.id);
 }
 
 /** Each is tried on every message. */
-const mostKeys = 4;
+const maxKeys = 4;
 
 export function deleteHook(sql: SqlStorage, id: string): void {
   sql.exec("DELETE FROM hook WHERE id = ?", id);

@@ -14,7 +14,7 @@ import {
   unknown,
 } from "./field-rules.ts";
 import { fromTo } from "./keywords.ts";
-import { type Classified, createLedger, type Reason } from "./reasons.ts";
+import { type Classified, createReasonCollector, type Reason } from "./reasons.ts";
 import { createValues } from "./value-ids.ts";
 import type { Budget } from "./walk.ts";
 
@@ -148,7 +148,7 @@ export function classifyHeader(before: JsonObject, after: JsonObject): Classifie
 }
 
 function classify(before: JsonObject, after: JsonObject, rule: FieldRule, budget: Budget): Classified {
-  const [values, ledger] = [createValues(limits), createLedger()];
+  const [values, ledger] = [createValues(limits), createReasonCollector()];
   if (!values.same(before, after) && !values.isOverflowing()) {
     rule({ before, after, path: "", values, ledger, budget });
     if (ledger.isEmpty()) ledger.cosmetic("", "nothing changed that a caller can notice");

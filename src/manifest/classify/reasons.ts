@@ -37,7 +37,7 @@ function clipped(message: string): string {
   return clip(message, maxMessageLength);
 }
 
-export function createLedger(): ReasonCollector {
+export function createReasonCollector(): ReasonCollector {
   const kept = { breaking: [] as Reason[], additive: [] as Reason[], cosmetic: [] as Reason[] };
   const add = (classification: Reason["classification"]) => (path: string, message: string) => {
     const list = kept[classification];

@@ -28,7 +28,7 @@ export interface FollowedResource {
 }
 
 /** As many as a list of resources looks at. */
-const mostListedServers = 16;
+const maxListedServers = 16;
 
 /** Compares rather than counts: several changes at once are one, and what was changed back is none. */
 export class FollowedResources implements ChangeFeed {
@@ -93,9 +93,6 @@ function headMark(head: Head | undefined, outsider: boolean): string {
 
 /** What of a tenant is in a list of resources: the indexes it advertises, and what each costs. */
 async function listMarkOf(tenant: FollowedTenant): Promise<string> {
-  const [{ current }, advertised] = await Promise.all([
-    tenant.advertise(),
-    tenant.advertisedServers(mostListedServers),
-  ]);
+  const [{ current }, advertised] = await Promise.all([tenant.advertise(), tenant.advertisedServers(maxListedServers)]);
   return JSON.stringify([current?.settings ?? null, advertised]);
 }

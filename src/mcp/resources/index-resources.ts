@@ -34,8 +34,8 @@ export async function readIndexResource(
     if (!services.config.advertisedIndex[variant]) return err(disabled(uri, variant));
     return ok({ uri, mimeType, text: (await ownIndex(services, variant)).text });
   }
-  const objection = checkScope(principal, "registry:read");
-  if (objection !== undefined) return err(objection);
+  const error = checkScope(principal, "registry:read");
+  if (error !== undefined) return err(error);
   const read = await readIndex(services, principal, { tenant, name }, variant, { onlyAdvertised: true });
   if (!read.ok) return read;
   const { shown, etag, generation } = read.value;
@@ -48,11 +48,11 @@ function disabled(uri: string, variant: IndexVariant): Failure {
 }
 
 /** Of the caller's tenants, and of the servers of each, those that a list looks at. */
-export const mostTenants = 8;
-const mostServers = 16;
+export const maxTenants = 8;
+const maxServers = 16;
 
 /** Tokens that are counted for one list; what is beyond says about what it costs. */
-const mostMeasured = 200_000;
+const maxMeasured = 200_000;
 
 interface Listed {
   ref: IndexOwner;
@@ -70,13 +70,13 @@ export function ownIndexUris({ config }: Pick<McpDeps, "config">): string[] {
 export async function advertisedIndexes(services: McpDeps, principal: Principal): Promise<Listed[]> {
   const own = variantsOf({}, services.config.advertisedIndex, 0);
   if (checkScope(principal, "registry:read") !== undefined) return own;
-  const tenants = [...principal.tenants].sort().slice(0, mostTenants);
+  const tenants = [...principal.tenants].sort().slice(0, maxTenants);
   const theirs = await Promise.all(
     tenants.map(async (tenant) => {
       const object = services.tenant(tenant);
       const [{ current }, { servers, tokens }] = await Promise.all([
         object.advertise(),
-        object.advertisedServers(mostServers),
+        object.advertisedServers(maxServers),
       ]);
       return [
         ...variantsOf({ tenant }, advertisedBy(current?.settings), tokens),
@@ -95,7 +95,7 @@ function variantsOf(ref: IndexOwner, advertised: Advertised, about: number): Lis
 
 /** The same as MCP lists them, with what each costs. */
 export async function listIndexResources(services: McpDeps, principal: Principal): Promise<OwnResource[]> {
-  let room = mostMeasured;
+  let room = maxMeasured;
   const listed: OwnResource[] = [];
   for (const { ref, variant, about } of await advertisedIndexes(services, principal)) {
     room -= about;

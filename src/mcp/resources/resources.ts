@@ -49,8 +49,8 @@ async function serverContents(
   server: ServerRef,
   name: string,
 ): Promise<Result<ResourceContents, Failure>> {
-  const objection = checkScope(principal, "registry:read");
-  if (objection !== undefined) return err(objection);
+  const error = checkScope(principal, "registry:read");
+  if (error !== undefined) return err(error);
   const view = findView(name);
   if (!view.ok) return view;
   const shown = await readView(services, principal, server, view.value);

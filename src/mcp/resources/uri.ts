@@ -8,7 +8,7 @@ export interface ResourceRef {
   server?: ServerRef;
 }
 
-const longestUri = 2_048;
+const maxUriLength = 2_048;
 
 /**
  * Names are plain enough to need no escapes, and a view takes no parameters, so a URI is compared as it is: one that
@@ -16,7 +16,7 @@ const longestUri = 2_048;
  */
 export function parseResourceUri(uri: string): Result<ResourceRef | undefined, Failure> {
   if (uri === "") return malformed("a URI is required");
-  if (uri.length > longestUri) return malformed(`it is longer than ${longestUri} characters`);
+  if (uri.length > maxUriLength) return malformed(`it is longer than ${maxUriLength} characters`);
   if (!/^[a-z][a-z0-9+.-]*:[!-~]+$/i.test(uri))
     return malformed("it needs a scheme, and no spaces or other characters");
   if (uri === "generator://decision_tree") return ok({ view: "decision_tree" });

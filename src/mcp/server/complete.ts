@@ -54,7 +54,7 @@ function before(start: string): string {
 }
 
 /** As many as MCP lets one answer have. */
-const mostValues = 100;
+const maxValues = 100;
 
 export interface CompletionRequest {
   ref: { type: "ref/resource"; uri: string } | { type: "ref/prompt"; name: string };
@@ -75,7 +75,7 @@ export async function complete(caller: McpCaller, request: CompletionRequest): P
     throw new RpcError(invalidParams, `${nameOf(ref)} has no parameter ${JSON.stringify(argument.name.slice(0, 64))}`);
   }
   const values = await valuesOf(caller, argument, request.context?.arguments ?? {});
-  return { values: values.slice(0, mostValues), total: values.length, hasMore: values.length > mostValues };
+  return { values: values.slice(0, maxValues), total: values.length, hasMore: values.length > maxValues };
 }
 
 async function valuesOf(

@@ -3,14 +3,14 @@ import type { Failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { formatEvent } from "../../kernel/sse.ts";
 import type { FollowedResource, ResourceSubject } from "../resources/follow-resources.ts";
-import { isIndexUri, mostTenants } from "../resources/index-resources.ts";
+import { isIndexUri, maxTenants } from "../resources/index-resources.ts";
 import { readResource } from "../resources/resources.ts";
 import { parseResourceUri } from "../resources/uri.ts";
 import type { McpCaller } from "./caller.ts";
 
 /** Resources that one stream may follow: each is read once when it opens, and asked about when its tenant writes. */
-export const mostFollowed = 64;
-export const mostFollowedAnonymous = 16;
+export const maxFollowed = 64;
+export const maxFollowedAnonymous = 16;
 
 /**
  * Those of the URIs that the caller may follow, which are those it can read; the others are left out of what is
@@ -73,7 +73,7 @@ export async function readAcknowledgement(response: Response, principal: Princip
     frame: { opening, closing: formatEvent({ name: "message", data: { jsonrpc: "2.0", id, result } }) },
     meta: { [subscriptionId]: id },
     resources: resourceSubscriptions.flatMap((uri) => followedResource(principal, uri) ?? []),
-    lists: resourcesListChanged ? [...principal.tenants].sort().slice(0, mostTenants) : [],
+    lists: resourcesListChanged ? [...principal.tenants].sort().slice(0, maxTenants) : [],
   };
 }
 

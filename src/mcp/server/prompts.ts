@@ -119,9 +119,10 @@ export async function getPrompt(
   }
   const lacking = prompt.arguments.find((argument) => argument.required && !given[argument.name]);
   if (lacking !== undefined) throw new RpcError(invalidParams, `${name} needs ${lacking.name}`);
-  const long = Object.entries(given).find(([, value]) => value.length > longestArgument);
-  if (long !== undefined) throw new RpcError(invalidParams, `${long[0]} is longer than ${longestArgument} characters`);
+  const long = Object.entries(given).find(([, value]) => value.length > maxArgumentLength);
+  if (long !== undefined)
+    throw new RpcError(invalidParams, `${long[0]} is longer than ${maxArgumentLength} characters`);
   return { description: prompt.description, messages: await prompt.messages(given, caller) };
 }
 
-const longestArgument = 10_000;
+const maxArgumentLength = 10_000;

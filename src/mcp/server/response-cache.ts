@@ -36,7 +36,7 @@ const cacheableMethods = [
 ] as const;
 
 /** Questions are short; whatever is longer is read the long way, within its bounds. */
-const longestMessage = 4_096;
+const maxMessageLength = 4_096;
 
 /**
  * An id that can be told apart and put back as it stands: a plain number, or characters that JSON need not escape. It
@@ -59,7 +59,7 @@ export function isCacheable({ url, headers }: Request): boolean {
   return (
     url.endsWith(mcpPath) &&
     (cacheableMethods as readonly string[]).includes(headers.get("Mcp-Method") ?? "") &&
-    Number(headers.get("Content-Length") ?? Number.NaN) <= longestMessage &&
+    Number(headers.get("Content-Length") ?? Number.NaN) <= maxMessageLength &&
     !headers.has("Origin")
   );
 }
@@ -84,8 +84,8 @@ export async function respondFromMessageCache(services: McpDeps, request: Reques
 async function readShortBody(body: ReadableStream<Uint8Array>): Promise<Uint8Array | ReadableStream<Uint8Array>> {
   const reader = body.getReader({ mode: "byob" });
   try {
-    const { value } = await reader.readAtLeast(longestMessage + 1, new Uint8Array(longestMessage + 1));
-    if (value === undefined || value.byteLength <= longestMessage) return value ?? new Uint8Array();
+    const { value } = await reader.readAtLeast(maxMessageLength + 1, new Uint8Array(maxMessageLength + 1));
+    if (value === undefined || value.byteLength <= maxMessageLength) return value ?? new Uint8Array();
     reader.releaseLock();
     return prependChunk(value, body.getReader());
   } catch (cause) {
@@ -108,7 +108,7 @@ interface Answered {
 /** Keeps the answer to a message, to be sent again to whoever asks the same under any id. */
 export function cacheMessageResponse(c: RequestContext, services: McpDeps, answered: Answered): void {
   const { body, bytes, text, headers, holds } = answered;
-  if (!holds?.() || !isCacheable(c.req.raw) || bytes.byteLength > longestMessage) return;
+  if (!holds?.() || !isCacheable(c.req.raw) || bytes.byteLength > maxMessageLength) return;
   const message = split(bytes);
   if (message === undefined) return;
   const { id } = body as { id?: unknown };

@@ -11,7 +11,7 @@ import { McpCaller } from "./caller.ts";
 import { invalidParamsError } from "./check-params.ts";
 import { type EndpointOptions, type Exchange, serveMcp } from "./endpoint.ts";
 import { ownHandlers } from "./handlers.ts";
-import { mostFollowed, mostFollowedAnonymous, readAcknowledgement, subscribableUris } from "./listen.ts";
+import { maxFollowed, maxFollowedAnonymous, readAcknowledgement, subscribableUris } from "./listen.ts";
 import { cacheMessageResponse, mcpPath as path, prependChunk, validityOf } from "./response-cache.ts";
 
 /**
@@ -35,8 +35,8 @@ export type { EndpointOptions } from "./endpoint.ts";
 export const ownEndpoint: EndpointOptions = { handlersFor: ownHandlers };
 
 /** Streams that one caller may hold open here; without a token, one address. */
-const mostListening = 16;
-const mostListeningAnonymous = 4;
+const maxListening = 16;
+const maxListeningAnonymous = 4;
 
 /** The registry as an MCP server: POST only, no sessions, a token only for what is not public. */
 export function mcpRoutes(app: App, services: McpDeps, endpoint: EndpointOptions): void {
@@ -123,7 +123,7 @@ async function listenRequest(caller: McpCaller, body: unknown): Promise<unknown>
   const { resourceSubscriptions: uris } = (notifications ?? {}) as { resourceSubscriptions?: unknown };
   // What is not of the right form is left to the SDK to refuse.
   if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === "string")) return body;
-  const most = caller.principal.anonymous ? mostFollowedAnonymous : mostFollowed;
+  const most = caller.principal.anonymous ? maxFollowedAnonymous : maxFollowed;
   if (uris.length > most) {
     throw requestError("ErrorBadRequest", `A stream follows at most ${most} resources; these are ${uris.length}`);
   }
@@ -150,7 +150,7 @@ async function listen(
   const lifetimeMs = streamLifetimeMs(principal, services.now());
   const opened = await services
     .streams(`mcp ${principal.subject}`)
-    .open({ follows: answered, lifetimeMs }, principal.anonymous ? mostListeningAnonymous : mostListening);
+    .open({ follows: answered, lifetimeMs }, principal.anonymous ? maxListeningAnonymous : maxListening);
   return sendEvents(c, services, unwrap(opened));
 }
 

@@ -21,7 +21,7 @@ export const negotiateContextTool = defineTool({
   annotations: reading,
   async run(wish, context) {
     const { services, principal } = context;
-    const bounds = { kinds: contextParameters.kinds, mostItems: contextParameters.max_items };
+    const bounds = { kinds: contextParameters.kinds, maxItems: contextParameters.max_items };
     const chosen = await chooseContext(services, principal, wish, bounds);
     const stopped = advance(context, 1, 2, "Chosen; comparing pins");
     if (stopped !== undefined) return err(stopped);

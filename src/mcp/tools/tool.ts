@@ -7,7 +7,7 @@ import { zodIssues } from "../../kernel/zod-issues.ts";
 import type { McpDeps } from "../deps.ts";
 
 /** A name in the arguments can be as long as they are, and what is said about it must not be. */
-const longestMessage = 300;
+const maxMessageLength = 300;
 
 /** Arguments as a tool takes them, or every reason why not, with path and rule. None given is the same as none needed. */
 export function readArguments<Input extends z.ZodObject>(
@@ -21,7 +21,7 @@ export function readArguments<Input extends z.ZodObject>(
   const known = Object.keys(input.shape).join(", ");
   const issues = zodIssues(input, given, "").map(({ path, rule, message }): Issue => {
     const hint = rule === "unrecognized_keys" && path === "" ? `; known: ${known}` : "";
-    return { path, rule, message: `${message.slice(0, longestMessage).toWellFormed()}${hint}` };
+    return { path, rule, message: `${message.slice(0, maxMessageLength).toWellFormed()}${hint}` };
   });
   const [first] = issues;
   const where = first === undefined || first.path === "" ? "" : `${first.path} `;
@@ -80,8 +80,8 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
   return {
     ...definition,
     async run(input, context) {
-      const objection = checkScope(context.principal, "registry:read") ?? cancellation(context);
-      if (objection !== undefined) return err(objection);
+      const error = checkScope(context.principal, "registry:read") ?? cancellation(context);
+      if (error !== undefined) return err(error);
       const given = readArguments(definition.name, definition.input, input);
       return given.ok ? definition.run(given.value, context) : given;
     },

@@ -126,8 +126,8 @@ export class TenantCore {
     name: string,
     work: (at: string) => Result<T, Failure>,
   ): Promise<Written<T>> {
-    const objection = this.#admit(writer);
-    if (objection !== undefined) return err(objection);
+    const error = this.#admit(writer);
+    if (error !== undefined) return err(error);
     const written = this.#storage.transactionSync((): Written<T> => {
       const before = generationOf(this.sql);
       const result = work(new Date().toISOString());
@@ -153,8 +153,8 @@ export class TenantCore {
     writer: Writer,
     work: (at: string, keepChanges: number) => Result<T, Failure>,
   ): Result<T, Failure> {
-    const objection = this.#admit(writer);
-    if (objection !== undefined) return err(objection);
+    const error = this.#admit(writer);
+    if (error !== undefined) return err(error);
     const written = this.#storage.transactionSync(() => {
       const result = work(new Date().toISOString(), this.#config.bounds.changes);
       if (result.ok && result.value.changed) this.#outbox.enqueueWatchers();

@@ -55,7 +55,7 @@ import { detailOf, sourceRows } from "../../registry/sql/source-rows.ts";
 import type { CapabilityCard, CardQuery, RankedCard } from "../../search/contract.ts";
 import { wordVectors } from "../../search/load-word-vectors.ts";
 import { findTenantCards, tenantCards } from "../../search/sql/tenant-search.ts";
-import type { PinVerdict } from "../../sessions/contract.ts";
+import type { PinComparison } from "../../sessions/contract.ts";
 import { comparePins } from "../../sessions/sql/compare-pins.ts";
 import type { Subscriptions } from "../../subscriptions/subscriptions.ts";
 import type { Tenant } from "../contract.ts";
@@ -226,7 +226,7 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   async compare(
     pins: readonly { id: string; digest: string }[],
     { onlyPublic }: { onlyPublic: boolean },
-  ): Promise<{ verdicts: (PinVerdict | undefined)[] }> {
+  ): Promise<{ verdicts: (PinComparison | undefined)[] }> {
     return { verdicts: this.#core.read([], (sql) => comparePins(sql, pins, onlyPublic)) };
   }
 

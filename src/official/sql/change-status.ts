@@ -6,7 +6,7 @@ import { withdrawServer } from "../../registry/sql/withdraw.ts";
 import type { VersionOutcome } from "../contract.ts";
 import type { ServerJson, StatusUpdate } from "../schema.ts";
 import { latestOf } from "../version-order.ts";
-import { applyLatestVersion, logVersionChange, privateObjection, type VersionContext } from "./publish-version.ts";
+import { applyLatestVersion, checkPrivate, logVersionChange, type VersionContext } from "./publish-version.ts";
 import { listVersions, setStatus, updateLatest } from "./tenant-versions.ts";
 
 /**
@@ -20,8 +20,8 @@ export function changeStatus(
   update: StatusUpdate,
 ): Result<VersionOutcome, Failure> {
   const { sql, tenant, at } = work;
-  const objection = privateObjection(work, name);
-  if (objection !== undefined) return err(objection);
+  const error = checkPrivate(work, name);
+  if (error !== undefined) return err(error);
   const before = listVersions(sql, name);
   const wanted = before.filter(({ version }) => only === undefined || version === only);
   if (wanted.length === 0) {

@@ -44,8 +44,8 @@ export function publishVersion(
 ): Result<VersionOutcome, Failure> {
   const { sql, at, subject, bounds } = work;
   const { version } = document;
-  const objection = privateObjection(work, name);
-  if (objection !== undefined) return err(objection);
+  const error = checkPrivate(work, name);
+  if (error !== undefined) return err(error);
   if (findVersion(sql, name, version) !== undefined) {
     const message = `invalid version: cannot publish a duplicate version; ${document.name} ${version} is there already, and a published version never changes`;
     return err(failure("ErrorVersionExists", message));
@@ -74,7 +74,7 @@ export function publishVersion(
 }
 
 /** Why the versions of a server are left alone: it is not public, and they would make it so. */
-export function privateObjection({ sql, tenant }: VersionContext, name: string): Failure | undefined {
+export function checkPrivate({ sql, tenant }: VersionContext, name: string): Failure | undefined {
   const row = findRow(sql, name);
   const isThere = row !== undefined && (row.deleted_at === null || row.withdrawn === 1);
   if (!isThere || row.visibility === "public") return undefined;
@@ -131,7 +131,7 @@ export function applyLatestVersion(
 }
 
 /** As many as settings may name. */
-const mostSources = 32;
+const maxSources = 32;
 
 /** The server's settings as its latest version has them. Sources that were set by hand stay as they are. */
 function applyConfig(
@@ -148,7 +148,7 @@ function applyConfig(
   const byHand = declared.filter((source) => !isRemoteSource(source));
   const known = new Set(byHand.map(({ url }) => url));
   const read = remoteSources(document.remotes, mayAsk).filter(({ url }) => !known.has(url));
-  const sources = [...byHand, ...read].slice(0, mostSources);
+  const sources = [...byHand, ...read].slice(0, maxSources);
   const next = {
     ...config,
     visibility: "public",
@@ -175,11 +175,11 @@ function manifestWithServerJson(
     header,
     capabilities,
     digest: digestOfTextSync(canonicalManifest(header, capabilities)),
-    flags: scanCapability({ kind: "server", name, declared: header }).slice(0, mostFlags),
+    flags: scanCapability({ kind: "server", name, declared: header }).slice(0, maxFlags),
   };
 }
 
-const mostFlags = 20;
+const maxFlags = 20;
 
 /** What a server had last: one that its publisher had taken back comes back as it was. */
 function lastManifest(sql: SqlStorage, row: ServerRow | undefined, name: string): StoredManifest | undefined {

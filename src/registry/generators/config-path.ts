@@ -20,7 +20,7 @@ export function isPresent(config: unknown, path: string): boolean {
 }
 
 /** Of a list, for `[]`: a caller chooses the config and a publisher the paths, so both have a bound. */
-const mostElements = 1_000;
+const maxElements = 1_000;
 
 type Step = { key: string } | { index: number } | "any";
 
@@ -32,7 +32,7 @@ function stepsOf(path: string): Step[] {
 }
 
 function follow(value: unknown, step: Step): unknown[] {
-  if (step === "any") return Array.isArray(value) ? value.slice(0, mostElements) : [];
+  if (step === "any") return Array.isArray(value) ? value.slice(0, maxElements) : [];
   if ("index" in step) return Array.isArray(value) && step.index < value.length ? [value[step.index]] : [];
   return isObject(value) && Object.hasOwn(value, step.key) ? [value[step.key]] : [];
 }

@@ -149,7 +149,7 @@ interface CurrentItem extends Record<string, SqlStorageValue> {
 }
 
 /** Keep the list that is bound below what one value may hold; made ids hold a whole URI, escaped. */
-const lookUpAtOnce = 500;
+const lookupBatchSize = 500;
 const lookUpCharacters = 250_000;
 
 /** Current items of the tenant's other servers with one of these ids: a few statements, however many there are. */
@@ -185,7 +185,7 @@ function batches(values: readonly string[]): string[][] {
   const made: string[][] = [];
   let room = 0;
   for (const value of values) {
-    if (room < value.length || (made.at(-1)?.length ?? lookUpAtOnce) >= lookUpAtOnce) {
+    if (room < value.length || (made.at(-1)?.length ?? lookupBatchSize) >= lookupBatchSize) {
       made.push([]);
       room = lookUpCharacters;
     }

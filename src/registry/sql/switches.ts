@@ -29,7 +29,7 @@ export function switchedOff(sql: SqlStorage, server: string): Set<string> {
 }
 
 /** Every head carries the list of what is switched off, so names of items may not take more of it than this. */
-const mostSwitchedOffBytes = 256 * 1024;
+const maxDisabledBytes = 256 * 1024;
 
 export function switchedOffTooMuch(sql: SqlStorage, server: string, switches: readonly Switch[]): Failure | undefined {
   const more = switches.filter(({ enabled }) => !enabled).reduce((sum, { key }) => sum + key.length + rowBytes, 0);
@@ -37,7 +37,7 @@ export function switchedOffTooMuch(sql: SqlStorage, server: string, switches: re
   const already = sql
     .exec(`SELECT coalesce(sum(length(key) + ${rowBytes}), 0) AS bytes FROM disabled WHERE server = ?`, server)
     .one().bytes;
-  if (Number(already) + more <= mostSwitchedOffBytes) return undefined;
+  if (Number(already) + more <= maxDisabledBytes) return undefined;
   return failure("ErrorTooLarge", "Too much of this server is switched off already; switch something on first");
 }
 

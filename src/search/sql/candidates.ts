@@ -12,11 +12,11 @@ export interface WantedTerm {
 }
 
 /** Of all clauses together: a long task says enough in its own words. */
-const mostNear = 48;
+const maxSynonyms = 48;
 
 /** For each clause, its own terms and those near them. */
 export function expandTerms(clauses: readonly ClauseTerms[], vectors: WordVectors | undefined): WantedTerm[][] {
-  const near = Math.ceil(mostNear / clauses.length);
+  const near = Math.ceil(maxSynonyms / clauses.length);
   return clauses.map((clause) => lookedForIn(clause, near, vectors));
 }
 
@@ -100,22 +100,30 @@ export function candidates(
 }
 
 /** Looked at where no term is rare. */
-const mostOfOne = 2_000;
+const maxPerTenant = 2_000;
 
 function some(sql: SqlStorage, token: string): number[] {
   return sql
-    .exec<{ number: number }>("SELECT rowid AS number FROM card_text WHERE card_text MATCH ? LIMIT ?", token, mostOfOne)
+    .exec<{ number: number }>(
+      "SELECT rowid AS number FROM card_text WHERE card_text MATCH ? LIMIT ?",
+      token,
+      maxPerTenant,
+    )
     .toArray()
     .map(({ number }) => number);
 }
 
 /** Where a condition leaves more than this, cards are looked at one by one. */
-const mostFew = 5_000;
+const maxSmallSet = 5_000;
 
 function smallFilteredSet(sql: SqlStorage, { where, values }: CardCondition): Set<number> | undefined {
-  const rows = sql.exec<{ number: number }>(`SELECT number FROM card WHERE ${where} LIMIT ?`, ...values, mostFew + 1);
+  const rows = sql.exec<{ number: number }>(
+    `SELECT number FROM card WHERE ${where} LIMIT ?`,
+    ...values,
+    maxSmallSet + 1,
+  );
   const numbers = new Set(rows.toArray().map(({ number }) => number));
-  return numbers.size > mostFew ? undefined : numbers;
+  return numbers.size > maxSmallSet ? undefined : numbers;
 }
 
 function withAnyTerm(sql: SqlStorage, numbers: readonly number[], wanted: readonly WantedTerm[]): number[] {

@@ -14,7 +14,7 @@ export class Postings {
 
   /** `highest` is the highest number that a card has. */
   constructor(sql: SqlStorage, tokens: readonly ScoredToken[], highest: number) {
-    this.#worths = highest < longestList ? new ScoreArray(highest) : new Map();
+    this.#worths = highest < maxListLength ? new ScoreArray(highest) : new Map();
     const rows = sql.exec<{ places: string | null }>(
       `SELECT (SELECT group_concat(rowid) FROM card_text WHERE card_text MATCH asked.value) AS places
        FROM json_each(?) AS asked`,
@@ -71,7 +71,7 @@ interface Worths {
  * Numbers of dropped cards are hardly used again, so after years of coming and going they say nothing of how many cards
  * there are. Up to here a place for every number costs less than a table of those found.
  */
-const longestList = 500_000;
+const maxListLength = 500_000;
 
 class ScoreArray implements Worths {
   readonly #list: Float32Array;

@@ -12,7 +12,7 @@ import type { Fit, LeftOut, Why } from "./fit.ts";
 const name = "dev.rollcall/context";
 
 /** Shown of what was left out; the rest is counted. */
-const mostLeftOutShown = 20;
+const maxLeftOutShown = 20;
 
 export const contextParameters = { kinds: [...CapabilityKind.options], max_items: 200 };
 
@@ -31,7 +31,7 @@ export const contextCapability = defineSessionExtension({
 
 function boundsOf({ parameters = contextParameters }: Agreed) {
   const { kinds, max_items } = parameters as typeof contextParameters;
-  return { kinds, mostItems: Math.max(0, Math.floor(max_items)) };
+  return { kinds, maxItems: Math.max(0, Math.floor(max_items)) };
 }
 
 /** The subset as the client sees it. */
@@ -65,7 +65,7 @@ export async function contextAnswer(
   wish: ContextRequest,
   { fit, skippedTenants }: ChosenContext,
 ): Promise<ContextAnswer> {
-  const shown = fit.leftOut.slice(0, mostLeftOutShown);
+  const shown = fit.leftOut.slice(0, maxLeftOutShown);
   return {
     token_budget: wish.token_budget,
     used_tokens: fit.usedTokens,

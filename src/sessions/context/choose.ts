@@ -8,13 +8,13 @@ import { type Fit, fitBudget } from "./fit.ts";
 
 export interface ContextBounds {
   kinds: readonly CapabilityKind[];
-  mostItems: number;
+  maxItems: number;
 }
 
 /** Of one ranking: enough to fill a budget, few enough to weigh at once. */
 const rankedPerIndex = 200;
 /** Following changes later asks each tenant, so a subset spans no more than this. */
-const mostChosenTenants = 32;
+const maxChosenTenants = 32;
 
 export interface ChosenContext {
   fit: Fit<VisibleCard>;
@@ -28,7 +28,7 @@ export async function chooseContext(
   services: SessionsDeps,
   principal: Principal,
   wish: ContextRequest,
-  { kinds: allowed, mostItems }: ContextBounds,
+  { kinds: allowed, maxItems }: ContextBounds,
 ): Promise<ChosenContext> {
   const { must_have: mustHave = [], pins = [], task: text = "" } = wish;
   const kinds = allowed.filter((kind) => wish.kinds === undefined || wish.kinds.includes(kind));
@@ -42,7 +42,7 @@ export async function chooseContext(
     ),
   ]);
   const budget = wish.token_budget;
-  const fit = fitBudget({ budget, mustHave, pins, named, ranked, mostItems, mostTenants: mostChosenTenants });
+  const fit = fitBudget({ budget, mustHave, pins, named, ranked, maxItems, maxTenants: maxChosenTenants });
   return { fit, subset: subsetOf(fit), skippedTenants: range.skipped };
 }
 

@@ -21,8 +21,8 @@ export interface ContextQuery<Card extends CapabilityCard = CapabilityCard> {
   named: readonly Card[];
   /** Best first. */
   ranked: readonly Card[];
-  mostItems: number;
-  mostTenants: number;
+  maxItems: number;
+  maxTenants: number;
 }
 
 export type Why = "must-have" | "pinned" | "task";
@@ -120,24 +120,24 @@ export function fitBudget<Card extends CapabilityCard>(wishes: ContextQuery<Card
 const order: readonly Why[] = ["must-have", "pinned", "task"];
 
 /** Whatever is chosen is kept with the session, and a session must stay small. */
-const longestName = 4_096;
+const maxNameLength = 4_096;
 
 function whyNotAdded(
   card: CapabilityCard,
   { chosen, usedTokens }: Fit,
-  { budget, mostItems, mostTenants }: ContextQuery,
+  { budget, maxItems, maxTenants }: ContextQuery,
   tenants: ReadonlySet<string>,
 ): Pick<LeftOut, "reason" | "message"> | undefined {
   if (usedTokens + card.tokens > budget) {
     const message = `It costs ${card.tokens} tokens; ${budget - usedTokens} are left`;
     return { reason: "over-budget", message };
   }
-  if (card.id.length + card.key.length > longestName) {
-    return { reason: "name-too-long", message: `Its id and name are longer than ${longestName} characters together` };
+  if (card.id.length + card.key.length > maxNameLength) {
+    return { reason: "name-too-long", message: `Its id and name are longer than ${maxNameLength} characters together` };
   }
-  if (chosen.length >= mostItems) return { reason: "too-many-items", message: `${mostItems} are in already` };
-  if (tenants.size >= mostTenants && !tenants.has(card.tenant)) {
-    return { reason: "too-many-tenants", message: `${mostTenants} tenants are in already` };
+  if (chosen.length >= maxItems) return { reason: "too-many-items", message: `${maxItems} are in already` };
+  if (tenants.size >= maxTenants && !tenants.has(card.tenant)) {
+    return { reason: "too-many-tenants", message: `${maxTenants} tenants are in already` };
   }
   return undefined;
 }

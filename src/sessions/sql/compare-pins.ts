@@ -1,7 +1,7 @@
 import { classifyCapability, createBudget } from "../../manifest/classify/classify.ts";
 import { findCapability } from "../../registry/sql/items.ts";
 import { findLive } from "../../registry/sql/servers.ts";
-import type { PinVerdict } from "../contract.ts";
+import type { PinComparison } from "../contract.ts";
 
 /** A reader waits, and with it the tenant. */
 const steps = 200_000;
@@ -11,7 +11,7 @@ export function comparePins(
   sql: SqlStorage,
   pins: readonly { id: string; digest: string }[],
   onlyPublic: boolean,
-): (PinVerdict | undefined)[] {
+): (PinComparison | undefined)[] {
   const budget = createBudget(steps);
   return pins.map(({ id, digest }) => {
     const present = findCapability(sql, id);

@@ -8,7 +8,7 @@ import { type ChangeFilters, matchesFilters } from "../schema.ts";
  */
 
 /** Of one subscription. */
-export const mostPending = 1_000;
+export const maxPending = 1_000;
 
 /** While something is due or under way: rings after every attempt must have ended, in case the process died meanwhile. */
 const safetyNetMs = 20_000;
@@ -79,7 +79,7 @@ function dropOldest(sql: SqlStorage, subscription: string): void {
     .exec<{ generation: number }>(
       "SELECT generation FROM delivery WHERE subscription = ? ORDER BY generation DESC LIMIT -1 OFFSET ?",
       subscription,
-      mostPending,
+      maxPending,
     )
     .toArray();
   for (const { generation } of surplus) dropDelivery(sql, subscription, generation);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { adjustAttributes, attributesOf, countAttributes, mostValues } from "../../../src/manifest/attributes.ts";
+import { adjustAttributes, attributesOf, countAttributes, maxValues } from "../../../src/manifest/attributes.ts";
 
 describe("the attributes of an item", () => {
   it("are what it declares, each once", () => {
@@ -64,9 +64,9 @@ describe("the attributes of a server", () => {
   });
 
   it("are at most so many in a dimension, and say so", () => {
-    const items = Array.from({ length: mostValues + 1 }, (_, at) => attributesOf({ category: `c${at}` }));
+    const items = Array.from({ length: maxValues + 1 }, (_, at) => attributesOf({ category: `c${at}` }));
     const { values, cut } = countAttributes(items);
-    expect([values.length, cut]).toEqual([mostValues + 1, ["category"]]);
+    expect([values.length, cut]).toEqual([maxValues + 1, ["category"]]);
     expect(adjustAttributes({ values, cut: ["category"] }, [])).toBeUndefined();
   });
 

@@ -6,9 +6,9 @@ import { serverJsonIssues } from "../../../src/official/publish.ts";
 import { storedTime } from "../../../src/official/read.ts";
 import { isVersionRange, ServerJson } from "../../../src/official/schema.ts";
 import {
+  checkName,
   claimedUrls,
   manifestFields,
-  nameObjection,
   placeOf,
   remoteSources,
   withoutForeignMeta,
@@ -160,9 +160,9 @@ describe("what becomes of a server.json", () => {
 
   it("its name is a tenant's and a server's", () => {
     expect(placeOf("io.github.acme/weather")).toEqual({ tenant: "io.github.acme", name: "weather" });
-    expect(nameObjection("io.github.acme/Weather_2")).toBeUndefined();
-    expect(nameObjection("IO.github/w")).toContain("tenant");
-    expect(nameObjection(`a/${"b".repeat(129)}`)).toContain("after the slash");
+    expect(checkName("io.github.acme/Weather_2")).toBeUndefined();
+    expect(checkName("IO.github/w")).toContain("tenant");
+    expect(checkName(`a/${"b".repeat(129)}`)).toContain("after the slash");
   });
 
   it("the remotes that can be read as they are become sources", () => {

@@ -15,8 +15,8 @@ function wishes(more: Partial<ContextQuery> = {}): ContextQuery {
     pins: [],
     named: [],
     ranked: [],
-    mostItems: 100,
-    mostTenants: 10,
+    maxItems: 100,
+    maxTenants: 10,
     ...more,
   };
 }
@@ -62,8 +62,8 @@ describe("a budget", () => {
         const fit = fitBudget(
           wishes({
             budget,
-            mostItems,
-            mostTenants,
+            maxItems: mostItems,
+            maxTenants: mostTenants,
             ranked: ranked.map(full),
             named: named.map(full),
             mustHave: named.map(({ id, tenant }) => ({ id, tenant })),
