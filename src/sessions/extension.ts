@@ -7,15 +7,15 @@ import type { SessionsDeps } from "./deps.ts";
 import type { Agreed, Offer } from "./negotiate.ts";
 
 /** What a custom capability may work with. */
-export interface CustomRequest {
+export interface ExtensionContext {
   services: SessionsDeps;
   principal: Principal;
   /** The version and parameters that were settled for it. */
-  agreementOn: Agreed;
+  agreed: Agreed;
 }
 
 /** What goes into the answer under its name, and what the session keeps of it. */
-export interface CustomAnswer {
+export interface ExtensionAnswer {
   answer: Record<string, unknown>;
   subset?: ChosenSubset;
 }
@@ -28,14 +28,14 @@ export interface SessionExtension extends Offer {
   /** What `extensions[name]` of a request must be. */
   wish: z.ZodType;
   /** Called with a wish that fits the schema. */
-  answer(wish: unknown, request: CustomRequest): Promise<Result<CustomAnswer, Failure>>;
+  answer(wish: unknown, request: ExtensionContext): Promise<Result<ExtensionAnswer, Failure>>;
 }
 
 /** Ties the wish's type to its schema where a capability is defined, and forgets it where capabilities are listed. */
 export function defineSessionExtension<Wish>(
   capability: Offer & {
     wish: z.ZodType<Wish>;
-    answer(wish: Wish, request: CustomRequest): Promise<Result<CustomAnswer, Failure>>;
+    answer(wish: Wish, request: ExtensionContext): Promise<Result<ExtensionAnswer, Failure>>;
   },
 ): SessionExtension {
   return capability as SessionExtension;

@@ -42,7 +42,7 @@ export async function openSession(
     const agreement = agreementOn({ negotiated }, custom.name);
     const wish = request.extensions?.[custom.name];
     if (agreement === undefined || wish === undefined) continue;
-    const answered = await custom.answer(custom.wish.parse(wish), { services, principal, agreementOn: agreement });
+    const answered = await custom.answer(custom.wish.parse(wish), { services, principal, agreed: agreement });
     if (!answered.ok) return answered;
     extensions[custom.name] = answered.value.answer;
     subset ??= answered.value.subset;

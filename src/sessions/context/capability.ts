@@ -22,7 +22,7 @@ export const contextCapability = defineSessionExtension({
   description: "Chooses, of all that the caller may see, the capabilities that fit a task and a token budget.",
   versions: [{ version: "1.0.0", parameters: contextParameters }],
   wish: ContextRequest,
-  async answer(wish, { services, principal, agreementOn }) {
+  async answer(wish, { services, principal, agreed: agreementOn }) {
     const chosen = await chooseContext(services, principal, wish, boundsOf(agreementOn));
     const answer = await contextAnswer(services, principal, wish, chosen);
     return ok({ answer: { ...answer }, subset: chosen.subset });
