@@ -7,6 +7,7 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import { tenantPattern } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { parseStrictJson } from "../kernel/strict-json.ts";
+import { withTimeout } from "../kernel/timeout.ts";
 import { zodIssues } from "../kernel/zod-issues.ts";
 import { tenantExists } from "../registry/access.ts";
 import { prepareDocument } from "../registry/publish.ts";
@@ -81,7 +82,10 @@ async function withRefresh(
   if (received.outcome !== "queued") return received;
   const refreshing = refreshNow(services, ref, { anew: true });
   c.executionCtx.waitUntil(refreshing);
-  const refreshed = await Promise.race([refreshing, scheduler.wait(patienceMs)]);
+  const refreshed = await withTimeout(refreshing, patienceMs).catch((cause: unknown) => {
+    if (cause instanceof DOMException && cause.name === "TimeoutError") return undefined;
+    throw cause;
+  });
   if (typeof refreshed !== "object" || refreshed.outcome === "failed") return received;
   const { outcome, generation, digest, head } = refreshed;
   return { outcome, generation, head, digest };

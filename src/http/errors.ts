@@ -1,6 +1,7 @@
 import { type Failure, statusOf } from "../kernel/failure.ts";
 import type { Issue } from "../kernel/issue.ts";
 import { pointerSegments } from "../kernel/issue.ts";
+import { withoutUndefined } from "../kernel/json.ts";
 import type { RequestContext } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
 import { json, publicOrigin, send } from "./respond.ts";
@@ -23,7 +24,7 @@ export function problem({ code, message, details }: Failure): Record<string, unk
     errors: issues === undefined || issues.length === 0 ? [{ message }] : issues.map(errorOf),
     error: message,
     code,
-    details: Object.keys(others).length === 0 ? undefined : others,
+    details: Object.keys(withoutUndefined(others)).length === 0 ? undefined : others,
   };
 }
 

@@ -56,4 +56,12 @@ export const mcpOperations: Record<string, Record<string, Operation>> = {
       anonymous: true,
     },
   },
+  "/api/mcp/capabilities/{view}": {
+    get: {
+      id: "getOwnView",
+      summary: "The same views of the registry itself",
+      answers: { 200: "The view, without an envelope.", 404: "No such view." },
+      anonymous: true,
+    },
+  },
 };

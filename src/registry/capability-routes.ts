@@ -63,5 +63,7 @@ function layoutOf(wanted: string | undefined): "hierarchical" | "flat" {
 /** The old layout: metadata as one level of keys joined with `_`. */
 function flatLayout({ metadata, ...document }: Record<string, unknown>): Record<string, unknown> {
   const { flat, collisions } = flatten((metadata ?? {}) as Record<string, unknown>);
-  return { ...document, metadata: flat, collisions: collisions.length > 0 ? collisions : undefined };
+  const flattened: Record<string, unknown> = { ...document, metadata: flat };
+  if (collisions.length > 0) flattened.collisions = collisions;
+  return flattened;
 }

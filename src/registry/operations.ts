@@ -108,19 +108,6 @@ export const registryOperations: Record<string, Record<string, Operation>> = {
       },
     },
   },
-  [`${server}/refresh`]: {
-    post: {
-      id: "refreshServer",
-      summary: "Read a server's sources now",
-      answers: {
-        200: "What was found; sources that failed say why.",
-        400: "A name is not valid.",
-        ...denied,
-        ...notFound,
-        409: "It has no sources.",
-      },
-    },
-  },
   [`${server}/revisions`]: {
     get: {
       id: "listRevisions",
@@ -164,14 +151,6 @@ export const registryOperations: Record<string, Record<string, Operation>> = {
         ...denied,
         404: "No such server or view.",
       },
-    },
-  },
-  "/api/mcp/capabilities/{view}": {
-    get: {
-      id: "getOwnView",
-      summary: "The same views of the registry itself",
-      answers: { 200: "The view, without an envelope.", 404: "No such view." },
-      anonymous: true,
     },
   },
   [`${server}/generators`]: {

@@ -9,6 +9,7 @@ import { officialOperations } from "../official/operations.ts";
 import { registryOperations } from "../registry/operations.ts";
 import { searchOperations } from "../search/operations.ts";
 import { sessionsOperations } from "../sessions/operations.ts";
+import { sourcesOperations } from "../sources/operations.ts";
 import { subscriptionsOperations } from "../subscriptions/operations.ts";
 import { serviceOperations } from "./operations.ts";
 import { jsonSchemas } from "./published-schemas.ts";
@@ -22,6 +23,7 @@ export const operations: Record<string, Record<string, Operation>> = {
   ...searchOperations,
   ...indexOperations,
   ...registryOperations,
+  ...sourcesOperations,
   ...subscriptionsOperations,
   ...hooksOperations,
   ...changesOperations,

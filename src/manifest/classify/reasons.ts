@@ -17,7 +17,7 @@ export const maxReasons = 50;
 
 /** Names in a document can be as long as the document; what is said about them goes into a log and must not be. */
 const maxPathLength = 512;
-const maxMessageLength = 256;
+const maxMessageLength = 255;
 
 /** Collects why a change is what it is. The worst reason decides. */
 export interface ReasonCollector {
@@ -33,15 +33,12 @@ function nearest(path: string): string {
   return path.length <= maxPathLength ? path : path.slice(0, path.lastIndexOf("/", maxPathLength));
 }
 
-function clipped(message: string): string {
-  return clip(message, maxMessageLength);
-}
-
 export function createReasonCollector(): ReasonCollector {
   const kept = { breaking: [] as Reason[], additive: [] as Reason[], cosmetic: [] as Reason[] };
   const add = (classification: Reason["classification"]) => (path: string, message: string) => {
     const list = kept[classification];
-    if (list.length < maxReasons) list.push({ path: nearest(path), classification, message: clipped(message) });
+    if (list.length < maxReasons)
+      list.push({ path: nearest(path), classification, message: clip(message, maxMessageLength) });
   };
   const all = () => [...kept.breaking, ...kept.additive, ...kept.cosmetic];
   return {

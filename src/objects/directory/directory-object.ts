@@ -50,6 +50,8 @@ function incompleteTenants(sql: SqlStorage, after: string, limit: number): strin
 /** Tenants are asked some at a time, with time for their updates to arrive before the next are. */
 const askBatchSize = 20;
 const askAfterMs = 5_000;
+/** Tenants that could not answer are asked again after this. */
+const askFailedAfterMs = 300_000;
 
 interface Row extends Record<string, SqlStorageValue> {
   entry: string;
@@ -63,6 +65,7 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   readonly #storage = countedStorage(this.ctx.storage);
   readonly #sql = this.#storage.sql;
   #askedUpTo = "";
+  #failed = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -75,9 +78,24 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   override async alarm(): Promise<void> {
     // On from the last tenant, whatever came of it: one that cannot answer must not keep the others waiting.
     const tenants = incompleteTenants(this.#sql, this.#askedUpTo, askBatchSize);
-    this.#askedUpTo = tenants.at(-1) ?? this.#askedUpTo;
-    await Promise.allSettled(tenants.map((tenant) => tenantOf(this.env, tenant, objectUsage).resendToDirectory()));
-    if (tenants.length === askBatchSize) await this.ctx.storage.setAlarm(Date.now() + askAfterMs);
+    await Promise.all(tenants.map((tenant) => this.#askToResend(tenant)));
+    if (tenants.length === askBatchSize) {
+      this.#askedUpTo = tenants.at(-1) ?? "";
+      await this.ctx.storage.setAlarm(Date.now() + askAfterMs);
+    } else if (this.#failed) {
+      this.#askedUpTo = "";
+      this.#failed = false;
+      await this.ctx.storage.setAlarm(Date.now() + askFailedAfterMs);
+    }
+  }
+
+  async #askToResend(tenant: string): Promise<void> {
+    try {
+      await tenantOf(this.env, tenant, objectUsage).resendToDirectory();
+    } catch (cause) {
+      this.#failed = true;
+      console.error(JSON.stringify({ event: "directory-resend", tenant, cause: String(cause) }));
+    }
   }
 
   /** Says of each change whether it was taken: one that is older than what is known here is not. */

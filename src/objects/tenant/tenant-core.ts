@@ -5,6 +5,7 @@ import { type Failure, failure } from "../../kernel/failure.ts";
 import { countedStorage, type ObjectStorage } from "../../kernel/platform/counted-storage.ts";
 import { RateLimiter } from "../../kernel/rate-limit.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
+import { withTimeout } from "../../kernel/timeout.ts";
 import { manifestFields } from "../../official/server-json.ts";
 import type { VersionContext } from "../../official/sql/publish-version.ts";
 import { latestDocument, officialVersions } from "../../official/sql/tenant-versions.ts";
@@ -142,7 +143,7 @@ export class TenantCore {
     if (!written.ok) return written;
     this.#outbox.arm();
     // The write is durable whatever happens below; waiting for the directory makes the next list show it.
-    await Promise.race([this.#outbox.flushDirectory(), scheduler.wait(directoryWaitMs)]);
+    await withTimeout(this.#outbox.flushDirectory(), directoryWaitMs).catch(() => {});
     this.#state.waitUntil(this.#outbox.drain());
     this.#refreshDue();
     return written;

@@ -1,3 +1,4 @@
+import { withoutUndefined } from "../../kernel/json.ts";
 import { insert } from "../../kernel/platform/insert.ts";
 import type { Classification, Reason } from "../../manifest/classify/classify.ts";
 import { type ChangeCounts, countChanges, type NewChange } from "../../manifest/diff.ts";
@@ -53,7 +54,7 @@ export function appendChanges(
       reasons: JSON.stringify(change.reasons.slice(0, keptReasons)),
     };
     // Hashed as the row will be read, so that what is shown is what was hashed.
-    const entry = chained(changeOf(row), last.hash);
+    const entry = chained(withoutUndefined(changeOf(row)), last.hash);
     insert(sql, "change", { ...row, previous: entry.previous, hash: entry.hash });
     last = entry;
   }

@@ -74,11 +74,13 @@ export function capabilityDocument(
   { hints }: CapabilityOptions,
 ): Record<string, unknown> {
   const { id, kind, digest, tokens } = capability;
-  return {
+  const document: Record<string, unknown> = {
     ...declaredItem(capability),
     id,
     kind,
     registry: { ...server, digest, tokens, flags: [...capability.flags, ...flags] },
-    runtime: hints ? runtimeHints(capability) : undefined,
   };
+  // Otherwise a member of that name is the publisher's own.
+  if (hints) document.runtime = runtimeHints(capability);
+  return document;
 }

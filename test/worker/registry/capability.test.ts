@@ -78,6 +78,17 @@ describe("a capability by its id", () => {
     expect(body.data).not.toHaveProperty("runtime");
   });
 
+  it("keeps members that the publisher declared under names of the registry's own additions", async () => {
+    const declared = { name: "own_members", runtime: { python: "3.12" }, collisions: ["mine"] };
+    const published = await registry.send("PUT", capabilities("caps", "own-members"), {
+      token: member,
+      body: { tools: [{ ...declared, id: "own.members" }] },
+    });
+    expect(published.status).toBe(201);
+    expect((await get("own.members")).body.data).toMatchObject(declared);
+    expect((await get("own.members", "?layout=flat")).body.data).toMatchObject(declared);
+  });
+
   it("resolves runtime hints on request, by name and never by value", async () => {
     const { body } = await get("mcp.github.list_issues", "?hints=true");
     expect(body.data.runtime).toMatchObject({
