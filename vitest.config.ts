@@ -10,7 +10,8 @@ export default defineConfig({
     maxWorkers: 2,
     projects: [
       // Pure rules: no Worker, no bindings.
-      { test: { name: "unit", include: ["test/unit/**/*.test.ts"] } },
+      // Properties over many inputs take seconds on a busy machine.
+      { test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 30_000 } },
       // Inside workerd with real KV and Durable Objects.
       {
         plugins: [

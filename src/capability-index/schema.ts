@@ -20,7 +20,7 @@ export const IndexBudgetRequest = z
       .int("must be a whole number of tokens")
       .min(1, "must be at least 1 token")
       .describe("Tokens that the text may cost. More than everything costs is the same as all of it."),
-    kinds: z.array(CapabilityKind).min(1).max(6).optional(),
+    kinds: z.array(CapabilityKind).min(1).max(CapabilityKind.options.length).optional(),
     servers: z.array(ServerName).min(1).max(50).describe("Only these servers of the tenant.").optional(),
     pins: z
       .array(

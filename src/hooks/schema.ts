@@ -75,7 +75,11 @@ export const HookEvent = z
         .min(0)
         .describe("Counts the publisher's events; the highest wins, in whatever order they come."),
       manifest: JsonObject.describe("The manifest, for manifest.published.").optional(),
-      kinds: z.array(CapabilityKind).max(6).describe("What changed, for manifest.changed; a hint.").optional(),
+      kinds: z
+        .array(CapabilityKind)
+        .max(CapabilityKind.options.length)
+        .describe("What changed, for manifest.changed; a hint.")
+        .optional(),
       status: ServerStatus.describe("For server.status.").optional(),
     }),
   })

@@ -1,17 +1,13 @@
 import { DurableObject } from "cloudflare:workers";
 import { countedValues } from "../kernel/platform/counted-storage.ts";
 import {
-  activityWriteMs,
   type CheckedSession,
-  deleteAt,
-  isExpired,
   type SessionOwner,
   type SessionRecord,
   type SessionStub,
   sameOwner,
-  sessionIdleMs,
-  trustMs,
 } from "../sessions/contract.ts";
+import { activityWriteMs, deleteAt, isExpired, sessionIdleMs, trustMs } from "../sessions/lifetime.ts";
 
 /**
  * One session. Its own clock decides what is expired, so no caller's can revive or end it. Nothing is written until it

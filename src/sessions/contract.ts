@@ -2,15 +2,6 @@ import type { Classification, Reason } from "../manifest/classify/classify.ts";
 import type { CapabilityCard } from "../search/contract.ts";
 import type { Agreed, Negotiated } from "./negotiate.ts";
 
-/** A session is expired when nothing used it for longer than this. */
-export const sessionIdleMs = 3_600_000;
-/** A use within this of the last one is not written down. */
-export const activityWriteMs = 60_000;
-/** How long one isolate may trust what the session's object said: the most that an ended session lives elsewhere. */
-export const sessionTrustMs = 5_000;
-/** How long after it expired a session can be resumed. */
-export const resumeWindowMs = 86_400_000;
-
 /** Whom a session belongs to: a token's subject, or nobody in particular. */
 export type SessionOwner = { subject: string } | "anonymous";
 
@@ -50,20 +41,6 @@ export interface Session extends SessionRecord {
   /** Absent for a client that did not negotiate. */
   id?: string;
   lastActivity: number;
-}
-
-export function isExpired(lastActivity: number, now: number): boolean {
-  return now - lastActivity > sessionIdleMs;
-}
-
-/** When nothing of a session is needed any more. */
-export function deleteAt({ resume }: Pick<SessionRecord, "resume">, lastActivity: number): number {
-  return lastActivity + sessionIdleMs + (resume?.windowMs ?? 0);
-}
-
-/** How long an answer of the object may be reused: never past the moment when the next use must be written down. */
-export function trustMs(lastActivity: number, now: number): number {
-  return Math.max(0, Math.min(sessionTrustMs, lastActivity + activityWriteMs - now));
 }
 
 /** What a client that never negotiated may do. Not stored, and without an id. */

@@ -3,7 +3,7 @@ import type { Principal } from "../auth/principal.ts";
 import type { SessionRequirement } from "../config.ts";
 import { type RequestContext, RequestFailed, requestError, type Variables } from "../http/context.ts";
 import { authenticateOptional } from "../http/request.ts";
-import { anonymousSession, type ChosenItem, type Session, sessionIdleMs } from "./contract.ts";
+import { anonymousSession, type Session } from "./contract.ts";
 import type { SessionsDeps } from "./deps.ts";
 import { missingCapability } from "./open.ts";
 import { ownerOf } from "./owner.ts";
@@ -27,27 +27,6 @@ export function negotiatedCaller(c: RequestContext): { principal: Principal; ses
   const { principal, session } = callerOf(c);
   if (session.id === undefined) throw requestError("ErrorSessionMissing");
   return { principal, session: { ...session, id: session.id } };
-}
-
-/** A session as its client sees it. Times are in seconds, as its model says. */
-export function sessionDocument(session: Session): Record<string, unknown> {
-  const { id, lastActivity, subset } = session;
-  return {
-    id,
-    client_name: session.clientName,
-    client_version: session.clientVersion,
-    client_capabilities: session.clientCapabilities,
-    created_at: session.createdAt / 1_000,
-    last_activity: lastActivity / 1_000,
-    expires_at: id === undefined ? undefined : (lastActivity + sessionIdleMs) / 1_000,
-    auth_context: session.authContext,
-    negotiated: session.negotiated,
-    extensions: subset && { "dev.rollcall/context": { items: subset.items.map(formatItem) } },
-  };
-}
-
-function formatItem({ id, tenant, server, kind, key: name, digest, tokens }: ChosenItem): Record<string, unknown> {
-  return { id, tenant, server, kind, name, digest, tokens };
 }
 
 /** What is below /mcp/ and needs no session: where one is got, and what describes the server. */

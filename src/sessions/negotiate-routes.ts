@@ -5,9 +5,9 @@ import { authenticateOptional, consumeRateLimit, readQuery } from "../http/reque
 import { send } from "../http/respond.ts";
 import { service, version } from "../kernel/version.ts";
 import type { SessionsDeps } from "./deps.ts";
-import { sessionDocument } from "./middleware.ts";
 import { serverCapabilities } from "./offers.ts";
 import { type OpenedSession, openSession, resumeSession, sessionExtensions } from "./open.ts";
+import { sessionDocument } from "./response.ts";
 import { readResumeToken } from "./resume-token.ts";
 import { type CapabilityDetail, NegotiationRequest, negotiationBounds, ResumeRequest } from "./schema.ts";
 

@@ -1,6 +1,6 @@
 import type { Principal } from "../auth/principal.ts";
 import { maxStreams } from "../changes/streams.ts";
-import { resumeWindowMs } from "./contract.ts";
+import { resumeWindowMs } from "./lifetime.ts";
 import type { Offer } from "./negotiate.ts";
 import type { CapabilityDetail } from "./schema.ts";
 

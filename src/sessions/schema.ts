@@ -80,7 +80,7 @@ export const ContextRequest = z
   .strictObject({
     token_budget: z.int().min(0).max(1_000_000_000).describe("Tokens that the chosen may cost."),
     task: z.string().max(10_000).describe("What is to be done, in plain words.").optional(),
-    kinds: z.array(CapabilityKind).min(1).max(6).describe("Default: all.").optional(),
+    kinds: z.array(CapabilityKind).min(1).max(CapabilityKind.options.length).describe("Default: all.").optional(),
     tenants: z.array(TenantName).min(1).max(16).describe("Default: all you may see.").optional(),
     must_have: z
       .array(

@@ -7,8 +7,9 @@ import { send } from "../http/respond.ts";
 import { agreementOn, type ChosenSubset, type Session } from "./contract.ts";
 import type { SessionsDeps } from "./deps.ts";
 import { parsePositions, positionsText, topicsOf } from "./follow-chosen.ts";
-import { callerOf, negotiatedCaller, sessionDocument } from "./middleware.ts";
+import { callerOf, negotiatedCaller } from "./middleware.ts";
 import { endStreams, ownerOf } from "./owner.ts";
+import { sessionDocument } from "./response.ts";
 
 /** A session once it is open: shown, ended, and what changed for the capabilities it chose. */
 export function sessionRoutes(app: App, services: SessionsDeps): void {

@@ -12,7 +12,7 @@ export const searchCapabilitiesTool = defineTool({
   description: "Capabilities for a task in plain words, best first.",
   input: z.strictObject({
     query: z.string().min(1).max(10_000),
-    kinds: z.array(CapabilityKind).max(6).optional(),
+    kinds: z.array(CapabilityKind).max(CapabilityKind.options.length).optional(),
     tenants: z.array(TenantName).max(16).optional(),
     limit: z.int().min(1).max(100).default(10),
   }),

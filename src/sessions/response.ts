@@ -1,0 +1,23 @@
+import type { ChosenItem, Session } from "./contract.ts";
+import { sessionIdleMs } from "./lifetime.ts";
+
+function formatItem({ id, tenant, server, kind, key: name, digest, tokens }: ChosenItem): Record<string, unknown> {
+  return { id, tenant, server, kind, name, digest, tokens };
+}
+
+/** A session as its client sees it. Times are in seconds, as its model says. */
+export function sessionDocument(session: Session): Record<string, unknown> {
+  const { id, lastActivity, subset } = session;
+  return {
+    id,
+    client_name: session.clientName,
+    client_version: session.clientVersion,
+    client_capabilities: session.clientCapabilities,
+    created_at: session.createdAt / 1_000,
+    last_activity: lastActivity / 1_000,
+    expires_at: id === undefined ? undefined : (lastActivity + sessionIdleMs) / 1_000,
+    auth_context: session.authContext,
+    negotiated: session.negotiated,
+    extensions: subset && { "dev.rollcall/context": { items: subset.items.map(formatItem) } },
+  };
+}
