@@ -37,7 +37,7 @@ import { sessionRoutes } from "./sessions/session-routes.ts";
 import { refreshRoutes } from "./sources/routes.ts";
 import { subscriptionsRoutes } from "./subscriptions/routes.ts";
 
-/** How the Worker answers: again, where it answered the same before, and through the app otherwise. */
+/** The Worker's fetch handler: sends a cached response where there is one, and runs the app otherwise. */
 export function createFetch(services: Services, endpoint: EndpointOptions = ownEndpoint): App["fetch"] {
   const app = createApp(services, endpoint);
   return (request, env, ctx) => {
@@ -50,7 +50,7 @@ export function createFetch(services: Services, endpoint: EndpointOptions = ownE
   };
 }
 
-/** The endpoint is the registry's own but in the conformance run, which serves its fixtures beside it. */
+/** `endpoint` is the registry's own MCP endpoint; the conformance run passes one that also serves its fixtures. */
 export function createApp(services: Services, endpoint: EndpointOptions = ownEndpoint): App {
   const app: App = new Hono<{ Bindings: Env; Variables: Variables }>();
   app.use(observe(services));
@@ -86,7 +86,7 @@ export function createApp(services: Services, endpoint: EndpointOptions = ownEnd
   officialRoutes(app, services);
   officialWriteRoutes(app, services);
 
-  // What a path below these lacks is named, rather than called not found.
+  // Unknown paths below these prefixes: an invalid tenant or server name is reported before the 404.
   for (const prefix of ["/api/mcp/capabilities", "/api/mcp/configs"]) {
     app.all(`${prefix}/*`, async (c) => {
       await authenticate(c, services, "registry:read");
@@ -100,7 +100,7 @@ export function createApp(services: Services, endpoint: EndpointOptions = ownEnd
   app.notFound((c) => sendFailure(c, services, failure("ErrorNotFound")));
   app.onError((error, c) => {
     if (error instanceof RequestFailed) return sendFailure(c, services, error.failure);
-    // Durable Objects say when trying again may help: a restart, a deploy, an overload.
+    // Durable Objects mark errors where a retry may help: a restart, a deploy, an overload.
     const { retryable, overloaded } = error as { retryable?: boolean; overloaded?: boolean };
     const unavailable = retryable === true || overloaded === true;
     c.set("logged", true);

@@ -8,12 +8,12 @@ export const indexVariants = ["summary", "full", "stats"] as const;
 
 export type IndexVariant = (typeof indexVariants)[number];
 
-/** Which variants of an index anyone may read. */
+/** Which variants of an index are advertised as resources. */
 export type Advertised = Readonly<Record<IndexVariant, boolean>>;
 
 export const nothingAdvertised: Advertised = { summary: false, full: false, stats: false };
 
-/** Where token keys come from. Without any, authenticated routes answer 503. */
+/** Where token keys come from. Without token keys, authenticated routes respond with 503. */
 export type TokenKeys = { kind: "secret"; secret: Uint8Array } | { kind: "jwks"; url: string };
 
 /** The capabilities that a client must have declared to use paths that start with a prefix. */
@@ -29,7 +29,7 @@ const SourceCredential = z.object({
   origin: z.string().refine((origin) => URL.parse(origin)?.origin === origin),
 });
 
-/** A setting that cannot be read. The registry reports the setting instead of running on a value nobody asked for. */
+/** An invalid setting. The registry reports the setting instead of falling back to a default. */
 export class ConfigError extends Error {}
 
 /** wrangler.toml lists every variable, so an empty variable counts as unset. */
@@ -40,7 +40,7 @@ const text = (fallback: string, message = "must be text") =>
 
 const list = text("").transform(splitList);
 
-/** An empty value is not unset here: the list names no origin. */
+/** An empty value is a list without origins, not an unset variable. */
 const origins = z.string("must be text").transform((value) => (value.trim() === "*" ? "*" : splitList(value)));
 
 const flag = text("false", "must be true or false")
@@ -82,18 +82,18 @@ const members = <K extends z.ZodType, V extends z.ZodType>(key: K, value: V) =>
 
 const requirements = members(z.string().startsWith("/mcp/"), z.array(z.string())).transform((table) =>
   Array.from(table, ([prefix, capabilities]): SessionRequirement => ({ prefix, capabilities }))
-    // The first match counts, and must be the longest.
+    // The session middleware uses the first match, so the longest prefix comes first.
     .sort((a, b) => b.prefix.length - a.prefix.length),
 );
 
-/** Every setting, by environment variable. If several cannot be read, the error names the first in this order. */
+/** Every setting, by environment variable. If several are invalid, the error names the first in this order. */
 export const Settings = z.object({
   JWT_SECRET: secret.describe("Key of HS256 tokens, at least 32 bytes; not used for tokens where JWKS_URL is set."),
   JWKS_URL: url
     .transform((value) => value?.href)
     .describe("https URL of an identity provider's keys, for RS256, ES256 and EdDSA tokens; HS256 is then refused."),
   PUBLIC_URL: url
-    // Links and metadata are at the root of a host, so no path can come before them.
+    // Links and metadata are served at the root of a host, so a path prefix is not possible.
     .refine(
       (value) => value === undefined || value.href === `${value.origin}/`,
       "must be an origin such as https://registry.example.com, without a path",
@@ -146,7 +146,7 @@ export type Config = Readonly<ReturnType<typeof derive>>;
 
 const configs = new WeakMap<object, Config>();
 
-/** Environment → configuration, read once an isolate. */
+/** Environment → configuration, parsed once per isolate. */
 export function readConfig(env: Env): Config {
   let config = configs.get(env);
   if (config === undefined) {
@@ -162,7 +162,7 @@ export function readConfig(env: Env): Config {
 function derive(settings: z.output<typeof Settings>) {
   const { JWT_SECRET: key, JWKS_URL: jwks, JWT_ISSUER: issuer, PUBLIC_URL: publicUrl, CORS_ORIGINS: cors } = settings;
   const { AUTHORIZATION_SERVERS: servers, MCP_ORIGINS: mcp, MCP_HOSTS: hosts } = settings;
-  // Never both: a deployment that trusts an identity provider must not also take tokens signed with a shared secret.
+  // Never both: a deployment that trusts an identity provider must not also accept tokens signed with a shared secret.
   const tokenKeys: TokenKeys | undefined = jwks ? { kind: "jwks", url: jwks } : key && { kind: "secret", secret: key };
   const issuers = jwks && URL.canParse(issuer) ? [issuer] : [];
   return {
@@ -173,9 +173,9 @@ function derive(settings: z.output<typeof Settings>) {
     publicUrl: publicUrl?.origin,
     signingSecret: settings.SIGNING_SECRET ?? key,
     corsOrigins: cors,
-    /** Any page may read public data, but only named pages may speak MCP: "*" in CORS_ORIGINS does not count here. */
+    /** Any page may read public data, but only named origins may call /mcp: "*" in CORS_ORIGINS does not count here. */
     mcpOrigins: mcp === "*" ? "*" : [mcp, cors === "*" ? [] : cors, publicUrl?.origin ?? []].flat(),
-    /** If undefined, the router in front of the registry decides which names lead here. */
+    /** If undefined, every host name is accepted: the router in front of the registry decides. */
     mcpHosts: hosts.length > 0 ? hosts : publicUrl && [publicUrl.hostname, ...loopbackNames],
     readLimit: settings.READ_LIMIT,
     writeLimit: settings.WRITE_LIMIT,

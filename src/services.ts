@@ -24,49 +24,49 @@ import { Heads } from "./registry/cache/heads.ts";
 import { RenderedViews } from "./registry/cache/rendered-views.ts";
 import { Sessions } from "./sessions/session-cache.ts";
 
-/** All that routes work with. One per isolate. */
+/** Everything that routes depend on. One per isolate. */
 export interface Services {
   config: Config;
   now: () => number;
-  /** What this isolate touched itself; `metrics` adds what the objects in it did. */
+  /** Operations of the Worker code in this isolate; `metrics` adds those of the objects in the same isolate. */
   usage: Usage;
   metrics: Metrics;
   authenticator: Authenticator;
   readLimiter: RateLimiter;
   negotiateLimiter: RateLimiter;
-  /** Looks at the sources of one server that callers ask for: each makes requests to somebody else. */
+  /** Limits refreshes of a server's sources that callers request: each refresh sends requests to third parties. */
   refreshLimiter: RateLimiter;
   tenant: (name: string) => Tenant;
-  /** Made anew for each use, as every stub is: one belongs to the request that made it. */
+  /** Creates a new stub per use: a stub belongs to the request that created it. */
   directory: () => Directory;
   sessions: Sessions;
-  /** The streams of one caller. */
+  /** The stream object of one caller. */
   streams: (subject: string) => StreamRpc;
   heads: Heads;
-  /** Which tenants there are, as far as outsiders asked. */
+  /** Cached lookups of whether a tenant exists, for callers outside the tenant. */
   knownTenants: BoundedCache<{ exists: boolean; until: number }>;
   bodies: Bodies;
   itemCache: ItemCache;
   catalogPages: CatalogPages;
   views: RenderedViews;
-  /** Whole answers that can be sent again. */
+  /** Complete responses, cached to be sent again. */
   responses: ResponseStore;
   indexTexts: IndexTextCache;
-  /** Absent while no secret is configured to sign them with. */
+  /** undefined if no signing secret is configured. */
   cursors: Cursors | undefined;
 }
 
-/** What a test may replace to be another data centre, or at another time. */
+/** Dependencies that a test replaces to simulate another data centre or another time. */
 export interface Surroundings {
   kv?: KVNamespace;
   cache?: EdgeCache;
   now?: () => number;
 }
 
-/** Enough for a few thousand items that are published again. */
+/** Enough to cache the analysis of a few thousand republished items. */
 const judgedBytes = 8 * 1024 * 1024;
 
-/** The composition root: the only place outside the objects that touches bindings. */
+/** The composition root: the only code outside the Durable Objects that touches bindings. */
 export function createServices(env: Env, surroundings: Surroundings = {}): Services {
   const config = readConfig(env);
   const now = surroundings.now ?? Date.now;
@@ -120,7 +120,10 @@ function tokenRules(config: Config): TokenRules | undefined {
   return { issuer, audience, resources, keys, maxLifetimeSeconds: 86_400, leewaySeconds: 60 };
 }
 
-/** Guarded like all that leaves the Worker. The operator's own word puts keys on loopback, where development has them. */
+/**
+ * Guarded like every outbound request. Loopback is allowed only if the operator configured a loopback URL, as in
+ * development.
+ */
 function keysFetch(url: string): (request: Request) => Promise<Response> {
   const policy = { ownHosts: [], allowLoopback: isLoopback(new URL(url)) };
   return toStandardFetch(createGuardedFetch({ policy, fetch: (request) => fetch(request) }));

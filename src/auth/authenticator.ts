@@ -7,7 +7,10 @@ import { type TokenRules, verifyToken } from "./verify-token.ts";
 const memoMs = 60_000;
 const memoEntries = 10_000;
 
-/** Verified tokens are remembered for a minute at most and never past their expiry, so a hot read verifies nothing. */
+/**
+ * Verifies bearer tokens. A verified token is cached for at most a minute and never past its expiry, so that a hot read
+ * verifies nothing.
+ */
 export class Authenticator {
   readonly #rules: TokenRules | undefined;
   readonly #now: () => number;
@@ -18,14 +21,14 @@ export class Authenticator {
     this.#now = now;
   }
 
-  /** The memo alone, without a promise. */
+  /** Reads the cache only, synchronously. */
   peek(authorization: string | undefined): Principal | undefined {
     if (authorization === undefined) return undefined;
     const entry = this.#memo.get(authorization);
     return entry !== undefined && entry.until > this.#now() ? entry.principal : undefined;
   }
 
-  /** Until when the memo answers for what was presented. */
+  /** Epoch milliseconds until which this `Authorization` header is cached; 0 if it is not. */
   cachedUntil(authorization: string): number {
     return this.#memo.get(authorization)?.until ?? 0;
   }

@@ -6,20 +6,20 @@ import { fault, type TokenFault } from "./token-error.ts";
 export interface ClaimRules {
   issuer: string;
   audience: string;
-  /** Addresses that this registry announces as its own, which a token may be for as well. */
+  /** URLs that this registry announces as its resources; `aud` may name one of them instead of `audience`. */
   resources?: readonly string[];
-  /** Longest time between `iat`, or now where it is absent, and `exp`. */
+  /** Longest time from `iat`, or from now if `iat` is absent, to `exp`. */
   maxLifetimeSeconds: number;
-  /** How far the issuer's clock may run ahead, for `nbf` and `iat`. `exp` gets none: a token ends when it says so. */
+  /** How far the issuer's clock may run ahead, for `nbf` and `iat`. `exp` has no leeway. */
   leewaySeconds: number;
 }
 
 const maxSubjectLength = 256;
 const maxTenants = 1_000;
-/** RFC 6749, section 3.3. */
+/** `scope-token` of RFC 6749, section 3.3. */
 const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
-/** Checks the claims of a token whose signature holds. A claim of the wrong type is refused, never converted. */
+/** Checks the claims of a token with a verified signature. A claim of the wrong type is refused, never converted. */
 export function readClaims(
   claims: Record<string, unknown>,
   rules: ClaimRules,

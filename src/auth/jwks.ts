@@ -18,7 +18,7 @@ const kinds = [
 
 const minRsaBits = 2_048;
 
-/** A key of a JWK Set; undefined where it is none we verify with: of another type, purpose or strength, or damaged. */
+/** Imports a key of a JWK Set; undefined if its type, purpose or strength is not accepted, or if it is damaged. */
 export async function importVerificationKey(jwk: unknown): Promise<VerificationKey | undefined> {
   if (typeof jwk !== "object" || jwk === null) return undefined;
   const members = jwk as Record<string, unknown>;
@@ -39,11 +39,11 @@ export async function importVerificationKey(jwk: unknown): Promise<VerificationK
 function isForVerifying({ use, key_ops, alg, d }: Record<string, unknown>, expected: string): boolean {
   if (use !== undefined && use !== "sig") return false;
   if (key_ops !== undefined && !(Array.isArray(key_ops) && key_ops.includes("verify"))) return false;
-  // A private key that was published is no longer its owner's alone.
+  // A published private key is compromised.
   return (alg === undefined || alg === expected) && d === undefined;
 }
 
-/** RSA has two ways to be weak: a short modulus, and the exponent 1 that makes every message its own signature. */
+/** Refuses weak RSA keys: a short modulus, or the exponent 1, which makes every message its own signature. */
 function isStrong({ algorithm }: CryptoKey, exponent: unknown): boolean {
   if (!("modulusLength" in algorithm)) return true;
   const bytes = typeof exponent === "string" ? base64url.decode(exponent) : new Uint8Array();
@@ -52,7 +52,7 @@ function isStrong({ algorithm }: CryptoKey, exponent: unknown): boolean {
 }
 
 export interface Jwks {
-  /** The key a token was signed with, going by its header. `now` is in milliseconds. */
+  /** The key that matches a token's header. `now` is in milliseconds. */
   key(
     header: { alg: string; kid?: string },
     now: number,
@@ -62,17 +62,20 @@ export interface Jwks {
 export interface JwksOptions {
   url: string;
   fetch: (request: Request) => Promise<Response>;
-  /** Least time between two fetches, whatever asks for them and whether or not they succeed. */
+  /** Minimum time between two fetches, whatever triggers them and whether or not they succeed. */
   cooldownMs?: number;
   /**
-   * Keys older than this are fetched again before they are used, so a key that was removed is refused from then on.
-   * While the endpoint is down they serve for the same time once more: 2 × maxAge is the longest a removed key lasts.
+   * Older keys are fetched again before they are used, so that a removed key is refused from then on. While the
+   * endpoint is down, keys are used for the same time once more: a removed key lasts at most 2 × maxAge.
    */
   maxAgeMs?: number;
   timeoutMs?: number;
-  /** Counted after decoding, as compressed bytes say nothing about the size. */
+  /** Counted after decompression, as the compressed size says nothing about the real size. */
   maxBytes?: number;
-  /** Lets a fetch outlive the request that began it, so that a caller who leaves does not cost others the cooldown. */
+  /**
+   * Lets a fetch outlive the request that started it: if that caller disconnects, others need not wait for the
+   * cooldown.
+   */
   keepAlive?: (work: Promise<unknown>) => void;
 }
 
@@ -90,7 +93,7 @@ const maxKeyIdLength = 256;
 const maxKeys = 100;
 const maxDepth = 8;
 
-/** The public keys of an issuer, fetched when first needed and kept for the life of the isolate. */
+/** The public keys of an issuer, fetched on first use and cached in the isolate. */
 export function createJwks(options: JwksOptions): Jwks {
   const { cooldownMs = 30_000, maxAgeMs = 600_000, timeoutMs = 5_000 } = options;
   let held: KeySet | undefined;
@@ -100,19 +103,19 @@ export function createJwks(options: JwksOptions): Jwks {
 
   async function load(startedAt: number): Promise<void> {
     const keys = await fetchKeys(options);
-    // A fetch may end after a later one, whose keys are newer.
+    // A slow fetch must not overwrite the newer keys of a later fetch.
     if (keys !== undefined && (held === undefined || held.fetchedAt <= startedAt))
       held = { keys, fetchedAt: startedAt };
   }
 
-  /** Starts a fetch, or waits for the one under way; within the cooldown of the last one it does nothing. */
+  /** Starts a fetch, or waits for the one in progress; does nothing within the cooldown of the last fetch. */
   async function refresh(now: number): Promise<void> {
     if (attempt === undefined || now - attempt.startedAt >= cooldownMs) {
-      // Made known before it ends, so that callers who come while it runs, or after it failed, start no other.
+      // Set before the fetch ends, so that callers during the fetch, or after it failed, do not start another.
       attempt = { startedAt: now, work: load(now) };
       options.keepAlive?.(attempt.work);
     }
-    // The work never rejects: the only error is that its time is up.
+    // The work never rejects: the only error is the timeout.
     await withTimeout(attempt.work, attempt.startedAt + timeoutMs - now).catch(() => {});
   }
 
@@ -123,19 +126,19 @@ export function createJwks(options: JwksOptions): Jwks {
       if (ageOf(held, now) >= maxAgeMs || matches().length === 0) await refresh(now);
       if (ageOf(held, now) >= 2 * maxAgeMs) return err("keys-unavailable");
       const [match, ...others] = matches();
-      // Two keys that fit are none: which one is meant would be a guess.
+      // Two matching keys are refused: choosing one would be a guess.
       return match === undefined || others.length > 0 ? err("unknown-key") : ok(match.key);
     },
   };
 }
 
-/** The usable keys at the endpoint; undefined when there is no answer that can be read. Never rejects. */
+/** Fetches the usable keys; undefined if there is no readable response. Never rejects. */
 async function fetchKeys(options: JwksOptions): Promise<VerificationKey[] | undefined> {
   const { url, timeoutMs = 5_000, maxBytes = 262_144 } = options;
   try {
     const request = new Request(url, {
       headers: { accept: "application/jwk-set+json, application/json" },
-      // The issuer's address is configured; where it points to elsewhere is not for the endpoint to say.
+      // The issuer's URL is configured; the endpoint may not redirect to another one.
       redirect: "manual",
       signal: AbortSignal.timeout(timeoutMs),
     });

@@ -9,20 +9,20 @@ export interface JwsHeader {
   kid?: string;
 }
 
-/** Real tokens are below 2 kB; what is longer is not worth decoding. */
+/** Real tokens are below 2 kB; longer tokens are refused before decoding. */
 export const maxTokenCharacters = 8_192;
 
-/** A claim is a value or a list of values; nothing we read nests deeper. */
+/** Claims are values or lists of values; no claim in use is nested deeper. */
 const maxDepth = 8;
 
-/** They name the key to trust, or change what is signed. Both are for the verifier to decide, never for the token. */
+/** Header members that name the key to trust or change what is signed. The verifier decides both, never the token. */
 const refusedMembers = ["jwk", "jku", "x5u", "x5c", "crit", "b64"];
 
 const acceptedTypes = new Set(["jwt", "at+jwt", "application/at+jwt"]);
 
 /**
- * Reads the header of a JWS in compact form, before any key is looked up. The library behind the signature check
- * decodes leniently, so two different texts could pass for one token: here each part has exactly one spelling.
+ * Reads the header of a compact JWS before any key lookup. The library that checks the signature decodes leniently, so
+ * that two different texts could pass as one token. Here each part has exactly one valid encoding.
  */
 export function readHeader(token: string): Result<JwsHeader, TokenFault> {
   if (token.length > maxTokenCharacters) return fault("malformed", "the token is too long");
@@ -48,7 +48,10 @@ export function readHeader(token: string): Result<JwsHeader, TokenFault> {
   return typeof kid === "string" ? ok({ alg, kid }) : fault("header", "kid is not a string");
 }
 
-/** The bytes of unpadded base64url that has no other spelling: no stray characters, no leftover bits. */
+/**
+ * Decodes unpadded base64url; undefined if the part has stray characters or leftover bits, so that only the canonical
+ * encoding is accepted.
+ */
 function decodeCanonical(part: string): Uint8Array | undefined {
   if (!/^[A-Za-z0-9_-]+$/.test(part)) return undefined;
   try {
@@ -59,7 +62,7 @@ function decodeCanonical(part: string): Uint8Array | undefined {
   }
 }
 
-/** A JSON object in which every member appears once; undefined for anything else. */
+/** Parses a JSON object without duplicate members; undefined for anything else. */
 export function readObject(bytes: Uint8Array): Record<string, unknown> | undefined {
   const parsed = parseStrictJson(bytes, { maxDepth: maxDepth });
   if (!parsed.ok || parsed.value.issues.length > 0) return undefined;

@@ -1,4 +1,4 @@
-/** Why a token is refused. The reason is for the caller's developer, so it never repeats what the token says. */
+/** Why a token is refused. The reason is for the caller's developer and never contains values from the token. */
 export type TokenFault = {
   reason:
     | "malformed"

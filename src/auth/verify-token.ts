@@ -14,16 +14,16 @@ export interface TokenRules extends ClaimRules {
   keys: KeySource;
 }
 
-/** The sets do not overlap, so a public key can never be taken for a shared secret. */
+/** The sets are disjoint, so that a public key can never be used as a shared secret. */
 const algorithms: Record<KeySource["kind"], readonly string[]> = {
   secret: ["HS256"],
   jwks: ["RS256", "ES256", "EdDSA"],
 };
 
-/** HS256 with less can be guessed from a single token. */
+/** A shorter HS256 secret can be guessed from a single token. */
 const minSecretBytes = 32;
 
-/** Who a bearer token speaks for, or why it is refused. `now` is in milliseconds. */
+/** The principal of a bearer token, or why the token is refused. `now` is in milliseconds. */
 export async function verifyToken(
   token: string,
   rules: TokenRules,
@@ -36,7 +36,10 @@ export async function verifyToken(
   return readClaims(claims, rules, now);
 }
 
-/** The payload of a token in its one canonical spelling, signed with a key of that source. */
+/**
+ * Verifies the signature with a key of the source and returns the payload. Only the canonical encoding of a token is
+ * accepted.
+ */
 export async function verifySignature(
   token: string,
   keys: KeySource,

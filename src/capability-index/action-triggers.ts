@@ -1,16 +1,16 @@
 import { isObject } from "../kernel/json.ts";
 import { verbOfName } from "./verbs.ts";
 
-/** An element as triggers see it. */
+/** The fields of an element that triggers are computed from. */
 export interface TriggerElement {
-  /** What the index calls it. */
+  /** Name of the element in the index. */
   label: string;
   server: string;
   kind: string;
   /** Name, URI, URI template or generator type. */
   key: string;
   id: string;
-  /** What its publisher declared for it, in whatever form. */
+  /** The triggers that the item declares, not validated. */
   declared?: unknown;
 }
 
@@ -21,13 +21,13 @@ const maxElements = 10;
 const maxVerbs = 500;
 const maxVerbLength = 64;
 
-/** Whose names say what they do; a URI does not. */
+/** Kinds whose keys are names that may contain a verb; URIs do not. */
 const named = new Set(["tool", "operation", "prompt"]);
 
 /**
- * Which elements serve which action: what publishers declared first, in their order, then by the verbs in names. Verbs
- * are in order of the alphabet, with ten elements each at most. A declared trigger whose element is not in the index
- * is left out: it may be switched off.
+ * Maps verbs to the elements that perform them: declared triggers first, in the publisher's order, then verbs found in
+ * names. Verbs are sorted alphabetically, with at most ten elements each. A declared trigger without an element in the
+ * index is dropped: the element may be disabled.
  */
 export function actionTriggers(
   elements: readonly TriggerElement[],
@@ -65,14 +65,14 @@ export function actionTriggers(
   return new Map(verbs.sort(([a], [b]) => (a < b ? -1 : 1)).map(([verb, labels]) => [verb, [...labels]]));
 }
 
-/** The verbs that an item declares for itself: one, or a list. */
+/** The verbs that an item declares, as a string or an array. */
 export function declaredVerbs(value: unknown): string[] {
   const listed = typeof value === "string" ? [value] : Array.isArray(value) ? value : [];
   const verbs = listed.flatMap((verb) => (typeof verb === "string" ? (spelling(verb) ?? []) : []));
   return [...new Set(verbs)].slice(0, maxElements);
 }
 
-/** Publishers may call an element by its key or its id; the key wins. */
+/** Label by key or id, as publishers may use either; the key wins. */
 function namesOf(elements: readonly TriggerElement[]): Map<string, string> {
   return new Map([
     ...elements.map(({ id, label }) => [id, label] as const),

@@ -7,7 +7,10 @@ import type { Advertise } from "../registry/schema.ts";
 import type { IndexDeps } from "./deps.ts";
 import type { AdvertiseSettings } from "./schema.ts";
 
-/** Nothing until it is switched on; then the figures, and the rest only by name: a client may inject all it finds. */
+/**
+ * The advertised variants: none by default; if switched on, `stats`, and the others only if named, because a client may
+ * inject every listed resource into its context.
+ */
 export function advertisedBy(settings: Advertise | undefined): Advertised {
   const on = settings?.advertiseResources ?? settings?.advertise_resources ?? false;
   if (!on) return nothingAdvertised;
@@ -15,7 +18,7 @@ export function advertisedBy(settings: Advertise | undefined): Advertised {
   return { summary, full, stats };
 }
 
-/** What a tenant said about its own index, and what that comes to. */
+/** The tenant's settings for its own index, and the variants that follow from them. */
 export interface ShownAdvertise {
   settings: AdvertiseSettings;
   advertised: Record<string, boolean>;

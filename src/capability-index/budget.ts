@@ -39,24 +39,24 @@ export interface BudgetLeftOut {
 }
 
 export interface BudgetIndex {
-  /** YAML; empty where not even one name fits. */
+  /** YAML; empty if not even one name fits. */
   index: string;
-  /** Of all of it, as a tokenizer counts them: never more than the budget. */
+  /** Of the whole text, measured by the tokenizer; at most the budget. */
   tokens: number;
   budget: number;
-  /** Grows with the budget, everything else being the same. */
+  /** Never lower with a larger budget, if all else is equal. */
   value: number;
   items: BudgetItem[];
-  /** How many were weighed against each other: pins and the best of the rest. */
+  /** Number of candidates: pins and the best of the ranked capabilities. */
   considered: number;
-  /** Of what was weighed, what is not in it; the first few of it. */
+  /** Failed pins and candidates that did not fit; only the first few. */
   leftOut: BudgetLeftOut[];
   moreLeftOut?: number;
 }
 
 const maxLeftOutShown = 20;
 
-/** The generation of a tenant in which the caller may see something; to anyone else it is as if it were not there. */
+/** The tenant's generation. Fails for a caller outside the tenant if the tenant has no public server. */
 export async function visibleTenant(
   services: IndexDeps,
   principal: Principal,
@@ -71,7 +71,7 @@ export async function visibleTenant(
   return error === undefined ? ok(generation) : err(error);
 }
 
-/** Of what the caller may see in a tenant, the index that is worth most for a task and costs no more than a budget. */
+/** The most valuable index for a task within the token budget, from the capabilities that the caller may see. */
 export async function fitCapabilityIndex(
   services: IndexDeps,
   principal: Principal,
@@ -123,12 +123,12 @@ export async function fitCapabilityIndex(
   };
 }
 
-/** Places between what was found for a task and what was not. */
+/** Distance in rank between capabilities that match the task and those that do not. */
 const unfoundDistance = 50;
 
 type Ranked = VisibleCard & { rank: number };
 
-/** The best for the task; where those are few, the others far behind them: room that is left is theirs. */
+/** Capabilities that match the task. If they are few, all others follow at lower ranks and use the remaining budget. */
 async function candidates(services: IndexDeps, range: SearchScope, query: CardQuery): Promise<Ranked[]> {
   const found = (await rankedCards(services, range, query)).map((card, index) => ({ ...card, rank: index + 1 }));
   if (query.text === "" || found.length >= query.limit) return found;
@@ -138,14 +138,14 @@ async function candidates(services: IndexDeps, range: SearchScope, query: CardQu
   return [...found, ...others.map((card, index) => ({ ...card, rank: behind + index }))];
 }
 
-/** An item at every level of detail that says more than the one before. */
+/** An item at each level of detail that adds content. */
 type MeasuredItem = { level: DetailLevel; text: string; tokens: number; worth: number }[];
 
 function detailOptions(weighed: MeasuredItem): DetailOption[] {
   return weighed.map(({ tokens, worth }) => ({ tokens, worth }));
 }
 
-/** What each item costs at each level. All that they declare is read at once. */
+/** Computes tokens and worth of each item at each level. Reads all declared items in one call. */
 async function measureItems(services: IndexDeps, principal: Principal, tenant: string, cards: readonly VisibleCard[]) {
   const ids = cards.map(({ id }) => id);
   const onlyPublic = !isMember(principal, tenant);
@@ -163,7 +163,7 @@ async function measureItems(services: IndexDeps, principal: Principal, tenant: s
           : level === "summary"
             ? budgetBlock(card, { level, description })
             : budgetBlock(card, { level, element: { server, kind, key, id, declared: whole ?? {} } });
-      // A count that may be off by a token could break a budget.
+      // The token count of a long run may be off by one, which could exceed the budget.
       if (text === undefined || hasLongRun(text)) return [];
       const remembered = JSON.stringify([indexTextVersion, level, tenant, server, kind, key, id, digest]);
       const tokens = count({ text, key: remembered });

@@ -5,23 +5,23 @@ import type { AsOf, Writer } from "../registry/contract.ts";
 import type { Advertise } from "../registry/schema.ts";
 import type { AdvertiseSettings } from "./schema.ts";
 
-/** What a capability index is made of, read straight from the rows: a page at a time, each bounded in bytes. */
+/** The data of a capability index, read directly from the rows, in pages of bounded size. */
 
-/** Whose elements: of one server or all, and for outsiders only of public servers. */
+/** Selects the elements: of one server or of all; for callers outside the tenant only of public servers. */
 export interface IndexRange {
   server?: string | undefined;
   onlyPublic: boolean;
 }
 
-/** Enough to decide who may read an index, and whether a rendered one is still good. */
+/** Decides who may read an index and whether a cached text is still current. */
 export interface IndexState {
   generation: number;
-  /** Moves with everything that an index of the range shows. */
+  /** Changes with everything that the index shows. */
   stamp: string;
   hasPublic: boolean;
-  /** Of the tenant's own index. */
+  /** Settings of the tenant's own index. */
   advertise?: Advertise;
-  /** The server that was asked for, while it is there. */
+  /** The requested server; absent if it does not exist. */
   server?: { public: boolean; advertise?: Advertise };
 }
 
@@ -42,25 +42,25 @@ export interface IndexRow {
   key: string;
   id: string;
   digest: string;
-  /** JSON: the whole item, or what it declares as its triggers. */
+  /** JSON: the whole item, or only its declared triggers. */
   text: string | null;
 }
 
 export interface IndexPage<T> {
   stamp: string;
   rows: T[];
-  /** Where to go on; absent on the last page. */
+  /** Position to continue from; absent on the last page. */
   next?: string[];
 }
 
 export interface AdvertisedServer {
   name: string;
   advertise: Advertise;
-  /** About what its items cost, switched off or not. */
+  /** Approximate cost of all its items, disabled ones included. */
   tokens: number;
 }
 
-/** Which variants of the tenant's own index are advertised, and the generation at which that was said. */
+/** Which variants of the tenant's own index are advertised; `since` is the generation of the last change. */
 export interface TenantAdvertise {
   settings: AdvertiseSettings;
   since: number;
@@ -73,13 +73,12 @@ export interface DeclaredItem {
   declared: Record<string, unknown>;
 }
 
-/** What the index asks a tenant's object. */
+/** RPC methods that the index needs of a TenantObject. */
 export interface IndexTenant {
-  /** Who may read an index, and whether one that was rendered is still good. */
   indexState(server?: string): Promise<IndexState>;
   indexServers(range: IndexRange, after: string): Promise<IndexPage<IndexServer>>;
   indexItems(range: IndexRange, part: { whole: boolean; after: readonly string[] }): Promise<IndexPage<IndexRow>>;
-  /** What items declare, by their ids, as far as one answer has room. */
+  /** Declared items by id, up to the size limit of one response. */
   declared(ids: readonly string[], range: Pick<IndexRange, "onlyPublic">): Promise<AsOf<{ items: DeclaredItem[] }>>;
   advertise(): Promise<AsOf<{ current?: TenantAdvertise }>>;
   setAdvertise(

@@ -5,7 +5,7 @@ import { snakeCase, text } from "../registry/views/fields.ts";
 import { declaredVerbs } from "./action-triggers.ts";
 import { flow, flowList, keyLine, scalar, valueText } from "./print-yaml.ts";
 
-/** An element of a capability index: a capability that is current and switched on. */
+/** An element of a capability index: a current, enabled capability. */
 export interface IndexElement {
   server: string;
   kind: CapabilityKind;
@@ -14,10 +14,10 @@ export interface IndexElement {
   declared: Record<string, unknown>;
 }
 
-/** Shown first, in this order; the rest follows as it was declared. */
+/** Printed first, in this order; other fields follow in declared order. */
 const leading = ["title", "description", "version", "provider", "mimeType", "inputSchema"];
 
-/** Said elsewhere in the element, or nothing that helps to choose or call it. */
+/** Fields that are printed elsewhere in the element or do not help to choose or call it. */
 const elsewhere = new Set(
   (
     "id icons _meta implementation metadata category permissions effects annotations semantic relationships " +
@@ -25,12 +25,12 @@ const elsewhere = new Set(
   ).split(" "),
 );
 
-/** What an index calls an element: by its own name, and among several servers by whose it is too. */
+/** Name of an element in the index; prefixed with the server in a tenant's index. */
 export function labelOf({ server, key }: Pick<IndexElement, "server" | "key">, amongServers: boolean): string {
   return amongServers ? `${server}/${key}` : key;
 }
 
-/** The lines of one element below its kind in a full index. */
+/** The lines of one element in a full index. */
 export function elementBlock(element: IndexElement, amongServers: boolean): string {
   const { declared, id, server } = element;
   const lines = new Lines("      ");
@@ -45,7 +45,7 @@ export function elementBlock(element: IndexElement, amongServers: boolean): stri
   return `${keyLine("    ", labelOf(element, amongServers))}\n${lines.text}`;
 }
 
-/** An element in an index for a budget, at a level of detail. Undefined where the level says no more than the last. */
+/** An element at a level of detail in an index for a budget; undefined if the level adds no line. */
 export function budgetBlock(
   { kind, id }: Pick<IndexElement, "kind" | "id">,
   shown:
@@ -82,7 +82,7 @@ function addDetails(lines: Lines, { key, declared }: IndexElement): void {
   }
 }
 
-/** Lines of a mapping, each key once: a publisher's own key may be spelled like one of ours. */
+/** Lines of a mapping with unique keys: a publisher's key may equal one that the index adds. */
 class Lines {
   text = "";
   readonly #indent: string;
@@ -103,7 +103,7 @@ class Lines {
 
 const maxSummaryLength = 160;
 
-/** The first sentence of a description, and of a long one the beginning. */
+/** The first sentence of a description, clipped. */
 export function summaryLine(description: string): string {
   const line =
     text(description)

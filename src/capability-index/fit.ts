@@ -1,37 +1,37 @@
-/** One way to show an item: what it costs, and what it is worth. Worth is a whole number above 0. */
+/** Cost and worth of an item at one level of detail. Worth is a positive integer. */
 export interface DetailOption {
   tokens: number;
   worth: number;
 }
 
-/** How much of an item is shown, from least to most. */
+/** From least to most detail. */
 export const detailLevels = ["name", "summary", "schema"] as const;
 export type DetailLevel = (typeof detailLevels)[number];
 
 const levelShare: Record<DetailLevel, number> = { name: 0.4, summary: 0.7, schema: 1 };
 
-/** Items beyond these are not weighed. */
+/** Maximum number of ranked items. */
 export const maxConsidered = 200;
 
-/** What all items are worth together is less than this, so that pins can come before everything else. */
+/** More than the total worth of all ranked items, so that pins take precedence. */
 export const pinFactor = 10_000;
 
-/** What an item is worth at a level: the first of a ranking most, falling fast at first and slowly later. */
+/** Worth of an item by rank and level: highest for rank 1, falling fast at first and slowly later. */
 export function worthOf(rank: number, level: DetailLevel): number {
   return Math.round((2_000 / (rank + 4)) * levelShare[level]);
 }
 
 export interface Fitted {
-  /** The showing chosen for each item; -1 for none. */
+  /** Index of the chosen option for each item; -1 for none. */
   chosen: number[];
   tokens: number;
   worth: number;
 }
 
 /**
- * The showings of greatest worth that cost no more than the budget, at most one an item. Exact: for every worth that
- * can be reached within the budget, the least that it costs. What costs more is followed no further, so with a small
- * budget few steps are taken; at most items × showings × total worth, below five million for 200 items.
+ * Chooses at most one option per item, with the greatest total worth within the budget. Exact dynamic programming: for
+ * each reachable total worth, the minimum cost. Costs above the budget are pruned, so a small budget takes few steps;
+ * at most items × options × total worth, below five million for 200 items.
  */
 export function chooseOptions(items: readonly (readonly DetailOption[])[], budget: number): Fitted {
   const most = items.reduce((sum, detailOptions) => sum + mostOf(detailOptions), 0);
@@ -39,7 +39,7 @@ export function chooseOptions(items: readonly (readonly DetailOption[])[], budge
   before[0] = 0;
   const after = before.slice();
   const choices: Uint8Array[] = [];
-  /** The highest worth that is within the budget so far. */
+  // The highest total worth within the budget so far.
   let reach = 0;
   for (const detailOptions of items) {
     const choice = new Uint8Array(reach + mostOf(detailOptions) + 1);
@@ -71,7 +71,7 @@ function mostOf(detailOptions: readonly DetailOption[]): number {
   return Math.max(0, ...detailOptions.map(({ worth }) => worth));
 }
 
-/** Pins as far as they fit, in as much detail as fits; then the ranked items in what is left. */
+/** Fits pins first, in as much detail as possible, then ranked items into the remaining budget. */
 export function fitIndex(
   pins: readonly (readonly DetailOption[])[],
   ranked: readonly (readonly DetailOption[])[],

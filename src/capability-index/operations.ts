@@ -11,7 +11,6 @@ const indexAnswers = {
   413: "It is larger than one answer may be; the message names narrower ones.",
 };
 
-/** Capability indexes. */
 export const indexOperations: Record<string, Record<string, Operation>> = {
   "/api/index/{tenant}/advertise": {
     get: {

@@ -1,26 +1,26 @@
 /**
- * Writing YAML that reads the same to every reader, of version 1.1 or 1.2: no tags, no anchors, no folding. A text is
- * plain only where no reader could take it for anything else; otherwise it stands in double quotes, on one line, with
- * every character escaped that some reader takes for a line break or refuses.
+ * Prints YAML that parsers of versions 1.1 and 1.2 read alike: no tags, anchors or folding. A string is plain only if
+ * no parser could read it as another type; otherwise it is double-quoted on one line, with every character escaped that
+ * some parser treats as a line break or rejects.
  */
 
 const plainBlock = /^[A-Za-z](?:[A-Za-z0-9_./()', -]*[A-Za-z0-9_./()'-])?$/;
 const plainFlow = /^[A-Za-z][A-Za-z0-9_./-]*$/;
 
-/** What some reader of one version or the other takes for a boolean, for nothing, or (as e5) for a number. */
+/** Plain strings that some parser reads as a boolean, null or (such as e5) a number. */
 const reserved = /^(?:y|n|yes|no|on|off|true|false|null|e[-._\d]*)$/i;
 
-/** A text as a value or key on a line of its own. */
+/** A string as a block value or key. */
 export function scalar(text: string): string {
   return plainBlock.test(text) && !reserved.test(text) ? text : quoted(text);
 }
 
-/** A list of texts between brackets. */
+/** A flow sequence of strings. */
 export function flowList(texts: readonly string[]): string {
   return `[${texts.map((text) => (plainFlow.test(text) && !reserved.test(text) ? text : quoted(text))).join(", ")}]`;
 }
 
-/** Any JSON value on one line: the part of YAML that is JSON. */
+/** Any JSON value on one line; JSON is valid YAML. */
 export function flow(value: unknown): string {
   if (typeof value === "string") return quoted(value);
   if (typeof value === "number") return numeral(value);
@@ -30,15 +30,15 @@ export function flow(value: unknown): string {
   return `{${members.map(([key, member]) => `${quoted(key)}:${flow(member)}`).join(",")}}`;
 }
 
-/** A value behind a key: texts as plain as they can be, the rest on one line. */
+/** The value of a key: a string as plain as possible, anything else on one line. */
 export function valueText(value: unknown): string {
   return typeof value === "string" ? scalar(value) : flow(value);
 }
 
-/** A key on a line of its own may not be longer than this. */
+/** A longer key needs the explicit `? key` form: YAML limits implicit keys to 1024 characters. */
 const maxKeyLength = 1_000;
 
-/** A key and the indentation it stands at, up to where its value begins. */
+/** An indented key with its colon. */
 export function keyLine(indent: string, text: string): string {
   const key = scalar(text);
   return key.length <= maxKeyLength ? `${indent}${key}:` : `${indent}? ${key}\n${indent}:`;
@@ -52,7 +52,7 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** Without a point, 1e+21 is a text to readers of version 1.1. */
+/** YAML 1.1 reads 1e+21 as a string, because it has no decimal point. */
 function numeral(value: number): string {
   if (!Number.isFinite(value)) return "null";
   return String(value).replace(/^(-?\d+)e/, "$1.0e");

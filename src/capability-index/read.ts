@@ -14,7 +14,7 @@ import { changedDuringRead, renderIndex } from "./render.ts";
 import { type IndexOwner, type IndexText, indexTextVersion, indexUri, statsText } from "./text.ts";
 import { sizeOfText } from "./token-estimate.ts";
 
-/** A tenant's index, or one of its servers'. */
+/** A tenant's index or, with `name`, a server's. */
 export interface IndexRef extends IndexOwner {
   tenant: string;
 }
@@ -22,7 +22,7 @@ export interface IndexRef extends IndexOwner {
 export interface IndexQuestion {
   freshness?: Freshness;
   ifNoneMatch?: string | undefined;
-  /** Whether only what is advertised may be read. */
+  /** True if only advertised variants may be read. */
   onlyAdvertised: boolean;
 }
 
@@ -30,16 +30,16 @@ export interface ShownIndex {
   etag: string;
   generation: number;
   mimeType: string;
-  /** Absent where the caller has it already. */
+  /** Absent if `ifNoneMatch` matches. */
   shown?: IndexText;
 }
 
-/** Writes that may come between two looks at a tenant before a reader is told to come back. */
+/** Attempts to read all pages without a write in between. */
 const tries = 5;
 
 /**
- * One variant of an index. The tenant's object is asked each time who may read it and as of when it is; only the text
- * is remembered, and only for those who would get the very same: someone of the tenant, or anyone else.
+ * Reads one variant of an index. Permission and version are read from the tenant's object each time. Only the text is
+ * cached, separately for members of the tenant and for all other callers.
  */
 export async function readIndex(
   services: IndexDeps,
@@ -55,7 +55,7 @@ export async function readIndex(
     const state = await services.tenant(ref.tenant).indexState(ref.name);
     const error = readObjection(principal, ref, state) ?? checkMinGeneration(freshness.minGeneration, state.generation);
     if (error !== undefined) return err(error);
-    // Permission first: whoever may not read the index does not learn what is wrong with the question.
+    // Check permission first: a caller without permission must not learn what else is wrong with the request.
     if (!isVariant(variant)) return err(unknownIndex(indexUri(ref, variant)));
     const hidden = onlyAdvertised ? checkAdvertised(ref, variant, state) : undefined;
     if (hidden !== undefined) return err(hidden);
@@ -124,7 +124,9 @@ async function statsOf(
   return ok({ text, tokens: (await loadTokenizer())(text), size: sizeOfText(text) });
 }
 
-/** Outsiders see what is public; where nothing is, a tenant or server looks to them as if it were not there. */
+/**
+ * Callers outside the tenant may read only public content; a tenant or server without any looks nonexistent to them.
+ */
 function readObjection(principal: Principal, { tenant, name }: IndexRef, state: IndexState): Failure | undefined {
   const isPublic = name === undefined ? state.hasPublic : state.server?.public === true;
   if (!isPublic) {
@@ -134,7 +136,7 @@ function readObjection(principal: Principal, { tenant, name }: IndexRef, state: 
   return name !== undefined && state.server === undefined ? failure("ErrorMCPServerNotFound") : undefined;
 }
 
-/** A server's own settings decide for its index, the tenant's for that of the tenant. */
+/** The server's settings apply to its index, the tenant's settings to the tenant's index. */
 function advertisedIn(state: Pick<IndexState, "advertise" | "server">, name: string | undefined): Advertised {
   return advertisedBy(name === undefined ? state.advertise : state.server?.advertise);
 }

@@ -19,16 +19,16 @@ import {
 } from "./text.ts";
 import { addSizes, sizeOfText } from "./token-estimate.ts";
 
-/** Part of an index: whole lines, and what to remember their tokens by where others are made of the same. */
+/** Part of an index, in whole lines. `key` caches the token count of a block that other indexes may contain too. */
 export interface IndexBlock {
   text: string;
   key?: string;
 }
 
-/** About 20 ms of counting. */
+/** Takes about 20 ms to count. */
 const sliceCharacters = 65_536;
 
-/** Blocks as one text. Their tokens add up; others get their turn while they are counted. */
+/** Joins blocks and adds up their tokens. Pauses between slices, so that other requests can run. */
 export async function countedBody(services: IndexDeps, blocks: readonly IndexBlock[]): Promise<IndexText> {
   const count = await tokensOf(services);
   let tokens = 0;
@@ -47,7 +47,7 @@ export async function countedBody(services: IndexDeps, blocks: readonly IndexBlo
   return { text: blocks.map(({ text }) => text).join(""), tokens, size };
 }
 
-/** Counts a block, or remembers what it came to. */
+/** Returns a function that counts the tokens of a block, with a cache. */
 export async function tokensOf(services: IndexDeps): Promise<(block: IndexBlock, onCount?: () => void) => number> {
   const { counts } = services.indexTexts;
   const count: CountTokens = await loadTokenizer();
@@ -61,17 +61,17 @@ export async function tokensOf(services: IndexDeps): Promise<(block: IndexBlock,
   };
 }
 
-/** More than these are not read, and no text is longer: a model would have no room for it, nor an isolate. */
+/** Limits of one index: a larger one fits neither a model's context nor an isolate's memory. */
 const maxElements = 50_000;
 const maxServers = 10_000;
 const maxCharacters = 8 * 1024 * 1024;
 
-/** Something was written while the pages were read: they do not belong together. */
+/** A write happened between pages, so the pages are inconsistent. */
 export const changedDuringRead = Symbol("moved");
 
 type Gathered<T> = Result<T, Failure> | typeof changedDuringRead;
 
-/** The text of a tenant's or a server's index, as long as everything in it is of one moment. */
+/** Renders the index of a tenant or server; returns `changedDuringRead` if a write happens between pages. */
 export async function renderIndex(
   services: IndexDeps,
   owner: IndexOwner & { tenant: string },

@@ -11,7 +11,7 @@ import { AdvertiseSettings, IndexBudgetRequest } from "./schema.ts";
 
 const path = "/api/index/:tenant";
 
-/** What there is, in the form that a model reads: whole, in short, or as much as fits a budget. */
+/** Capability indexes for models: full, summary, stats, or fitted to a token budget. */
 export function indexRoutes(app: App, services: IndexDeps): void {
   const { bounds } = services.config;
   const limits = { bytes: bounds.configBytes, depth: bounds.depth };
@@ -76,7 +76,7 @@ async function show(c: RequestContext, services: IndexDeps, wanted: string, serv
   const ifNoneMatch = c.req.header("If-None-Match");
   const read = await readIndex(services, principal, ref, wanted, { freshness, ifNoneMatch, onlyAdvertised: true });
   const { etag, generation, mimeType, shown } = unwrap(read);
-  // Behind permission: whoever may not read it does not learn what is wrong with the question.
+  // Checked after permission: a caller without permission must not learn what else is wrong with the request.
   readQuery(c, []);
   const meta = { etag, generation, source: "object" as const };
   if (shown === undefined) return notModified(c, services, meta);

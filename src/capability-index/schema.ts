@@ -3,7 +3,7 @@ import { Digest, ServerName } from "../kernel/names.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { saysOnce, switches, twice, variants } from "../registry/schema.ts";
 
-/** The same for the index of a whole tenant. */
+/** Like `Advertise` of a server, for the tenant's own index; rejects unknown keys. */
 export const AdvertiseSettings = z
   .strictObject({
     ...switches,

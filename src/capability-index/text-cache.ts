@@ -1,21 +1,20 @@
 import { BoundedCache } from "../kernel/bounded-cache.ts";
 import type { IndexText } from "./text.ts";
 
-/** Bytes of rendered indexes an isolate keeps, and how long it keeps one. */
+/** Cache size per isolate, and lifetime of an entry. */
 const memoryBytes = 24 * 1024 * 1024;
 const keptMs = 60_000;
 
-/** Blocks whose tokens an isolate remembers. */
+/** Cached token counts per isolate. */
 const rememberedCounts = 20_000;
 
 /**
- * Capability indexes as text, kept in memory. The key says whose index it is, for whom and as of when: asking for it is
- * only ever half of reading one.
+ * In-memory cache of index texts. The key contains owner, audience and version; the caller must check permission first.
  */
 export class IndexTextCache {
   readonly #texts = new BoundedCache<{ rendered: IndexText; until: number }>(memoryBytes);
   readonly #now: () => number;
-  /** Tokens of blocks, by what they were made from: the same block is in the next index too. */
+  /** Token counts by block key: unchanged blocks recur in the next index. */
   readonly counts = new BoundedCache<number>(rememberedCounts);
 
   constructor(now: () => number) {

@@ -4,13 +4,13 @@ import type { ActionTriggers } from "./action-triggers.ts";
 import { flow, flowList, keyLine, scalar } from "./print-yaml.ts";
 import { addSizes, estimateTokens, sizeOfText, smallestContext, type TextSize } from "./token-estimate.ts";
 
-/** Raise it with any change of what is written. */
+/** Part of ETags and cache keys: change it with any change of the format. */
 export const indexTextVersion = "i1";
 
-/** The form of an index, in its metadata. */
+/** Format version in the metadata of an index. */
 const formatVersion = "1.0.0";
 
-/** Whose index it is: a tenant's, a server's, or without either the registry's own. */
+/** Owner of an index: a tenant, a server, or the registry itself if both are absent. */
 export interface IndexOwner {
   tenant?: string | undefined;
   name?: string | undefined;
@@ -21,20 +21,20 @@ export function indexUri({ tenant, name }: IndexOwner, variant: string): string 
 }
 
 export interface IndexMetadata {
-  /** When the first of what it covers was registered, and the last changed; null while there is nothing. */
+  /** `created`: earliest registration of a server in the index; `lastUpdated`: latest change. null without servers. */
   created: string | null;
   lastUpdated: string | null;
   totalElements: number;
 }
 
-/** A text with what it costs. */
+/** A text with its token count and size. */
 export interface IndexText {
   text: string;
   tokens: number;
   size: TextSize;
 }
 
-/** What a server adds to an index besides its elements. */
+/** What an index shows of a server besides its elements. */
 export interface IndexServerNote {
   name: string;
   title?: string;
@@ -45,8 +45,8 @@ export interface IndexServerNote {
 }
 
 /**
- * An index is written in blocks that each end their last line and start with a line that is not blank. Text is cut
- * into words for counting at line ends, so the tokens of blocks add up to those of the whole.
+ * An index consists of blocks. Each block starts with a line that is not blank and ends with a line break; the
+ * tokenizer splits text at line ends, so the tokens of the blocks add up to those of the whole.
  */
 export function metadataBlock({ created, lastUpdated, totalElements }: IndexMetadata): string {
   return [
@@ -64,7 +64,7 @@ export function triggersBlock(triggers: ActionTriggers): string {
   return `action_triggers:\n${lines.join("")}`;
 }
 
-/** Blocks of elements under the kinds they are of; a kind that has none is left out. */
+/** Blocks of elements grouped by section; empty sections are left out. */
 export function elementsBlocks<Block>(
   bySection: ReadonlyMap<SectionName, readonly Block[]>,
   line: (text: string) => Block,
@@ -77,7 +77,7 @@ export function elementsBlocks<Block>(
   ];
 }
 
-/** Which servers have the elements, and what publishers say about how all of it belongs together. */
+/** The servers of the index, and the relationships and semantic data that publishers declare. */
 export function notesBlock(servers: readonly IndexServerNote[]): string {
   const noted = servers.map(({ name, title, version, elements }) => {
     return `${keyLine("    ", name)} ${flow({ title, version, elements })}\n`;
@@ -109,8 +109,8 @@ const titles = {
 } as const;
 
 /**
- * The comments on top and the text below them. They say what all of it costs, themselves included: the figures are
- * written, counted and written again until they are right. More digits only ever cost more, so that comes to an end.
+ * Prepends the comments. They state the token count of the whole text, comments included, so the comments are printed
+ * and counted until the figures are stable. The loop ends, because more digits never cost fewer tokens.
  */
 export function withComments(
   variant: "summary" | "full",
@@ -134,13 +134,13 @@ export function withComments(
   }
 }
 
-/** For whom a text of so many tokens is, in words. */
+/** Describes the context size that a text of this many tokens suits. */
 export function contextHint(tokens: number): string {
   const context = smallestContext(tokens);
   return context === undefined ? "too large for the context of any model" : `for models with ${context}+ context`;
 }
 
-/** Figures about both variants: the eight that were always there, and what a tokenizer counted. */
+/** JSON with the size of both variants, estimated and measured tokens. */
 export function statsText(summary: IndexText, full: IndexText): string {
   const stats = {
     summarySize: summary.size.chars,

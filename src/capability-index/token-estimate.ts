@@ -1,4 +1,4 @@
-/** The size of a text, as far as it can be told without a tokenizer. */
+/** Size of a text, without a tokenizer. */
 export interface TextSize {
   chars: number;
   words: number;
@@ -13,17 +13,17 @@ export function sizeOfText(text: string): TextSize {
   };
 }
 
-/** Sizes of texts that follow each other, each of which ends its last line. */
+/** Size of the concatenation; each text must end with a line break. */
 export function addSizes(a: TextSize, b: TextSize): TextSize {
   return { chars: a.chars + b.chars, words: a.words + b.words, lines: a.lines + b.lines };
 }
 
-/** Half way between two rules of thumb: four characters a token, and 1.3 tokens a word. */
+/** Average of two rules of thumb: four characters per token, and 1.3 tokens per word. */
 export function estimateTokens({ chars, words }: Pick<TextSize, "chars" | "words">): number {
   return Math.round((chars / 4 + words * 1.3) / 2);
 }
 
-/** Context sizes that models have. */
+/** Common context sizes of models. */
 const contexts = [
   [200_000, "200K"],
   [500_000, "500K"],
@@ -32,10 +32,10 @@ const contexts = [
   [4_000_000, "4M"],
 ] as const;
 
-/** What a text that is always there may take of a context. */
+/** Share of a context that a permanently injected text may use. */
 const share = 0.1;
 
-/** The smallest context that so many tokens suit; undefined where they suit none. */
+/** The smallest suitable context; undefined if there is none. */
 export function smallestContext(tokens: number): string | undefined {
   return contexts.find(([size]) => tokens <= size * share)?.[1];
 }

@@ -1,7 +1,6 @@
 /**
- * What people call the same action. The key is the verb that stands for all in a line; inflected forms are worked out.
- * Words that name things as often as actions (report, record, file, order, issue, format) are left out: they would
- * find more nouns than verbs.
+ * Synonyms of actions: the key is the canonical verb; inflected forms are derived. Words that are nouns as often as
+ * verbs (report, record, file, order, issue, format) are left out, because they would match more nouns than verbs.
  */
 const taxonomy: Record<string, string> = {
   add: "append attach insert include join",
@@ -65,22 +64,22 @@ for (const [verb, others] of Object.entries(taxonomy)) {
     for (const form of inflected(word)) if (!forms.has(form)) forms.set(form, verb);
   }
 }
-// A word that is written out always means its own line.
+// A listed word takes precedence over an inflected form of another word.
 for (const [verb, others] of Object.entries(taxonomy)) {
   for (const word of [verb, ...others.split(" ")].filter(Boolean)) forms.set(word, verb);
 }
 
-/** The verb that a word stands for, in any form and by any name; undefined where it is none. */
+/** The canonical verb of a word in any inflection; undefined if the word is no known verb. */
 export function canonicalVerb(word: string): string | undefined {
   return forms.get(word.toLowerCase());
 }
 
-/** Where a new word begins inside one: `getURL` → get, URL. */
+/** Word boundaries in camel case: `getURL` → get, URL. */
 const humps = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/;
 
 /**
- * The verb of a name such as `create_issue`, `issues/create` or `listOpenIssues`. Verbs come first or last: one in
- * between, such as open in the last, more often says which things are meant.
+ * The verb of a name such as `create_issue`, `issues/create` or `listOpenIssues`. The first word takes precedence, then
+ * the last: a verb in between, such as open in the third example, is more often an adjective.
  */
 export function verbOfName(name: string): string | undefined {
   const words = name.split(/[^A-Za-z0-9]+/).flatMap((part) => part.split(humps));

@@ -4,37 +4,41 @@ import type { ImportFault } from "./imported.ts";
 import type { Warnings } from "./text.ts";
 
 /**
- * Every operation carries the schemas it needs as `$defs`. In a large API nearly everything refers to nearly everything,
- * so a faithful copy per operation grows with the square of the document: what does not fit is left as an open schema.
+ * Every operation carries copies of the schemas it references as `$defs`. In a large API nearly every schema references
+ * nearly every other, so full copies grow with the square of the document: definitions beyond the byte budget are
+ * replaced by an open schema.
  */
 
 export type Schema = Record<string, unknown> | boolean;
 
-/** A schema that others refer to as `#/$defs/{name}`. */
+/** A schema that is referenced as `#/$defs/{name}`. */
 export interface Definition {
   name: string;
   schema: Schema;
-  /** Keys of the definitions it refers to, each once. */
+  /** Keys of the definitions that this schema references, without duplicates. */
   needs: readonly string[];
 }
 
-/** What a schema stands for, with the keys of the definitions it refers to. */
+/** A converted schema and the keys of the definitions it references. */
 export interface Converted {
   schema: Schema;
   needs: readonly string[];
 }
 
-/** An operation whose schemas still lack their definitions. */
+/** An operation whose schemas do not contain their `$defs` yet. */
 export interface Draft {
   operation: Record<string, unknown>;
   inputNeeds: readonly string[];
   outputNeeds: readonly string[];
 }
 
-/** Bytes of definitions an operation may carry; the first that keeps the whole manifest in its bounds is taken. */
+/**
+ * Byte budgets for the definitions of one operation, tried in order; the first that keeps the manifest within its size
+ * limit is used.
+ */
 const definitionBudgets = [384, 192, 96, 48, 24, 12, 6, 3, 0].map((kibibytes) => kibibytes * 1_024);
 
-/** More than the keys, brackets and commas around a part take. */
+/** Upper bound for the bytes of the key, brackets and commas around one part. */
 const separatorBytes = 16;
 
 const encoder = new TextEncoder();
@@ -43,7 +47,7 @@ function jsonBytes(value: unknown): number {
   return encoder.encode(JSON.stringify(value)).byteLength;
 }
 
-/** Collects operations and stops as soon as they cannot become a manifest, before anything is copied at length. */
+/** Collects operations. Reports a fault once they exceed a manifest's limits, before definitions are copied. */
 export function createDrafts(header: Record<string, unknown>) {
   const drafts: Draft[] = [];
   let total = jsonBytes(header) + separatorBytes;
@@ -79,7 +83,7 @@ export function createDrafts(header: Record<string, unknown>) {
 
 const tooLarge: ImportFault = { message: `the manifest would be larger than ${defaultBounds.manifestBytes} bytes` };
 
-/** A definition with what stands in for it where there is no room, and the bytes either takes. */
+/** A definition, the outline that replaces it when the budget is exhausted, and the size of both. */
 interface Sized extends Definition {
   bytes: number;
   outline: Schema;
@@ -110,7 +114,7 @@ function fill(
   let bytes = 0;
   let cut = 0;
   for (const { operation, inputNeeds, outputNeeds } of drafts) {
-    // What a caller must know goes before what it will see.
+    // Definitions of the input use the budget first: a caller needs them to make the call.
     const input = definitionsNeeded(inputNeeds, room, definitions);
     const output = definitionsNeeded(outputNeeds, room - input.bytes, definitions);
     bytes += input.bytes + output.bytes;
@@ -131,13 +135,16 @@ function withDefinitions(operation: Record<string, unknown>, field: string, entr
   return { [field]: { ...schema, $defs: Object.fromEntries(entries) } };
 }
 
-/** Everything reachable, nearest first, as long as there is room; beyond it only names. */
+/**
+ * All reachable definitions, breadth first. A definition that exceeds `room` bytes is replaced by its outline, and its
+ * own references are not followed.
+ */
 function definitionsNeeded(needs: readonly string[], room: number, definitions: ReadonlyMap<string, Sized>) {
   const entries: [string, Schema][] = [];
   const found = new Set(needs);
   let bytes = needs.length === 0 ? 0 : separatorBytes;
   let cut = false;
-  // A set grows while it is walked, and keeps the order of arrival.
+  // Iterating a Set also visits entries that are added meanwhile, in insertion order.
   for (const key of found) {
     const definition = definitions.get(key);
     if (definition === undefined) continue;

@@ -1,13 +1,13 @@
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
 
-/** What an importer makes of a foreign document: a manifest to publish, and what its reader should know. */
+/** Result of an import: a manifest to publish, item counts and warnings. */
 export interface Imported {
   manifest: Record<string, unknown>;
   counts: Partial<Record<CapabilityKind, number>>;
   warnings: string[];
 }
 
-/** Why nothing could be made of it, and where: a JSON pointer into the document, or a line and column of its text. */
+/** Why an import failed, and where: a JSON pointer into the document, or a line and column of its text. */
 export interface ImportFault {
   message: string;
   path?: string;

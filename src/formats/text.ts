@@ -1,6 +1,6 @@
 import type { ImportFault } from "./imported.ts";
 
-/** What the importers say to their reader, and the text and names they take over: all of it within the bounds. */
+/** Warnings, text and names for all importers, bounded in size. */
 
 export interface Warnings {
   add: (message: string) => void;
@@ -10,13 +10,13 @@ export interface Warnings {
 const maxWarnings = 100;
 const maxWarningLength = 500;
 
-/** A document can give rise to any number of warnings; a reader looks at the first ones. */
+/** Keeps the first warnings and counts the rest: a document can cause any number of them. */
 export function createWarnings(): Warnings {
   const messages: string[] = [];
   let omitted = 0;
   return {
     add: (message) => {
-      // Names of the document stand in them, and those can be of any length.
+      // Messages quote names from the document, which can have any length.
       if (messages.length < maxWarnings) messages.push(message.slice(0, maxWarningLength).toWellFormed());
       else omitted += 1;
     },
@@ -24,12 +24,12 @@ export function createWarnings(): Warnings {
   };
 }
 
-/** Windows line ends: the only refused characters that mean nothing but "new line". */
+/** Replaces CRLF by LF: manifests must not contain carriage returns, and CRLF means only a line break. */
 export function withLineFeeds(text: string): string {
   return text.includes("\r\n") ? text.replaceAll("\r\n", "\n") : text;
 }
 
-/** Text no longer than the limit in UTF-16 units, never ending in half a character; absent where there is none. */
+/** Text cut to `limit` UTF-16 units, never inside a surrogate pair. undefined if the value is empty or not a string. */
 export function clipText(value: unknown, limit: number, what: string, warnings: Warnings): string | undefined {
   if (typeof value !== "string" || value === "") return undefined;
   const text = withLineFeeds(value);
@@ -39,7 +39,7 @@ export function clipText(value: unknown, limit: number, what: string, warnings: 
   return end.isWellFormed() ? end : end.slice(0, -1);
 }
 
-/** An address as it may be published: whoever gave it may have put a password in. */
+/** The URL without user name and password, which must not be published. */
 export function withoutCredentials(url: string | undefined): string | undefined {
   if (url === undefined || !URL.canParse(url)) return url;
   const parsed = new URL(url);
@@ -50,10 +50,10 @@ export function withoutCredentials(url: string | undefined): string | undefined 
 }
 
 const maxNameLength = 128;
-/** Leaves room for a number behind the name. */
+/** Leaves room for a numeric suffix. */
 const maxStemLength = 120;
 
-/** Item names out of any text, each given once; a name that is taken gets a number. */
+/** Returns a function that converts any text to a unique item name; duplicates get a numeric suffix. */
 export function createItemNames(warnings: Warnings): (wanted: string, what: string) => string {
   const taken = new Set<string>();
   const numbers = new Map<string, number>();
@@ -72,7 +72,7 @@ export function createItemNames(warnings: Warnings): (wanted: string, what: stri
   };
 }
 
-/** A copy as plain JSON data. Anything JSON has no word for becomes null, and so does what nests below the limit. */
+/** A copy as plain JSON data. Values that JSON lacks, and objects or arrays deeper than `levels`, become null. */
 export function plainCopy(value: unknown, levels: number, text: (text: string) => string = (same) => same): unknown {
   if (typeof value === "string") return text(value);
   if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return value;
@@ -81,7 +81,7 @@ export function plainCopy(value: unknown, levels: number, text: (text: string) =
   return plainObject(Object.entries(value).map(([key, item]) => [key, plainCopy(item, levels - 1, text)]));
 }
 
-/** `__proto__` is not a key of plain data: readers disagree on what it does. */
+/** An object from entries, without the key `__proto__`: JSON readers disagree on its meaning. */
 export function plainObject(entries: Iterable<readonly [string, unknown]>): Record<string, unknown> {
   return Object.fromEntries([...entries].filter(([key]) => key !== "__proto__"));
 }

@@ -9,20 +9,20 @@ import { type RequestContext, RequestFailed, requestError } from "./context.ts";
 export interface DocumentLimits {
   bytes: number;
   depth: number;
-  /** The YAML parser is far slower than JSON's, so its documents are smaller. */
+  /** The YAML parser is far slower than the JSON parser, so YAML documents have a lower limit. */
   yamlBytes?: number;
-  /** What no body at all stands for, where that is allowed. */
+  /** Value of an empty body. If undefined, an empty body is an error. */
   whenEmpty?: unknown;
 }
 
 const defaultYamlBytes = 1024 * 1024;
 
-/** A JSON or YAML document from the body, within bounds. Damage that may concern one item only comes as issues. */
+/** Reads a JSON or YAML body within the limits. Damage that may concern a single item is returned as issues. */
 export async function readDocument(c: RequestContext, limits: DocumentLimits): Promise<StrictJson> {
   const format = formatOf(c.req.header("Content-Type"));
   const limit = format === "yaml" ? Math.min(limits.bytes, limits.yamlBytes ?? defaultYamlBytes) : limits.bytes;
   const bytes = await readBytes(c, limit);
-  // A request without a body may still come with an empty one: which, is up to the client and whoever passed it on.
+  // A request without a body may arrive with an empty one, depending on the client and on proxies.
   if (bytes.byteLength === 0 && limits.whenEmpty !== undefined) return { value: limits.whenEmpty, issues: [] };
   if (format === "json") return parseJson(bytes, limits.depth);
   const parsed = parseYaml(bytes, { maxDepth: limits.depth, maxBytes: limit });
@@ -47,7 +47,7 @@ export function parseJson(bytes: Uint8Array, maxDepth: number): StrictJson {
   });
 }
 
-/** A body that is text in a notation of its own. */
+/** Reads a body in another text format, as UTF-8. */
 export async function readText(c: RequestContext, limit: number): Promise<string> {
   const bytes = await readBytes(c, limit);
   try {
@@ -63,7 +63,7 @@ export function mediaType(c: RequestContext): string {
 
 function formatOf(contentType: string | undefined): "json" | "yaml" {
   const type = (contentType ?? "application/json").split(";")[0]?.trim().toLowerCase() ?? "";
-  // What curl -d and fetch send unless told otherwise: almost always JSON, and read as strictly as JSON.
+  // Defaults of curl -d and fetch: the body is almost always JSON, and is parsed as strictly.
   if (["application/x-www-form-urlencoded", "text/plain"].includes(type)) return "json";
   if (/^application\/(?:[\w.-]+\+)?json$/.test(type)) return "json";
   if (/^(?:application|text)\/(?:x-|vnd\.)?yaml$/.test(type)) return "yaml";
@@ -73,7 +73,7 @@ function formatOf(contentType: string | undefined): "json" | "yaml" {
   );
 }
 
-/** The body as it came. Stops reading at the limit instead of trusting Content-Length. */
+/** The raw body. Stops reading at the limit instead of trusting Content-Length. */
 export async function readBytes(c: RequestContext, limit: number): Promise<Uint8Array> {
   if (c.req.header("Content-Encoding") !== undefined) {
     throw requestError("ErrorUnsupportedMediaType", "Content-Encoding is not supported; send the body as it is");
@@ -98,7 +98,7 @@ export async function readBytes(c: RequestContext, limit: number): Promise<Uint8
   return bytes;
 }
 
-/** The document as its schema's type, or every reason why not. */
+/** Returns the document as the schema's type, or throws a failure that lists the issues. */
 export function parseBody<Schema extends z.ZodType>(
   schema: Schema,
   document: StrictJson,

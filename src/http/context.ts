@@ -3,23 +3,23 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import type { AnswerSource } from "../kernel/platform/usage.ts";
 import type { Result } from "../kernel/result.ts";
 
-/** What one request carries besides its services. */
+/** Values of one request. */
 export interface Variables {
   requestId: string;
   startedAt: number;
-  /** Where the answer came from, for headers and metrics. */
+  /** The layer that the response came from, for headers and metrics. */
   source?: AnswerSource;
   subject?: string;
-  /** What a JSON-RPC error of this request answers. */
+  /** Id of the JSON-RPC message, for an error response. */
   rpcId?: string | number;
-  /** An error has its line in the log already. */
+  /** The error handler has already logged the error. */
   logged?: boolean;
 }
 
 export type App = Hono<{ Bindings: Env; Variables: Variables }>;
 export type RequestContext = Context<{ Bindings: Env; Variables: Variables }>;
 
-/** A failure on its way to the error handler: the last step of a route, never used below it. */
+/** Carries a failure to the error handler. Thrown only by HTTP code, never by the rules below it. */
 export class RequestFailed extends Error {
   readonly failure: Failure;
 
@@ -34,7 +34,6 @@ export function unwrap<T>(result: Result<T, Failure>): T {
   return result.value;
 }
 
-/** Stops the request where there is an objection to it. */
 export function throwIf(error: Failure | undefined): void {
   if (error !== undefined) throw new RequestFailed(error);
 }

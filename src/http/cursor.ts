@@ -1,15 +1,15 @@
 import { base64url } from "jose";
 import { canonicalJson } from "../kernel/digest.ts";
 
-/** Where a page ended, and the generation its first page was read at. */
+/** Sort key after which the next page starts, and the generation at which the first page was read. */
 export interface Position {
   after: string[];
   generation: number;
 }
 
 /**
- * Keyset cursors: signed, so that no one makes up a position, and bound to who asked for what in which order, so that
- * one list's cursor opens no other.
+ * Keyset cursors: signed, so that clients cannot forge a position, and bound to caller, query and order (`scope`), so
+ * that the cursor of one list is invalid for any other.
  */
 export class Cursors {
   readonly #secret: Uint8Array;
@@ -25,7 +25,7 @@ export class Cursors {
     return `${base64url.encode(payload)}.${base64url.encode(new Uint8Array(signature).slice(0, signatureBytes))}`;
   }
 
-  /** Undefined for anything but a cursor that this deployment made for the same scope. */
+  /** undefined unless this deployment made the cursor for the same scope. */
   async read(cursor: string, scope: unknown): Promise<Position | undefined> {
     const [payload, signature, ...rest] = cursor.split(".").map(decode);
     if (payload === undefined || signature?.byteLength !== signatureBytes || rest.length > 0) return undefined;
@@ -36,7 +36,7 @@ export class Cursors {
   }
 
   #hmac(): Promise<CryptoKey> {
-    // The secret also signs tokens in a small deployment; a derived key keeps the two uses apart.
+    // A small deployment signs tokens with the same secret; a derived key separates the two uses.
     this.#key ??= crypto.subtle
       .importKey("raw", this.#secret, "HKDF", false, ["deriveKey"])
       .then((base) =>
@@ -67,7 +67,7 @@ function decode(text: string): Uint8Array | undefined {
   }
 }
 
-/** Looks at every byte whatever it finds. */
+/** Constant-time comparison. */
 function equal(a: Uint8Array, b: Uint8Array): boolean {
   let difference = a.byteLength ^ b.byteLength;
   for (let at = 0; at < a.byteLength; at += 1) difference |= (a[at] ?? 0) ^ (b[at] ?? 0);

@@ -5,15 +5,15 @@ import type { Cursors } from "./cursor.ts";
 import type { Metrics } from "./metrics.ts";
 import type { ResponseStore } from "./response-store.ts";
 
-/** What requests are read and answered with, in every room. */
+/** Dependencies for reading requests and sending responses, shared by all rooms. */
 export interface HttpDeps {
   config: Config;
   now: () => number;
   metrics: Metrics;
   authenticator: Authenticator;
   readLimiter: RateLimiter;
-  /** Whole answers that can be sent again. */
+  /** Complete responses that can be sent again. */
   responses: ResponseStore;
-  /** Absent while no secret is configured to sign them with. */
+  /** undefined if no secret is configured to sign cursors with. */
   cursors: Cursors | undefined;
 }

@@ -8,12 +8,12 @@ import { json, publicOrigin, send } from "./respond.ts";
 
 export const problemJson = "application/problem+json; charset=utf-8";
 
-/** Whether a path is one of the official registry's API, under either of its names. */
+/** True for paths of the official registry's API, `/v0` and `/v0.1`. */
 export function isOfficial(path: string): boolean {
   return /^\/v0(\.1)?(\/|$)/.test(path);
 }
 
-/** The failure as that API tells of it: RFC 9457, and beside it the sentence alone for clients that look for `error`. */
+/** A failure in the official API's format: RFC 9457, plus the message as `error` for clients that read this member. */
 export function problem({ code, message, details }: Failure): Record<string, unknown> {
   const status = statusOf(code);
   const { issues, ...others } = details ?? {};
@@ -32,7 +32,7 @@ function errorOf({ path, message }: Issue): { message: string; location?: string
   return path === "" ? { message } : { message: `${toDotPath(path)}: ${message}`, location: toDotPath(path) };
 }
 
-/** `/packages/0/version` as that API writes it: `packages[0].version`. */
+/** `/packages/0/version` in the official API's notation: `packages[0].version`. */
 export function toDotPath(pointer: string): string {
   return pointerSegments(pointer).reduce(
     (path, segment) => (/^\d+$/.test(segment) ? `${path}[${segment}]` : path === "" ? segment : `${path}.${segment}`),
@@ -57,13 +57,13 @@ const titles: Partial<Record<number, string>> = {
   503: "Service Unavailable",
 };
 
-/** A request that never got as far as a method, as JSON-RPC tells of it. */
+/** JSON-RPC error of a request that failed before a method was called. */
 export function rpcError({ code, message, details }: Failure, id: string | number | undefined): unknown {
   const data = { code, details };
   return { jsonrpc: "2.0", id: id ?? null, error: { code: rpcCode(code), message, data } };
 }
 
-/** JSON-RPC's own where it has one; else the HTTP status, which is in no reserved range. */
+/** The JSON-RPC code if there is one; else the HTTP status, which is outside the reserved ranges. */
 function rpcCode(code: Failure["code"]): number {
   if (code === "ErrorInvalidBody") return -32_700;
   const status = statusOf(code);
@@ -93,18 +93,18 @@ function apiError({ code, message, details }: Failure): unknown {
   return { success: false, error: { code, message, details } };
 }
 
-/** Below /mcp/ the error is its sentence; code and details stand beside it. */
+/** Error format below /mcp/: `error` is the message; code and details are members beside it. */
 export function sessionError({ code, message, details }: Failure): unknown {
   return { error: message, code, details };
 }
 
 function challenge(c: RequestContext, services: HttpDeps, { code, details }: Failure): string {
-  // No token would help here: what is missing is a session.
+  // A token would not help: the request needs a session.
   if (["ErrorSessionMissing", "ErrorSessionInvalid", "ErrorResumeInvalid"].includes(code)) {
     return 'Session negotiate="/mcp/negotiate"';
   }
   const { method, path } = c.req;
-  // Each resource has metadata of its own: the one for /mcp says /mcp (RFC 9728, section 3.1).
+  // Each resource has its own metadata: the document for /mcp names /mcp (RFC 9728, section 3.1).
   const suffix = path === "/mcp" ? path : "";
   const metadata = `resource_metadata="${publicOrigin(c, services.config)}/.well-known/oauth-protected-resource${suffix}"`;
   if (code === "ErrorInsufficientScope")

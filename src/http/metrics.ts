@@ -1,17 +1,20 @@
 import type { AnswerSource, Usage } from "../kernel/platform/usage.ts";
 
-/** Upper edges of the latency buckets, in milliseconds. */
+/** Upper bounds of the latency buckets, in milliseconds. */
 const edges = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000];
 
 interface RouteCounts {
   requests: number;
   statuses: Record<string, number>;
   sources: Record<string, number>;
-  /** Requests per bucket of `latencyEdgesMs`; the last one is above the highest edge. */
+  /** Requests per bucket of `latencyEdgesMs`; the last bucket is above the highest edge. */
   latency: number[];
 }
 
-/** Counts of one isolate since it started. Memory only: a deployment that wants totals scrapes or uses its platform. */
+/**
+ * Counts of one isolate since it started, in memory only. For totals, a deployment scrapes them or uses its platform's
+ * metrics.
+ */
 export class Metrics {
   readonly #routes = new Map<string, RouteCounts>();
   readonly #operations: () => Usage;

@@ -4,7 +4,7 @@ import type { RequestContext, Variables } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
 import { validRequestId } from "./request.ts";
 
-/** One structured line. The path is logged without its query, and no header ever is: either could hold a secret. */
+/** Logs one JSON line. The query string and headers are never logged: they may contain secrets. */
 export function log(c: RequestContext, event: string, fields: Record<string, unknown>): void {
   const { method, path } = c.req;
   const line = JSON.stringify({
@@ -20,8 +20,8 @@ export function log(c: RequestContext, event: string, fields: Record<string, unk
 }
 
 /**
- * The one layer around every request: its id, its time, its count. Logs a line for errors, writes and slow requests;
- * a hot read logs nothing, because a line would cost more than the read.
+ * Middleware around every request: sets its id and start time, and records its metrics. Logs errors, writes and slow
+ * requests; a hot read logs nothing, because a log line would cost more than the read.
  */
 export function observe(services: HttpDeps): MiddlewareHandler<{ Bindings: Env; Variables: Variables }> {
   return async (c, next) => {
@@ -34,7 +34,7 @@ export function observe(services: HttpDeps): MiddlewareHandler<{ Bindings: Env; 
     const { method } = c.req;
     const route = `${method} ${routePath(c)}`;
     services.metrics.record(route, status, milliseconds, c.get("source"));
-    // Everything at /mcp is a POST, and none of it writes.
+    // Requests at /mcp are POST but never write.
     const write = method !== "GET" && method !== "HEAD" && method !== "OPTIONS" && c.req.path !== "/mcp";
     if (c.get("logged")) return;
     if (status >= 500 || (write && status < 400) || milliseconds >= services.config.slowMs) {

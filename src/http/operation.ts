@@ -1,10 +1,10 @@
-/** What the tables of operations beside this one have in common. */
+/** Parts shared by the `operations.ts` tables of the rooms. */
 
-/** One operation of the HTTP surface. */
+/** One operation of the HTTP API. */
 export interface Operation {
   id: string;
   summary: string;
-  /** Schema of the body, by its published name; `any` for a document of another kind. */
+  /** Published name of the body's schema; `any` for a document of another kind. */
   body?: string;
   query?: Record<string, string>;
   headers?: readonly (keyof typeof requestHeaders)[];

@@ -4,37 +4,36 @@ import type { Position } from "./cursor.ts";
 import type { HttpDeps } from "./deps.ts";
 import { integerParam } from "./request.ts";
 
-/** The page that a query string asks for. */
 export function readPageRequest({ limit, cursor }: { limit?: string; cursor?: string }): PageRequest {
   return { limit: integerParam("limit", limit, { min: 1, max: 100, fallback: 30 }), cursor };
 }
 
-/** How much of a list, and from where: the cursor is the one a page before came with. */
+/** `cursor` is the `nextCursor` of the previous page. */
 export interface PageRequest {
   limit: number;
   cursor?: string | undefined;
 }
 
-/** What was read for a page: one more than asked for, where there are more. */
+/** Items read for a page: one more than the page holds if there is a next page. */
 export interface ReadItems<T> {
   items: T[];
   generation: number;
-  /** Where reading stopped although the page is not full: the next one starts there. */
+  /** Set if reading stopped before the page was full: the next page starts after this server. */
   stoppedAt?: { tenant: string; name: string };
 }
 
-/** Reads up to `limit` items after a key. */
+/** Reads up to `limit` items after a sort key. */
 export type ReadPage<T> = (after: string[], limit: number) => Promise<ReadItems<T>>;
 
 export interface Page<T> {
   items: T[];
   generation: number;
   nextCursor?: string;
-  /** Something was written since the first page. What existed throughout still appears exactly once. */
+  /** Something was written since the first page. Items that existed throughout still appear exactly once. */
   changed?: true;
 }
 
-/** One page of a list in order of tenant and name. `scope` is everything a cursor must not be carried across. */
+/** One page of a list ordered by tenant and name. A cursor is valid only for the `scope` it was made for. */
 export function listPage<T extends { tenant: string; name: string }>(
   services: HttpDeps,
   request: PageRequest,
@@ -44,12 +43,12 @@ export function listPage<T extends { tenant: string; name: string }>(
   return listPageBy(services, request, scope, read, serverKey);
 }
 
-/** The key of a list in order of tenant and name. */
+/** Sort key of a list ordered by tenant and name. */
 export function serverKey({ tenant, name }: { tenant: string; name: string }): string[] {
   return [tenant, name];
 }
 
-/** The same in the order of another key. */
+/** Like `listPage`, ordered by the sort key that `keyOf` returns. */
 export async function listPageBy<T>(
   services: HttpDeps,
   { limit, cursor }: PageRequest,
@@ -59,12 +58,12 @@ export async function listPageBy<T>(
 ): Promise<Result<Page<T>, Failure>> {
   const start = await readCursor(services, cursor, scope);
   if (!start.ok) return start;
-  // One more than asked for tells whether there is a next page.
+  // One extra item shows whether there is a next page.
   const found = await read(start.value?.after ?? [], limit + 1);
   return pageOf(services, limit, scope, start.value, found, keyOf);
 }
 
-/** Where a page starts; nowhere in particular for the first. */
+/** Verifies a cursor and returns its position; undefined for the first page. */
 export async function readCursor(
   { cursors }: HttpDeps,
   cursor: string | undefined,
@@ -75,7 +74,7 @@ export async function readCursor(
   return cursor !== undefined && start === undefined ? err(failure("ErrorCursorInvalid")) : ok(start);
 }
 
-/** What was read as a page, with the cursor of the next. */
+/** Makes a page of the items, with the cursor of the next page. */
 export async function pageOf<T>(
   { cursors }: HttpDeps,
   limit: number,

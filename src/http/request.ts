@@ -4,7 +4,10 @@ import type { RateLimiter } from "../kernel/rate-limit.ts";
 import { type RequestContext, requestError, throwIf, unwrap } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
 
-/** Who is calling. Counts against their reads; writes are counted again, exactly, by the tenant's object. */
+/**
+ * Authenticates the caller, applies the read rate limit and checks the scope. Writes are limited again, exactly, by the
+ * tenant's object.
+ */
 export async function authenticate(c: RequestContext, services: HttpDeps, scope: Scope): Promise<Principal> {
   const authorization = c.req.header("Authorization");
   const known = services.authenticator.peek(authorization);
@@ -12,7 +15,7 @@ export async function authenticate(c: RequestContext, services: HttpDeps, scope:
   return authorize(c, services, principal, scope);
 }
 
-/** As `admit`, but without a token the caller is nobody in particular, who may read what is public. */
+/** Like `authenticate`, but a caller without a token becomes an anonymous principal, which may read public data. */
 export async function authenticateOptional(c: RequestContext, services: HttpDeps): Promise<Principal> {
   if (c.req.header("Authorization") !== undefined) return authenticate(c, services, "registry:read");
   return authorize(
@@ -25,12 +28,12 @@ export async function authenticateOptional(c: RequestContext, services: HttpDeps
 
 const acceptableId = /^[A-Za-z0-9._-]{8,64}$/;
 
-/** The id that a request came with, if it can be shown and logged. */
+/** The id that the request came with, if it is safe to return and to log. */
 export function validRequestId(offered: string | null | undefined): string | undefined {
   return typeof offered === "string" && acceptableId.test(offered) ? offered : undefined;
 }
 
-/** Without a token, callers are told apart by where they call from. */
+/** Callers without a token are distinguished by IP address. */
 export function anonymousSubject(headers: Headers): string {
   return `anonymous ${headers.get("CF-Connecting-IP") ?? ""}`;
 }
@@ -43,7 +46,7 @@ const anonymousPrincipal: Omit<Principal, "subject"> = {
   expiresAt: Number.MAX_SAFE_INTEGER,
 };
 
-/** What is left of admission once the caller is known: their rate and their scope. */
+/** Applies the rate limit and checks the scope of a known principal. */
 export function authorize(c: RequestContext, services: HttpDeps, principal: Principal, scope: Scope): Principal {
   c.set("subject", principal.subject);
   consumeRateLimit(services, services.readLimiter, principal.subject);
@@ -51,21 +54,20 @@ export function authorize(c: RequestContext, services: HttpDeps, principal: Prin
   return principal;
 }
 
-/** Counts a request against what one caller may do. */
+/** Counts the request; throws ErrorTooManyRequests above the limit. */
 export function consumeRateLimit(services: HttpDeps, buckets: RateLimiter, caller: string): void {
   const allowed = buckets.consume(caller, services.now());
   if (allowed.ok) return;
   throw requestError("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
 }
 
-/** The server a path names. */
 export function serverRef(c: RequestContext): ServerRef {
   return { tenant: tenantName(c.req.param("tenant")), name: serverName(c.req.param("name")) };
 }
 
 export function tenantName(value: unknown): string {
   if (value === undefined || value === null || value === "") throw requestError("ErrorTenantRequired");
-  // The pattern first: a hot read passes here and needs no more.
+  // Fast path for hot reads: zod runs only for invalid names, to produce the message.
   if (typeof value === "string" && tenantPattern.test(value)) return value;
   const parsed = TenantName.safeParse(value);
   if (!parsed.success) throw requestError("ErrorTenantInvalid", `Tenant name ${parsed.error.issues[0]?.message}`);
@@ -81,7 +83,7 @@ export function serverName(value: unknown): string {
   return parsed.data;
 }
 
-/** Reads `Cache-Control: no-cache` and `Rollcall-Min-Generation`. */
+/** Reads `Cache-Control: no-cache` (or `no-store`) and `Rollcall-Min-Generation`. */
 export function freshnessOf(c: RequestContext): Freshness {
   const strong = /(^|[\s,])no-(cache|store)\b/i.test(c.req.header("Cache-Control") ?? "");
   const wanted = c.req.header("Rollcall-Min-Generation");
@@ -91,7 +93,10 @@ export function freshnessOf(c: RequestContext): Freshness {
   return { strong, minGeneration: Number(wanted) };
 }
 
-/** Query parameters by name. One that a route does not know is refused: a typo must not look like an answer. */
+/**
+ * Query parameters by name. Unknown parameters are refused: with a typo ignored, the response would look valid but be
+ * wrong.
+ */
 export function readQuery<Name extends string>(
   c: RequestContext,
   known: readonly Name[],
@@ -128,9 +133,9 @@ export function booleanParam(name: string, value: string | undefined): boolean {
   throw requestError("ErrorBadRequest", `${name} must be true or false`);
 }
 
-/** How new an answer must be. */
+/** How fresh a response must be. */
 export interface Freshness {
-  /** Ask the object, whatever the caches hold. */
+  /** Read the tenant's object, bypassing all caches. */
   strong: boolean;
   /** At least this generation of the tenant. */
   minGeneration: number;

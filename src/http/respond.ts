@@ -4,7 +4,7 @@ import type { AnswerSource } from "../kernel/platform/usage.ts";
 import type { RequestContext } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
 
-/** What an answer says about itself besides its data. */
+/** Status, headers and cache metadata of a response. */
 export interface ResponseMeta {
   status?: number;
   etag?: string;
@@ -16,7 +16,7 @@ export interface ResponseMeta {
 
 export const json = "application/json; charset=utf-8";
 
-/** Names that a page on another origin may read. */
+/** Response headers that a page on another origin may read. */
 const exposed =
   "ETag, Link, X-MCP-Session-ID, Rollcall-Generation, Rollcall-Source, Server-Timing, Retry-After, X-Request-Id, WWW-Authenticate";
 
@@ -26,7 +26,7 @@ export function sendData(c: RequestContext, services: HttpDeps, data: unknown, m
   return send(c, services, body, json, meta);
 }
 
-/** Headers are built in one go: changing a response afterwards costs more than making it. */
+/** Builds all headers before the response: changing a response afterwards costs more than creating it. */
 export function send(
   c: RequestContext,
   services: HttpDeps,
@@ -45,7 +45,7 @@ export function send(
   return new Response(body, { status: meta.status ?? 200, headers });
 }
 
-/** 304: no body, and of the headers of the answer it stands for those that say whether and how it may be used again. */
+/** 304: no body and no content headers, but the caching and CORS headers of the full response. */
 export function notModified(c: RequestContext, services: HttpDeps, meta: ResponseMeta): Response {
   if (meta.source !== undefined) c.set("source", meta.source);
   const headers = {
@@ -56,7 +56,7 @@ export function notModified(c: RequestContext, services: HttpDeps, meta: Respons
   return new Response(null, { status: 304, headers });
 }
 
-/** 304 for a caller who has this version already, else the response that `respond` makes. */
+/** 304 if `If-None-Match` matches the tag, else the response that `respond` makes. */
 export function sendConditional(
   c: RequestContext,
   services: HttpDeps,
@@ -68,7 +68,7 @@ export function sendConditional(
   return respond();
 }
 
-/** What an answer and the 304 that stands for it have in common. */
+/** Headers that a full response and its 304 have in common. */
 export function cacheHeaders(
   { config }: HttpDeps,
   origin: string | undefined,
@@ -86,7 +86,7 @@ export function cacheHeaders(
 }
 
 export function publicOrigin(c: RequestContext, config: Config): string {
-  // A host that is none leaves links without one.
+  // If the request URL cannot be parsed, links have no origin.
   return config.publicUrl ?? URL.parse(c.req.url)?.origin ?? "";
 }
 

@@ -6,13 +6,13 @@ import { anonymousSubject, validRequestId } from "./request.ts";
 import { cacheHeaders, type ResponseMeta } from "./respond.ts";
 import type { CachedResponse } from "./response-store.ts";
 
-/** How long a caller without a token is nobody in particular: as long as the word of one with a token is taken. */
+/** Cached responses for anonymous callers live 60 s, as long as a verified token stays cached. */
 const anonymousMs = 60_000;
 
 /**
- * The answer to a GET that the same caller asked before, if nothing it was made from has moved since; undefined sends the
- * request the long way. Awaits nothing and touches nothing but memory. What a request tells of itself is looked at once:
- * each look costs as much as everything else here.
+ * Returns the cached response to a GET that the same caller sent before, if nothing it was made from has changed;
+ * undefined if the app must handle the request. Synchronous, memory only. `url` and `headers` of the request are read
+ * once: each of these getters costs as much as everything else here.
  */
 export function respondFromCache(services: HttpDeps, { url, headers }: Request): Response | undefined {
   const kept = findCached(services, headers, url);
@@ -30,20 +30,26 @@ export function respondFromCache(services: HttpDeps, { url, headers }: Request):
 
 const requestId = "X-Request-Id";
 
-/** Under the id that the request came with. What is answered from memory leaves no trace, and needs none of its own. */
+/**
+ * Copies the request's `X-Request-Id` to a cached response. No id is generated without one: a response from memory is
+ * not logged.
+ */
 export function withRequestId(response: Response, asked: Headers): Response {
   const id = validRequestId(asked.get(requestId));
   if (id !== undefined) response.headers.set(requestId, id);
   return response;
 }
 
-/** What is kept for the caller under a question, unless they want more than was kept. */
+/** The caller's cached response for a request, unless the request must bypass the cache. */
 export function findCached(services: HttpDeps, headers: Headers, question: string): CachedResponse | undefined {
   const kept = services.responses.find(keyOf(question, headers.get("Authorization")), services.now());
   return kept === undefined || bypassesCache(services, headers) ? undefined : kept;
 }
 
-/** Counts the request; whoever has no turn left is told so the long way. */
+/**
+ * Applies the caller's rate limit and records the request in the metrics. On false the app handles the request and
+ * sends the 429.
+ */
 export function consumeRateLimitOf(
   services: HttpDeps,
   kept: CachedResponse,
@@ -55,7 +61,7 @@ export function consumeRateLimitOf(
   return ok;
 }
 
-/** Whether a request wants what is not in every answer: something newer, or leave for its page. */
+/** True if the request must bypass the cache: it asks for fresher data or needs per-origin CORS headers. */
 function bypassesCache({ config }: HttpDeps, headers: Headers): boolean {
   return (
     headers.has("Cache-Control") ||
@@ -72,11 +78,11 @@ interface Keeping {
   holds: () => boolean;
 }
 
-/** Keeps what is being answered from memory, to be sent again as long as it holds. */
+/** Caches a response that was made from memory, to be sent again while `holds` returns true. */
 export function cacheResponse(c: RequestContext, services: HttpDeps, keeping: Keeping): void {
   const { question, body, contentType, meta, holds } = keeping;
   const { headers: given } = c.req.raw;
-  // A HEAD comes here too, and is none of those that are answered again.
+  // HEAD requests run the GET routes, but are not served from the cache.
   if (c.req.method === "HEAD" || bypassesCache(services, given)) return;
   const authorization = given.get("Authorization");
   const subject = authorization === null ? undefined : c.get("subject");
@@ -99,7 +105,7 @@ function notModifiedResponse(etag: string, common: Record<string, string>): NonN
   return { etag, headers, response: new Response(null, { status: 304, headers }) };
 }
 
-/** A caller is known by what they present: what was answered to one is never answered to another. */
+/** The key includes the credentials: a response made for one caller is never sent to another. */
 function keyOf(question: string, authorization: string | null): string {
   return authorization === null ? question : `${question} ${authorization}`;
 }

@@ -1,31 +1,31 @@
 import { BoundedCache } from "../kernel/bounded-cache.ts";
 import type { Usage } from "../kernel/platform/usage.ts";
 
-/** A whole answer, ready to be sent again to the same caller with the same question. */
+/** A complete response, ready to be sent again to the same caller for the same request. */
 export interface CachedResponse {
-  /** As the metrics name it. */
+  /** Route name in the metrics. */
   route: string;
-  /** All of the body, or what stands before and behind the id of a message; absent while only the tag was asked for. */
+  /** The whole body, or the text before and after the id of a JSON-RPC message; undefined if only a 304 can be sent. */
   body: Uint8Array | { before: string; behind: string } | undefined;
-  /** Built once: copying them costs a fraction of building them. */
+  /** Built once: copying Headers costs a fraction of building them. */
   headers: Headers;
-  /** For a caller who has it already. Without a body, one and the same response can be sent any number of times. */
+  /** The 304. It has no body, so the same Response can be sent any number of times. */
   unchanged?: { etag: string; headers: Headers; response: Response };
-  /** Who asked; absent for whoever has no token. */
+  /** Subject of the token; absent for a caller without a token. */
   subject?: string;
-  /** Milliseconds since the epoch: how long the caller is taken at their word. */
+  /** Epoch milliseconds until which the caller's authentication is cached. */
   until: number;
-  /** Whether all that it was made from is in memory, and the same, at this moment. */
+  /** True while everything the response was made from is in memory and unchanged. */
   holds: () => boolean;
 }
 
 const memoryBytes = 16 * 1024 * 1024;
-/** Headers, keys and what holds them together, roughly. */
+/** Approximate size of headers, keys and the objects around them. */
 const overhead = 2_048;
 
 /**
- * Answers of this isolate by who asked what. One is kept after it was made the long way, with every check made; while
- * the same caller asks the same and nothing it depends on has moved, it is sent again without making any of it anew.
+ * Responses of this isolate, by caller and request. A response is stored after the app made it with every check; while
+ * the same caller sends the same request and nothing it depends on has changed, it is sent again as it is.
  */
 export class ResponseStore {
   readonly #memory = new BoundedCache<CachedResponse>(memoryBytes);

@@ -1,4 +1,4 @@
-/** The bytes of padded base64 that has no other spelling; undefined for anything else, and for nothing at all. */
+/** Decodes padded base64; undefined if the text is empty or not the canonical encoding of its bytes. */
 export function decodeBase64(text: string): Uint8Array | undefined {
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined;
   try {

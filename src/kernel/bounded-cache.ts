@@ -1,14 +1,14 @@
 interface Entry<V> {
   value: V;
   size: number;
-  /** Asked for since it was last passed over. */
+  /** Read since the eviction loop last visited the entry. */
   used: boolean;
 }
 
 /**
- * Entries that nobody asked for leave first, once the sizes of all add up to more than the capacity. Asking only leaves
- * a mark: keeping the entries in order of their last use would cost more than what most of them save. Who has a mark is
- * passed over once, and loses it.
+ * Cache with a limit on the total size and second-chance eviction: from the oldest on, entries that were not read since
+ * the last visit are evicted; an entry that was read loses its mark and moves to the end. A read only sets the mark:
+ * keeping the exact order of last use would cost more than most cached entries save.
  */
 export class BoundedCache<V> {
   readonly #entries = new Map<string, Entry<V>>();
@@ -36,7 +36,7 @@ export class BoundedCache<V> {
     const entry = { value, size, used: false };
     this.#entries.set(key, entry);
     this.#size += size;
-    // What is moved to the end is met again, without its mark.
+    // The loop visits entries moved to the end again, now without their mark.
     for (const [oldest, met] of this.#entries) {
       if (this.#size <= this.#capacity) break;
       if (met === entry) {

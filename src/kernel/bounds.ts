@@ -1,21 +1,21 @@
-/** How large things may be. Everything a caller can send is measured against one of these. */
+/** Size limits. Everything a caller can send is checked against one of them. */
 export interface Bounds {
   configBytes: number;
   capabilityBytes: number;
   manifestBytes: number;
-  /** A document to import, which is larger than the manifest made from it. */
+  /** A document to import; it is larger than the manifest made from it. */
   importBytes: number;
   depth: number;
-  /** Items in one manifest: keeps a revision's layout in one row. */
+  /** Capabilities in one manifest. The limit keeps a revision's layout in one row. */
   capabilities: number;
-  /** Revisions of a server that are kept and can be read back. */
+  /** Revisions stored per server. */
   revisions: number;
-  /** One server.json: a page of a list carries a hundred. */
+  /** One server.json; a page of a list contains up to a hundred. */
   serverJsonBytes: number;
-  /** Published versions of a server, and their documents together: all of them are one answer. */
+  /** Published versions of a server, and the total size of their documents: one response contains all of them. */
   versions: number;
   versionsBytes: number;
-  /** Entries of a tenant's change log that are kept. */
+  /** Entries stored in a tenant's change log. */
   changes: number;
 }
 

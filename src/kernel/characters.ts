@@ -2,17 +2,18 @@ import { type Issue, pointer } from "./issue.ts";
 import { isObject } from "./json.ts";
 
 /**
- * Which characters text may hold. What a person cannot see but a model reads is refused: that is where instructions are
- * smuggled. Writing systems and emoji that need a few invisible characters keep them, where they need them.
+ * Which characters text may contain. Characters that a person cannot see but a model reads are refused, as they can
+ * hide instructions. Scripts and emoji that need a few invisible characters may use them, in the places where they need
+ * them.
  */
 
 const printableAscii = /^[\t\n\x20-\x7e]*$/;
 
 /**
- * Controls, formats, surrogates, private use, unassigned, line and paragraph separators, everything fonts draw as
- * nothing, and the blank braille cell. Left out: tab, newline, FE0F (emoji presentation), what Unicode reserves for
- * pictographs (next year's emoji are unassigned to this year's runtime), and the Arabic, Syriac and Kaithi number and
- * verse signs, which are formats only because they enclose what follows.
+ * Controls, formats, surrogates, private use, unassigned, line and paragraph separators, everything that fonts draw as
+ * nothing, and the blank braille cell. Excluded: tab, newline, FE0F (emoji presentation), code points that Unicode
+ * reserves for pictographs (next year's emoji are unassigned in this year's runtime), and the Arabic, Syriac and Kaithi
+ * number and verse signs, which are formats only because they enclose the text after them.
  */
 const invisibleCharacter =
   /[[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]--[\t\n\uFE0F\p{Extended_Pictographic}\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2\u{110BD}\u{110CD}]]/gv;
@@ -20,26 +21,26 @@ const invisibleCharacter =
 const zeroWidthNonJoiner = 0x200c;
 const zeroWidthJoiner = 0x200d;
 
-/** Scripts in which a joiner changes the shape of a word: cursive ones, and those that build conjuncts. */
+/** Scripts in which a joiner changes the shape of a word: cursive scripts, and scripts that build conjuncts. */
 const joiningScripts = [
   ...["Arabic", "Syriac", "Mandaic", "Nko", "Mongolian", "Adlam", "Hanifi_Rohingya"],
   ...["Devanagari", "Bengali", "Gurmukhi", "Gujarati", "Oriya", "Tamil", "Telugu", "Kannada", "Malayalam", "Sinhala"],
   ...["Khmer", "Myanmar", "Tibetan", "Javanese", "Balinese", "Meetei_Mayek", "Chakma"],
 ];
-/** Their letters and marks, with the Arabic vowel signs that Unicode counts to no script. */
+/** Letters and marks of these scripts, with the Arabic vowel signs, which Unicode assigns to no single script. */
 const joiningCharacter = new RegExp(
   `^[[\\p{L}\\p{M}]&&[${joiningScripts.map((script) => `\\p{Script=${script}}`).join("")}\\u064B-\\u0655\\u0670]]$`,
   "v",
 );
 
-/** A joiner behind one of these says how the consonant is drawn, also at the end of a word (RFC 5892, A.1 and A.2). */
+/** After a virama, a joiner selects how the consonant is drawn, also at the end of a word (RFC 5892, A.1 and A.2). */
 const virama = /^[\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD\u0D4D\u0DCA]$/;
 
 const pictograph = /^\p{Extended_Pictographic}$/v;
-/** May stand between a pictograph and the joiner behind it. */
+/** Allowed between a pictograph and the joiner after it. */
 const pictographSuffix = /^[\uFE0F\p{Emoji_Modifier}]$/v;
 
-/** The first character that must not be there. */
+/** The first forbidden character. Zero-width joiners are never reported here; see `misplacedJoiner`. */
 export function characterIssue(text: string): { index: number; codePoint: number; name: string } | undefined {
   if (printableAscii.test(text)) return undefined;
   for (const match of text.matchAll(invisibleCharacter)) {
@@ -52,8 +53,8 @@ export function characterIssue(text: string): { index: number; codePoint: number
 }
 
 /**
- * The first zero-width joiner that joins nothing known. Not reason enough to refuse the text: new emoji sequences appear
- * every year, so the list of good places is never complete.
+ * The first zero-width joiner outside the known valid places. Not a reason to refuse the text: new emoji sequences
+ * appear every year, so the list of valid places is never complete.
  */
 export function misplacedJoiner(text: string): { index: number; codePoint: number } | undefined {
   for (let index = text.indexOf("\u200d"); index !== -1; index = text.indexOf("\u200d", index + 1)) {
@@ -62,12 +63,12 @@ export function misplacedJoiner(text: string): { index: number; codePoint: numbe
   return undefined;
 }
 
-/** A segment of a path this long may stand for several keys. */
+/** Keys are cut to this length in paths, so a segment of this length may match several keys. */
 export const maxPathSegment = 128;
 
 /**
- * A key as it stands in a path. Keys are the sender's to choose: without a bound, one long key would be repeated in the
- * path of every issue below it.
+ * A key as a path segment. Senders choose the keys: without a length limit, one long key would be repeated in the path
+ * of every issue below it.
  */
 export function pathSegment(key: string): string {
   return key.slice(0, maxPathSegment).toWellFormed();
@@ -104,7 +105,7 @@ function characterBefore(text: string, index: number): string {
 
 const maxIssues = 100;
 
-/** Characters that no string or key may hold, at any depth. */
+/** Forbidden characters in all strings and keys, at any depth; at most 100 issues. */
 export function characterIssues(value: unknown, path: string): Issue[] {
   const issues: Issue[] = [];
   for (const { text, isKey, node } of texts(value)) {
@@ -118,14 +119,14 @@ export function characterIssues(value: unknown, path: string): Issue[] {
   return issues;
 }
 
-/** A value with the way back to the root, so that a path costs nothing until something is found there. */
+/** A value with a link to its parent, so that a path is built only when an issue is found. */
 interface Node {
   value: unknown;
   parent: Node | undefined;
   segment: string | number;
 }
 
-/** Every string and every key of a JSON value, in document order. A key belongs to the node of its value. */
+/** Every string and every key of a JSON value, in document order. A key is yielded with the node of its value. */
 export function* texts(root: unknown): Generator<{ text: string; isKey: boolean; node: Node }> {
   const todo: Node[] = [{ value: root, parent: undefined, segment: 0 }];
   for (let node = todo.pop(); node !== undefined; node = todo.pop()) {
@@ -153,5 +154,5 @@ export function pathOf(node: Node, root: string): string {
     );
 }
 
-/** RFC 9110: what a header's name is made of. */
+/** A header name: `token` of RFC 9110. */
 export const httpToken = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;

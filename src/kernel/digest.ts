@@ -2,7 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import canonicalize from "canonicalize";
 
-/** RFC 8785 canonical JSON. The value must be plain JSON data, as a strict parse returns it. */
+/** RFC 8785 canonical JSON. The value must be plain JSON data, as the strict parser returns it. */
 export function canonicalJson(value: unknown): string {
   const text = canonicalize(value);
   if (text === undefined) throw new TypeError("only JSON data has a canonical form");
@@ -17,7 +17,7 @@ export async function digestOfText(text: string): Promise<string> {
   return `sha256-${bytesToHex(hash)}`;
 }
 
-/** The same where nothing can be waited for, as inside a transaction; slower on long texts. */
+/** Synchronous variant, for use inside a transaction; slower on long texts. */
 export function digestOfTextSync(text: string): string {
   return `sha256-${bytesToHex(sha256(encoder.encode(text)))}`;
 }

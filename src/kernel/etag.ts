@@ -1,12 +1,12 @@
-/** As much of a head as its tag is made of. */
+/** The parts of a head that make up its ETag. */
 interface Tagged {
   digest?: string;
   overlay: number;
 }
 
 /**
- * A representation's tag: digest, overlay revision and the version of the view's code. Weak, because `lastSynced` may
- * move under it.
+ * ETag of a view: digest, overlay revision and version of the view's code. Weak, because `lastSynced` in the body may
+ * change while the tag stays the same.
  */
 export function etagOf(head: Tagged, view: string): string {
   return `W/"${opaqueTag(head)}.${view}"`;
@@ -16,14 +16,14 @@ function opaqueTag(head: Tagged): string {
   return `${head.digest ?? "none"}.${head.overlay}`;
 }
 
-/** Weak comparison, as `If-None-Match` asks for. */
+/** Weak comparison, as required for `If-None-Match`. */
 export function matchesEtag(header: string, etag: string): boolean {
   if (header === etag || header === "*") return true;
   const wanted = etag.replace(/^W\//, "");
   return parseTags(header).some((tag) => `"${tag}"` === wanted);
 }
 
-/** What a write requires of the server it changes. */
+/** State that a write requires of its server. */
 export type Precondition = { kind: "absent" } | { kind: "present" } | { kind: "tags"; tags: string[] };
 
 /** Reads `If-Match` and `If-None-Match: *`; undefined when the write is unconditional. */
@@ -34,8 +34,8 @@ export function preconditionOf(ifMatch: string | undefined, ifNoneMatch: string 
 }
 
 /**
- * Strong comparison would refuse our own weak tags, so a write compares what the tag stands for: the digest alone, or
- * digest and overlay revision whatever the view it was read from.
+ * `If-Match` requires strong comparison, which would reject the registry's own weak tags. So a write compares the tag's
+ * content: the digest alone, or digest and overlay revision. The view in the tag is ignored.
  */
 export function meetsPrecondition(condition: Precondition, head: Tagged | undefined): boolean {
   switch (condition.kind) {

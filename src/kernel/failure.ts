@@ -1,7 +1,7 @@
 import type { Issue } from "./issue.ts";
 
 /**
- * Every way a request can fail, with its status and default message. Adding a code here is all it takes: the
+ * Every way a request can fail, with its status and default message. A new code needs only an entry here: the
  * serialisers read status and message from this table.
  */
 const failures = {
@@ -82,7 +82,7 @@ export interface Failure {
   details?: FailureDetails;
 }
 
-/** An id that a publish wanted and another server of the tenant holds. */
+/** A capability id in a publish that another server of the tenant already uses. */
 export interface IdCollision {
   id: string;
   item: string;

@@ -1,4 +1,4 @@
-/** Something wrong in a document: where (an RFC 6901 pointer), which rule, and what to do about it. */
+/** A problem in a document: its location (an RFC 6901 pointer), the rule, and what to do about it. */
 export interface Issue {
   path: string;
   rule: string;

@@ -1,16 +1,19 @@
 /**
- * The words of RFC 8259: strings, numbers, literals and the space between them. A reader moves the cursor behind what it
- * read, or leaves it at the offending character and says what is wrong there.
+ * Position in a JSON text. The functions here read the tokens of RFC 8259: strings, numbers, literals and whitespace.
+ * On success they move the cursor past the token; on an error they leave it at the offending character and return a
+ * message.
  */
 export interface Cursor {
   readonly text: string;
   at: number;
 }
 
-/** What is wrong at the cursor; undefined when nothing is. */
+/** Error at the cursor; undefined if there is none. */
 export type SyntaxMessage = string | undefined;
 
-/** Things about a string or number that are valid JSON and still a trap for whoever reads it next. */
+/**
+ * Properties of a valid string or number that the caller must handle, as other parsers may read the token differently.
+ */
 export interface Token {
   escaped?: true;
   loneSurrogate?: true;
@@ -19,7 +22,9 @@ export interface Token {
 
 const plainToken: Token = {};
 
-/** A string from its opening quote. Raw text came from valid UTF-8, so only escapes can leave a surrogate alone. */
+/**
+ * Reads a string from its opening quote. The raw text was valid UTF-8, so only escapes can produce a lone surrogate.
+ */
 export function readString(cursor: Cursor): Token | string {
   const { text } = cursor;
   let token = plainToken;
@@ -50,7 +55,7 @@ function isLow(unit: number | undefined): boolean {
   return unit !== undefined && unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-/** The UTF-16 unit a \u escape at `at` stands for, 0 for the short escapes; undefined when JSON has no such escape. */
+/** The UTF-16 unit of the \u escape at `at`, or 0 for a short escape; undefined if the escape is invalid. */
 function escapedUnit(text: string, at: number): number | undefined {
   const letter = text[at + 1];
   if (letter === undefined || !'"\\/bfnrtu'.includes(letter)) return undefined;
@@ -82,15 +87,16 @@ export function readNumber(cursor: Cursor): Token | string {
     if (text[cursor.at] === "+" || text[cursor.at] === "-") cursor.at += 1;
     if (!skipDigits(cursor)) return "Expected a digit";
   }
-  // Up to 15 digits always fit a double, which is nearly every number there is.
+  // Integers of up to 15 digits always fit a double; that covers nearly every number.
   if (isInteger && digits <= 15) return plainToken;
   const literal = text.slice(start, cursor.at);
   return (isInteger ? fitsDouble(literal) : Number.isFinite(Number(literal))) ? plainToken : { lossy: true };
 }
 
 /**
- * Whether an integer survives as a double: it is one, or it is how a double is written (2 ** 60 is 1152921504606847000 to
- * every JavaScript writer). BigInt is slow on long input, and more digits than the largest double has (309) overflow.
+ * True if an integer survives as a double: its value is exact, or the text is how JavaScript writes that double (2 **
+ * 60 is written 1152921504606847000). Longer integers are refused first: BigInt is slow on long input, and the largest
+ * double has 309 digits.
  */
 function fitsDouble(integer: string): boolean {
   if (integer.length > 310) return false;

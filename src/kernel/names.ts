@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** This machine, as a URL has its name. */
+/** Loopback hosts, as `URL.hostname` spells them. */
 export const loopbackNames: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
 export const tenantPattern = /^[a-z0-9][a-z0-9.-]{0,99}$/;
@@ -13,14 +13,13 @@ export const TenantName = z
   .describe("Owner namespace of servers.");
 export type TenantName = z.infer<typeof TenantName>;
 
-/** A server's name inside its tenant. */
 export const ServerName = z
   .string()
   .regex(serverPattern, "must be 1 to 128 of A-Z, a-z, 0-9, '.', '_' and '-', starting with a letter or digit")
   .describe("Name of a server inside its tenant.");
 export type ServerName = z.infer<typeof ServerName>;
 
-/** Name of a tool, prompt or operation. ASCII only, which rules out look-alikes and twins in other normal forms. */
+/** Name of a tool, prompt or operation. ASCII only: no look-alike characters and no second Unicode normal form. */
 export const ItemName = z
   .string()
   .regex(/^[A-Za-z0-9_.\-/]{1,128}$/, "must be 1 to 128 of A-Z, a-z, 0-9, '_', '.', '-' and '/'");
@@ -31,7 +30,7 @@ export const GeneratorType = z
   .max(128)
   .regex(/^[a-z][a-z0-9_-]*$/, "must match ^[a-z][a-z0-9_-]*$");
 
-/** An id that a publisher declares for a capability; unique in its tenant. */
+/** Id that a publisher declares for a capability; unique within the tenant. */
 export const CapabilityId = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._~:-]{0,511}$/, "must be 1 to 512 of A-Z, a-z, 0-9, '.', '_', '~', ':' and '-'");
@@ -48,7 +47,7 @@ export interface ServerRef {
   name: string;
 }
 
-/** By tenant, then name, as SQLite compares: by code point, which for these names is by code unit. */
+/** Orders by tenant, then name, like SQLite: by code point, which for these ASCII names equals code unit order. */
 export function compareServers(a: ServerRef, b: ServerRef): number {
   if (a.tenant !== b.tenant) return a.tenant < b.tenant ? -1 : 1;
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;

@@ -1,12 +1,12 @@
-/** How much one caller may do: `rate` a second on average, `burst` at once. */
+/** Rate limit per caller: `rate` requests a second on average, `burst` at once. */
 export interface Limit {
   rate: number;
   burst: number;
 }
 
 /**
- * A token bucket per caller, in memory. Forgetting an idle caller is the same as a full bucket, so the table stays
- * small by dropping those that have refilled.
+ * A token bucket per caller, in memory. A new bucket starts full, so buckets that have refilled can be deleted, which
+ * keeps the table small.
  */
 export class RateLimiter {
   readonly #limit: Limit;
@@ -18,7 +18,7 @@ export class RateLimiter {
     this.#capacity = capacity;
   }
 
-  /** Takes one token; otherwise says how many seconds to wait for the next. */
+  /** Takes one token, or returns the seconds until the next token. */
   consume(caller: string, now: number): { ok: true } | { ok: false; retryAfterSeconds: number } {
     const { rate, burst } = this.#limit;
     let bucket = this.#buckets.get(caller);
@@ -28,7 +28,7 @@ export class RateLimiter {
       this.#buckets.set(caller, bucket);
     }
     bucket.tokens = Math.min(burst, bucket.tokens + (Math.max(0, now - bucket.at) / 1_000) * rate);
-    // A clock that steps back must not be paid again for the time it lives through twice.
+    // If the clock steps back, the same time must not refill the bucket twice.
     bucket.at = Math.max(bucket.at, now);
     if (bucket.tokens < 1) return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil((1 - bucket.tokens) / rate)) };
     bucket.tokens -= 1;
@@ -40,7 +40,7 @@ export class RateLimiter {
     for (const [caller, { tokens, at }] of this.#buckets) {
       if (tokens + ((now - at) / 1_000) * rate >= burst) this.#buckets.delete(caller);
     }
-    // A flood of distinct callers, none of them idle: start over rather than grow.
+    // Too many callers are active at once: start over rather than grow.
     if (this.#buckets.size >= this.#capacity) this.#buckets.clear();
   }
 }

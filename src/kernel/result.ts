@@ -1,4 +1,4 @@
-/** Either a value or a reason. Rules return these; only the outermost layer turns a reason into a response. */
+/** Either a value or an error. Rules return results; only the outermost layer turns an error into a response. */
 export type Result<T, E> = { ok: true; value: T } | { ok: false; error: E };
 
 export function ok<T>(value: T): { ok: true; value: T } {

@@ -1,4 +1,4 @@
-/** Lets some work run at once; the rest waits for its turn. */
+/** Limits how many tasks run at once; the others wait in order of arrival. */
 export class Semaphore {
   readonly #waiting: (() => void)[] = [];
   #free: number;

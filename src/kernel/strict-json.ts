@@ -14,8 +14,8 @@ import { err, ok, type Result } from "./result.ts";
 export interface StrictJson {
   value: unknown;
   /**
-   * In document order, at most 100. Where there are more, the last one is about the whole document (path ""): a caller
-   * who leaves out only the damaged items must not take what was never checked.
+   * In document order, at most 100. If there are more, the last issue has the path "" (the whole document): a caller
+   * that leaves out only the damaged items must not accept items that were never checked.
    */
   issues: Issue[];
 }
@@ -30,7 +30,9 @@ export type JsonFault = {
 
 const maxIssues = 100;
 
-/** An open array or object. Frames are reused by depth, so a large document allocates no more than it is deep. */
+/**
+ * An open array or object. Frames are reused by depth, so allocation grows with the depth of a document, not its size.
+ */
 interface Frame {
   isObject: boolean;
   keys: Set<string>;
@@ -45,9 +47,9 @@ interface Scan extends Cursor {
 }
 
 /**
- * JSON.parse accepts what two readers may understand differently: repeated keys, numbers a double cannot hold, half a
- * surrogate pair. One pass over the text finds those, and the syntax and depth faults, before JSON.parse builds the
- * value; after it JSON.parse cannot fail, as both follow the grammar of RFC 8259.
+ * JSON.parse accepts input that two parsers may read differently: duplicate keys, numbers that a double cannot hold,
+ * half of a surrogate pair. One pass over the text finds these, and syntax and depth errors, before JSON.parse builds
+ * the value. JSON.parse cannot fail afterwards, as both follow the grammar of RFC 8259.
  */
 export function parseStrictJson(bytes: Uint8Array, limits: { maxDepth: number }): Result<StrictJson, JsonFault> {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
@@ -87,7 +89,10 @@ function scanDocument(scan: Scan, maxDepth: number): JsonFault | undefined {
   }
 }
 
-/** After a value, or at the bracket of an empty container: closes what ends here and moves to the next value. */
+/**
+ * After a value, or at the closing bracket of an empty container: closes the containers that end here and moves to the
+ * next value.
+ */
 function closeOrAdvance(scan: Scan): SyntaxMessage {
   for (;;) {
     skipSpace(scan);

@@ -1,8 +1,9 @@
 const pattern = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))$/i;
 
 /**
- * The time that RFC 3339 writes, in epoch milliseconds; undefined for anything else, a day that no month has included.
- * Digits past the milliseconds are cut off, or rounded up where nothing from before that time may be let in.
+ * Parses an RFC 3339 time to epoch milliseconds; undefined for anything else, including a day that its month does not
+ * have. Digits past the milliseconds are cut off, or rounded up if the time is a lower bound that must exclude
+ * everything earlier.
  */
 export function parseRfc3339(text: string, rounding: "down" | "up" = "down"): number | undefined {
   const match = pattern.exec(text);
@@ -12,7 +13,7 @@ export function parseRfc3339(text: string, rounding: "down" | "up" = "down"): nu
     ...[number, number, number],
   ];
   const [, , , , , , , fraction = "", sign, offsetHours = "0", offsetMinutes = "0"] = match;
-  // A leap second is the first moment of the next minute.
+  // A leap second (:60) is read as the first moment of the next minute.
   if (hour > 23 || minute > 59 || second > 60 || Number(offsetHours) > 23 || Number(offsetMinutes) > 59)
     return undefined;
   const date = new Date(0);

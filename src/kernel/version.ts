@@ -1,6 +1,6 @@
 import manifest from "../../package.json" with { type: "json" };
 
-/** As in wrangler.toml, which the Worker cannot read; a test holds the two together. */
+/** Same as in wrangler.toml, which the Worker cannot read; a test compares the two. */
 export const compatibilityDate = "2026-07-30";
 
 export const service = "rollcall";

@@ -5,15 +5,15 @@ import { parseStrictJson, type StrictJson } from "./strict-json.ts";
 
 export interface YamlFault {
   message: string;
-  /** It is not wrong, only more than is taken. */
+  /** The document is valid but exceeds the size limit. */
   tooLarge?: true;
   line?: number;
   column?: number;
 }
 
 /**
- * YAML 1.2 core schema as plain JSON data: no tags run, no merge keys, few aliases, one document. What comes out goes
- * through the same strict reading as JSON, so depth and key rules hold for both.
+ * Parses the YAML 1.2 core schema to plain JSON data: no tags, no merge keys, few aliases, one document. The result
+ * goes through the same strict parser as JSON, so that depth and key rules hold for both.
  */
 export function parseYaml(
   bytes: Uint8Array,
@@ -28,8 +28,8 @@ export function parseYaml(
   if (nestsTooDeeply(text)) return err({ message: "the YAML is nested too deeply" });
   try {
     const lines = new LineCounter();
-    // The parser's own uniqueness check compares every pair of keys, and its error messages walk the text once each:
-    // both are quadratic, so both are done here instead.
+    // The library's uniqueness check compares every pair of keys, and its pretty errors walk the text once per error.
+    // Both are quadratic, so both are replaced by code here.
     const options = {
       version: "1.2",
       schema: "core",
@@ -51,7 +51,7 @@ export function parseYaml(
       return err({ message: "the YAML holds more than one document" });
     const problem = document.errors[0] ?? document.warnings[0];
     if (problem !== undefined) return fault(firstLine(problem.message), problem.pos[0]);
-    // What aliases stand for counts, not how short they are written; counted before any of it is built.
+    // The limit applies to the size with aliases expanded, computed before anything is expanded.
     const size = expandedSize(document, text.length);
     if (size > 100 * limits.maxBytes) return err({ message: "its aliases stand for far more than could be read" });
     if (size > limits.maxBytes) {
@@ -66,12 +66,15 @@ export function parseYaml(
       ? ok({ value: strict.value.value, issues: [...issues, ...strict.value.issues] })
       : err({ message: strict.error.message });
   } catch (cause) {
-    // The parser recurses, so nesting beyond the stack lands here, as does an alias bomb.
+    // The parser recurses, so a stack overflow from deep nesting ends here, as does an alias bomb.
     return err({ message: firstLine(`${cause}`) });
   }
 }
 
-/** No real document opens this many brackets without closing one; deep recursion costs seconds before it fails. */
+/**
+ * No real document has this many brackets open at once. Checked before parsing, as deep recursion runs for seconds
+ * before it fails.
+ */
 const openBrackets = 1_000;
 
 function nestsTooDeeply(text: string): boolean {
@@ -85,7 +88,7 @@ function nestsTooDeeply(text: string): boolean {
   return false;
 }
 
-/** About how long the text would be with every alias written out. */
+/** Approximate length of the text with every alias expanded. */
 function expandedSize(document: Document, length: number): number {
   const anchors = new Map<string, Node>();
   const targets = new Map<Node, Node>();
@@ -101,7 +104,7 @@ function expandedSize(document: Document, length: number): number {
   const sizeOf = (node: Node): number => {
     const known = sizes.get(node);
     if (known !== undefined) return known;
-    // Until it is known, a node that holds its own alias is endless.
+    // Until its size is known, a node counts as infinite, so that a node with an alias to itself is infinite.
     sizes.set(node, Number.POSITIVE_INFINITY);
     const [start = 0, end = 0] = node.range ?? [];
     const size = end - start + aliasesIn(node);
@@ -121,7 +124,7 @@ function expandedSize(document: Document, length: number): number {
   return length + aliasesIn(document);
 }
 
-/** The first key that JSON could not have: one that is there already, or that is no plain value. */
+/** The first key that JSON cannot represent: a duplicate, or one that is not a scalar. */
 function oddKey(document: Document): { message: string; offset: number | undefined } | undefined {
   let found: { message: string; offset: number | undefined } | undefined;
   visit(document, {
@@ -146,7 +149,7 @@ function oddKey(document: Document): { message: string; offset: number | undefin
   return found;
 }
 
-/** Numbers as JSON can hold them: an integer that loses digits is reported, one that is no number is refused. */
+/** JSON.stringify replacer for numbers: reports an integer that loses digits, throws on a number that is not finite. */
 function asJson(issues: Issue[]) {
   return (key: string, value: unknown): unknown => {
     if (typeof value === "number" && !Number.isFinite(value)) {
@@ -163,7 +166,7 @@ function asJson(issues: Issue[]) {
   };
 }
 
-/** The parser's own words, short: they may quote the document, and some go on for lines. */
+/** The first line of a parser message, cut short: messages may quote the document over several lines. */
 function firstLine(message: string): string {
   const line = (message.split("\n")[0] ?? "").replace(/^\w*Error: /, "").slice(0, 200);
   return line.includes("call stack") ? "the YAML is nested too deeply" : line;

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { type Issue, pointer } from "./issue.ts";
 
-/** Where and how a value breaks its schema. */
+/** Validates a value against a schema; returns at most 100 issues, with paths below `path`. */
 export function zodIssues(schema: z.ZodType, value: unknown, path: string): Issue[] {
   const parsed = schema.safeParse(value);
   if (parsed.success) return [];

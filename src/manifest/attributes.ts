@@ -1,25 +1,25 @@
 import { isObject } from "../kernel/json.ts";
 
-/** What servers are told apart by, beyond their kinds of items: worked out from what each item declares. */
+/** Dimensions by which servers are filtered, besides the kinds of their items. Derived from the declared items. */
 export const itemDimensions = ["provider", "category", "permission", "effect", "capability_type"] as const;
 export type ItemDimension = (typeof itemDimensions)[number];
 
-/** One value of one dimension that an item has. */
+/** One value of an item in one dimension. */
 export type Attribute = [dimension: ItemDimension, value: string];
 
-/** How many of a server's items have each value. */
+/** Number of a server's items per attribute. */
 export interface AttributeCounts {
   values: [...attribute: Attribute, items: number][];
-  /** Dimensions of which only the most frequent values are here. */
+  /** Dimensions with more than `maxValues` values, of which only the most frequent are listed. */
   cut?: ItemDimension[];
 }
 
-/** Of one dimension, in one server: every list of servers carries them. */
+/** Per dimension, for an item and for a server: every list of servers contains these values. */
 export const maxValues = 32;
-/** A longer value is left out: cut short it would be another one. */
+/** Longer values are omitted: a truncated value would be a different value. */
 export const maxValueLength = 128;
 
-/** The attributes of one item, each once. */
+/** The attributes of one item, without duplicates. */
 export function attributesOf(declared: Record<string, unknown>): Attribute[] {
   const metadata = isObject(declared.metadata) ? declared.metadata : {};
   const discovery = isObject(metadata.discovery) ? metadata.discovery : {};
@@ -35,7 +35,7 @@ export function attributesOf(declared: Record<string, unknown>): Attribute[] {
   );
 }
 
-/** An id says `mcp` for an item that names no provider, and so does this. */
+/** The default provider is `mcp`, as in default capability ids. */
 function providersOf(provider: unknown, metadata: Record<string, unknown>): string[] {
   if (typeof provider === "string" && provider !== "") return [provider.toLowerCase()];
   const named = ["mcp", "openapi", "graphql"].filter((name) => isObject(metadata[name]));
@@ -50,7 +50,7 @@ function isValue(value: unknown): value is string {
   return typeof value === "string" && value !== "" && value.length <= maxValueLength;
 }
 
-/** The attributes of a server, from those of each of its items. */
+/** The attribute counts of a server, from the attributes of its items. */
 export function countAttributes(items: Iterable<readonly Attribute[]>): AttributeCounts {
   const tally = new Tally();
   for (const attributes of items) tally.add(attributes, 1);
@@ -58,8 +58,8 @@ export function countAttributes(items: Iterable<readonly Attribute[]>): Attribut
 }
 
 /**
- * The counts once some items came or went. Undefined where they cannot be told from the counts alone, because some
- * values were left out of them: then they have to be counted anew.
+ * The counts after items were added or removed. undefined if values were cut from the counts: then all items must be
+ * counted again.
  */
 export function adjustAttributes(
   { values, cut }: AttributeCounts,
@@ -96,7 +96,7 @@ class Tally {
   }
 }
 
-/** Equal ones in the order of their letters, so that the same items always give the same counts. */
+/** Most frequent first, ties by code unit order, so that the same items always give the same counts. */
 function moreFirst([a, inA]: [string, number], [b, inB]: [string, number]): number {
   return inB - inA || (a < b ? -1 : 1);
 }

@@ -6,26 +6,26 @@ import type { Flag } from "./flag.ts";
 import { mentionedNames, scanCapability, schemaFlags } from "./scan.ts";
 import { type SectionName, sections } from "./schema/manifest.ts";
 
-/** What follows from an item's own text and nothing else: whoever publishes it, wherever. */
+/** Everything derived from an item's content alone, independent of its publisher and server. */
 export interface ItemAnalysis {
   /** The declared capability as canonical JSON. */
   text: string;
   digest: string;
   tokens: number;
   flags: Flag[];
-  /** `false` switches it off; anything else leaves it as it is. */
+  /** `false` switches the capability off; any other value does not change its state. */
   enabled?: boolean;
-  /** When it was first seen, in the words of its publisher; outside the digest. */
+  /** First-seen time as declared by the publisher (`discovery.created_at`). Not covered by the digest. */
   createdAt?: string;
-  /** It says how it was discovered: where it does not say when, the registry does. */
+  /** The item declares `metadata.discovery`: if it has no `created_at`, the registry sets the first-seen time. */
   discovered: boolean;
-  /** Names in its text that may belong to another server's capability. */
+  /** Names in the descriptions that may belong to another server's capability. */
   mentions: string[];
-  /** What its server is found by on its account. */
+  /** Values by which the catalog finds the item's server. */
   attributes: Attribute[];
 }
 
-/** Describes an item that passed the rules. */
+/** Analyzes an item that passed validation. */
 export async function analyzeItem(
   section: SectionName,
   key: string,
@@ -34,7 +34,7 @@ export async function analyzeItem(
 ): Promise<ItemAnalysis> {
   const { kind } = sections[section];
   const { declared, ...normalised } = normalise(item);
-  // An instruction to the registry, not a property of the generator.
+  // `override` is an instruction to the registry, not a property of the generator.
   if (kind === "generator") delete declared.override;
   const text = canonicalJson(declared);
   const digest = await digestOfText(text);
@@ -52,14 +52,14 @@ export async function analyzeItem(
 export const flagsPerItem = 20;
 const flagText = 256;
 
-/** Flags quote what the publisher wrote; however long that is, they stay short and few. */
+/** Limits the number and length of flags, because they quote published content. */
 export function boundedFlags(flags: readonly Flag[], most: number): Flag[] {
   return flags
     .slice(0, most)
     .map(({ rule, path, message }) => ({ rule, path: clip(path, flagText), message: clip(message, flagText) }));
 }
 
-/** Takes out what moves without the declared content changing. */
+/** Removes the fields that change without the declared content changing. */
 function normalise(item: Record<string, unknown>) {
   const { enabled, lastSynced: _, ...rest } = item;
   const declared: Record<string, unknown> = rest;

@@ -8,7 +8,7 @@ import {
 import type { CapabilityKind } from "./schema/capability.ts";
 import type { StoredManifest } from "./stored.ts";
 
-/** One version of one capability, as far as a comparison needs it. */
+/** One version of a capability, reduced to the fields that a comparison needs. */
 export interface Item {
   kind: CapabilityKind;
   key: string;
@@ -20,10 +20,12 @@ export function itemKey({ kind, key }: Pick<Item, "kind" | "key">): string {
   return `${kind} ${key}`;
 }
 
-/** About half a second: a tenant waits while its object compares. */
+/** About half a second. The tenant's object handles no other request during the comparison. */
 const stepsPerPublish = 1_000_000;
 
-/** Pairs what left with what came in its place, and classifies each. Items in neither list did not change. */
+/**
+ * Pairs removed and added items of the same kind and key, and classifies each change. Neither list has unchanged items.
+ */
 export function itemChanges(gone: readonly Item[], added: readonly Item[]): NewChange[] {
   const successors = new Map(added.map((item) => [itemKey(item), item]));
   const replaced = new Set<string>();
@@ -45,7 +47,7 @@ export function itemChanges(gone: readonly Item[], added: readonly Item[]): NewC
   return changes;
 }
 
-/** Everything that changed between two manifests, the server's own fields first. */
+/** All changes between two manifests, the header's change first. */
 export function diffManifests(name: string, before: StoredManifest, after: StoredManifest): NewChange[] {
   const was = new Set(before.capabilities.map(({ kind, digest }) => `${kind} ${digest}`));
   const is = new Set(after.capabilities.map(({ kind, digest }) => `${kind} ${digest}`));
@@ -63,7 +65,7 @@ export function diffManifests(name: string, before: StoredManifest, after: Store
   ];
 }
 
-/** How many of each class. Whoever relied on a removed item is broken, so a removal counts as both. */
+/** Number of changes per class. A removal also counts as breaking: it breaks the callers of the removed item. */
 export function countChanges(changes: readonly Pick<NewChange, "classification">[]): ChangeCounts {
   const counts: ChangeCounts = { breaking: 0, additive: 0, cosmetic: 0, removed: 0 };
   for (const { classification } of changes) {
@@ -73,22 +75,20 @@ export function countChanges(changes: readonly Pick<NewChange, "classification">
   return counts;
 }
 
-/** The tenant's index: a card for every item that is current and switched on. */
-
-/** One item of a server. */
+/** Identifies an item within a server. */
 export interface ItemRef {
   kind: CapabilityKind;
   key: string;
 }
 
-/** The items that changes are about, each once. */
+/** The items that the changes refer to, without duplicates. */
 export function slotsOf(changes: readonly { kind: CapabilityKind | "server"; key: string }[]): ItemRef[] {
   const slots = new Map<string, ItemRef>();
   for (const { kind, key } of changes) if (kind !== "server") slots.set(itemKey({ kind, key }), { kind, key });
   return [...slots.values()];
 }
 
-/** What a write hands to the log. `server` is the kind of a change to the server's own settings or header. */
+/** A change to be written to the change log. Kind `server` is a change of the server's config or header. */
 export interface NewChange {
   kind: CapabilityKind | "server";
   key: string;
@@ -98,5 +98,5 @@ export interface NewChange {
   reasons: Reason[];
 }
 
-/** How many changes of each class one write made. A removal counts as removed and as breaking. */
+/** Number of changes per class in one write. A removal counts as removed and as breaking. */
 export type ChangeCounts = Record<Classification, number>;

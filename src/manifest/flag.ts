@@ -1,11 +1,11 @@
-/** Something a reader should know about a capability that is not reason enough to refuse it. */
+/** A warning about a capability that is no reason to reject it. */
 export interface Flag {
   rule: string;
   path: string;
   message: string;
 }
 
-/** A flag with the id of the capability it is about; without one it is about the server as a whole. */
+/** A flag with the id of its capability. Without an id the flag is about the whole server. */
 export interface CapabilityFlag extends Flag {
   capability?: string;
 }

@@ -3,28 +3,28 @@ import type { ItemAnalysis } from "./describe.ts";
 import type { SectionName } from "./schema/manifest.ts";
 
 /**
- * Items that were valid before, with what was worked out about them. The same text under the same rules has the same
- * outcome, so a manifest in which one tool changed is work for one tool.
+ * Cache of items that passed validation before, with their analysis. The same text under the same rules gives the same
+ * result, so if one tool of a manifest changed, only that tool is processed again.
  */
 export interface ItemMemo {
   get(key: string): ItemAnalysis | undefined;
   set(key: string, item: ItemAnalysis, size: number): void;
 }
 
-/** The whole text, so that nobody can make one item pass for another. */
+/** The key is the whole text, so that no item can be passed off as another. */
 export function itemCacheKey(section: SectionName, item: unknown): string {
   return `${section} ${JSON.stringify(item)}`;
 }
 
-/** What an item takes in memory with its key, at most: a character is one byte or two. */
+/** Upper bound for the memory of an entry and its key: a character takes one or two bytes. */
 export function memoSize(key: string, { text, mentions, attributes, flags }: ItemAnalysis): number {
   const words = JSON.stringify([mentions, attributes, flags]);
   return 512 + 2 * (key.length + text.length + words.length);
 }
 
 /**
- * Items that this isolate found valid, with what it worked out about them. Each tenant has its own: how long a publish
- * takes must not tell one what another has.
+ * Items that this isolate found valid, with their analysis. Cached per tenant: otherwise the duration of a publish
+ * would reveal which items another tenant has.
  */
 export class ItemCache {
   readonly #items: BoundedCache<ItemAnalysis>;

@@ -3,15 +3,16 @@ import { misplacedJoiner } from "../kernel/characters.ts";
 export interface PoisonRule {
   rule: string;
   message: string;
-  /** Takes text in NFKC with its white space collapsed. */
+  /** Expects text in NFKC with white space collapsed. */
   matches: (text: string) => boolean;
-  /** An icon may well be an image inside a data: URI. */
+  /** Skips icons, which are often images in a data: URI. */
   exemptsIcons?: true;
 }
 
 /**
- * What poisoned descriptions look like. Flags for a reader, not a gate: they catch the careless, and silence proves
- * nothing. Repetitions are bounded or run over single words, so that time stays linear in the text.
+ * Patterns of poisoned descriptions. Matches are flags for readers, not a gate: they catch careless attempts, and the
+ * absence of a match proves nothing. Repetitions are bounded or cover single words, so that matching time stays linear
+ * in the text.
  */
 export const poisonRules: PoisonRule[] = [
   {
@@ -42,7 +43,7 @@ export const poisonRules: PoisonRule[] = [
     ),
   },
   {
-    // The bare prefix is how honest tools say which format they take.
+    // A prefix without content is allowed: legitimate tools use it to name the format they accept.
     rule: "data-uri",
     message: "The text holds a data: URI with content",
     exemptsIcons: true,
@@ -77,7 +78,10 @@ function anyOf(...patterns: RegExp[]): PoisonRule["matches"] {
   return (text) => patterns.some((pattern) => pattern.test(text));
 }
 
-/** Base64 mixes both cases and digits all the way; long words, hex, paths and identifiers lack one or are full of separators. */
+/**
+ * Base64 mixes upper case, lower case and digits throughout; long words, hex, paths and identifiers lack one of these
+ * or contain many separators.
+ */
 function looksEncoded(run: string): boolean {
   const share = (pattern: RegExp) => (run.match(pattern)?.length ?? 0) / run.length;
   return share(/[A-Z]/g) > 0.08 && share(/[a-z]/g) > 0.08 && share(/[0-9]/g) > 0.02 && share(/[+/_-]/g) < 0.12;

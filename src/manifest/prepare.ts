@@ -23,12 +23,12 @@ import {
 
 export type { Rejection };
 
-/** A capability ready to be stored, with what only the publish itself needs. */
+/** A capability ready to be stored, with the data that only the publish needs. */
 export interface PreparedCapability extends Omit<StoredCapability, "declared">, ItemAnalysis {}
 
 export interface PreparedManifest {
   digest: string;
-  /** About the manifest's own text, and about items beside each other. */
+  /** Flags about the header, and about tools whose names differ only in case. */
   flags: CapabilityFlag[];
   header: Record<string, unknown>;
   capabilities: PreparedCapability[];
@@ -37,7 +37,10 @@ export interface PreparedManifest {
 
 export interface PrepareOptions extends ValidateOptions, CountOptions {}
 
-/** Document → manifest: validated, normalised, scanned, digested and counted. Reports every bad item, not the first. */
+/**
+ * Document → manifest: validates, normalises, scans, digests, counts tokens. Reports all invalid items, not just the
+ * first.
+ */
 export async function prepareManifest(
   document: unknown,
   options: PrepareOptions,
@@ -45,7 +48,8 @@ export async function prepareManifest(
   if (!isObject(document)) return err(invalid([{ path: "", rule: "type", message: "a manifest is an object" }]));
 
   const { fields, items, rejected: misplaced } = splitManifest(document, options.server);
-  // A partial publish leaves a damaged part out; damage that is in no part of it, or a whole publish, cannot be mended.
+  // A partial publish omits damaged parts. It fails if the damage is outside all parts; a full publish fails with any
+  // damage.
   const named = Object.keys(fields).filter((key) => key.length < maxPathSegment);
   const parts = new Set([...named.map((key) => pointer("", key)), ...items.map(({ path }) => path)]);
   const unreadable = options.documentIssues.filter(({ path }) => !options.partial || !parts.has(partOf(path) ?? ""));
@@ -71,7 +75,7 @@ export async function prepareManifest(
   return ok({ digest, flags, header, capabilities, rejected });
 }
 
-/** The manifest without the items whose ids other servers hold, each of them reported as rejected. */
+/** The manifest without the items whose ids belong to other servers. Those items are added to `rejected`. */
 export async function withoutCollidingIds(
   manifest: PreparedManifest,
   collisions: readonly IdCollision[],
@@ -122,7 +126,7 @@ function twins(capabilities: readonly PreparedCapability[]): CapabilityFlag[] {
     .slice(0, flagsPerManifest);
 }
 
-/** Every part that was left out is named; when there are very many, with one reason each. */
+/** Names every rejected part; if there are more than 1,000, with one issue each. */
 function bounded(rejected: Rejection[]): Rejection[] {
   if (rejected.length <= 1_000) return rejected;
   return rejected.map((rejection) => ({ ...rejection, issues: rejection.issues.slice(0, 1) }));

@@ -14,7 +14,7 @@ export interface CapabilityText {
 const maxFlags = 20;
 const maxMentions = 50;
 
-/** What a reader should look at before trusting a capability. Paths are relative to it. */
+/** Flags that a reader should check before trusting a capability. Paths are relative to the capability. */
 export function scanCapability(capability: CapabilityText): Flag[] {
   const flags: Flag[] = [];
   const add = (flag: Flag) => {
@@ -25,7 +25,7 @@ export function scanCapability(capability: CapabilityText): Flag[] {
   const mismatch = annotationMismatch(capability);
   if (mismatch !== undefined) add(mismatch);
   for (const { text, node } of texts(capability.declared)) {
-    // Most strings are a plain word such as "type", in which no rule can find anything.
+    // Most strings are a plain word such as "type", which no rule can match.
     if (/^[A-Za-z0-9]{0,63}$/.test(text)) continue;
     const folded = text.normalize("NFKC").replace(/\s+/g, " ");
     const isIcon = text.startsWith("data:image/") && /^\/icons\/\d+\/src$/.test(pathOf(node, ""));
@@ -37,11 +37,11 @@ export function scanCapability(capability: CapabilityText): Flag[] {
   return flags;
 }
 
-/** Verbs that no tool which only reads carries in front, or at the end (`users.delete`). */
+/** Verbs that the name of a read-only tool neither starts nor ends with (`users.delete`). */
 const destructiveVerbs = new Set(
   "delete remove drop destroy purge erase wipe truncate uninstall revoke overwrite deprovision".split(" "),
 );
-/** Writes only where the verb leads: `get_update` and `list_create_options` read. */
+/** Verbs that mean a write only as the first word: `get_update` and `list_create_options` read. */
 const writingVerbs = new Set("create write update insert upsert rename upload modify edit".split(" "));
 
 function annotationMismatch({ name, declared }: CapabilityText): Flag | undefined {
@@ -55,7 +55,7 @@ function annotationMismatch({ name, declared }: CapabilityText): Flag | undefine
   return { rule: "annotation-mismatch", path: "/annotations/readOnlyHint", message };
 }
 
-/** Names of one server that differ only in case: a model, or a person, takes one for the other. */
+/** Flags names of one server that differ only in case, because models and people confuse them. */
 export function twinFlags(names: string[]): Map<string, Flag> {
   const flags = new Map<string, Flag>();
   for (const twins of Map.groupBy(new Set(names), (name) => name.toLowerCase()).values()) {
@@ -68,12 +68,13 @@ export function twinFlags(names: string[]): Map<string, Flag> {
   return flags;
 }
 
-/** Words in descriptions that may be another capability's name. Ordinary hyphenated words are among them. */
+/** Words in descriptions that may be another capability's name. Ordinary hyphenated words are included. */
 export function mentionedNames(declared: unknown): string[] {
   const names = new Set<string>();
   for (const { text, isKey, node } of texts(declared)) {
     if (isKey || node.segment !== "description") continue;
-    // Whole words first, then their shape: a pattern for the shape would look at a long word once per letter.
+    // Matches whole words first, then checks their shape: a pattern for the shape would rescan a long word from every
+    // letter.
     for (const [word, quoted] of text.matchAll(/`([\w./-]{4,128})`|[\w-]+/g)) {
       const name = quoted ?? word;
       if (quoted === undefined && (name.length > 128 || name.length < 4 || !hasParts(name))) continue;

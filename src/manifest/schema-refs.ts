@@ -9,9 +9,9 @@ interface Place {
   path: string;
 }
 
-/** A step to a schema that applies to the same value (`$ref`, `allOf` …), or to one inside it (`properties` …). */
+/** A step to a schema that applies to the same value (`$ref`, `allOf` …), or to a value inside it (`properties` …). */
 interface Step extends Place {
-  /** Where the step is written down. */
+  /** Path of the keyword or entry that makes the step. */
   from: string;
   inPlace: boolean;
 }
@@ -24,14 +24,15 @@ const subschemaKeywords = new Set([
   ...["items", "prefixItems", "additionalItems", "unevaluatedItems", "contains", "contentSchema"],
   ...["$defs", "definitions"],
 ]);
-/** The value is a map from any name to a schema; those names are not keywords. */
+/** Keywords whose value maps arbitrary names to schemas; those names are not keywords. */
 const schemaMapKeywords = new Set(
   "properties patternProperties dependentSchemas dependencies $defs definitions".split(" "),
 );
 
-/** A header name: `token` of RFC 9110, section 5.6.2. */
-
-/** What makes a JSON schema unusable: references that never arrive anywhere, and header names that are none. */
+/**
+ * Errors that make a JSON Schema unusable: references that only lead back to themselves, and header names that are not
+ * a `token` of RFC 9110, section 5.6.2.
+ */
 export function schemaIssues(schema: unknown, path: string): Issue[] {
   const issues: Issue[] = [];
   const { places, steps } = explore(schema, path);
@@ -47,7 +48,7 @@ export function schemaIssues(schema: unknown, path: string): Issue[] {
   return issues.slice(0, maxFound);
 }
 
-/** References that leave the document. They are never fetched, so nobody reviewed what is behind them. */
+/** Flags references to other documents. They are never fetched, so nobody reviewed their content. */
 export function schemaFlags(schema: unknown, path: string): Flag[] {
   const flags: Flag[] = [];
   const { places, names } = explore(schema, path);
@@ -63,8 +64,9 @@ export function schemaFlags(schema: unknown, path: string): Flag[] {
 }
 
 /**
- * Every schema of the document once, by keyword and by local reference, with the steps out of each. Data (`default`,
- * `enum` …) is not a schema. References resolve against the document; a nested `$id` only gives its schema a name.
+ * Visits every schema of the document once, by keyword and by local reference, and collects the steps out of each. Data
+ * (`default`, `enum` …) is not a schema. References resolve against the document; a nested `$id` only gives its schema
+ * a name.
  */
 function explore(schema: unknown, path: string) {
   const steps = new Map<Schema, Step[]>();
@@ -83,7 +85,7 @@ function explore(schema: unknown, path: string) {
   };
   const root: Place = { schema: isSchema(schema) ? schema : {}, path };
   visit(root);
-  // Grows while it runs: a reference may lead into a part of the document that no keyword reaches.
+  // `places` grows during the loop: a reference may lead to a part of the document that no keyword reaches.
   for (const place of places) {
     const ref = place.schema["$ref"];
     const target = typeof ref === "string" ? resolve(ref, root, names) : undefined;
@@ -136,7 +138,7 @@ function resolve(ref: string, root: Place, names: Map<string, Place>): Place | u
   return isSchema(value) ? { schema: value, path } : undefined;
 }
 
-/** Where walking on without entering the value comes back to a schema it is still in: depth first, without recursion. */
+/** Paths of in-place steps that lead back to a schema still being visited. Depth-first, without recursion. */
 function cycles(places: Place[], steps: Map<Schema, Step[]>): string[] {
   const found: string[] = [];
   const state = new Map<Schema, "open" | "done">();

@@ -1,7 +1,7 @@
 export interface CountOptions {
-  /** Counts of what is published already, by digest. Asked for once, if at all. */
+  /** Token counts of published capabilities, by digest. Called at most once per manifest. */
   knownTokens: () => Promise<ReadonlyMap<string, number>>;
-  /** As many characters are counted before anyone is asked: about as much work as asking is. */
+  /** Characters to count before `knownTokens` is called: counting them costs about as much as the call. */
   charactersBeforeLookup: number;
   loadTokenizer: () => Promise<CountTokens>;
   /** Lets other requests run between slices of counting. */
@@ -11,7 +11,7 @@ export interface CountOptions {
 /** About 20 ms of counting. */
 const sliceCharacters = 65_536;
 
-/** Counts the items of one manifest: in slices, and not again what somebody counted before. */
+/** Counts the tokens of one manifest's items, in slices, and reuses known counts. */
 export function tokenCounter(options: CountOptions): (digest: string, text: string) => Promise<number> {
   let known: ReadonlyMap<string, number> | undefined;
   let characters = 0;
@@ -31,15 +31,15 @@ export function tokenCounter(options: CountOptions): (digest: string, text: stri
 }
 
 /**
- * Token cost with the cl100k_base vocabulary. The tokenizer is large, so it is loaded on first use: reads never need
- * it, because the count is stored at publish.
+ * Counts tokens with the cl100k_base vocabulary. The tokenizer is large, so it is loaded on first use. Reads never need
+ * it, because counts are stored at publish.
  */
 export type CountTokens = (text: string) => number;
 
 /**
  * Byte-pair merging is quadratic in the length of one piece, and a piece is an unbroken run of letters, punctuation or
- * white space: 100 kB of one letter takes seconds. Longer runs are cut here, which shifts the count by at most a token
- * a cut and only in text no one writes by hand.
+ * white space: 100 kB of one letter takes seconds. Longer runs are cut, which changes the count by at most one token
+ * per cut, and only in text that nobody writes by hand.
  */
 const maxRunLength = 256;
 const longRun = new RegExp(
@@ -47,7 +47,7 @@ const longRun = new RegExp(
   "gu",
 );
 
-/** Whether what is counted here may differ from what the tokenizer says of the text in one piece. */
+/** True if the count may differ from the tokenizer's count of the uncut text. */
 export function hasLongRun(text: string): boolean {
   return text.search(longRun) !== -1;
 }
@@ -57,14 +57,14 @@ let loaded: CountTokens | undefined;
 export async function loadTokenizer(): Promise<CountTokens> {
   if (loaded === undefined) {
     const { countTokens } = await import("gpt-tokenizer/encoding/cl100k_base");
-    // Text such as <|endoftext|> in a description is counted as the characters it is.
+    // Special tokens such as <|endoftext|> in a description are counted as plain text.
     const options = { disallowedSpecial: new Set<string>() };
     loaded = (text) => boundedPieces(text).reduce((sum, piece) => sum + countTokens(piece, options), 0);
   }
   return loaded;
 }
 
-/** Cuts text inside over-long runs only; text without any comes back whole. */
+/** Cuts text only inside runs longer than `maxRunLength`. Text without such runs is returned whole. */
 export function boundedPieces(text: string): string[] {
   const pieces: string[] = [];
   let start = 0;

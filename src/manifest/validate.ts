@@ -12,9 +12,9 @@ import type { CapabilityKind } from "./schema/capability.ts";
 import { ManifestHeader, responseOnlyKeys, type SectionName, sectionNames, sections } from "./schema/manifest.ts";
 
 /**
- * The id of a capability that declares none: `{provider}.{server}.{name}`. Dots and anything unusual inside a part are
- * escaped as `~` and hex, so what follows the last dot is always the name. Kinds other than tools and operations carry
- * their kind in the last part, because a prompt may share its name with a tool.
+ * Default id of a capability: `{provider}.{server}.{name}`. Dots and other unusual characters within a part are escaped
+ * as `~` and hex, so the text after the last dot is always the name. For kinds other than tools and operations the kind
+ * precedes the name, because a prompt may share its name with a tool.
  */
 export function defaultCapabilityId(server: string, kind: CapabilityKind, key: string, provider?: string): string {
   const name = kind === "tool" || kind === "operation" ? escapePart(key) : `${kind}:${escapePart(key)}`;
@@ -29,35 +29,33 @@ function escapePart(part: string): string {
   );
 }
 
-/** Taking a manifest apart into its own fields and its items, and judging each part by the rules. */
-
-/** An item that a partial publish left out, and why. */
+/** A part of a manifest that failed validation, and why. */
 export interface Rejection {
   path: string;
   name?: string;
   issues: Issue[];
 }
 
-/** An item that passed. */
+/** An item that passed validation. */
 export interface ValidItem {
   section: SectionName;
   path: string;
   key: string;
   id: string;
   item: Record<string, unknown>;
-  /** Under which what is worked out about it may be kept, and what was. */
+  /** Key of the item in the analysis cache; `known` is the cached analysis. */
   itemCacheKey?: string;
   known?: ItemAnalysis;
 }
 
 export interface ValidateOptions {
   server: string;
-  /** Take the valid parts and report the rest, instead of all or nothing. */
+  /** Publish the valid parts and report the rest, instead of all or nothing. */
   partial: boolean;
   bounds: Bounds;
-  /** What the parser found that a value can no longer show: duplicate keys, lossy numbers. */
+  /** Parser findings that the parsed value no longer shows: duplicate keys, lossy numbers. */
   documentIssues: Issue[];
-  /** Items that were judged and described before by the same rules. */
+  /** Cache of items that were validated and analyzed before under the same rules. */
   memo?: ItemMemo;
 }
 
@@ -79,11 +77,11 @@ export function splitManifest(document: Record<string, unknown>, server: string)
     }
   }
   items.sort((a, b) => sectionNames.indexOf(a.section) - sectionNames.indexOf(b.section));
-  // From entries, because assigning a key such as __proto__ would not make a field of it.
+  // `fromEntries`, because assigning a key such as __proto__ would not create a field.
   return { fields: Object.fromEntries(fields), items, rejected };
 }
 
-/** What answers fill in for a server that declares nothing about itself is not a declaration when it comes back. */
+/** The `serverInfo` that responses add for a server that declares none. Ignored when published back. */
 export function defaultServerInfo(header: Record<string, unknown>, server: string): { name: string; version: string } {
   return { name: server, version: typeof header.version === "string" ? header.version : "" };
 }
@@ -94,7 +92,7 @@ function isDefaultServerInfo(value: unknown, document: Record<string, unknown>, 
   return value.name === name && value.version === version;
 }
 
-/** The manifest's own fields: all of them valid, or with a partial publish the ones that are. */
+/** Validates the header fields. Returns the valid fields and the rejected ones. */
 export function validateFields(fields: Record<string, unknown>, options: ValidateOptions) {
   const damage = Map.groupBy(options.documentIssues, ({ path }) => partOf(path) ?? "");
   const whole = Object.entries(fields).filter(([key]) => !damage.has(pointer("", key)));
@@ -107,7 +105,7 @@ export function validateFields(fields: Record<string, unknown>, options: Validat
   );
   const kept = whole.filter(([key, value]) => {
     const path = pointer("", key);
-    // One field at a time: a long list of faults in one must not hide those of the next.
+    // One field at a time: a long list of issues in one field must not hide the issues of the next.
     const issues = [...(violations.get(path) ?? []), ...characterIssues({ [key]: value }, "")];
     if (issues.length > 0) rejected.push(rejection(path, issues));
     return issues.length === 0;
@@ -129,7 +127,7 @@ export function validateItems(
   const seen = new Map<string, string>();
   const damage = Map.groupBy(options.documentIssues, (issue) => partOf(issue.path) ?? "");
   for (const { section, path, value } of items) {
-    // What the parser could not read for sure is not looked at any further.
+    // Items with parser findings are rejected without further validation.
     const damaged = damage.get(path);
     const text = damaged === undefined && options.memo !== undefined ? itemCacheKey(section, value) : undefined;
     const known = text === undefined ? undefined : options.memo?.get(text);
@@ -177,7 +175,7 @@ function capabilityId(server: string, section: SectionName, key: string, item: R
   return defaultCapabilityId(server, sections[section].kind, key, provider);
 }
 
-/** A few reasons say enough about one part, and keep the answer to a hostile document small. */
+/** Limits per rejected part: a few issues explain it, and the response to a hostile document stays small. */
 const keptReasons = 5;
 const keptPath = 256;
 
@@ -190,7 +188,10 @@ function clipped(path: string): string {
   return clip(path, keptPath);
 }
 
-/** The part of a manifest that a pointer lies in: `/tools/3` or a field such as `/title`; none for the whole. */
+/**
+ * The part of a manifest that contains the pointer: `/tools/3` or a field such as `/title`; undefined for the whole
+ * manifest or a whole section.
+ */
 export function partOf(path: string): string | undefined {
   const [, first, index] = path.split("/");
   if (first === undefined || first === "") return undefined;
@@ -202,7 +203,10 @@ function isSection(key: string): key is SectionName {
   return Object.hasOwn(sections, key);
 }
 
-/** Whether it is, as canonical JSON. That is no longer than any other JSON of it, and a character is at most 3 bytes. */
+/**
+ * True if the canonical JSON is larger than `bytes`. It is computed only if needed: canonical JSON is no longer than
+ * any other JSON of the value, and a character takes at most 3 bytes.
+ */
 function isLarger(value: unknown, bytes: number): boolean {
   return 3 * JSON.stringify(value).length > bytes && byteLength(canonicalJson(value)) > bytes;
 }

@@ -1,7 +1,7 @@
 import type { Operation } from "../http/operation.ts";
 import { inSession, lacking, sessionless } from "../sessions/operations.ts";
 
-/** Rollcall as an MCP server. */
+/** The MCP endpoint, and the registry's own tools and resources over plain HTTP. */
 export const mcpOperations: Record<string, Record<string, Operation>> = {
   "/mcp": {
     post: {

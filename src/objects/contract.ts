@@ -10,7 +10,7 @@ import type { SessionsTenant } from "../sessions/contract.ts";
 import type { SubscriptionsTenant } from "../subscriptions/contract.ts";
 import type { DirectoryChange } from "./directory/contract.ts";
 
-/** The RPC methods of a tenant's object: plain data in and out, results instead of exceptions. */
+/** RPC methods of a tenant's object. Arguments and results are plain data; failures are results, not exceptions. */
 export interface Tenant
   extends RegistryTenant,
     SearchTenant,
@@ -20,21 +20,21 @@ export interface Tenant
     OfficialTenant,
     HooksTenant,
     SubscriptionsTenant {
-  /** Sends the directory every server again, because it lost some of what it had. */
+  /** Sends every server to the directory again, because the directory has lost data. */
   resendToDirectory(): Promise<void>;
 }
 
-/** The RPC methods of the directory. */
+/** RPC methods of the directory. */
 export interface Directory extends RegistryDirectory, SearchDirectory, CatalogDirectory, OfficialDirectory {
-  /** Says of each change whether it was taken: one that is older than what is known here is not. */
+  /** Returns for each change whether it was accepted: false if the directory has a newer generation of the server. */
   update(changes: readonly DirectoryChange[]): Promise<boolean[]>;
 }
 
-/** Everything that a live stream can follow. */
+/** All subjects that a live stream can follow. */
 export type StreamSubject = LogSubject | ChosenSubject | ResourceSubject;
 
-/** The RPC methods of a caller's streams. */
+/** RPC methods of a caller's stream object. */
 export interface StreamRpc extends Streams<StreamSubject> {
-  /** A tenant says that it changed. It is not kept waiting for readers. */
+  /** Called by a tenant after a change. Returns without waiting for the readers of the streams. */
   notify(tenant: string): Promise<void>;
 }

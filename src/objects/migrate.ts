@@ -1,15 +1,15 @@
 import type { ObjectStorage } from "../kernel/platform/counted-storage.ts";
 
 /**
- * One change of an object's tables. Steps are only ever appended: a step that has run anywhere never changes. The first
- * one makes a table `meta` of keys and values, where the number of steps that have run is kept.
+ * One migration of an object's tables. Steps are only appended: a step that has run anywhere never changes. The first
+ * step creates the key-value table `meta`, which stores the number of steps that have run.
  */
 export interface Step {
-  /** SQL; several statements are fine. */
+  /** One or more SQL statements. */
   tables?: string;
   /**
-   * Works out rows from those that are there, by the code of the day: an index that is made another way, a new column.
-   * Runs after the tables of all steps, because the code knows only the tables of the last one.
+   * Computes rows from existing rows with the current code, such as a rebuilt index or a new column. Runs after the
+   * tables of all steps, because the current code only knows the newest tables.
    */
   fill?: (sql: SqlStorage) => void;
 }
@@ -18,15 +18,15 @@ export function isEmpty(sql: SqlStorage): boolean {
   return sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'meta'").toArray().length === 0;
 }
 
-/** Makes the tables of an object that has none. `facts` are the first rows of `meta`. */
+/** Creates the tables of an empty object. `facts` are the first rows of `meta`. */
 export function createTables(storage: ObjectStorage, steps: readonly Step[], facts: Record<string, string> = {}): void {
   run(storage, steps, 0, facts);
 }
 
-/** Brings the tables of an object up to date and says whether there was anything to do. */
+/** Runs the missing steps. Returns whether there were any. */
 export function migrate(storage: ObjectStorage, steps: readonly Step[]): boolean {
   const done = storage.sql.exec<{ value: number }>("SELECT value FROM meta WHERE key = 'steps'").toArray()[0]?.value;
-  // Code that runs on other tables than it knows would spoil them.
+  // Code that runs on tables of another version would corrupt them.
   if (done === undefined || done > steps.length) throw new Error(unreadable(done, steps.length));
   if (done === steps.length) return false;
   run(storage, steps, done, {});
@@ -49,7 +49,7 @@ function run(storage: ObjectStorage, steps: readonly Step[], done: number, facts
     for (const [key, value] of Object.entries({ ...facts, steps: steps.length })) {
       sql.exec("INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2", key, value);
     }
-    // Steps that fill the same rows fill them once.
+    // Steps that share a fill function run it once.
     for (const fill of new Set(due.flatMap(({ fill }) => fill ?? []))) fill(sql);
   });
 }

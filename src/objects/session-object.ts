@@ -10,8 +10,8 @@ import {
 import { activityWriteMs, deleteAt, isExpired, sessionIdleMs, trustMs } from "../sessions/lifetime.ts";
 
 /**
- * One session. Its own clock decides what is expired, so no caller's can revive or end it. Nothing is written until it
- * is opened, and nothing is left once it is over: an unknown id wakes an object that stays empty.
+ * One session. The object's clock decides expiry, so that no caller's clock can revive or end the session. Nothing is
+ * stored before `open` or after the end: an unknown id wakes an object that stays empty.
  */
 export class SessionObject extends DurableObject<Env> implements SessionStub {
   readonly #kv = countedValues(this.ctx.storage.kv);
@@ -24,14 +24,17 @@ export class SessionObject extends DurableObject<Env> implements SessionStub {
     return { lastActivity: now };
   }
 
-  /** The session if it lives and is the owner's. To anyone else it does not exist. Counts as a use. */
+  /**
+   * Returns the session if it is live and belongs to the owner, and counts as activity. For any other owner the session
+   * does not exist.
+   */
   async use(owner: SessionOwner): Promise<CheckedSession | undefined> {
     const found = this.#find(owner);
     const now = Date.now();
     if (found === undefined || isExpired(found.lastActivity, now)) return undefined;
     let { lastActivity } = found;
     if (now - lastActivity > activityWriteMs) {
-      // The alarm stays where it is and looks at the activity when it rings: one write a minute is enough.
+      // The alarm is not moved: it reads the last activity when it fires. One write a minute is enough.
       this.#kv.put("lastActivity", now);
       lastActivity = now;
     }
@@ -45,12 +48,14 @@ export class SessionObject extends DurableObject<Env> implements SessionStub {
     return alive;
   }
 
-  /** Hands the session over to whoever holds its resume token, alive or expired, and is gone itself. */
+  /**
+   * Returns the record and deletes the session if the resume token matches. Works for live and expired sessions, once.
+   */
   async redeemResumeToken(owner: SessionOwner, resumeHash: string): Promise<SessionRecord | undefined> {
     const found = this.#find(owner);
     if (found?.record.resume?.hash !== resumeHash) return undefined;
     if (Date.now() > deleteAt(found.record, found.lastActivity)) return undefined;
-    // Input gates keep a second one out until this is done, so a token is good once.
+    // Input gates block a concurrent call until this is done, so a token works only once.
     await this.ctx.storage.deleteAll();
     return found.record;
   }
@@ -71,7 +76,7 @@ export class SessionObject extends DurableObject<Env> implements SessionStub {
     return { record, lastActivity };
   }
 
-  /** A moment later than the last one it is still good at. */
+  /** Sets the alarm just after `lastMoment`, the last one at which the session is valid or can be resumed. */
   #wakeAt(lastMoment: number): void {
     void this.ctx.storage.setAlarm(lastMoment + 1);
   }

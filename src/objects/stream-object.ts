@@ -21,24 +21,27 @@ export function follow(interest: StreamSubject, tenantOf: (name: string) => Tena
   }
 }
 
-/** A watch outlives the stream it is for by this much at most, should the news of its end be lost. */
+/** A watch expires this long after its last stream, in case the tenant never receives the `unwatch`. */
 const watchSlackMs = 60_000;
 
-/** A tenant without a first write has nowhere to note who watches it, and is asked again after this. */
+/** A tenant without a first write has no tables to store a watcher in, so the watch is retried after this time. */
 const firstWriteMs = 2_000;
 
 /**
- * The live streams of one caller. Tenants tell it that something changed only while it watches them, and each stream
- * fetches what changed. Nothing is stored: when the last client leaves, the object can go.
+ * The live streams of one caller. Tenants notify this object of changes only while it watches them, and each stream
+ * then fetches the changes. Nothing is stored: when the last client disconnects, the object can be evicted.
  */
 export class StreamObject extends DurableObject<Env> implements StreamRpc {
-  /** Each with the session that it belongs to, if it does. */
+  /** Each stream with the session it belongs to, if any. */
   readonly #streams = new Map<LiveStream, string | undefined>();
   readonly #turns = new Map<string, Promise<void>>();
-  /** Tenants that had nothing written yet when they were asked. */
+  /** Tenants without a first write, for which a retry of the watch is pending. */
   readonly #unwritten = new Set<string>();
 
-  /** An RPC method that returns the stream hears when the client leaves; a response from `fetch` would not. */
+  /**
+   * An RPC method, because a stream returned over RPC is cancelled when the client disconnects; a response from `fetch`
+   * would not be.
+   */
   async open(
     { follows, lifetimeMs, session }: StreamOptions<StreamSubject>,
     maxStreams: number,
@@ -78,8 +81,9 @@ export class StreamObject extends DurableObject<Env> implements StreamRpc {
   }
 
   /**
-   * Has the tenant tell of its writes while a stream follows it, and no longer. One after the other, so that what is
-   * said last is what holds: a client that comes back at once must not lose its watch to the end of its last stream.
+   * Watches the tenant while a stream follows it, and unwatches it otherwise. Calls for a tenant run one after the
+   * other, so that the last one wins: a client that reconnects at once must not lose its watch to the end of its
+   * previous stream.
    */
   #settleTasks(tenant: string): Promise<void> {
     const turn = (this.#turns.get(tenant) ?? Promise.resolve()).then(() => this.#watch(tenant));
@@ -98,7 +102,7 @@ export class StreamObject extends DurableObject<Env> implements StreamRpc {
     if (streams.length === 0) return tenantOf(this.env, tenant, objectUsage).unwatch(id);
     const until = Math.max(...streams.map(({ endsAt }) => endsAt)) + watchSlackMs;
     const watched = await tenantOf(this.env, tenant, objectUsage).watch(id, until);
-    // Watching first and fetching after: what changes in between is fetched, and what comes later is told.
+    // Watch first, then fetch: changes made in between are fetched, and later ones are notified.
     if (watched) for (const stream of streams) this.ctx.waitUntil(stream.catchUp(tenant));
     else this.ctx.waitUntil(this.#watchLater(tenant));
   }

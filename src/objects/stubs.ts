@@ -3,21 +3,21 @@ import type { Usage } from "../kernel/platform/usage.ts";
 import type { SessionStub } from "../sessions/contract.ts";
 import type { Directory, StreamRpc, Tenant } from "./contract.ts";
 
-/** There is one directory for the whole deployment. */
+/** There is one directory per deployment. */
 export function directoryOf(env: Pick<Env, "DIRECTORY">, operations: Usage): Directory {
   const stub = env.DIRECTORY.get(env.DIRECTORY.idFromName("directory"));
   return countedStub(stub, operations) as unknown as Directory;
 }
 
-/** A session that no one has the id of yet. */
+/** A session object with a new id. */
 export function newSession(env: Pick<Env, "SESSIONS">, operations: Usage): { id: string; session: SessionStub } {
   const id = env.SESSIONS.newUniqueId();
   return { id: id.toString(), session: stubOf(env, id, operations) };
 }
 
 /**
- * The object of a session id. The platform signs the ids it makes, so one that was made up is undefined here and wakes
- * nothing.
+ * The object of a session id. The platform signs the ids it creates, so a forged id returns undefined and wakes no
+ * object.
  */
 export function sessionOf(env: Pick<Env, "SESSIONS">, id: string, operations: Usage): SessionStub | undefined {
   if (!/^[0-9a-f]{64}$/.test(id)) return undefined;
@@ -32,17 +32,17 @@ function stubOf(env: Pick<Env, "SESSIONS">, id: DurableObjectId, operations: Usa
   return countedStub(env.SESSIONS.get(id), operations) as unknown as SessionStub;
 }
 
-/** The streams of one caller live in one object, where they can be counted. */
+/** All streams of a caller live in one object, where they can be counted. */
 export function streamOf(env: Pick<Env, "STREAMS">, subject: string, operations: Usage): StreamRpc {
   return countedStub(env.STREAMS.get(env.STREAMS.idFromName(subject)), operations) as unknown as StreamRpc;
 }
 
-/** The object that asked to be told, by the id it gave. */
+/** The stream object that registered as a watcher, by the id it gave. */
 export function watcherOf(env: Pick<Env, "STREAMS">, id: string, operations: Usage): StreamRpc {
   return countedStub(env.STREAMS.get(env.STREAMS.idFromString(id)), operations) as unknown as StreamRpc;
 }
 
-/** The object of a tenant. Asking an unknown tenant wakes an object that stores nothing. */
+/** The object of a tenant. A call for an unknown tenant wakes an object that stores nothing. */
 export function tenantOf(env: Pick<Env, "TENANTS">, name: string, operations: Usage): Tenant {
   return countedStub(env.TENANTS.get(env.TENANTS.idFromName(name)), operations) as unknown as Tenant;
 }

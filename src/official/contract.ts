@@ -1,7 +1,7 @@
 import type { AsOf, DirectoryEntry, Writer, Written } from "../registry/contract.ts";
 import type { ServerJson, StatusUpdate, VersionStatus } from "./schema.ts";
 
-/** One version of a server as the official registry's API shows it, wherever it is kept. */
+/** One version of a server as the official registry's API shows it. Used by the tenant and the directory. */
 export interface ServerVersion {
   version: string;
   /** The server.json, as JSON text. */
@@ -12,13 +12,13 @@ export interface ServerVersion {
   publishedAt: string;
   updatedAt: string;
   isLatest: boolean;
-  /** Counts publications: a later one has a higher number. */
+  /** Order of publication: a later version has a higher number. */
   sequence: number;
   /** The tenant's generation at the version's last change. */
   generation: number;
 }
 
-/** What the tables of versions, a tenant's and the directory's, have in common. */
+/** Columns that the tenant's and the directory's version tables share. */
 export interface VersionRow extends Record<string, SqlStorageValue> {
   server: string;
   version: string;
@@ -58,29 +58,29 @@ export interface VersionOutcome {
   versions: ServerVersion[];
 }
 
-/** A published version, with the addresses that are its server's alone. */
+/** A published version with the remote URLs that no other server may use. */
 export interface PublicVersion extends ServerVersion {
   remotes: string[];
 }
 
-/** What a tenant tells of the versions of a server that is public, or was when it ended. */
+/** Versions that a tenant sends to the directory, of a server that is public or was public when it was deleted. */
 export interface PublicVersions {
-  /** Those that changed, a batch at a time. */
+  /** Changed versions, in batches. */
   changed: PublicVersion[];
-  /** The one that stands for a server without published ones. */
+  /** The version derived from settings and manifest; set if no published version is active or deprecated. */
   derived?: ServerVersion;
 }
 
-/** A version in an answer, with the server it belongs to where that is still there. */
+/** A version in a response, with the directory entry of its server if the server is public. */
 export interface ListedVersion extends ServerVersion {
   /** `tenant/name` */
   name: string;
   entry?: DirectoryEntry;
 }
 
-/** Which versions a list is of, and after which one it goes on. */
+/** Filter and start position of a list of versions. */
 export interface VersionQuery {
-  /** In lower case; part of the name or the description. */
+  /** Lower-case substring of the name or the description. */
   search?: string;
   updatedSince?: string;
   version?: string;
@@ -91,26 +91,26 @@ export interface VersionQuery {
 
 export interface TakenRemote {
   url: string;
-  /** Where it is public: of any other server nobody is told. */
+  /** Name of the holder if it is public; the name of a private server is not disclosed. */
   by?: string;
 }
 
-/** What the official API asks a tenant's object. */
+/** RPC methods that the official API needs of a TenantObject. */
 export interface OfficialTenant {
-  /** Adds a version that came as server.json, and makes its server where there is none. */
+  /** Adds a version from a server.json; creates the server if it does not exist. */
   publishVersion(writer: Writer, request: VersionRequest): Promise<Written<VersionOutcome>>;
-  /** All of the versions or none. */
+  /** Changes all selected versions or none; all versions of the server if `only` is undefined. */
   changeStatus(
     writer: Writer,
     name: string,
     only: string | undefined,
     update: StatusUpdate,
   ): Promise<Written<VersionOutcome>>;
-  /** What was published as server.json, in the order it was. */
+  /** Versions published as server.json, in order of publication. */
   versions(name: string): Promise<ServerVersion[]>;
 }
 
-/** What the official API asks the directory. */
+/** RPC methods that the official API needs of the directory. */
 export interface OfficialDirectory {
   /** Versions of public servers, in order of name and version. */
   listVersions(query: VersionQuery): Promise<AsOf<{ versions: ListedVersion[] }>>;

@@ -12,15 +12,15 @@ import {
   serverJsonSchemaUri,
 } from "./schema.ts";
 
-/** Stands where a server says no version that others could compare. */
+/** Version of a server that declares none, or an invalid one. */
 export const noVersion = "0.0.0";
 
-/** As much of a derived document as every list can carry. */
+/** Size limit of a derived document; optional fields beyond the limit are left out. */
 const maxCharacters = 65_536;
 
 /**
- * The server.json of a server that was registered here, worked out from its settings and its manifest's own fields. What
- * has no valid form there is left out: a client must be able to rely on every entry of a list.
+ * Derives the server.json of a server without published versions from its settings and its manifest's header. Leaves
+ * out fields without a valid form, because clients rely on every list entry being valid.
  */
 export function serverJsonOf(
   config: ServerConfig,
@@ -59,7 +59,7 @@ function versionOf({ version, serverInfo }: Record<string, unknown>): string {
   return said === undefined || said.length > 255 || isVersionRange(said) ? noVersion : said;
 }
 
-/** Sources that anyone may ask: with no credential, at a public address, without a key in it. */
+/** Sources that anyone may call: no credential, a public address, no secret in the URL. */
 function remotesOf({ sources = [] }: ServerConfig, isPublicAddress: (url: string) => boolean): Remote[] | undefined {
   const remotes = sources.flatMap(({ type, url, credential }) => {
     if (type === "stdio" || url === undefined || credential !== undefined) return [];
@@ -77,7 +77,7 @@ interface Schema {
   safeParse(value: unknown): { success: boolean };
 }
 
-/** The items that the schema takes; undefined where there are none. */
+/** The items that match the schema; undefined if there are none. */
 function valid(schema: Schema, items: unknown): unknown[] | undefined {
   const taken = Array.isArray(items) ? items.filter((item) => schema.safeParse(item).success) : [];
   return taken.length === 0 ? undefined : taken;

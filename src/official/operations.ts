@@ -1,6 +1,6 @@
 import { badBody, denied, notFound, type Operation, page } from "../http/operation.ts";
 
-/** The official registry's API under one of its two names. Failures are problem+json. */
+/** The official registry's API under one of its two prefixes. Errors are problem+json. */
 export function officialOperations(prefix: string, suffix: string): Record<string, Record<string, Operation>> {
   const one = `${prefix}/servers/{serverName}/versions/{version}`;
   const includeDeleted = { include_deleted: "`true` shows deleted versions too." };

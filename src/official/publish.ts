@@ -9,9 +9,9 @@ import type { OfficialDeps } from "./deps.ts";
 import { ServerJson, type StatusUpdate } from "./schema.ts";
 import { checkName, claimedUrls, placeOf, withoutForeignMeta } from "./server-json.ts";
 
-/** Publishing and judging a server.json, and the life of its versions afterwards. */
+/** Publishing and validating a server.json, and changing the status of its versions. */
 
-/** All that is wrong with a document. Schema rules first, then what only this registry asks. */
+/** All issues of a document: schema violations first, then rules of this registry. */
 export function serverJsonIssues(value: unknown): (Issue & { kind: "schema" | "semantic" })[] {
   const violations = zodIssues(ServerJson, value, "").map((issue) => ({ ...issue, kind: kindOf(issue) }));
   const characters = characterIssues(value, "").map((issue) => ({ ...issue, kind: "semantic" as const }));
@@ -22,7 +22,7 @@ export function serverJsonIssues(value: unknown): (Issue & { kind: "schema" | "s
   return [...violations, ...characters, ...place.map((issue) => ({ ...issue, kind: "semantic" as const }))];
 }
 
-/** Rules that a JSON Schema cannot say are about meaning. */
+/** Rules that JSON Schema cannot express count as semantic. */
 function kindOf({ rule }: Issue): "schema" | "semantic" {
   return rule === "custom" ? "semantic" : "schema";
 }
@@ -33,7 +33,7 @@ export function invalidServerJson(issues: readonly Issue[]): Failure {
   return failure("ErrorServerJsonInvalid", `The server.json is not valid${reason}`, { issues: issues.slice(0, 100) });
 }
 
-/** The document is valid, and the writer may write to its tenant. */
+/** Publishes a server.json. The caller has validated the document and checked the writer's permission. */
 export async function publishServerJson(
   services: OfficialDeps,
   writer: Writer,
@@ -52,12 +52,15 @@ export async function publishServerJson(
   return ok({ version, generation });
 }
 
-/** A version that comes back needs its remotes back, which another server may have taken since. */
+/**
+ * Changes the status of versions. A restored version must claim its remotes again, because another server may have
+ * claimed them meanwhile.
+ */
 export async function changeVersions(
   services: OfficialDeps,
   writer: Writer,
   server: string,
-  /** Of one version, or of all where none is named. */
+  /** One version; undefined for all. */
   only: string | undefined,
   update: StatusUpdate,
 ): Promise<Result<VersionOutcome, Failure>> {
@@ -74,7 +77,7 @@ export async function changeVersions(
   return changed;
 }
 
-/** Claims the addresses first, so that of two servers that want one at the same time only one goes on. */
+/** Claims the URLs before the write, so that of two concurrent publications with the same URL only one succeeds. */
 async function withClaimedRemotes(
   services: OfficialDeps,
   server: string,
@@ -87,7 +90,8 @@ async function withClaimedRemotes(
     return err(failure("ErrorRemoteTaken", message));
   }
   const written = await write();
-  // What was published is claimed for good once the directory hears of it; a write that was refused needs no claim.
+  // After a successful write the directory replaces the claims when it receives the version; a refused write releases
+  // them.
   if (!written.ok && urls.length > 0) {
     await services.directory().releaseClaims(server, urls);
   }

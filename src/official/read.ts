@@ -5,10 +5,10 @@ import { parseRfc3339 } from "../kernel/time.ts";
 import type { ListedVersion, VersionQuery } from "./contract.ts";
 import type { OfficialDeps } from "./deps.ts";
 
-/** What a list of versions is narrowed to. Everyone sees the same: what is public. */
+/** Filter of a list of versions. Every caller sees the same list: public servers only. */
 export type VersionFilter = Omit<VersionQuery, "after" | "limit">;
 
-/** A page of the versions of public servers: one question to the directory. */
+/** A page of the versions of public servers, in one call to the directory. */
 export function listOfficial(
   services: OfficialDeps,
   filter: VersionFilter,
@@ -52,10 +52,10 @@ function noServer(name: string): Failure {
   return failure("ErrorMCPServerNotFound", `Server not found: there is no public server ${name}`);
 }
 
-/** Times are compared as text, where a year of five digits would come before all of four. */
+/** Times are compared as text, and a five-digit year would sort before all four-digit years. */
 const lastTime = Date.UTC(9_999, 11, 31, 23, 59, 59, 999);
 
-/** An RFC 3339 time as the registry writes its own. */
+/** An RFC 3339 time in the format of stored times. */
 export function storedTime(value: string): string | undefined {
   const time = parseRfc3339(value);
   return time === undefined ? undefined : new Date(Math.min(time, lastTime)).toISOString();

@@ -1,7 +1,10 @@
 import type { DirectoryEntry } from "../registry/contract.ts";
 import type { ServerVersion } from "./contract.ts";
 
-/** A version as the official registry's API answers it. The first key of `_meta` takes no members but these. */
+/**
+ * A version in a response of the official registry's API. The official schema allows no other members under the first
+ * key of `_meta`.
+ */
 export interface ServerResponse {
   server: Record<string, unknown>;
   _meta: {
@@ -10,7 +13,7 @@ export interface ServerResponse {
   };
 }
 
-/** Our own data goes with the latest version alone: it is about what the server can do now. */
+/** Only the latest version includes Rollcall's own data, which describes the server's current capabilities. */
 export function serverResponse(version: ServerVersion & { entry?: DirectoryEntry }, origin: string): ServerResponse {
   const { document, status, statusMessage, statusChangedAt, publishedAt, updatedAt, isLatest, entry } = version;
   return {

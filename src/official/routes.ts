@@ -12,7 +12,7 @@ import { listOfficial, officialVersion, officialVersions, storedTime, type Versi
 import { serverResponse } from "./response.ts";
 import { OfficialName } from "./schema.ts";
 
-/** The official registry's API has two names; what is below them is the same. */
+/** The official registry's API has two prefixes with the same routes. */
 export const officialPrefixes = ["/v0.1", "/v0"] as const;
 
 const json = "application/json; charset=utf-8";
@@ -35,7 +35,7 @@ export async function sendWithEtag(
   return c.req.method === "GET" ? sendConditional(c, services, meta, respond) : respond();
 }
 
-/** Reading the official registry's API: everyone sees what is public. */
+/** Read routes of the official registry's API: every caller sees public servers only. */
 export function officialRoutes(app: App, services: OfficialDeps): void {
   for (const prefix of officialPrefixes) {
     app.get(`${prefix}/servers`, async (c) => {
@@ -101,7 +101,7 @@ export function officialRoutes(app: App, services: OfficialDeps): void {
   }
 }
 
-/** The name in a path, its slash written as %2F. What cannot be a name is the name of no server. */
+/** The server name from the path, with its slash written as %2F. An invalid name is a 404. */
 export function officialName(c: RequestContext): string {
   const name = c.req.param("serverName") ?? "";
   if (OfficialName.safeParse(name).success) return name;

@@ -2,18 +2,20 @@ import { z } from "zod";
 import { isObject } from "../kernel/json.ts";
 import { byteLength } from "../kernel/text.ts";
 
-/** The official registry's server.json. Unknown keys are kept: what was published comes back as it was. */
+/**
+ * Schema of the official registry's server.json. Unknown keys are kept, so that a document is returned as published.
+ */
 
 export const serverJsonSchemaUri = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 
-/** What a publisher may say under `_meta`; everything else there belongs to registries. */
+/** The only key of `_meta` that publishers may set; all others belong to registries. */
 export const publisherProvided = "io.modelcontextprotocol.registry/publisher-provided";
 
 const publisherBytes = 4_096;
 const versionForm =
   'must be one version: not "latest", and no range such as ^1.2.3, ~1.2.3, >=1.2.3, 1.x or 1.2.3 || 2.0.0';
 
-/** Whether a version stands for several: such a one can be neither published nor compared. */
+/** True if the text is a range or `latest`: neither can be published or compared. */
 export function isVersionRange(version: string): boolean {
   return (
     version.toLowerCase() === "latest" ||
@@ -22,7 +24,7 @@ export function isVersionRange(version: string): boolean {
   );
 }
 
-/** As many characters as a person counts, not as many units as they take in memory. */
+/** Length in Unicode code points, not UTF-16 units. */
 function characters(text: string): number {
   return Array.from(text).length;
 }
@@ -49,7 +51,7 @@ const SingleVersion = z
   .string()
   .min(1)
   .max(255)
-  // A URL cannot end in these.
+  // URL parsers remove these path segments.
   .refine((version) => version !== "." && version !== "..", { message: "must be a version" })
   .refine((version) => !isVersionRange(version), {
     error: ({ input }) => `${JSON.stringify(String(input).slice(0, 64))} ${versionForm}`,

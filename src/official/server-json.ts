@@ -3,13 +3,13 @@ import { serverPattern, tenantPattern } from "../kernel/names.ts";
 import type { Source } from "../registry/schema.ts";
 import { publisherProvided, type Remote, type ServerJson } from "./schema.ts";
 
-/** Where a server of that name lives here: the part before the slash is the tenant. */
+/** Splits an official name: the part before the slash is the tenant. */
 export function placeOf(name: string): { tenant: string; name: string } {
   const slash = name.indexOf("/");
   return { tenant: name.slice(0, slash), name: name.slice(slash + 1) };
 }
 
-/** Why a name that the official registry allows has no place here; undefined where it has. */
+/** Why a valid official name cannot be used in this registry; undefined if it can. */
 export function checkName(name: string): string | undefined {
   const place = placeOf(name);
   if (!tenantPattern.test(place.tenant)) {
@@ -21,7 +21,7 @@ export function checkName(name: string): string | undefined {
   return undefined;
 }
 
-/** The document as it is kept: all of it but what registries, not publishers, say under `_meta`. */
+/** The document to store: without the keys of `_meta` that belong to registries. */
 export function withoutForeignMeta(document: ServerJson): ServerJson {
   const kept = Object.entries(document).flatMap(([key, value]): [string, unknown][] => {
     if (key !== "_meta") return [[key, value]];
@@ -31,27 +31,27 @@ export function withoutForeignMeta(document: ServerJson): ServerJson {
   return Object.fromEntries(kept) as ServerJson;
 }
 
-/** What of a server.json is the manifest's own: all of it but its name, which is the server's. */
+/** The fields of a server.json that go into the manifest's header. */
 export function manifestFields(document: Record<string, unknown>): Record<string, unknown> {
   const { $schema: _, name: __, ...fields } = document;
   return fields;
 }
 
-/** Fields of a manifest that a server.json speaks for, whether it has them or not. */
+/** Header fields that a server.json replaces; a field that the document lacks is removed. */
 export const serverJsonFields: readonly string[] = [
   ...["title", "description", "version", "websiteUrl", "repository", "icons", "remotes", "packages", "_meta"],
 ];
 
 const sourcePrefix = "remote-";
 
-/** Tells sources that came with a server.json from those that were set by hand. */
+/** True for a source created from a server.json, by its id and missing credential; false for one set by the owner. */
 export function isRemoteSource({ id, credential }: Source): boolean {
   return id?.startsWith(sourcePrefix) === true && credential === undefined;
 }
 
 /**
- * The remotes that the registry can read by itself: those that need nothing filled in, at an address that it may ask.
- * A key in the address is not the registry's to use, only the client's.
+ * The remotes that the registry reads as sources: no variables or headers to fill in, an allowed address, and no secret
+ * in the URL, which is only for the client to use.
  */
 export function remoteSources(remotes: readonly Remote[] | undefined, mayAsk: (url: string) => boolean): Source[] {
   return (remotes ?? []).flatMap((remote, index) => {
@@ -69,15 +69,15 @@ function needsInput({ url, headers = [] }: Remote): boolean {
 }
 
 /**
- * Addresses that a server.json takes as its own: no other name may have them. One on the reader's own machine is
- * nobody's. A template is compared as it is written.
+ * Remote URLs that no other server may use. Loopback addresses are not claimed, as they differ per machine. Templates
+ * are compared as text.
  */
 export function claimedUrls(document: Pick<ServerJson, "remotes">): string[] {
   const urls = (document.remotes ?? []).map(({ url }) => (url.includes("{") ? url : address(url)));
   return [...new Set(urls)].filter((url) => !isLocal(url));
 }
 
-/** One spelling for what leads to the same place. */
+/** Normalizes a URL, so that equivalent spellings compare equal. */
 function address(written: string): string {
   const url = URL.parse(written);
   if (url === null) return written;

@@ -2,17 +2,17 @@ import compare from "semver/functions/compare.js";
 import parse from "semver/functions/parse.js";
 import type { VersionStatus } from "./schema.ts";
 
-/** What decides which of a server's versions is the latest. */
+/** The fields that decide which version is the latest. */
 export interface OrderedVersion {
   version: string;
   status: VersionStatus;
-  /** Counts publications: a later one has a higher number. */
+  /** Order of publication: a later version has a higher number. */
   sequence: number;
 }
 
 /**
- * One order over versions of every form, so that the latest does not depend on who is compared with whom first: semantic
- * versions by their rules and above all others, the rest by when they were published, and so are equal ones.
+ * A total order over versions, so that the latest does not depend on the order of comparison: semantic versions by
+ * precedence and above all others, the rest and ties by order of publication.
  */
 export function compareVersions(a: OrderedVersion, b: OrderedVersion): number {
   const [left, right] = [parse(a.version), parse(b.version)];
@@ -21,7 +21,7 @@ export function compareVersions(a: OrderedVersion, b: OrderedVersion): number {
   return left === null ? -1 : 1;
 }
 
-/** The highest that is not deleted; of a server that is deleted whole, the highest. */
+/** The highest version that is not deleted; if all are deleted, the highest. */
 export function latestOf<T extends OrderedVersion>(versions: readonly T[]): T | undefined {
   const present = versions.filter(({ status }) => status !== "deleted");
   const [first, ...others] = present.length > 0 ? present : versions;

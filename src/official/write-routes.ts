@@ -12,7 +12,7 @@ import { officialName, officialPrefixes, sendWithEtag } from "./routes.ts";
 import { OfficialName, type ServerJson, StatusUpdate } from "./schema.ts";
 import { placeOf } from "./server-json.ts";
 
-/** Publishing to the official registry's API, for tokens that hold the tenant before the slash. */
+/** Write routes of the official registry's API; the token must have the tenant before the slash. */
 export function officialWriteRoutes(app: App, services: OfficialDeps): void {
   const { bounds } = services.config;
 
@@ -21,7 +21,7 @@ export function officialWriteRoutes(app: App, services: OfficialDeps): void {
       const principal = await authenticate(c, services, "registry:publish");
       readQuery(c, []);
       const document = await readDocument(c, { bytes: bounds.serverJsonBytes, depth: bounds.depth });
-      // Permission comes before the rest of the document is looked at.
+      // Check permission before validating the rest of the document.
       const { name } = (document.value ?? {}) as { name?: unknown };
       const { success, data } = OfficialName.safeParse(name);
       const writer = success ? writerOf(principal, data) : undefined;
@@ -95,7 +95,7 @@ function writerOf(principal: Principal, name: string): Writer {
   return { tenant, subject: principal.subject };
 }
 
-/** Its object reads the remotes at once; this waits out of the caller's sight, to show here what was found. */
+/** The tenant's object reads the remotes at once. Waits for it in the background, to update this Worker's caches. */
 function readRemotes(c: RequestContext, services: OfficialDeps, { name, remotes = [] }: ServerJson): void {
   if (remotes.length > 0) c.executionCtx.waitUntil(refreshNow(services, placeOf(name), { anew: false }));
 }

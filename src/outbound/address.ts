@@ -1,14 +1,14 @@
 import { err, ok, type Result } from "../kernel/result.ts";
 
-/** What a deployment lets its own requests reach. */
+/** Which addresses outbound requests may reach. */
 export interface AddressPolicy {
-  /** The registry's own hosts, as `URL.host` spells them: asking itself would go round its own authorisation. */
+  /** The registry's own hosts, as in `URL.host`: a request to itself would bypass its own authorisation. */
   ownHosts: readonly string[];
-  /** For development and tests only: also lets http and any port through to this machine, and to nothing else. */
+  /** For development and tests only: also allows http and any port, but only to loopback addresses. */
   allowLoopback?: boolean;
 }
 
-/** Why an address is refused. Not for the outside: who can tell these apart has a map of what is inside. */
+/** Why an address is refused. Never shown to callers: the reasons would let them map the internal network. */
 export type AddressFault =
   | "malformed"
   | "too-long"
@@ -23,23 +23,24 @@ const maxAddressLength = 2_048;
 const maxHostLength = 253;
 
 /**
- * The one way an address is written: scheme, two slashes, an authority in ASCII, and no character that some parser
- * skips or reads as another. An internationalised name comes in its xn-- form.
+ * The only accepted syntax: scheme, two slashes, an authority, and no character that some parsers skip or read as
+ * another. The authority must be ASCII, which `checkAddress` verifies; internationalised names are written in xn--
+ * form.
  */
 const written = /^(?<scheme>[a-z][a-z0-9+.-]*):\/\/(?<authority>[^/?#\\]*)(?:[/?#][^\\\s\p{Cc}]*)?$/iu;
 
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Last labels that lead inside whoever asks: special use by RFC, or customary on private networks. */
+/** Last labels that resolve inside the local network: special-use names of RFCs, or customary on private networks. */
 const insideDomains = new Set([
   ...["localhost", "localdomain", "local", "internal", "intranet", "private", "lan", "home", "corp", "workgroup"],
   ...["arpa", "onion", "alt", "test", "invalid", "consul", "svc", "cluster"],
 ]);
 
 /**
- * Public names that stand for addresses inside. A list cannot be complete. What holds against the ones it misses, and
- * against a name that changes its mind after it was judged, is that TLS is always on: a service inside has no
- * certificate for a stranger's name.
+ * Public domains that resolve to private addresses. The list cannot be complete. Mandatory TLS stops the domains it
+ * misses, and names whose DNS record changes after the check: an internal service has no certificate for a foreign
+ * name.
  */
 const domainsResolvingToPrivate = [
   "nip.io",
@@ -52,7 +53,7 @@ const domainsResolvingToPrivate = [
   "metadata.goog",
 ];
 
-/** The URL that an address stands for, if the policy lets the registry ask it. Asks nobody: no DNS, no fetch. */
+/** Parses an address and checks it against the policy. No DNS, no fetch. */
 export function checkAddress(address: string, policy: AddressPolicy): Result<URL, AddressFault> {
   if (address.length > maxAddressLength) return err("too-long");
   const { scheme, authority } = written.exec(address)?.groups ?? {};
@@ -60,20 +61,20 @@ export function checkAddress(address: string, policy: AddressPolicy): Result<URL
   if (authority.includes("@")) return err("credentials");
   const url = URL.parse(address);
   if (url === null) return err("malformed");
-  // A host that only became ASCII, an address or a name by parsing is not what it looked like.
+  // If parsing changed the host (to ASCII, or to an IP address), the address is not what it looked like.
   const isPlain = authority.toLowerCase().replace(/:\d{1,5}$/, "") === url.hostname;
 
   if (policy.ownHosts.some((host) => host.toLowerCase() === url.host)) return err("own-host");
   if (policy.allowLoopback === true && isPlain && isLoopback(url)) return ok(url);
   if (url.protocol !== "https:") return err("scheme");
-  // The parser has turned every encoding of an IPv4 address into four decimal numbers.
+  // The URL parser normalises every encoding of an IPv4 address to four decimal numbers.
   if (url.hostname.startsWith("[") || /^[\d.]+$/.test(url.hostname)) return err("ip-literal");
   if (url.port !== "") return err("port");
   if (!isPlain) return err("malformed");
   return judgeName(url.hostname) ?? ok(url);
 }
 
-/** This machine, in the three spellings that developers use. */
+/** Loopback, in the three spellings that developers use. */
 export function isLoopback(url: URL): boolean {
   return /^https?:$/.test(url.protocol) && ["127.0.0.1", "[::1]", "localhost"].includes(url.hostname);
 }
@@ -81,8 +82,8 @@ export function isLoopback(url: URL): boolean {
 function judgeName(name: string): { ok: false; error: AddressFault } | undefined {
   if (name.length > maxHostLength) return err("too-long");
   const labels = name.split(".");
-  // A name without a dot is completed by the resolver's search list. The final dot of an absolute name is refused with
-  // it: a second spelling of every host would have to be thought of wherever hosts are compared.
+  // The resolver's search list completes a name without a dot. A name with a trailing dot is refused, too (its last
+  // label is empty): it would be a second spelling of the host, which every comparison of hosts would have to handle.
   if (labels.length < 2) return err("inside-name");
   if (!labels.every((part) => label.test(part))) return err("malformed");
   const isInside =

@@ -5,9 +5,9 @@ import type { TimeLimit } from "./time-limit.ts";
 type Bytes = ReadableStream<Uint8Array>;
 
 /**
- * The body of an answer, as far as its bounds reach. Bytes are counted after decompression, as 50 kB on the wire can be
- * 50 MB here. Past a bound the stream fails with a FetchError, and the connection is let go at once, not only when
- * somebody reads on: a body that nobody reads still ends with its time.
+ * Limits bytes and time of a response body. Bytes are counted after decompression, as 50 kB on the wire can be 50 MB
+ * decoded. At a limit the stream fails with a FetchError and the connection is released at once, not at the next read:
+ * the time limit also ends a body that nobody reads.
  */
 export function boundBody(source: Bytes, maxBytes: number, limit: TimeLimit): Bytes {
   const reader = source.getReader();
@@ -15,7 +15,7 @@ export function boundBody(source: Bytes, maxBytes: number, limit: TimeLimit): By
   const letGo = () => {
     limit.stop();
     limit.signal.removeEventListener("abort", timeIsUp);
-    // Not awaited: a hostile body may take its time to be cancelled, too.
+    // Not awaited: a hostile server may delay the cancellation, too.
     reader.cancel().catch(() => {});
   };
   let fail: (error: unknown) => void = () => {};
@@ -46,18 +46,18 @@ export function boundBody(source: Bytes, maxBytes: number, limit: TimeLimit): By
           controller.enqueue(value);
         } catch (error) {
           letGo();
-          // Changes nothing where time was up while this read waited: the stream has failed by then.
+          // No effect if the time limit ended the stream during this read: the stream has already failed.
           controller.error(error instanceof FetchError ? error : new FetchError("unreachable"));
         }
       },
       cancel: letGo,
     },
-    // Nothing is read ahead of who reads.
+    // No read-ahead.
     { highWaterMark: 0 },
   );
 }
 
-/** All the bytes of a bounded body. */
+/** Reads all bytes of a bounded body. */
 export async function readBounded(body: Bytes | null): Promise<Result<Uint8Array, FetchFailure>> {
   const chunks: Uint8Array[] = [];
   try {
@@ -68,7 +68,7 @@ export async function readBounded(body: Bytes | null): Promise<Result<Uint8Array
   return ok(new Uint8Array(await new Blob(chunks).arrayBuffer()));
 }
 
-/** Frees the connection of an answer that nobody will read. */
+/** Releases the connection of a response that nobody will read. */
 export function discard(body: Bytes | null | undefined): void {
   body?.cancel().catch(() => {});
 }

@@ -1,6 +1,6 @@
 /**
- * Every way out can fail, with words that are safe to show: they name no address, no header and nothing of what the
- * other side sent. Which rule refused an address is not said on purpose.
+ * Every way an outbound request can fail, with messages that are safe to show: they contain no address, no header and
+ * nothing from the remote response. They deliberately do not say which rule refused an address.
  */
 const messages = {
   refused: "The address is not one that the registry asks",
@@ -22,7 +22,7 @@ export function fetchFailure(kind: FetchFailureKind): FetchFailure {
   return { kind, message: messages[kind] };
 }
 
-/** The same, for where only an exception fits: inside a stream, and in the shape of the standard `fetch`. */
+/** A FetchFailure as an exception, for use inside a stream and in the interface of the standard `fetch`. */
 export class FetchError extends Error {
   readonly failure: FetchFailure;
 
@@ -33,7 +33,7 @@ export class FetchError extends Error {
   }
 }
 
-/** What broke: a failure of ours if it was one, and otherwise only that it broke, since others' words may tell much. */
+/** The failure of a FetchError; `unreachable` for any other error, as its message may reveal too much. */
 export function failureFrom(thrown: unknown): FetchFailure {
   return thrown instanceof FetchError ? thrown.failure : fetchFailure("unreachable");
 }

@@ -7,14 +7,14 @@ import { startTimeLimit, type TimeLimit, type TimeLimits } from "./time-limit.ts
 
 export interface GuardedRequest {
   method?: string;
-  /** All that is sent. Nothing of the request that the registry itself is answering is ever added. */
+  /** Nothing is added from the incoming request that the registry is handling. */
   headers?: HeadersInit;
-  /** Whole, so that it can be sent again after a redirect. */
+  /** Not a stream, so that it can be sent again after a redirect. */
   body?: string | Uint8Array;
-  /** `manual` hands a redirect to the caller as the answer. */
+  /** `manual` returns a redirect to the caller as the response. */
   redirect?: "follow" | "manual";
   patience?: TimeLimits;
-  /** Of the decoded body. */
+  /** Limit of the decoded body. */
   maxBytes?: number;
   signal?: AbortSignal | null;
 }
@@ -22,11 +22,11 @@ export interface GuardedRequest {
 export interface GuardedResponse {
   status: number;
   headers: Headers;
-  /** Where the answer came from, after redirects. */
+  /** The final URL, after redirects. */
   url: string;
-  /** Fails with a FetchError at its bounds. Read it or cancel it; otherwise it holds a connection until its time is up. */
+  /** Fails with a FetchError at its limits. Read or cancel it; otherwise it holds a connection until the time limit. */
   body: ReadableStream<Uint8Array> | null;
-  /** The whole body; to be called once, and instead of reading `body`. */
+  /** Reads the whole body. Call it once, and do not read `body` as well. */
   read(): Promise<Result<Uint8Array, FetchFailure>>;
 }
 
@@ -52,9 +52,9 @@ const defaultDeadlineMs = 10_000;
 const defaultMaxBytes = 8 * 1_024 * 1_024;
 
 /**
- * The one way out of the registry, for every address that somebody else wrote: sources, subscribers, redirects. It
- * judges each address before anything is sent, bounds time and bytes, and keeps credentials at the origin they are for.
- * On every failure the connection has been let go.
+ * The only fetch for addresses that others wrote: sources, subscribers, redirects. It checks each address before
+ * anything is sent, limits time and bytes, and sends credentials only to the origin they are for. On every failure the
+ * connection is released.
  */
 export function createGuardedFetch({ policy, fetch }: GuardedFetchOptions): GuardedFetch {
   return async (address, request = {}) => {
@@ -82,7 +82,7 @@ export function createGuardedFetch({ policy, fetch }: GuardedFetchOptions): Guar
   };
 }
 
-/** One request to one origin. The wait ends with its time even where a `fetch` does not heed its signal. */
+/** One request to one origin. The wait ends at the time limit even if `fetch` ignores its signal. */
 async function send(
   hop: Hop,
   fetch: GuardedFetchOptions["fetch"],
@@ -96,7 +96,7 @@ async function send(
     const { method, headers, body = null } = hop;
     const request = new Request(hop.url, { method, headers, body, redirect: "manual", signal: limit.signal });
     const answered = fetch(request);
-    // An answer that comes after all, when nobody waits for it any more.
+    // Discards a response that arrives after the time limit.
     answered.then(
       (response) => limit.signal.aborted && discard(response.body),
       () => {},
@@ -110,19 +110,19 @@ async function send(
   }
 }
 
-/** Where an answer sends its reader. A redirect without a target is an answer like any other, as for `fetch`. */
+/** Target of a redirect. A redirect without a `Location` is a normal response, as for `fetch`. */
 function redirectOf({ status, headers }: Response): string | undefined {
   return [301, 302, 303, 307, 308].includes(status) ? (headers.get("location") ?? undefined) : undefined;
 }
 
 /**
- * The next request of a redirect. What was to be written is sent on only by 307 and 308, and only within its origin:
- * one origin must not choose who else gets the body. The other codes would make a GET of it, as browsers do; here the
- * message would be lost without a word, and to an MCP server a GET means something else. So they are refused.
+ * The next request of a redirect. Requests other than GET and HEAD follow only 307 and 308, and only within their
+ * origin: an origin must not choose who else receives the body. For the other codes browsers send a GET instead; here
+ * the message would be lost silently, and to an MCP server a GET means something else. So they are refused.
  */
 function follow(hop: Hop, status: number, location: string, policy: AddressPolicy): Result<Hop, FetchFailure> {
   const target = URL.parse(location, hop.url.href);
-  // Only this machine may point to this machine, whatever the policy lets a person write.
+  // Only a loopback address may redirect to a loopback address, even if the policy allows loopback.
   const allowLoopback = policy.allowLoopback === true && isLoopback(hop.url);
   const judged = target && checkAddress(target.href, { ...policy, allowLoopback });
   if (!judged?.ok) return failed("refused");
@@ -139,7 +139,7 @@ function answer(
   maxBytes: number,
   limit: TimeLimit,
 ): Result<GuardedResponse, FetchFailure> {
-  // The announced length is no promise, but one that is too large already saves the reading.
+  // Content-Length is not trusted, but if it is already too large, the body need not be read.
   if (response.body !== null && Number(response.headers.get("content-length")) > maxBytes) {
     limit.stop();
     discard(response.body);

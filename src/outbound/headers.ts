@@ -1,20 +1,22 @@
 /**
- * Headers of one connection or of its framing, which the runtime writes itself. Accept-Encoding is one of them: the
- * runtime decodes only what it asked for. So are those that would say who stands behind the registry.
+ * Hop-by-hop and framing headers, which the runtime sets itself. Accept-Encoding is one of them: the runtime decodes
+ * only encodings that it requested. Also headers that would reveal the caller behind the registry.
  */
 const managedHeaders =
   /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect|accept-encoding|forwarded|via|x-forwarded-.*|x-real-ip|cf-.*|true-client-ip)$/;
 
 /**
- * What another origin may still be told after a redirect. A list of what is harmless, as credentials hide under any
- * name (Authorization, Cookie, X-API-Key, Mcp-Session-Id) and the one that was forgotten is the one that leaks.
+ * Headers that may be sent to another origin after a redirect. An allowlist, because credentials may have any name
+ * (Authorization, Cookie, X-API-Key, Mcp-Session-Id) and a denylist leaks the one it forgot.
  */
 const crossOriginSafeHeaders = new Set(["accept", "accept-language", "user-agent", "mcp-protocol-version"]);
 
-/** They speak of the bytes on the wire, or of a connection; what is handed on has been decoded. No cookies are kept. */
+/**
+ * Headers about the encoded bytes or the connection, which do not apply to the decoded body. Cookies are not stored.
+ */
 const notForReaders = ["content-encoding", "content-length", "transfer-encoding", "connection", "set-cookie"];
 
-/** Undefined where a name or value is none that HTTP can carry. What it was is not repeated: it may be a secret. */
+/** undefined if a name or value is not valid in HTTP. No error repeats the value: it may be a secret. */
 export function outboundHeaders(given: HeadersInit | undefined): Headers | undefined {
   try {
     return without(new Headers(given), (name) => managedHeaders.test(name));

@@ -4,12 +4,12 @@ import type { GuardedFetch, GuardedRequest } from "./guarded-fetch.ts";
 
 export type StandardFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** Statuses that a Response has no body with, not even an empty one. */
+/** Statuses with which a Response may not have a body, not even an empty one. */
 const bodiless = new Set([204, 205, 304]);
 
 /**
- * A guarded fetch in the shape of the standard one, for code that brings its own idea of requests. A failure rejects
- * with a FetchError; a caller's abort rejects with the caller's own reason, which such code looks for.
+ * A guarded fetch with the interface of the standard `fetch`, for libraries that make their own requests. A failure
+ * rejects with a FetchError; a caller's abort rejects with the caller's own reason, which such libraries check.
  */
 export function toStandardFetch(
   guardedFetch: GuardedFetch,
@@ -18,7 +18,7 @@ export function toStandardFetch(
   return async (input, init) => {
     const request = readRequest(input, init);
     const body = request.body === null ? {} : { body: new Uint8Array(await request.arrayBuffer()) };
-    // As it was written, where it was: the parser behind Request would smooth over what is to be judged.
+    // A string is passed as written: parsing it to a Request would normalise what the address check must see.
     const result = await guardedFetch(typeof input === "string" ? input : request.url, {
       ...bounds,
       ...body,
@@ -33,17 +33,17 @@ export function toStandardFetch(
     }
     const { status, headers, url, body: stream } = result.value;
     const isBodiless = bodiless.has(status);
-    // Some servers answer 999, which no Response can have as its status.
+    // Some servers answer 999; a Response accepts only 200 to 599.
     const isStandard = status >= 200 && status <= 599;
     if (isBodiless || !isStandard) discard(stream);
     if (!isStandard) throw new FetchError("unreachable");
     const response = new Response(isBodiless ? null : stream, { status, headers });
-    // A Response made by hand has no address, and relative links in it would lead nowhere.
+    // A constructed Response has no URL, so relative links in it could not be resolved.
     return Object.defineProperty(response, "url", { value: url });
   };
 }
 
-/** The runtime's own error would repeat the address or header that it does not like, and with it a password. */
+/** Hides the runtime's error, which repeats the invalid address or header and with it possibly a password. */
 function readRequest(input: string | URL | Request, init: RequestInit | undefined): Request {
   try {
     return new Request(input, init);

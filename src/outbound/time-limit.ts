@@ -1,21 +1,21 @@
 import { FetchError, type FetchFailureKind } from "./fetch-failure.ts";
 
 /**
- * How long an exchange may take: all of it, or each silence within it, or both. A stream that stays open has silences
- * only; what bounds it as a whole is then the number of its bytes.
+ * Time limits of an exchange: in total, per idle period, or both. A stream that stays open has an idle limit only; in
+ * total it is limited by its number of bytes.
  */
 export type TimeLimits = { deadlineMs: number; idleMs?: number } | { idleMs: number };
 
-/** The clock of one exchange, over all its redirects and the body. */
+/** Timers of one exchange, including its redirects and the body. */
 export interface TimeLimit {
-  /** Aborts with a FetchError when time is up or the caller gives up. */
+  /** Aborts with a FetchError at a time limit or when the caller aborts. */
   readonly signal: AbortSignal;
   /**
-   * Something arrived or was asked for: a silence is counted anew. A reader who asks for nothing is silent, too; the
-   * connection of a body that was forgotten is freed by this.
+   * Restarts the idle timer: data arrived or was requested. A reader that requests nothing counts as idle, too; this
+   * releases the connection of an abandoned body.
    */
   progress(): void;
-  /** The exchange is over: nothing is left behind that would run later. */
+  /** Ends the exchange: clears all timers and listeners. */
   stop(): void;
 }
 
@@ -28,7 +28,7 @@ export function startTimeLimit(patience: TimeLimits, caller?: AbortSignal | null
   };
   const timeIsUp = () => end("timeout");
   const giveUp = () => end("cancelled");
-  /** Starts a timer, if there is a time for it, and says how to stop it. */
+  /** Starts a timer, if a time is given, and returns the function that stops it. */
   const endAfter = (milliseconds: number | undefined): (() => void) => {
     if (milliseconds === undefined) return () => {};
     const timer = setTimeout(timeIsUp, milliseconds);

@@ -6,8 +6,8 @@ import type { Head } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
 
 /**
- * Why a principal may not read a server; undefined when it may. To someone outside the tenant, a private server and no
- * server look the same.
+ * The reason why a principal may not read a server, or undefined if it may. A caller outside the tenant gets the same
+ * failure for a private server as for one that does not exist.
  */
 export function checkReadable(principal: Principal, tenant: string, head: Head | undefined): Failure | undefined {
   const gone = head === undefined || head.deleted === true;
@@ -16,13 +16,13 @@ export function checkReadable(principal: Principal, tenant: string, head: Head |
   return failure(principal.anonymous ? "ErrorUnauthorized" : "ErrorTenantPermissionError");
 }
 
-/** How long an isolate remembers that a tenant exists, or does not. */
+/** How long an isolate caches that a tenant exists, or that it does not. */
 const knownMs = 60_000;
 const unknownMs = 2_000;
 
 /**
- * Turns an outsider away from a tenant that no one has ever published to, before anything is woken or made for it. To
- * them it looks like any tenant that is not theirs.
+ * Rejects a caller outside the tenant if nothing was ever published to the tenant, before an object is woken or created
+ * for it. The failure is the same as for an existing tenant that the caller is no member of.
  */
 export async function checkTenantExists(
   services: RegistryDeps,
@@ -33,7 +33,7 @@ export async function checkTenantExists(
   return checkMember(principal, tenant);
 }
 
-/** Whether a tenant has, or ever had, a server. */
+/** True if the tenant has or ever had a server. */
 export async function tenantExists(services: RegistryDeps, tenant: string): Promise<boolean> {
   const now = services.now();
   let known = services.knownTenants.get(tenant);
@@ -45,13 +45,16 @@ export async function tenantExists(services: RegistryDeps, tenant: string): Prom
   return known.exists;
 }
 
-/** Why a principal may not see what is the tenant's alone, however public its servers are: its log and its past. */
+/**
+ * The reason why a principal may not read data reserved to members, even of public servers: the change log and the
+ * revisions.
+ */
 export function checkMember(principal: Principal, tenant: string): Failure | undefined {
   if (isMember(principal, tenant)) return undefined;
   return failure(principal.anonymous ? "ErrorUnauthorized" : "ErrorTenantPermissionError");
 }
 
-/** The head, if the principal may read the server it belongs to. */
+/** The head, if the principal may read its server. `absent` is the failure code for a server that does not exist. */
 export function requireReadable(
   principal: Principal,
   tenant: string,
@@ -60,7 +63,7 @@ export function requireReadable(
   absent: FailureCode = "ErrorMCPServerNotFound",
 ): Result<Head, Failure> {
   const error = checkReadable(principal, tenant, resolved.head);
-  // Permission first: someone outside the tenant learns nothing of its generation.
+  // Permission first: a caller outside the tenant must not learn the tenant's generation.
   if (error !== undefined && error.code !== "ErrorMCPServerNotFound") return err(error);
   const behind = checkMinGeneration(minGeneration, resolved.asOf);
   if (behind !== undefined) return err(behind);
@@ -68,7 +71,7 @@ export function requireReadable(
   return ok(resolved.head);
 }
 
-/** The tenant is behind what the caller asked to see: it names a generation that does not exist yet. */
+/** ErrorGenerationAhead if the tenant has not reached the generation that the caller requires. */
 export function checkMinGeneration(wanted: number, generation: number): Failure | undefined {
   if (generation >= wanted) return undefined;
   const message = `The tenant is at generation ${generation}, not yet at ${wanted}`;

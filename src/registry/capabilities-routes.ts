@@ -15,8 +15,8 @@ import type { View } from "./views/view.ts";
 import { authorizeWrite, effectiveBy, writeMeta } from "./write.ts";
 
 /**
- * One view of one server: authorise, resolve the head, compare tags, send bytes. What was answered from memory is kept
- * whole, and from then on need not come here.
+ * Sends one view of one server: authenticate, resolve the head, compare ETags, send bytes. A response served from
+ * memory is stored in the response cache, which answers the next requests without this function.
  */
 export async function readView(c: RequestContext, services: RegistryDeps, view: View): Promise<Response> {
   const ref = serverRef(c);
@@ -27,7 +27,8 @@ export async function readView(c: RequestContext, services: RegistryDeps, view: 
   const resolved = remembered ?? unwrap(await resolveHead(services, principal, ref, freshness));
   const head = unwrap(requireReadable(principal, ref.tenant, resolved, freshness.minGeneration));
 
-  // What has to be looked at anew, or was not in memory, is not kept.
+  // Store only responses served from memory, and none of a server that was never introspected: each read of it may
+  // trigger a refresh.
   const keep = (body: Uint8Array | undefined, meta: ResponseMeta) => {
     if (remembered === undefined || meta.source !== "memory" || neverIntrospected(head)) return;
     const holds = () => services.heads.peek(ref, allowCached) === remembered;
@@ -46,7 +47,7 @@ export async function readView(c: RequestContext, services: RegistryDeps, view: 
 
 const path = "/api/mcp/capabilities/:tenant/:name";
 
-/** What a server can do: read it, publish it, switch items on and off. */
+/** Read and publish the capabilities of a server, and switch items on and off. */
 export function capabilitiesRoutes(app: App, services: RegistryDeps): void {
   const { bounds } = services.config;
 
@@ -87,14 +88,14 @@ export function capabilitiesRoutes(app: App, services: RegistryDeps): void {
   });
 }
 
-/** The `capabilities://` views: of every server, and of the registry itself. */
+/** The `capabilities://` views of a server. */
 export function viewsRoutes(app: App, services: RegistryDeps): void {
   app.get("/api/mcp/capabilities/:tenant/:name/:view", async (c) => {
     const view = unwrap(findView(c.req.param("view")));
     try {
       return await readView(c, services, view);
     } catch (error) {
-      // What goes wrong in making a view has a name of its own.
+      // An internal error while rendering a view is reported as `server_error`.
       if (error instanceof RequestFailed && error.failure.code !== "ErrorInternalServer") throw error;
       if (error instanceof RequestFailed) throw new RequestFailed(failure("server_error", error.failure.message));
       throw error;

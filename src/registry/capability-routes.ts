@@ -11,7 +11,7 @@ const path = "/api/capabilities/:tenant/:capabilityId";
 const formats = { json: "application/json", yaml: "application/yaml", rtfs: "application/rtfs" } as const;
 type Format = keyof typeof formats;
 
-/** One capability of any kind, by its id. Public ones need no token. */
+/** Reads one capability of any kind by its id. Capabilities of public servers need no token. */
 export function capabilityRoutes(app: App, services: RegistryDeps): void {
   app.get(path, async (c) => {
     const tenant = tenantName(c.req.param("tenant"));
@@ -43,7 +43,7 @@ export function capabilityRoutes(app: App, services: RegistryDeps): void {
   });
 }
 
-/** `?format=` wins over `Accept`; anything else that is asked for gets JSON. */
+/** `?format=` wins over `Accept`; any other `Accept` gets JSON. */
 function formatOf(c: RequestContext, wanted: string | undefined): Format {
   if (wanted !== undefined) {
     if (Object.hasOwn(formats, wanted)) return wanted as Format;
@@ -60,7 +60,7 @@ function layoutOf(wanted: string | undefined): "hierarchical" | "flat" {
   throw requestError("ErrorBadRequest", "layout must be hierarchical or flat");
 }
 
-/** The old layout: metadata as one level of keys joined with `_`. */
+/** The legacy layout: metadata as one level of keys joined with `_`. */
 function flatLayout({ metadata, ...document }: Record<string, unknown>): Record<string, unknown> {
   const { flat, collisions } = flatten((metadata ?? {}) as Record<string, unknown>);
   const flattened: Record<string, unknown> = { ...document, metadata: flat };

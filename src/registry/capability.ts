@@ -8,12 +8,12 @@ import type { Head } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
 import type { CapabilityDocument } from "./views/capability.ts";
 
-/** What a capability's document can be written as besides JSON. */
+/** Formats of a capability document besides JSON. */
 export type TextFormat = "yaml" | "rtfs";
 
 export interface CapabilityText {
   text: string;
-  /** What the notation has no words for: pointers from a list with this capability alone. */
+  /** JSON pointers to values that the format cannot express, relative to a list with only this capability. */
   losses: string[];
 }
 
@@ -22,7 +22,7 @@ export function capabilityText(format: TextFormat, document: Record<string, unkn
   return printRtfs([rtfsOf(document)]);
 }
 
-/** What RTFS has a place for: the registry's own additions are left out. */
+/** The fields that RTFS can express: the registry's own additions are removed. */
 function rtfsOf({ kind: _, registry: __, runtime: ___, ...document }: Record<string, unknown>): RtfsCapability {
   return document as unknown as RtfsCapability;
 }
@@ -32,7 +32,7 @@ export interface FoundCapability extends CapabilityDocument {
   generation: number;
 }
 
-/** A current capability of a tenant, by its id, while it is switched on. */
+/** Finds a current capability of a tenant by its id. A switched-off capability is not found. */
 export async function readCapability(
   services: RegistryDeps,
   principal: Principal,

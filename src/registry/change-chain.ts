@@ -3,32 +3,32 @@ import { err, ok, type Result } from "../kernel/result.ts";
 import type { Classification, Reason } from "../manifest/classify/classify.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
 
-/** The end of a log: its newest entry, or before the first one sequence 0 and the genesis value. */
+/** Sequence and hash of the newest log entry; sequence 0 and the genesis value if the log is empty. */
 export type LogHead = Pick<ChainedChange, "sequence" | "hash">;
 
-/** Stands before the first entry of a log, and says whose log it is. */
+/** The `previous` value of the first entry of a tenant's log. */
 export function genesisOf(tenant: string): string {
   return `genesis:${tenant}`;
 }
 
 /**
- * `sha256-` and hex of the canonical form of an entry as it is shown, which is everything but the hash itself.
- * Synchronous, because an entry is written inside a transaction that cannot wait.
+ * `sha256-` and hex of the canonical JSON of an entry as readers see it, without the hash itself. Synchronous, because
+ * an entry is written inside a synchronous transaction.
  */
 export function chainHash(entry: Omit<ChainedChange, "hash">): string {
   return digestOfTextSync(canonicalJson(entry));
 }
 
-/** The change as the next entry after the one with that hash. */
+/** Links a change to the entry whose hash is `previous`. */
 export function chained(change: Change, previous: string): ChainedChange {
   const entry = { ...change, previous };
   return { ...entry, hash: chainHash(entry) };
 }
 
 /**
- * Whether each entry has its own hash and follows the one before it. `anchor` is what the first must follow: the genesis
- * value, or a hash that was seen earlier; without it the first is taken at its word. Answers the hash that the next page
- * must follow, or the sequence number of the first entry that does not fit.
+ * Checks that every entry has the correct hash and follows the entry before it. The first entry must follow `anchor`:
+ * the genesis value, or a hash known from before. Without `anchor`, the `previous` of the first entry is not checked.
+ * Returns the hash that the next page must follow, or the sequence number of the first invalid entry.
  */
 export function verifyChain(
   entries: Iterable<ChainedChange>,
@@ -44,7 +44,9 @@ export function verifyChain(
   return ok(last);
 }
 
-/** Undefined for what has no canonical form, half of a surrogate pair for one: nothing like it is written here. */
+/**
+ * undefined for an entry without a canonical form, such as one with a lone surrogate: the registry never writes one.
+ */
 function hashOf(entry: Omit<ChainedChange, "hash">): string | undefined {
   try {
     return chainHash(entry);
@@ -53,7 +55,7 @@ function hashOf(entry: Omit<ChainedChange, "hash">): string | undefined {
   }
 }
 
-/** One entry of a tenant's ordered log. */
+/** One entry of a tenant's change log. */
 export interface Change {
   sequence: number;
   generation: number;
@@ -68,7 +70,7 @@ export interface Change {
   reasons: Reason[];
 }
 
-/** An entry that cannot be rewritten without showing: its hash covers all of it and the hash of the one before. */
+/** A tamper-evident entry: its hash covers the entry and the hash of the entry before it. */
 export interface ChainedChange extends Change {
   previous: string;
   hash: string;

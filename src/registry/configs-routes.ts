@@ -16,7 +16,7 @@ import { authorizeWrite, effectiveBy, writeMeta, writerOf } from "./write.ts";
 const listPath = "/api/mcp/configs";
 const onePath = "/api/mcp/configs/:tenant/:name";
 
-/** Servers and their settings. */
+/** List, create, read, replace and delete servers and their configs. */
 export function configsRoutes(app: App, services: RegistryDeps): void {
   app.get(listPath, async (c) => {
     const principal = await authenticate(c, services, "registry:read");
@@ -35,7 +35,8 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
     const page = unwrap(await listServers(services, principal, list, readPageRequest(query)));
     throwIf(checkMinGeneration(minGeneration, page.generation));
     const meta = { message: "MCP server list retrieved successfully", source: "object" as const };
-    // Across tenants there is no tenant's generation to speak of; the one in the page only orders its pages.
+    // A list across tenants has no tenant generation; the page's own is the directory's and only detects changes
+    // between pages.
     return sendData(c, services, page, sole === undefined ? meta : { ...meta, generation: page.generation });
   });
 
@@ -67,7 +68,7 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
     const meta = { etag: etagOf(entry.head, "config"), generation, source: "object" as const };
     return sendConditional(c, services, meta, async () => {
       const message = "MCP server information retrieved successfully";
-      // Sources, policy and whatever else is in a config are the tenant's own business.
+      // Sources, policy and the rest of the config are visible to members only.
       if (!isMember(principal, ref.tenant)) return sendData(c, services, summaryOf(entry), { ...meta, message });
       const hasSources = entry.head.sources !== undefined;
       const sources = hasSources ? await services.tenant(ref.tenant).sources(ref.name) : undefined;
@@ -94,7 +95,7 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
   });
 }
 
-/** Names that answers add to a config and a write ignores. */
+/** Keys that responses add to a config; a write ignores them. */
 const answerKeys = ["createdAt", "updatedAt", "registry", "generation", "effectiveBy"];
 
 function shown({ config, head, summary, createdAt, updatedAt }: ServerEntry, sources: SourceDetail[] | undefined) {
@@ -109,14 +110,19 @@ function shown({ config, head, summary, createdAt, updatedAt }: ServerEntry, sou
   };
 }
 
-/** Its object reads new sources at once; this waits for it out of the caller's sight, to show here what was found. */
+/**
+ * The tenant's object reads new sources at once. This waits for that refresh in the background, to put the resulting
+ * head into the caches of this data centre.
+ */
 function readSources(c: RequestContext, services: RegistryDeps, { tenant, name, sources }: ServerConfig): void {
   if (sources !== undefined && sources.length > 0) {
     c.executionCtx.waitUntil(refreshNow(services, { tenant, name }, { anew: false }));
   }
 }
 
-/** The config in a body, and who is writing it. Permission comes before the rest of the document is looked at. */
+/**
+ * The config in the request body, and its writer. Permission is checked before the rest of the document is validated.
+ */
 async function submitted(c: RequestContext, services: RegistryDeps): Promise<{ config: ServerConfig; writer: Writer }> {
   const principal = await authenticate(c, services, "registry:publish");
   readQuery(c, []);

@@ -9,94 +9,106 @@ import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { StoredCapability } from "../manifest/stored.ts";
 import type { ServerConfig, ServerStatus, Visibility } from "./schema.ts";
 
-/** What asking a source last found: not asked yet, readable, wanting a credential, something else, or nothing. */
+/**
+ * Result of the last read of a source: not read yet, readable, credential required, not an MCP server, or no response.
+ */
 export type ProbeState = "pending" | "live" | "gated" | "not-mcp" | "unreachable";
 
-/** An upstream that a server's capabilities are read from, as readers of the server see it. */
+/** An upstream from which a server's capabilities are read, as readers of the server see it. */
 export interface SourceStatus {
   id: string;
   status: ProbeState;
-  /** When the status became what it is. */
+  /** When the status last changed. */
   since: string;
   lastSynced?: string;
-  /** Why it could not be read the last time, in a word. */
+  /** Code of the reason why the last read failed. */
   error?: string;
 }
 
-/** The mutable pointer tenant/name → digest, with all that moves without the declared content changing. */
+/**
+ * The mutable pointer tenant/name → digest, with the overlay: everything that changes without the declared content
+ * changing.
+ */
 export interface Head {
   tenant: string;
   name: string;
-  /** Absent until something is published. */
+  /** Absent until a manifest is published. */
   digest?: string;
   visibility: Visibility;
   status: ServerStatus;
-  /** The tenant's generation at this server's own last change. */
+  /** The tenant's generation at the last change of this server. */
   generation: number;
   /** The tenant's generation at which the object confirmed this head. */
   asOf: number;
-  /** Counts changes of the overlay; part of every ETag. */
+  /** Number of overlay changes; part of every ETag. */
   overlay: number;
   lastSynced?: string;
   disabled: { kind: CapabilityKind; key: string }[];
-  /** What depends on more than content: the server's past and its neighbours. What content shows is with the content. */
+  /**
+   * Flags of the manifest as a whole, and flags that depend on the server's history or on the tenant's other servers.
+   * Flags about the content of one capability are stored with the capability.
+   */
   flags: CapabilityFlag[];
-  /** Where the server's capabilities are read from; absent for a server that only publishes. */
+  /** Absent if the server has no sources that the registry reads. */
   sources?: SourceStatus[];
-  /** What was odd about the last reading. */
+  /** Warnings of the last read of the sources. */
   warnings?: string[];
-  /** A tombstone: the server was deleted at this generation. */
+  /** A tombstone: the server was deleted at this head's generation. */
   deleted?: true;
 }
 
 /**
- * Whether `a` may follow `b` as what a reader is shown. Generations order a server's own changes; asOf orders
+ * True if a reader who has seen `b` may be shown `a`. `generation` orders the changes of a server; `asOf` orders
  * confirmations of the same state.
  */
 export function isAtLeastAsNew(a: Pick<Head, "generation" | "asOf">, b: Pick<Head, "generation" | "asOf">): boolean {
   return a.generation > b.generation || (a.generation === b.generation && a.asOf >= b.asOf);
 }
 
-/** Who writes, and what they require of the server they change. */
+/** The author of a write, and the precondition on the server. */
 export interface Writer {
   tenant: string;
   subject: string;
   precondition?: Precondition;
 }
 
-/** A write's outcome with the head it left behind. */
+/** The outcome of a write with the resulting head. */
 export type Written<T> = Result<T & { head: Head }, Failure>;
 
-/** An answer with the tenant's generation at which it was true. */
+/** A result with the tenant's generation at which it was read. */
 export type AsOf<T> = T & { generation: number };
 
-/** How an upstream speaks. The last two share the `initialize` handshake of the revisions up to 2025-11-25. */
+/**
+ * MCP protocol variant of an upstream. The last two share the `initialize` handshake of the revisions up to 2025-11-25.
+ */
 export type Era = "2026-07-28" | "2025-streamable" | "sse";
 
-/** What one reading found out about how to speak, kept for the next, so that it costs no detection. */
+/** The protocol variant that one read detected, stored so that the next read skips detection. */
 export interface RememberedEra {
   era: Era;
-  /** When it was found out, in milliseconds. */
+  /** Time of detection, in epoch milliseconds. */
   at: number;
   /**
-   * What `server/discover` answered, usable as long as its own `ttlMs` says. It was given to one credential: forget it
-   * when the source's address or credential changes.
+   * The result of `server/discover`, valid for its own `ttlMs`. It was sent to one credential: discard it when the
+   * source's URL or credential changes.
    */
   discover?: Record<string, unknown>;
 }
 
-/** What became of one look at a server's sources. */
+/** Result of one refresh of a server's sources. */
 export interface Refreshed {
   outcome: "applied" | "unchanged" | "failed";
   generation: number;
   digest?: string;
   head: Head;
-  /** Why each source that could not be read could not. */
+  /** The sources that could not be read, with reasons. */
   failures: { id: string; reason: string; message: string }[];
   warnings: string[];
 }
 
-/** How a look at a server's sources ended without anything to put down. */
+/**
+ * Why a refresh stored nothing: the server has no sources, or it was deleted or its sources changed during the refresh.
+ */
 export type RefreshSkipped = "no-sources" | "superseded";
 
 export interface PublishRequest {
@@ -105,7 +117,10 @@ export interface PublishRequest {
   at: string;
   manifest: Omit<PreparedManifest, "rejected">;
   precondition?: Precondition;
-  /** Says what a server can do of which only its version was known: nobody has reviewed anything yet. */
+  /**
+   * Set by refreshes. If the previous revision has no items, a change under the same version is neither flagged nor
+   * refused: there was no content that anyone could have reviewed.
+   */
   fillsIn?: true;
 }
 
@@ -114,11 +129,11 @@ export interface PublishOutcome {
   generation: number;
   changes: ChangeCounts;
   flags: CapabilityFlag[];
-  /** An item was switched off: answers say by when it is gone everywhere. */
+  /** An item was switched off: the response says by when no data centre shows it. */
   narrowed: boolean;
 }
 
-/** One entry of a server's history. */
+/** One revision of a server. */
 export interface Revision {
   number: number;
   digest: string;
@@ -128,7 +143,7 @@ export interface Revision {
   changes: ChangeCounts;
 }
 
-/** A server's settings as an answer shows them. */
+/** A server with its config, head and summary. */
 export interface ServerEntry {
   config: ServerConfig;
   head: Head;
@@ -137,16 +152,15 @@ export interface ServerEntry {
   updatedAt: string;
 }
 
-/** Writes to a server that leave its manifest alone. Each runs inside one transaction of the tenant's object. */
-
+/** Outcome of a write to a server that leaves its manifest unchanged. */
 export interface SettingsOutcome {
   generation: number;
   changed: boolean;
-  /** Readers lose something: answers say by when it is gone everywhere. */
+  /** Readers lose access to something: the response says by when no data centre shows it. */
   narrowed: boolean;
 }
 
-/** A source as its owner sees it. Never with a credential: only the name of one. */
+/** A source as members see it. Contains the name of a credential at most, never the credential. */
 export interface SourceDetail extends SourceStatus {
   url: string;
   message?: string;
@@ -160,17 +174,18 @@ export interface Switch {
   enabled: boolean;
 }
 
-/** What lists show of a server without reading its manifest. */
+/** The part of a server that lists show without reading its manifest. */
 export interface ServerSummary {
   title?: string;
   description?: string;
   version?: string;
   counts?: Partial<Record<CapabilityKind, number>>;
   tokens?: number;
-  /** Of the items that are switched on. */
+  /** Counts only items that are switched on. */
   attributes?: AttributeCounts;
 }
-/** What the registry asks a tenant's object. */
+
+/** RPC methods of a tenant's object that the registry uses. */
 export interface RegistryTenant {
   publish(
     writer: Writer,
@@ -180,30 +195,35 @@ export interface RegistryTenant {
   replaceConfig(writer: Writer, config: ServerConfig): Promise<Written<SettingsOutcome>>;
   deleteServer(writer: Writer, name: string): Promise<Written<SettingsOutcome>>;
   switchItems(writer: Writer, name: string, switches: Switch[]): Promise<Written<SettingsOutcome>>;
-  /** The head as of now, with a tombstone for what was deleted. */
+  /** The current head; a tombstone if the server was deleted. */
   head(name: string): Promise<AsOf<{ head?: Head }>>;
   server(name: string): Promise<AsOf<{ entry?: ServerEntry }>>;
   servers(after: string, limit: number): Promise<AsOf<{ entries: ServerEntry[] }>>;
-  /** The stored manifest of a server under a digest, as JSON text. */
+  /** The stored manifest of a server with this digest, as JSON text. */
   body(name: string, digest: string): Promise<string | undefined>;
-  /** History comes with the head of the same moment: who may read it is decided by that one, not by a cached one. */
+  /**
+   * Revisions come with the head of the same moment: permission must be checked against this head, not a cached one.
+   */
   revisions(name: string, before: number, limit: number): Promise<AsOf<{ head?: Head; revisions: Revision[] }>>;
   revision(name: string, digest: string): Promise<AsOf<{ head?: Head; revision?: Revision }>>;
   /** A current capability by its id, with the head of its server. */
   capability(id: string): Promise<AsOf<{ head?: Head; capability?: StoredCapability }>>;
-  /** Reads the server's sources, anew for whoever knows of a change. */
+  /**
+   * Reads the server's sources. With `anew`, a refresh that is already running does not count: it may have read before
+   * the change that the caller knows of.
+   */
   refresh(name: string, options: { anew: boolean }): Promise<Refreshed | RefreshSkipped>;
-  /** What is known of each source, with what only the tenant is told. */
+  /** The status of each source, with the details that only members may see. */
   sources(name: string): Promise<SourceDetail[]>;
 }
 
-/** What the registry asks the directory. */
+/** RPC methods of the directory that the registry uses. */
 export interface RegistryDirectory {
   knows(tenant: string): Promise<boolean>;
   list(query: DirectoryQuery): Promise<AsOf<{ entries: DirectoryEntry[] }>>;
 }
 
-/** One row of a list. */
+/** One row of a server list. */
 export interface DirectoryEntry extends Omit<ServerSummary, "attributes"> {
   tenant: string;
   name: string;
@@ -214,10 +234,10 @@ export interface DirectoryEntry extends Omit<ServerSummary, "attributes"> {
   digest?: string;
 }
 
-/** Which rows a caller may see, and after which one the page starts. */
+/** The rows a caller may see, and the position after which the page starts. */
 export interface DirectoryQuery {
   tenants: readonly string[] | "all";
-  /** For who may not see the rest of those tenants. */
+  /** Set for callers who may not see the private servers of those tenants. */
   onlyPublic: boolean;
   after: { tenant: string; name: string };
   limit: number;

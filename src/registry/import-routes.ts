@@ -17,12 +17,12 @@ import { authorizeWrite, effectiveBy, writeMeta } from "./write.ts";
 
 const path = "/api/import/:format";
 
-/** Large enough for the descriptions of real APIs, small enough to parse in a moment. */
+/** Large enough for real API descriptions, small enough to parse quickly. */
 const yamlBytes = 4 * 1024 * 1024;
 
 type Importer = (c: RequestContext, services: RegistryDeps, server: string) => Promise<Result<Imported, ImportFault>>;
 
-/** Plain data that an importer can be given, and what to tell about it. */
+/** Parsed input of an importer, with warnings about it. */
 interface PlainData {
   value: unknown;
   warnings: string[];
@@ -47,7 +47,9 @@ const importers: Record<string, Importer> = {
   },
 };
 
-/** Turns a document of another kind into a published manifest, or with `?dryRun=true` shows what would be published. */
+/**
+ * Converts a document of another format into a manifest and publishes it; with `?dryRun=true` only shows the result.
+ */
 export function importsRoutes(app: App, services: RegistryDeps): void {
   const { bounds } = services.config;
 
@@ -73,7 +75,7 @@ export function importsRoutes(app: App, services: RegistryDeps): void {
     const { manifest, warnings } = imported.value;
     const prepared = unwrap(await prepareDocument(services, ref, unwrap(asDocument(manifest, bounds.depth)), true));
     if (prepared.capabilities.length === 0 && prepared.rejected.length > 0) {
-      // Taking what is valid must not mean emptying the server when nothing is.
+      // If every item is rejected, publishing the rest would empty the server.
       const issues = prepared.rejected.flatMap(({ issues: reasons }) => reasons).slice(0, 100);
       throw requestError("ErrorMCPServerValidation", "Nothing in the document could be published", { issues });
     }
@@ -94,7 +96,10 @@ export function importsRoutes(app: App, services: RegistryDeps): void {
   });
 }
 
-/** What an importer made is read as strictly as what a publisher sends: other notations have keys that JSON forbids. */
+/**
+ * Parses an importer's manifest as strictly as a published one: other formats allow keys that the strict JSON parser
+ * forbids.
+ */
 function asDocument(manifest: Record<string, unknown>, maxDepth: number): Result<StrictJson, Failure> {
   const read = parseStrictJson(new TextEncoder().encode(JSON.stringify(manifest)), { maxDepth });
   return read.ok ? read : err(failure("ErrorInvalidBody", `The document cannot be published: ${read.error.message}`));
@@ -107,8 +112,8 @@ function countKinds(capabilities: readonly { kind: CapabilityKind }[]): Partial<
 }
 
 /**
- * JSON or YAML without damage: what an importer makes of a repeated key would be a guess. A number too long for a double
- * is let through with a warning, because real documents have them in their examples.
+ * Reads JSON or YAML and rejects damaged documents: the meaning of a repeated key would be a guess. A number that does
+ * not fit a double passes with a warning, because real documents have such numbers in their examples.
  */
 async function plainData(c: RequestContext, { config: { bounds } }: RegistryDeps): Promise<PlainData> {
   const { value, issues } = await readDocument(c, { bytes: bounds.importBytes, depth: bounds.depth, yamlBytes });
@@ -120,7 +125,7 @@ async function plainData(c: RequestContext, { config: { bounds } }: RegistryDeps
   return { value, warnings: issues.map(({ path: at, message }) => `${at} ${message}`.trim()) };
 }
 
-/** Rounding can be warned of; a number that became infinite has no JSON to go on with. */
+/** A rounded number only gets a warning, but one that became infinite cannot be written as JSON. */
 function allFinite(value: unknown): boolean {
   let finite = true;
   JSON.stringify(value, (_, member) => {

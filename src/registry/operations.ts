@@ -10,7 +10,7 @@ import {
   writing,
 } from "../http/operation.ts";
 
-/** Servers and what they can do. */
+/** Operations on servers and their capabilities. */
 export const registryOperations: Record<string, Record<string, Operation>> = {
   "/api/mcp/configs": {
     get: {

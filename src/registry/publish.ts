@@ -13,13 +13,19 @@ export interface Published extends PublishOutcome {
   rejected: Rejection[];
 }
 
-/** Another publisher can take an id between two tries; a few are enough for any but a deliberate race. */
+/** Another publisher can take an id between two tries; three are enough except against a deliberate race. */
 const tries = 3;
 
-/** About 20 ms of counting; what is published now may have to come from as far as its tenant, and is parsed whole. */
+/**
+ * About 20 ms of token counting. Up to this many characters, counting is cheaper than looking up the counts of the
+ * published manifest, which may have to be fetched from the tenant's object and is parsed whole.
+ */
 const countUnasked = 65_536;
 
-/** Document → published manifest, whoever brings it: prepare it, hand it to its tenant, and show it here from now on. */
+/**
+ * Publishes a document: prepares the manifest, sends it to the tenant's object, and confirms the new head in this data
+ * centre.
+ */
 export async function publishDocument(
   services: RegistryDeps,
   ref: ServerRef,
@@ -31,7 +37,7 @@ export async function publishDocument(
   return prepared.ok ? publishPrepared(services, ref, writer, prepared.value, partial) : prepared;
 }
 
-/** Everything a publish does short of publishing: what a preview shows. */
+/** All steps of a publish except the write; also used for previews. */
 export async function prepareDocument(
   services: RegistryDeps,
   ref: ServerRef,
@@ -52,8 +58,8 @@ export async function prepareDocument(
 }
 
 /**
- * Hands a manifest to its tenant. Only the tenant knows which ids its other servers hold, so a partial publish that
- * collides leaves those items out and tries again.
+ * Sends a manifest to the tenant's object. Only the object knows the ids of the tenant's other servers, so a partial
+ * publish with colliding ids drops those items and tries again.
  */
 export async function publishPrepared(
   services: RegistryDeps,
@@ -64,7 +70,7 @@ export async function publishPrepared(
 ): Promise<Result<Published, Failure>> {
   let manifest = prepared;
   for (let attempt = 1; ; attempt += 1) {
-    // What was left out is for the publisher; the tenant has no use for it.
+    // Rejected items are reported to the publisher; the tenant's object does not need them.
     const { rejected, ...accepted } = manifest;
     const published = await services.tenant(ref.tenant).publish(writer, { name: ref.name, manifest: accepted });
     if (published.ok) await services.heads.confirm(published.value.head);
@@ -75,7 +81,7 @@ export async function publishPrepared(
   }
 }
 
-/** Counts of what is published now. Any copy will do, however old: a count belongs to its digest for ever. */
+/** Token counts of the published manifest, by digest. Any cached copy will do: the count of a digest never changes. */
 async function knownTokens(services: RegistryDeps, ref: ServerRef): Promise<Map<string, number>> {
   const { head } = await services.heads.resolve(ref, { strong: false, minGeneration: 0 });
   const body = head?.digest === undefined ? undefined : await services.bodies.get(ref, head.digest);

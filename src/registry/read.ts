@@ -14,16 +14,16 @@ import type { RegistryDeps } from "./deps.ts";
 import { namedView, viewNames } from "./views/named.ts";
 import type { View } from "./views/view.ts";
 
-/** What a server has published; the manifest is absent while that is nothing. */
+/** A server's head and manifest; the manifest is undefined if nothing is published. */
 export interface PublishedManifest {
   head: Head;
   manifest: StoredManifest | undefined;
 }
 
-/** As new as the caches have it: for callers that cannot ask for more. */
+/** Any cached state will do: for callers that cannot ask for a fresher one. */
 export const allowCached: Freshness = { strong: false, minGeneration: 0 };
 
-/** The manifest, for whoever answers a question about it rather than shows it. */
+/** Reads the manifest of a server that the principal may read. */
 export async function readManifest(
   services: RegistryDeps,
   principal: Principal,
@@ -41,7 +41,10 @@ export async function readManifest(
   return ok({ head, manifest: body.manifest });
 }
 
-/** What is known of a server, once its tenant is known to be there. Who may read it is not decided yet. */
+/**
+ * Resolves the head of a server once its tenant is known to exist. Does not check whether the principal may read the
+ * server.
+ */
 export async function resolveHead(
   services: RegistryDeps,
   principal: Principal,
@@ -52,7 +55,7 @@ export async function resolveHead(
   return error === undefined ? ok(await services.heads.resolve(ref, freshness)) : err(error);
 }
 
-/** What a server has published, for routes that answer a question about it rather than show it. */
+/** The manifest of the server that the request names, if the caller may read it. */
 export async function readRequestedManifest(c: RequestContext, services: RegistryDeps): Promise<PublishedManifest> {
   const ref = serverRef(c);
   const freshness = freshnessOf(c);
@@ -61,8 +64,8 @@ export async function readRequestedManifest(c: RequestContext, services: Registr
 }
 
 /**
- * Has a server's sources read, and shows here what was found. `anew` where a change is known of: a look that is under
- * way may have been before it.
+ * Refreshes a server's sources and confirms the resulting head in this data centre. Set `anew` if a change is known: a
+ * refresh that is already running may have read before the change.
  */
 export async function refreshNow(
   services: RegistryDeps,
@@ -74,7 +77,7 @@ export async function refreshNow(
   return refreshed;
 }
 
-/** A view's bytes, with what an answer says about them. */
+/** A view's bytes with the metadata of the response. */
 export interface ShownView {
   bytes: Uint8Array;
   etag: string;
@@ -82,7 +85,7 @@ export interface ShownView {
   source: AnswerSource;
 }
 
-/** One view of one server. */
+/** Reads one view of one server. */
 export async function readView(
   services: RegistryDeps,
   principal: Principal,
@@ -96,12 +99,12 @@ export async function readView(
   return head.ok ? renderView(services, principal, view, head.value, resolved.value) : head;
 }
 
-/** Its capabilities come from sources, none of which was ever read. */
+/** True if the server's capabilities come from sources, and none was ever read. */
 export function neverIntrospected({ digest, sources }: Head): boolean {
   return digest === undefined && sources !== undefined;
 }
 
-/** The view of a head that the principal may read. */
+/** Renders a view of a head. The caller must have checked that the principal may read the head. */
 export async function renderView(
   services: RegistryDeps,
   principal: Principal,
@@ -117,7 +120,8 @@ export async function renderView(
   }
   const rendered = await services.views.render(head, view);
   if (rendered !== undefined) return shown(view, head, asOf, rendered.bytes, farthestSource(source, rendered.source));
-  // The revision was pruned between head and body. The object knows the present one, which may be another's by now.
+  // The revision was pruned after the head was read. Get the current head from the object and check permission again:
+  // it may have become private.
   const current = await services.heads.resolve(head, { strong: true, minGeneration: 0 });
   const present = requireReadable(principal, head.tenant, current, 0);
   if (!present.ok) return present;
@@ -129,8 +133,8 @@ export async function renderView(
 }
 
 /**
- * A server whose sources were not read yet is read for its tenant while it waits; others see that it is not. There is
- * no earlier copy to fall back on, so a failure is one.
+ * For a member, reads the pending sources while the request waits; other callers see the pending state. There is no
+ * earlier copy to show, so a source that failed fails the request.
  */
 async function introspectNow(services: RegistryDeps, principal: Principal, head: Head): Promise<Result<Head, Failure>> {
   const pending = head.sources?.some(({ status }) => status === "pending");
@@ -157,7 +161,7 @@ function shown(
   return ok({ bytes, etag: etagOf(head, view.version), generation, source });
 }
 
-/** The view behind a name, whoever's it is. */
+/** The view with this name: a built-in one, or one that the manifest declares. */
 export function findView(name: string): Result<View, Failure> {
   const view = namedView(name);
   return view === undefined ? err(unknownView(name)) : ok(view);

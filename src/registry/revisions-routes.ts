@@ -11,8 +11,8 @@ import { diffRevisions, readRevision } from "./revisions.ts";
 const path = "/api/mcp/capabilities/:tenant/:name";
 
 /**
- * What a server used to be: its revisions, any of them whole, and what changed between two. The past belongs to the
- * tenant: a server that is public now may not have been, and what was switched off is still in it.
+ * The history of a server: list its revisions, read one whole, and compare two. Members only: a public server may have
+ * been private before, and revisions contain switched-off items.
  */
 export function revisionsRoutes(app: App, services: RegistryDeps): void {
   app.get(`${path}/revisions`, async (c) => {
@@ -24,7 +24,7 @@ export function revisionsRoutes(app: App, services: RegistryDeps): void {
     const shown = unwrap(requireReadable(principal, ref.tenant, { head, asOf: generation }, minGeneration));
     const { digest: current = null } = shown;
     const items = revisions.slice(0, limit);
-    // One more than asked for tells whether there is a next page.
+    // One row more than requested shows whether there is a next page.
     const next = revisions.length > limit ? { nextBefore: items.at(-1)?.number } : {};
     const data = { current, items, generation, ...next };
     return sendData(c, services, data, { generation, source: "object" });
@@ -36,7 +36,7 @@ export function revisionsRoutes(app: App, services: RegistryDeps): void {
     const wanted = { parameter: "digest", value: c.req.param("digest") };
     const retained = unwrap(await readRevision(services, principal, ref, wanted, minGeneration));
     const { manifest, revision, generation, head } = retained;
-    // The revision never changes, but what is switched off in it does.
+    // The revision never changes, but which of its items are switched off does.
     const meta = { etag: `"${revision.digest}.${head.overlay}"`, generation, source: "object" as const };
     return sendConditional(c, services, meta, () => {
       const data = { ...revision, manifest: whole(manifest), capabilities: index(manifest, head) };
@@ -59,7 +59,7 @@ export function revisionsRoutes(app: App, services: RegistryDeps): void {
   }
 }
 
-/** Someone of the tenant. Anyone else is refused before the rest of the request is looked at. */
+/** Requires a member of the tenant. Others are refused before the rest of the request is validated. */
 async function insider(c: RequestContext, services: RegistryDeps) {
   const ref = serverRef(c);
   const { minGeneration } = freshnessOf(c);
@@ -68,7 +68,7 @@ async function insider(c: RequestContext, services: RegistryDeps) {
   return { ref, principal, minGeneration };
 }
 
-/** Exactly what the digest covers, so that a reader can check it. */
+/** Exactly the content that the digest covers, so that a reader can verify it. */
 function whole({ header, capabilities }: StoredManifest): Record<string, unknown> {
   const items = Map.groupBy(capabilities, ({ kind }) => sectionForKind(kind));
   return {

@@ -15,16 +15,16 @@ export interface RetainedRevision {
   generation: number;
 }
 
-/** A digest as the caller gave it, and the name it was given under. */
+/** A digest from the request, and the name of its parameter. */
 export interface WantedRevision {
   parameter: string;
   value: string | undefined;
 }
 
 /**
- * A revision of this very server: one that only another server published is not found. Permission comes first, so
- * whoever may not read the server does not learn what is wrong with the digest. The past is the tenant's alone: a
- * server that is public now may not have been, and what was switched off is still in it.
+ * Reads a revision of this server; a digest that only another server published is not found. Permission is checked
+ * first, so that a caller who may not read the server learns nothing about the digest. Members only: a public server
+ * may have been private before, and revisions contain switched-off items.
  */
 export async function readRevision(
   services: RegistryDeps,
@@ -57,11 +57,11 @@ export interface RevisionDiff {
 
 export interface DiffOptions {
   minGeneration?: number;
-  /** Called before each part of the work; what it objects to ends it. */
+  /** Called before each step; a returned failure stops the work. */
   step?: (done: number, total: number, message: string) => Failure | undefined;
 }
 
-/** What changed between two revisions of a server, classified. Without `to`, up to the present one. */
+/** The classified changes between two revisions of a server. Without `to`, up to the current one. */
 export async function diffRevisions(
   services: RegistryDeps,
   principal: Principal,

@@ -24,7 +24,7 @@ export const saysOnce = (settings: {
 
 export const twice = { message: "contradicts advertiseResources", path: ["advertise_resources"] };
 
-/** Which variants of a server's index anyone may read. */
+/** Which variants of a server's index may be read. */
 export const Advertise = z
   .looseObject({ ...switches, variants: z.looseObject(variants).optional() })
   .refine(saysOnce, twice);
@@ -62,12 +62,12 @@ export const Source = z.looseObject({
 });
 export type Source = z.infer<typeof Source>;
 
-/** What a source is called: by its place where it has no id. */
+/** The id of a source, derived from its position if it declares none. */
 export function sourceId({ id }: Pick<Source, "id">, index: number): string {
   return id ?? `source-${index + 1}`;
 }
 
-/** What the publisher says about a server, apart from what the server can do. */
+/** A server's settings as its publisher declares them, apart from its manifest. */
 export const ServerConfig = z
   .looseObject({
     tenant: TenantName,
@@ -97,7 +97,7 @@ export const ServerConfig = z
   .describe("A server's settings. Unknown keys are kept and returned.");
 export type ServerConfig = z.infer<typeof ServerConfig>;
 
-/** Turns items of a server's manifest on or off without a new manifest. */
+/** Switches items of a server's manifest on or off without a new manifest. */
 export const ItemSwitch = z
   .strictObject({
     items: z

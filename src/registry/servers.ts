@@ -9,13 +9,16 @@ import type { DirectoryEntry, ServerEntry } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
 import { directoryEntry } from "./summary.ts";
 
-/** What lists and outsiders see of a server. */
+/** A server as lists and callers outside the tenant see it. */
 export function summaryOf({ config, summary, head, updatedAt }: ServerEntry): DirectoryEntry {
   const { generation, digest } = head;
   return directoryEntry(config, summary, { generation, updatedAt, digest });
 }
 
-/** A server with its settings, as its object has it at this very moment: a cached head may still be public. */
+/**
+ * Reads a server and its settings from the tenant's object: a cached head could still be public after the server became
+ * private.
+ */
 export async function readServer(
   services: RegistryDeps,
   principal: Principal,
@@ -30,15 +33,15 @@ export async function readServer(
   return entry === undefined ? err(failure("ErrorMCPServerNotFound")) : ok({ entry, generation });
 }
 
-/** Which servers a list is of, to a certain caller. */
+/** Selects the servers of a list. */
 export interface ServerList {
-  /** Those of the caller's tenants, the public ones of all tenants, or both together. */
+  /** Servers of the caller's tenants, public servers of all tenants, or both. */
   whose: "own" | "public" | "visible";
-  /** Only this tenant's. */
+  /** Only servers of this tenant. */
   tenant?: string | undefined;
 }
 
-/** A page of servers. What the caller may not see is not in it, so an unknown tenant's list is an empty one. */
+/** A page of servers that the caller may see; the list of an unknown tenant is empty. */
 export function listServers(
   services: RegistryDeps,
   principal: Principal,
@@ -50,7 +53,10 @@ export function listServers(
   return listPage(services, page, scope, pagesOf(services, principal, list));
 }
 
-/** The one tenant a list is of, and whose generation it then is as of; undefined where it goes across tenants. */
+/**
+ * The tenant of a list that covers only one of the caller's tenants; its generation then applies to the list. undefined
+ * if the list spans tenants.
+ */
 export function singleTenant(principal: Principal, { whose, tenant }: ServerList): string | undefined {
   if (whose === "public") return undefined;
   if (tenant !== undefined) return isMember(principal, tenant) ? tenant : undefined;
@@ -63,14 +69,14 @@ function pagesOf(services: RegistryDeps, principal: Principal, list: ServerList)
   const { whose, tenant } = list;
   const everyones = directoryPages(services, tenant === undefined ? "all" : [tenant], true);
   if (whose === "public") return everyones;
-  // A tenant that is named and was not the sole one is not the caller's.
+  // `singleTenant` returned undefined, so a tenant named here is not one of the caller's.
   const tenants = principal.admin ? "all" : tenant === undefined ? principal.tenants : [];
   const own = directoryPages(services, tenants, false);
   if (whose === "own" || tenants === "all") return own;
   return tenants.length === 0 ? everyones : merged(own, everyones);
 }
 
-/** One tenant is asked itself, so its list is never behind. */
+/** Reads from the tenant's object, so the list is always current. */
 function tenantPages(services: RegistryDeps, tenant: string): ReadPage<DirectoryEntry> {
   return async ([, after = ""], limit) => {
     const { entries, generation } = await services.tenant(tenant).servers(after, limit);
@@ -78,7 +84,7 @@ function tenantPages(services: RegistryDeps, tenant: string): ReadPage<Directory
   };
 }
 
-/** A list across tenants is one query to the directory. */
+/** Reads a list across tenants with one query to the directory. */
 function directoryPages(
   services: RegistryDeps,
   tenants: readonly string[] | "all",
@@ -92,8 +98,8 @@ function directoryPages(
 }
 
 /**
- * Two lists in the same order as one, each server once. They are read a moment apart: the earlier generation is said,
- * so that a write in between shows as a change rather than not at all.
+ * Merges two lists in the same order, each server once. They are read at slightly different times: the lower generation
+ * is returned, so that a write in between is reported as a change rather than missed.
  */
 function merged(first: ReadPage<DirectoryEntry>, second: ReadPage<DirectoryEntry>): ReadPage<DirectoryEntry> {
   return async (after, limit) => {

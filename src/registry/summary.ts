@@ -10,7 +10,7 @@ interface SummarisedItem {
   attributes: readonly Attribute[];
 }
 
-/** Worked out at publish. The config's own words win over the manifest's when shown. */
+/** Computed at publish. When shown, title, description and version of the config win over those of the manifest. */
 export function summarise<Item extends SummarisedItem>(
   header: Record<string, unknown>,
   capabilities: readonly Item[],
@@ -26,17 +26,17 @@ export function summarise<Item extends SummarisedItem>(
   return { ...wordsOf(header), counts, tokens, attributes: countAttributes(shown.map(({ attributes }) => attributes)) };
 }
 
-/** What asking a server's sources last found; unknown where it has none. */
+/** State of a server's sources, from best to worst; `unknown` if it has none. */
 export const serverProbes = ["unknown", "live", "pending", "gated", "not-mcp", "unreachable"] as const;
 export type ServerProbe = (typeof serverProbes)[number];
 
-/** One row of the directory: what lists show, and what the catalogue is filtered by. */
+/** One row of the directory: the list entry, and the attributes by which the catalogue is filtered. */
 export interface CatalogEntry extends DirectoryEntry {
   probe: ServerProbe;
   attributes: Attribute[];
 }
 
-/** A server is as well as the worst of its sources. */
+/** The worst state of a server's sources. */
 export function probeOf(states: readonly ProbeState[]): ServerProbe {
   return serverProbes[Math.max(0, ...states.map((state) => serverProbes.indexOf(state)))] ?? "unknown";
 }

@@ -10,17 +10,17 @@ const card = "/mcp/server-card";
 const catalog = "/.well-known/ai-catalog.json";
 const resource = "/.well-known/oauth-protected-resource";
 
-/** Those of 2025 without sessions. */
+/** The 2025 revisions are served without sessions. */
 const supportedProtocolVersions = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"];
 
-/** What a client finds without being told: who this is, where its MCP endpoint is, how to get in. */
+/** Discovery documents: server card, AI catalog, OAuth resource metadata, robots.txt. */
 export function discoveryRoutes(app: App, services: ServiceDeps): void {
   const { config } = services;
 
   const fixed = (c: RequestContext, text: string, contentType: string) => {
     readQuery(c, []);
     const etag = `"${digestOfTextSync(text)}"`;
-    // For everyone, from every origin, whatever the rest of the deployment lets in.
+    // Public for every origin, whatever CORS_ORIGINS allows.
     const headers = { "Access-Control-Allow-Origin": "*", "Cache-Control": "public, max-age=3600" };
     const meta = { etag, headers };
     const ifNoneMatch = c.req.header("If-None-Match");
@@ -53,7 +53,7 @@ export function discoveryRoutes(app: App, services: ServiceDeps): void {
     return fixed(c, JSON.stringify({ specVersion: "1.0", entries: [entry] }), "application/json; charset=utf-8");
   });
 
-  // RFC 9728: what a client needs to know to get a token, for the whole registry and for its MCP endpoint.
+  // RFC 9728: how a client gets a token, for the whole registry and for its MCP endpoint.
   for (const path of ["", "/mcp"]) {
     app.get(`${resource}${path}`, (c) => {
       const { authorizationServers } = config;
@@ -68,12 +68,12 @@ export function discoveryRoutes(app: App, services: ServiceDeps): void {
     });
   }
 
-  // Data changes by the second and wants a token or a session; what describes the registry is for everyone.
+  // Data changes by the second and may need a token or a session; descriptions are open to crawlers.
   const robots = ["User-agent: *", "Allow: /mcp/server-card", "Disallow: /api/", "Disallow: /hooks/", "Disallow: /mcp"];
   app.get("/robots.txt", (c) => fixed(c, `${robots.join("\n")}\n`, "text/plain; charset=utf-8"));
 }
 
-/** RFC 8288, with the relations of RFC 8631: the description, the health, and what machines are told besides. */
+/** Link header (RFC 8288) with the relations of RFC 8631: API description, health, and metadata for machines. */
 export const discoveryLinks = [
   '</openapi.json>; rel="service-desc"; type="application/json"',
   '</healthz>; rel="status"',

@@ -14,7 +14,7 @@ import { subscriptionsOperations } from "../subscriptions/operations.ts";
 import { serviceOperations } from "./operations.ts";
 import { jsonSchemas } from "./published-schemas.ts";
 
-/** Every path and method there is. */
+/** Every path and method of the API. */
 export const operations: Record<string, Record<string, Operation>> = {
   ...officialOperations("/v0.1", ""),
   ...officialOperations("/v0", "V0"),
@@ -32,10 +32,9 @@ export const operations: Record<string, Record<string, Operation>> = {
 };
 
 /**
- * The description of the HTTP surface, written to schemas/openapi.json by `npm run generate`. A test walks the routes
- * and fails when one is missing here or described without being there.
+ * The OpenAPI document, written to schemas/openapi.json by `npm run generate`. A test fails if a route is missing here
+ * or a described route does not exist.
  */
-
 export function openApiDocument(): Record<string, unknown> {
   const component = (name: string) => `#/components/schemas/${name}`;
   const schemas = Object.fromEntries(

@@ -1,6 +1,6 @@
 import { denied, type Operation } from "../http/operation.ts";
 
-/** The service itself: what it is, how it is, how it is found. */
+/** The service itself: description, health, metrics and discovery. */
 export const serviceOperations: Record<string, Record<string, Operation>> = {
   "/": {
     get: { id: "getService", summary: "What this is and where to go", answers: { 200: "Links." }, anonymous: true },

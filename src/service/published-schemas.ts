@@ -9,7 +9,7 @@ import { GeneratorsView, PreflightRequest, ResourcesView, ServerView, ToolsView 
 import { ContextRequest, NegotiationRequest, ResumeRequest } from "../sessions/schema.ts";
 import { NewSubscription, SecretRotation, SubscriptionChange } from "../subscriptions/schema.ts";
 
-/** The schemas that are published, by the name of their file: `manifest` is `schemas/manifest.schema.json`. */
+/** Published schemas by file name: `manifest` is `schemas/manifest.schema.json`. */
 export const published = {
   "server-config": ServerConfig,
   manifest: Manifest,
@@ -41,7 +41,7 @@ export const published = {
   "status-update": StatusUpdate,
 } as const satisfies Record<string, z.ZodType>;
 
-/** JSON Schemas that refer to each other by the URI given for a name. They describe what is sent, not what is stored. */
+/** JSON Schemas that reference each other by `uri(name)`. They describe input as sent, not as stored. */
 export function jsonSchemas(uri: (name: string) => string): Record<string, Record<string, unknown>> {
   const registry = z.registry<{ id: string; title: string }>();
   for (const [id, schema] of Object.entries(published)) registry.add(schema, { id, title: id });

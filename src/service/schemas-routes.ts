@@ -6,7 +6,7 @@ import type { ServiceDeps } from "./deps.ts";
 
 const files = new Map(Object.entries(schemas).map(([name, schema]) => [`${name}.schema.json`, JSON.stringify(schema)]));
 
-/** What the API says of itself: generated files, the same for everyone. */
+/** The OpenAPI document and the JSON Schemas: generated files, the same for every caller. */
 export function schemasRoutes(app: App, services: ServiceDeps): void {
   const fixed = (c: RequestContext, text: string, contentType: string) =>
     send(c, services, text, contentType, { headers: { "Cache-Control": "public, max-age=3600" } });

@@ -6,7 +6,7 @@ import { service, version } from "../kernel/version.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { discoveryLinks } from "./discovery-routes.ts";
 
-/** What an operator looks at: health, counts, and how to get in. */
+/** For operators: entry links, health and metrics. */
 export function statusRoutes(app: App, services: ServiceDeps): void {
   app.get("/", (c) => {
     const links = {
@@ -34,7 +34,7 @@ export function statusRoutes(app: App, services: ServiceDeps): void {
   });
 }
 
-/** What this isolate keeps so as not to make it again, in bytes. */
+/** Bytes in this isolate's caches of views, catalog pages, responses and validated items. */
 function memoryOf({ views, catalogPages, responses: kept, itemCache: judged }: ServiceDeps): number {
   return views.bytes + catalogPages.bytes + kept.bytes + judged.bytes;
 }

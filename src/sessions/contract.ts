@@ -2,7 +2,7 @@ import type { Classification, Reason } from "../manifest/classify/classify.ts";
 import type { CapabilityCard } from "../search/contract.ts";
 import type { Agreed, Negotiated } from "./negotiate.ts";
 
-/** Whom a session belongs to: a token's subject, or nobody in particular. */
+/** The owner of a session: a token's subject, or any anonymous caller. */
 export type SessionOwner = { subject: string } | "anonymous";
 
 export function sameOwner(a: SessionOwner, b: SessionOwner): boolean {
@@ -10,29 +10,29 @@ export function sameOwner(a: SessionOwner, b: SessionOwner): boolean {
   return a.subject === b.subject;
 }
 
-/** One capability that was chosen for a session, and the digest it was chosen at. */
+/** A capability chosen for a session, with its digest at that time. */
 export type ChosenItem = Pick<CapabilityCard, "tenant" | "server" | "kind" | "key" | "id" | "digest" | "tokens">;
 
-/** What was chosen. Changes are those after `since`: the tenant's generation that the server was seen at. */
+/** The capabilities chosen for a session. Changes after `since`, the tenant's generation then, are reported. */
 export interface ChosenSubset {
   items: ChosenItem[];
   servers: { tenant: string; server: string; since: number; wasPublic: boolean }[];
 }
 
-/** The outcome of one negotiation. Holds no token: who may read what is decided by the token of each request. */
+/** The outcome of one negotiation. Holds no token: the token of each request decides what the caller may read. */
 export interface SessionRecord {
   owner: SessionOwner;
   clientName: string;
   clientVersion: string;
   clientCapabilities: string[];
-  /** Those that count towards requirements. */
+  /** Declared capabilities that count towards requirements. */
   held: string[];
   negotiated: Negotiated;
   authContext: { subject: string; tenants: string[]; scopes: string[] } | null;
   /** Epoch milliseconds. */
   createdAt: number;
   subset?: ChosenSubset;
-  /** SHA-256 of the secret half of the token that resumes it, and for how long after expiry. */
+  /** SHA-256 of the resume token's secret, and how long after expiry the token is valid. */
   resume?: { hash: string; windowMs: number };
 }
 
@@ -43,7 +43,7 @@ export interface Session extends SessionRecord {
   lastActivity: number;
 }
 
-/** What a client that never negotiated may do. Not stored, and without an id. */
+/** The session of a client that did not negotiate. Not stored, and without an id. */
 export function anonymousSession(owner: SessionOwner, now: number): Session {
   return {
     owner,
@@ -62,21 +62,21 @@ export function agreementOn({ negotiated }: Pick<SessionRecord, "negotiated">, n
   return negotiated.capabilities.find((capability) => capability.name === name);
 }
 
-/** How the present version of a capability differs from the one that was pinned. */
+/** How the current version of a capability differs from the pinned version. */
 export interface PinComparison {
   classification: Classification;
   breaking: boolean;
   reasons: Reason[];
 }
 
-/** What a check answers: the session, and for how long the answer may be reused without asking again. */
+/** A valid session, and how long it may be cached. */
 export interface CheckedSession {
   record: SessionRecord;
   lastActivity: number;
   reusableMs: number;
 }
 
-/** The verbs of a session, as its callers see them. */
+/** Methods of a session's object. */
 export interface SessionStub {
   open(record: SessionRecord): Promise<{ lastActivity: number }>;
   use(owner: SessionOwner): Promise<CheckedSession | undefined>;
@@ -84,9 +84,9 @@ export interface SessionStub {
   redeemResumeToken(owner: SessionOwner, resumeHash: string): Promise<SessionRecord | undefined>;
 }
 
-/** What sessions ask a tenant's object. */
+/** Methods of a tenant's object that sessions use. */
 export interface SessionsTenant {
-  /** How present capabilities differ from the versions that were pinned, one verdict a pin. */
+  /** Compares the current capabilities with their pinned versions, one verdict per pin. */
   compare(
     pins: readonly { id: string; digest: string }[],
     options: { onlyPublic: boolean },

@@ -6,32 +6,32 @@ import type { ChosenSubset } from "./contract.ts";
 import type { SessionsDeps } from "./deps.ts";
 import type { Agreed, Offer } from "./negotiate.ts";
 
-/** What a custom capability may work with. */
+/** The context in which an extension is called. */
 export interface ExtensionContext {
   services: SessionsDeps;
   principal: Principal;
-  /** The version and parameters that were settled for it. */
+  /** The negotiated version and parameters of the extension. */
   agreed: Agreed;
 }
 
-/** What goes into the answer under its name, and what the session keeps of it. */
+/** The extension's part of the response, and the subset that the session stores. */
 export interface ExtensionAnswer {
   answer: Record<string, unknown>;
   subset?: ChosenSubset;
 }
 
 /**
- * A capability beyond the protocol's, under a reverse-DNS name. It is offered like any other; when it is agreed on and
- * `extensions[name]` asks for something, it answers there. Add one to `customCapabilities` and it is in.
+ * A capability beyond the protocol's, under a reverse-DNS name, negotiated like any other. If it is agreed on and the
+ * request has `extensions[name]`, the response has its answer under the same key. Register it in `sessionExtensions`.
  */
 export interface SessionExtension extends Offer {
-  /** What `extensions[name]` of a request must be. */
+  /** Schema of `extensions[name]` in a request. */
   wish: z.ZodType;
-  /** Called with a wish that fits the schema. */
+  /** Called with the parsed `extensions[name]`. */
   answer(wish: unknown, request: ExtensionContext): Promise<Result<ExtensionAnswer, Failure>>;
 }
 
-/** Ties the wish's type to its schema where a capability is defined, and forgets it where capabilities are listed. */
+/** Infers the type of `wish` from its schema in the definition; the list of extensions has no type parameter. */
 export function defineSessionExtension<Wish>(
   capability: Offer & {
     wish: z.ZodType<Wish>;

@@ -2,7 +2,7 @@ import type { ChangeFeed, ChangesTenant, FollowedItems } from "../changes/contra
 import type { StreamEvent } from "../kernel/sse.ts";
 import type { ChosenSubset } from "./contract.ts";
 
-/** The items that a session chose. An id says of every tenant up to which generation it was seen. */
+/** Changes to a session's chosen capabilities. An event id holds the generation reached in each tenant. */
 export class FollowedSubset implements ChangeFeed {
   readonly #topics: Map<string, FollowedItems>;
   readonly #positions: Map<string, number>;
@@ -27,7 +27,7 @@ export class FollowedSubset implements ChangeFeed {
     if (topic === undefined) return { events: [], more: false };
     const { changes, upTo, generation } = await this.#tenantOf(tenant).changesOf(topic);
     const events = changes.map((change, index): StreamEvent => {
-      // An id promises that everything up to its generation was sent: true only with the last change of one.
+      // An id promises that all changes up to its generation were sent: true only for the generation's last change.
       const last = changes[index + 1]?.generation !== change.generation;
       this.#seen(tenant, last ? change.generation : change.generation - 1);
       return { id: this.position, name: "change", data: change };
@@ -42,12 +42,12 @@ export class FollowedSubset implements ChangeFeed {
   }
 }
 
-/** A tenant is seen as far as the server that was seen least. */
+/** A tenant's position is the lowest position of its servers. */
 function seenBy(servers: FollowedItems["servers"]): number {
   return Math.min(...servers.map(({ since, after }) => Math.max(since, after)));
 }
 
-/** The topics of a subset, one a tenant. `after` moves them on: generations up to which a reader has seen everything. */
+/** One topic per tenant of a subset. `after` has the generations up to which the reader has seen all changes. */
 export function topicsOf(
   subset: ChosenSubset,
   holds: (tenant: string) => boolean,
@@ -67,12 +67,12 @@ export function topicsOf(
   }));
 }
 
-/** How far a reader has seen each tenant's changes, as the id of an event: `acme:12,io.github.acme:7`. */
+/** An event id: the generation that a reader has reached in each tenant, such as `acme:12,io.github.acme:7`. */
 export function positionsText(positions: ReadonlyMap<string, number>): string {
   return [...positions].map(([tenant, generation]) => `${tenant}:${generation}`).join(",");
 }
 
-/** Undefined for anything that is not such an id. */
+/** undefined if the text is not such an id. */
 export function parsePositions(text: string): Record<string, number> | undefined {
   if (text.length > 8_192) return undefined;
   const positions: Record<string, number> = Object.create(null);

@@ -10,31 +10,31 @@ import { ownerOf } from "./owner.ts";
 
 declare module "hono" {
   interface ContextVariableMap {
-    /** Who calls below /mcp/, and the session they call in; absent elsewhere. */
+    /** The caller and session of a request below /mcp/; absent elsewhere. */
     caller?: { principal: Principal; session: Session };
   }
 }
 
-/** Who calls, and in which session, as the middleware found them. */
+/** The caller and session that the middleware found. */
 export function callerOf(c: RequestContext): { principal: Principal; session: Session } {
   const caller = c.get("caller");
   if (caller === undefined) throw new Error(`${c.req.path} is not behind the session middleware`);
   return caller;
 }
 
-/** The same for what needs a session that was negotiated. */
+/** Like `callerOf`, for routes that need a negotiated session. */
 export function negotiatedCaller(c: RequestContext): { principal: Principal; session: Session & { id: string } } {
   const { principal, session } = callerOf(c);
   if (session.id === undefined) throw requestError("ErrorSessionMissing");
   return { principal, session: { ...session, id: session.id } };
 }
 
-/** What is below /mcp/ and needs no session: where one is got, and what describes the server. */
+/** Paths that need no session: the MCP endpoint, opening and resuming a session, and the server card. */
 const open: ReadonlySet<string> = new Set(["/mcp", "/mcp/negotiate", "/mcp/session/resume", "/mcp/server-card"]);
 
 /**
- * Finds the session of every request below /mcp/ and holds it against what its path requires. A session is never a
- * proof of who is calling: the token of the same request is, and the session must be that caller's own.
+ * Finds the session of every request below /mcp/ and checks that it holds the capabilities its path requires. A session
+ * never authenticates a caller: the token of the same request does, and the session must belong to that caller.
  */
 export function withSession(services: SessionsDeps): MiddlewareHandler<{ Bindings: Env; Variables: Variables }> {
   return async (c, next) => {
@@ -53,7 +53,7 @@ export function withSession(services: SessionsDeps): MiddlewareHandler<{ Binding
   };
 }
 
-/** The table is in order, longest prefix first. */
+/** The table is sorted, longest prefix first. */
 function requirementOf(table: readonly SessionRequirement[], path: string): readonly string[] {
   return table.find(({ prefix }) => path.startsWith(prefix))?.capabilities ?? [];
 }

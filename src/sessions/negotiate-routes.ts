@@ -11,13 +11,13 @@ import { sessionDocument } from "./response.ts";
 import { readResumeToken } from "./resume-token.ts";
 import { type CapabilityDetail, NegotiationRequest, negotiationBounds, ResumeRequest } from "./schema.ts";
 
-/** What the registry offers by itself, as an answer names it. */
+/** The registry's own tools and resources, listed in the response. */
 export interface Offered {
   tools: readonly string[];
   resources: () => string[];
 }
 
-/** Where sessions begin: negotiated, or taken up again. */
+/** Opens a session by negotiation, or resumes one. */
 export function negotiationRoutes(app: App, services: SessionsDeps, offered: Offered): void {
   app.post("/mcp/negotiate", async (c) => {
     readQuery(c, []);
@@ -44,7 +44,7 @@ export function negotiationRoutes(app: App, services: SessionsDeps, offered: Off
   }
 }
 
-/** Anyone may negotiate, but each session is an object of its own: that many at once and no more. */
+/** Anyone may negotiate, but each session is a separate object, so negotiations are rate limited. */
 async function admitNegotiator(c: RequestContext, services: SessionsDeps): Promise<Principal> {
   const principal = await authenticateOptional(c, services);
   consumeRateLimit(services, services.negotiateLimiter, principal.subject);
@@ -71,7 +71,7 @@ function answerSession(
     available_tools: offered.tools,
     available_resources: offered.resources(),
     capability_details: Object.fromEntries(details.map((detail) => [detail.name, detail])),
-    // A session that is taken up again shows what it kept.
+    // A resumed session shows its stored subset.
     extensions: extensions ?? kept ?? {},
     negotiated,
     session: { ...shown, resume_token: resumeToken },
@@ -81,7 +81,7 @@ function answerSession(
   });
 }
 
-/** A custom capability at its newest version. */
+/** An extension at its newest version. */
 function detailOf({ name, description, versions }: (typeof sessionExtensions)[number]): CapabilityDetail {
   const newest = versions.at(-1);
   if (newest === undefined) throw new Error(`${name} has no version`);

@@ -2,7 +2,7 @@ import compareBuild from "semver/functions/compare-build.js";
 import equal from "semver/functions/eq.js";
 import type { CapabilityDetail, NegotiationRequest } from "./schema.ts";
 
-/** A parameter on which the two sides cannot meet. */
+/** A parameter for which client and server have no common value. */
 export interface ParameterConflict {
   parameter: string;
   client: unknown;
@@ -13,13 +13,13 @@ export interface ParameterConflict {
 export interface SettledParameters {
   parameters: Record<string, unknown>;
   conflicts: ParameterConflict[];
-  /** Named by the client and unknown here. */
+  /** Parameters that the client named and the server does not know. */
   ignored: string[];
 }
 
 /**
- * What both sides can live with: the smaller number, the common part of two lists, true only where both say true, text
- * only where it is the same. Where the client says nothing, or what cannot be met, the server's word stands.
+ * Finds common values: the smaller number, the intersection of two lists, true only if both are true, text only if
+ * equal. If the client gives no value, or there is no common value, the server's value is used.
  */
 export function settleParameters(client: Record<string, unknown>, server: Record<string, unknown>): SettledParameters {
   const parameters: Record<string, unknown> = {};
@@ -55,7 +55,7 @@ function kindOf(value: unknown): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** A capability as one side has it: every version it speaks, with that version's parameters. */
+/** A capability that the server offers: every supported version with its parameters. */
 export interface Offer {
   name: string;
   description: string;
@@ -63,7 +63,7 @@ export interface Offer {
   versions: readonly { version: string; parameters?: Record<string, unknown> }[];
 }
 
-/** A capability that both sides have, with all that follows from it settled. */
+/** A capability that both sides have, with the negotiated version and parameters. */
 export interface Agreed {
   name: string;
   version: string;
@@ -84,7 +84,7 @@ export interface Negotiated {
   declined: Declined[];
 }
 
-/** What the two sides have in common. Names in order of the client's list, so that the answer is the same each time. */
+/** The common capabilities, in the order of the client's list, so that the result is deterministic. */
 export function negotiate(
   request: Pick<NegotiationRequest, "supported_capabilities" | "capability_details">,
   offers: readonly Offer[],
@@ -111,7 +111,7 @@ export function negotiate(
   return { capabilities, declined };
 }
 
-/** The highest version that both sides have. A client that gives no version takes any. */
+/** The highest common version. A client that gives no version accepts any. */
 function agree(offer: Offer, wanted: readonly CapabilityDetail[]): Agreed | undefined {
   const descending = [...offer.versions].sort((a, b) => compareBuild(b.version, a.version));
   for (const { version, parameters = {} } of descending) {
@@ -135,8 +135,8 @@ function versionsApart(offer: Offer, wanted: readonly CapabilityDetail[]): strin
 }
 
 /**
- * The capabilities a client counts as having: all it declared but those whose version the server cannot speak. Unknown
- * ones count, because a deployment may require a capability of its own.
+ * The capabilities that a client counts as having: all declared ones except those without a common version. Unknown
+ * capabilities count, because a deployment may require a capability of its own.
  */
 export function heldCapabilities(declared: readonly string[], { declined }: Negotiated): string[] {
   const apart = new Set(declined.flatMap(({ name, reason }) => (reason === "version" ? [name] : [])));

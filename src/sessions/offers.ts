@@ -4,7 +4,7 @@ import { resumeWindowMs } from "./lifetime.ts";
 import type { Offer } from "./negotiate.ts";
 import type { CapabilityDetail } from "./schema.ts";
 
-/** What the parameters of an agreement mean to the handlers that keep it. */
+/** Largest batch of tool calls; a client can negotiate a smaller one. */
 export const maxBatch = 20;
 
 const version = "1.0.0";
@@ -13,7 +13,7 @@ function offer(name: string, description: string, parameters?: Record<string, un
   return { name, description, versions: [parameters === undefined ? { version } : { version, parameters }] };
 }
 
-/** What a client may declare that makes a difference here. */
+/** Client capabilities that the registry acts on. */
 export const clientOffers: readonly Offer[] = [
   offer("sampling", "The client has a model that reads results: needed to call tools."),
   offer("notifications", "Changes to the session's capabilities come as they happen.", { max_streams: maxStreams }),
@@ -26,7 +26,7 @@ export const clientOffers: readonly Offer[] = [
   }),
 ];
 
-/** What the registry can do for this caller. Each one works: what only some callers may use is told only to them. */
+/** Capabilities of the registry for this caller. Those that the caller may not use are left out. */
 export function serverCapabilities(principal: Principal): CapabilityDetail[] {
   const detail = (name: string, description: string, parameters?: Record<string, unknown>): CapabilityDetail => ({
     name,

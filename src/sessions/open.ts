@@ -14,20 +14,20 @@ import { endStreams, ownerOf } from "./owner.ts";
 import { newResumeSecret, resumeToken } from "./resume-token.ts";
 import { NegotiationConditions, type NegotiationRequest } from "./schema.ts";
 
-/** Every custom capability there is. */
+/** Extensions that are offered in every negotiation. */
 export const sessionExtensions: readonly SessionExtension[] = [contextCapability];
 
 const conditionsName = "dev.rollcall/negotiation";
 
-/** A session under a new id, with what only its client is told. */
+/** A session under a new id, with data that only its client receives. */
 export interface OpenedSession {
   session: Session & { id: string };
   resumeToken?: string;
-  /** What custom capabilities answered, where it was negotiated just now. */
+  /** Answers of the extensions; absent for a resumed session. */
   extensions?: Record<string, unknown>;
 }
 
-/** Settles what a client asked for and opens its session. Everything is judged before anything is made. */
+/** Negotiates and opens a session. All checks run before anything is stored. */
 export async function openSession(
   services: SessionsDeps,
   principal: Principal,
@@ -62,7 +62,7 @@ export async function openSession(
   return ok({ ...(await store(services, record)), extensions });
 }
 
-/** Takes up a session again under a new id, once. What the caller may read now is what its token says now. */
+/** Resumes a session under a new id, once. The caller's current token decides what the caller may read. */
 export async function resumeSession(
   services: SessionsDeps,
   principal: Principal,
@@ -88,7 +88,7 @@ function authContextOf({ anonymous, subject, tenants, scopes }: Principal): Sess
   return anonymous ? null : { subject, tenants: [...tenants], scopes: [...scopes] };
 }
 
-/** What one side cannot do without and the other does not have. */
+/** Fails if the client lacks a capability that the deployment requires, or the server one that the client requires. */
 function checkConditions(
   { config }: SessionsDeps,
   { supported_capabilities, extensions }: NegotiationRequest,
@@ -114,7 +114,7 @@ export function missingCapability(name: string): Failure {
   });
 }
 
-/** Wishes that fit no schema, or for a capability that was not agreed on. Unknown extensions are recorded nowhere. */
+/** Fails if `extensions[name]` is invalid, or its extension was not agreed on. Unknown extensions are not stored. */
 function checkExtensions({ extensions }: NegotiationRequest, negotiated: Negotiated): Failure | undefined {
   for (const custom of sessionExtensions) {
     const wish = extensions?.[custom.name];

@@ -3,12 +3,12 @@ import { streamsOf } from "../changes/streams.ts";
 import type { SessionOwner } from "./contract.ts";
 import type { SessionsDeps } from "./deps.ts";
 
-/** Whom a session of this caller belongs to. */
+/** The owner of this caller's sessions. */
 export function ownerOf(principal: Principal): SessionOwner {
   return principal.anonymous ? "anonymous" : { subject: principal.subject };
 }
 
-/** A session that is over takes its streams along. */
+/** Ends the streams of a session that has ended. */
 export async function endStreams(
   services: SessionsDeps,
   principal: Principal,

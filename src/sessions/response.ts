@@ -1,11 +1,7 @@
 import type { ChosenItem, Session } from "./contract.ts";
 import { sessionIdleMs } from "./lifetime.ts";
 
-function formatItem({ id, tenant, server, kind, key: name, digest, tokens }: ChosenItem): Record<string, unknown> {
-  return { id, tenant, server, kind, name, digest, tokens };
-}
-
-/** A session as its client sees it. Times are in seconds, as its model says. */
+/** A session as its client sees it. Times are in seconds. */
 export function sessionDocument(session: Session): Record<string, unknown> {
   const { id, lastActivity, subset } = session;
   return {
@@ -20,4 +16,8 @@ export function sessionDocument(session: Session): Record<string, unknown> {
     negotiated: session.negotiated,
     extensions: subset && { "dev.rollcall/context": { items: subset.items.map(formatItem) } },
   };
+}
+
+function formatItem({ id, tenant, server, kind, key: name, digest, tokens }: ChosenItem): Record<string, unknown> {
+  return { id, tenant, server, kind, name, digest, tokens };
 }

@@ -1,10 +1,8 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 
-/**
- * A token that resumes a session is the session's id and a secret, of which the session keeps only the hash.
- */
+/** A resume token is the session's id and a secret. The session stores only the hash of the secret. */
 
-/** The secret half, to be put behind the session's id once that is known. */
+/** The secret is created before the session's id is known; `resumeToken` joins the two. */
 export async function newResumeSecret(): Promise<{ secret: string; hash: string }> {
   const secret = bytesToHex(crypto.getRandomValues(new Uint8Array(32)));
   return { secret, hash: await hashOf(secret) };
@@ -14,7 +12,7 @@ export function resumeToken(sessionId: string, secret: string): string {
   return `${sessionId}.${secret}`;
 }
 
-/** Undefined for what cannot be one. */
+/** undefined if the token is malformed. */
 export async function readResumeToken(token: string): Promise<{ sessionId: string; hash: string } | undefined> {
   const match = /^([0-9a-f]{64})\.([0-9a-f]{64})$/.exec(token);
   if (match?.[1] === undefined || match[2] === undefined) return undefined;

@@ -5,7 +5,7 @@ import { Digest, TenantName } from "../kernel/names.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { JsonObject } from "../manifest/schema/parts.ts";
 
-/** How much of everything one negotiation may state. */
+/** Limits of one negotiation request. */
 export const negotiationBounds = { capabilities: 256, details: 256, parametersBytes: 4_096, bodyBytes: 64 * 1_024 };
 
 const SemanticVersion = z
@@ -15,7 +15,7 @@ const SemanticVersion = z
     message: "must be a semantic version such as 1.2.0",
   });
 
-/** A name of the protocol's, or a reverse-DNS name such as `dev.rollcall/context`. Unknown names are recorded. */
+/** A protocol name, or a reverse-DNS name such as `dev.rollcall/context`. Unknown names are stored in the session. */
 const CapabilityName = z.string().min(1).max(200).regex(/^\S+$/, "must not contain white space");
 
 const Parameters = JsonObject.refine((value) => JSON.stringify(value).length <= negotiationBounds.parametersBytes, {
@@ -34,7 +34,7 @@ export type CapabilityDetail = z.infer<typeof CapabilityDetail>;
 
 const entries = (value: Record<string, unknown>) => Object.keys(value).length;
 
-/** What a client sends to open a session. */
+/** Request to open a session. */
 export const NegotiationRequest = z
   .looseObject({
     client_name: z.string().min(1).max(255),
@@ -70,12 +70,12 @@ export const NegotiationConditions = z.strictObject({
 });
 
 const Reference = {
-  // Longer than a declared one may be: the id that is made for a resource holds its URI.
+  // Longer than a declared id may be: the generated id of a resource contains its URI.
   id: z.string().min(1).max(4_096).describe("The capability's id."),
   tenant: TenantName.describe("Needed where several have the id.").optional(),
 };
 
-/** `extensions["dev.rollcall/context"]`: the part of the registry that fits a task and a token budget. */
+/** `extensions["dev.rollcall/context"]`: requests the capabilities that fit a task and a token budget. */
 export const ContextRequest = z
   .strictObject({
     token_budget: z.int().min(0).max(1_000_000_000).describe("Tokens that the chosen may cost."),

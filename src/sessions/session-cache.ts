@@ -12,13 +12,13 @@ interface Dependencies {
 const memoEntries = 10_000;
 
 /**
- * Sessions as one isolate sees them. A check asks the session's object at most once in five seconds, which is how long
- * a session that was ended elsewhere may still be taken for alive here.
+ * Sessions with a per-isolate cache. An entry is reused for at most `sessionTrustMs`, so a session that was ended in
+ * another isolate may stay valid here for that long.
  */
 export class Sessions {
   readonly #dependencies: Dependencies;
   readonly #memo = new BoundedCache<{ session: Session; until: number }>(memoEntries);
-  /** Ended here: an answer that was on its way meanwhile must not bring one back. Ids are never used again. */
+  /** Sessions ended in this isolate: a `use` call in flight must not cache them again. Ids are never reused. */
   readonly #ended = new BoundedCache<true>(memoEntries);
 
   constructor(dependencies: Dependencies) {
@@ -31,7 +31,7 @@ export class Sessions {
     return { ...record, id, lastActivity };
   }
 
-  /** The session with an id, if it lives and belongs to the owner. */
+  /** The session with this id, if it has not expired and belongs to the owner. */
   async check(id: string, owner: SessionOwner): Promise<(Session & { id: string }) | undefined> {
     const { find, now, usage: operations } = this.#dependencies;
     if (this.#ended.get(id)) return undefined;
@@ -46,7 +46,7 @@ export class Sessions {
     const checked = await stub.use(owner);
     if (checked === undefined || this.#ended.get(id)) return undefined;
     const session = { ...checked.record, id, lastActivity: checked.lastActivity };
-    // Counted from before the question, so the time it took is not added to how long the answer is trusted.
+    // Counted from before the call, so that its duration does not extend the cache lifetime.
     this.#memo.set(id, { session, until: askedAt + checked.reusableMs });
     return session;
   }
@@ -59,7 +59,7 @@ export class Sessions {
     return ended;
   }
 
-  /** The state of a session whose resume token is shown, which ends it. */
+  /** Returns the record and ends the session if the resume token matches. */
   async redeemResumeToken(id: string, owner: SessionOwner, resumeHash: string): Promise<SessionRecord | undefined> {
     const stub = this.#dependencies.find(id);
     if (stub === undefined) return undefined;

@@ -11,7 +11,7 @@ import { callerOf, negotiatedCaller } from "./middleware.ts";
 import { endStreams, ownerOf } from "./owner.ts";
 import { sessionDocument } from "./response.ts";
 
-/** A session once it is open: shown, ended, and what changed for the capabilities it chose. */
+/** Reads and ends an open session, and reports changes to its chosen capabilities. */
 export function sessionRoutes(app: App, services: SessionsDeps): void {
   const json = (c: RequestContext, body: unknown) =>
     send(c, services, JSON.stringify(body), "application/json; charset=utf-8", {
@@ -26,7 +26,7 @@ export function sessionRoutes(app: App, services: SessionsDeps): void {
   app.delete("/mcp/session", async (c) => {
     readQuery(c, []);
     const { principal, session } = negotiatedCaller(c);
-    // It may have been ended, or gone on under another id, since the middleware looked.
+    // The session may have been ended, or resumed under another id, since the middleware checked it.
     if (!(await services.sessions.end(session.id, ownerOf(principal)))) throw requestError("ErrorSessionInvalid");
     await endStreams(services, principal, session);
     return json(c, { ended: session.id });
@@ -41,7 +41,7 @@ export function sessionRoutes(app: App, services: SessionsDeps): void {
     const seen = topics.map(({ tenant }, index) => [tenant, answers[index]?.upTo ?? 0] as const);
     return json(c, {
       changes: answers.flatMap(({ changes }) => changes),
-      // To ask from next time; the stream takes it as Last-Event-ID.
+      // `since` of the next request; the stream accepts it as Last-Event-ID.
       position: positionsText(new Map(seen)),
       more: answers.some(({ upTo, generation }) => upTo < generation),
       complete: answers.every(({ complete }) => complete),
@@ -49,7 +49,7 @@ export function sessionRoutes(app: App, services: SessionsDeps): void {
   });
 
   app.get("/mcp/subscription/stream", async (c) => {
-    // A HEAD comes here too, and would open a stream that no one reads.
+    // A HEAD request is routed here too, and would open a stream that nobody reads.
     if (c.req.method !== "GET") throw requestError("ErrorMethodNotAllowed", undefined, { allow: "GET" });
     readQuery(c, []);
     const { principal, session } = negotiatedCaller(c);
@@ -59,7 +59,7 @@ export function sessionRoutes(app: App, services: SessionsDeps): void {
     const follows = { kind: "subset" as const, topics };
     const options = { session: session.id, follows, lifetimeMs: streamLifetimeMs(principal, services.now()) };
     const most = Math.max(0, Number(limits.max_streams ?? maxStreams));
-    // Without a token they are limited by session, and anyone can have many of those: so opening them is limited too.
+    // Anonymous streams are limited per session, and anyone can open many sessions, so opening is rate limited too.
     if (principal.anonymous) consumeRateLimit(services, services.negotiateLimiter, principal.subject);
     const stream = unwrap(await streamsOf(services, principal, session.id).open(options, most));
     return sendEvents(c, services, stream);

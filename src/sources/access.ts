@@ -4,7 +4,10 @@ import { createGuardedFetch } from "../outbound/guarded-fetch.ts";
 import { toStandardFetch } from "../outbound/standard-fetch.ts";
 import type { ReadableSource } from "../registry/sql/source-rows.ts";
 
-/** As long as reading one source may take; a legacy event stream is open for all of it. */
+/**
+ * Time limit for one source. A legacy SSE stream stays open while the whole source is read, so one fetch may take as
+ * long.
+ */
 const sourceMs = 20_000;
 
 function policyOf({ publicUrl, allowLoopbackFetch }: Config): AddressPolicy {
@@ -16,7 +19,7 @@ export function isRefusedSource(config: Config, url: string): boolean {
   return !checkAddress(url, policyOf(config)).ok;
 }
 
-/** The way out to sources: every address is judged, every answer bounded. */
+/** Fetch for reading sources: checks every address and bounds every response. */
 export function sourceFetch(config: Config): ReturnType<typeof toStandardFetch> {
   const guarded = createGuardedFetch({ policy: policyOf(config), fetch: (request) => fetch(request) });
   return toStandardFetch(guarded, {
@@ -25,8 +28,8 @@ export function sourceFetch(config: Config): ReturnType<typeof toStandardFetch> 
 }
 
 /**
- * The headers that let the registry in. A credential is a secret of the deployment that its tenant names and that goes
- * to the origin it was set for: naming another address sends it nowhere.
+ * Headers that authenticate the registry at a source. The tenant names a secret of the deployment; the secret is sent
+ * only to the origin configured for it, so a source with another URL does not receive it.
  */
 export function sourceHeaders(
   { sourceCredentials }: Config,

@@ -1,32 +1,32 @@
 import type { FetchFailureKind } from "../outbound/fetch-failure.ts";
 import type { Era, RememberedEra } from "../registry/contract.ts";
 
-/** What reading an MCP server takes and gives. All of it is plain data, so that it can be stored and sent. */
+/** Input and output of reading an MCP server. Plain data, so that it can be stored and sent. */
 
-/** The lists that a server offers, in the order they are shown. */
+/** The lists of an MCP server, in display order. */
 export const listNames = ["tools", "prompts", "resources", "resourceTemplates"] as const;
 export type ListName = (typeof listNames)[number];
 
 export interface SourceRequest {
   id: string;
   url: string;
-  /** What the publisher says it speaks: tried first, but not believed. */
+  /** Transport that the publisher declares. Detection tries it but does not rely on it. */
   type: "streamable-http" | "sse";
-  /** Sent with every request; a resolved credential is among them. */
+  /** Sent with every request; includes the resolved credential. */
   headers: Record<string, string>;
   remembered?: RememberedEra;
 }
 
 export interface SourceBounds {
-  /** The whole source. Ending a session may take one second more. */
+  /** For the whole source. Ending the session may take one second more. */
   deadlineMs: number;
-  /** One answer. */
+  /** Per request. */
   requestMs: number;
-  /** Of each list. */
+  /** Per list. */
   pages: number;
-  /** Of all lists together. */
+  /** Total over all lists. */
   items: number;
-  /** Decoded, over everything the source sends. */
+  /** Total of decoded bytes received from the source. */
   bytes: number;
 }
 
@@ -45,41 +45,41 @@ export interface SourceWarning {
 
 export type DeclaredItem = Record<string, unknown>;
 
-/** Everything a source offers, item by item as it declares them. */
+/** Everything that a source offers; items are unchanged, as the source declares them. */
 export interface SourceReading extends Record<ListName, DeclaredItem[]> {
   era: Era;
   remembered: RememberedEra;
   protocolVersion: string;
-  /** Whether it keeps a session between requests. */
+  /** True if the source uses an MCP session. */
   session: boolean;
-  /** A server of revision 2026-07-28 may leave it out. */
+  /** Optional in revision 2026-07-28. */
   serverInfo?: DeclaredItem;
   instructions?: string;
-  /** The least of its cache hints; only revision 2026-07-28 has any. */
+  /** The lowest `ttlMs` of all lists; only revision 2026-07-28 has cache hints. */
   ttlMs?: number;
-  /** `private` if any list is: what was read with this credential is for nobody else. */
+  /** `private` if any list is: the content read with this credential must not be shown to others. */
   cacheScope?: "public" | "private";
-  /** Whether it offers to say when a list changes. */
+  /** True if the source announces `listChanged` notifications for any list. */
   listChanged: boolean;
-  /** Lists that could not be read, or not to their end. What is missing from them is not known to be gone. */
+  /** Lists that could not be read, or only in part. An item missing from such a list is not known to be removed. */
   incomplete: ListName[];
   warnings: SourceWarning[];
 }
 
 export type SourceFailureReason =
-  /** 401 or 403: it wants another credential. */
+  /** 401 or 403: the source requires another credential. */
   | "gated"
-  /** It answered, and not as any MCP that is known here. */
+  /** The response is not valid in any known MCP revision. */
   | "not-mcp"
-  /** It speaks only revisions that are newer than this code. */
+  /** The source supports only revisions newer than 2026-07-28. */
   | "unsupported-version"
-  /** It answered with an MCP error. */
+  /** The source responded with a JSON-RPC error. */
   | "error"
-  /** 429 or 5xx: later may be better. */
+  /** 429 or 5xx: a retry may succeed. */
   | "unavailable"
   | Exclude<FetchFailureKind, "too-many-redirects" | "cancelled">;
 
-/** Why nothing could be read. The message is safe to store and to show to whoever owns the source. */
+/** Why the source could not be read. The message is safe to store and to show to the source's owner. */
 export interface SourceFailure {
   reason: SourceFailureReason;
   message: string;

@@ -15,32 +15,32 @@ import { type ListReading, readList } from "./mcp-lists.ts";
 import { createTraffic, type Fetch } from "./mcp-traffic.ts";
 
 export interface IntrospectionDeps {
-  /** Guarded: it is given addresses that somebody else wrote. It need not bound time or size. */
+  /** Must check addresses: publishers choose the URLs. Time and size are bounded here. */
   fetch: Fetch;
-  /** Milliseconds. */
+  /** Current time in milliseconds. */
   now: () => number;
   bounds?: Partial<SourceBounds>;
 }
 
-/** A server may learn a newer revision while it still speaks the old one: that is looked for once a day. */
+/** How long a detected era is reused. A server may add a newer revision while it still supports the old one. */
 const eraLifetimeMs = 24 * 60 * 60 * 1_000;
-/** However long a server wants its own description to be believed. */
+/** Upper limit for the `ttlMs` of a cached discover result. */
 const maxDiscoverMs = 60 * 60 * 1_000;
-/** A description that is larger is asked for each time. */
+/** A larger discover result is not cached. */
 const maxDiscoverLength = 64 * 1_024;
 
 interface Step {
   era: Era;
-  /** Where this step comes from memory. */
+  /** Set if this step comes from the remembered era. */
   memory?: RememberedEra;
-  /** Taken from memory instead of asking. */
+  /** Cached discover result, used instead of a `server/discover` request. */
   discover?: Record<string, unknown>;
 }
 
 /**
- * Everything an MCP server offers. It is asked in the newest way first, then in older ones, but what worked the last
- * time goes before that. A refusal for lack of permission, silence and a broken connection end it: they would be the
- * same in any other way of asking.
+ * Reads everything that an MCP server offers. Tries the era that worked last time, then the newest, then older ones; a
+ * declared type of `sse` puts SSE before the newest. Stops at a failure that is the same in every era, such as missing
+ * permission, a timeout or a broken connection.
  */
 export async function introspectSource(
   request: SourceRequest,
@@ -55,7 +55,7 @@ export async function introspectSource(
       const { era, discover } = step;
       const connected = await connect(request, { era, discover, traffic, requestMs: bounds.requestMs });
       const read = connected.ok ? await readAll(connected.value, step, bounds, deps.now) : connected;
-      // It answered a handshake just now, so this is how it speaks, and a failure is its own.
+      // A handshake succeeded just now, so the era is known and the failure has another cause.
       const isSettled = connected.ok && discover === undefined;
       if (read.ok || isSettled || stopsDetection(read.error)) return read;
       failures.set(era, read.error);
@@ -63,7 +63,7 @@ export async function introspectSource(
   } finally {
     traffic.end();
   }
-  // Every way failed; what is wrong with the one it is said to speak tells most.
+  // Every era failed; the failure of the declared transport is the most useful.
   const declared = failures.get(request.type === "sse" ? "sse" : "2025-streamable");
   return err(declared ?? { reason: "not-mcp", message: "It does not speak MCP" });
 }
@@ -77,7 +77,7 @@ function stepsFor({ type, remembered }: SourceRequest, now: number): Step[] {
   const { era, at, discover } = remembered;
   const ttlMs = typeof discover?.ttlMs === "number" ? Math.min(discover.ttlMs, maxDiscoverMs) : 0;
   if (discover !== undefined && isWithin(at, ttlMs, now)) return [{ era, memory: remembered, discover }, ...steps];
-  // Asked anew, the newest revision is also detected anew.
+  // A new discover request confirms the newest revision, so its date is renewed.
   const first: Step = era === "2026-07-28" ? { era } : { era, memory: remembered };
   return [first, ...steps.filter((step) => step.era !== era)];
 }
@@ -86,7 +86,7 @@ function isWithin(at: number, milliseconds: number, now: number): boolean {
   return at <= now && now < at + milliseconds;
 }
 
-/** What one connection gives, which is closed in the end: a failure only where none of its lists can be read. */
+/** Reads all lists over one connection and closes it. Fails only if no list can be read. */
 async function readAll(
   connection: Connection,
   { memory }: Step,
@@ -95,7 +95,7 @@ async function readAll(
 ): Promise<Result<SourceReading, SourceFailure>> {
   try {
     const offered = listNames.filter((list) => connection.offers(list));
-    // Four at once, and one event stream at most beside them: a Worker has six connections.
+    // Up to four lists in parallel plus at most one event stream: a Worker may have six open connections.
     const lists = await Promise.all(offered.map((list) => readList(connection, list, bounds)));
     const answered = lists.filter(({ isAbsent }) => !isAbsent);
     const failure = answered.every((list) => list.failure !== undefined) ? answered[0]?.failure : undefined;

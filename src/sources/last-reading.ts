@@ -7,8 +7,8 @@ import type { ReadSource } from "./source-manifest.ts";
 type Item = Record<string, unknown>;
 
 /**
- * What a source offered the last time, worked out from what was published of it then. It stands in where the source
- * cannot be read now: what is not known to be gone stays.
+ * Rebuilds the last reading of a source from the published manifest. Used if the source cannot be read now, so that
+ * items not known to be removed stay published.
  */
 export function lastReading(manifest: StoredManifest, url: string, isFirst: boolean): ReadSource["reading"] {
   const at = withoutSecrets(url);
@@ -21,7 +21,7 @@ export function lastReading(manifest: StoredManifest, url: string, isFirst: bool
     if (list === undefined || !isObject(mcp) || mcp.server_url !== at) continue;
     if (typeof mcp.protocol_version === "string") protocolVersion = mcp.protocol_version;
     session = mcp.requires_session === "true";
-    // A name that was qualified because another source has it too goes back to what its own source calls it.
+    // A tool or prompt renamed because of a name conflict gets its original name back.
     const own = list === "tools" ? mcp.tool_name : list === "prompts" ? mcp.prompt_name : undefined;
     lists[list].push(typeof own === "string" ? { ...declared, name: own } : declared);
   }
@@ -35,7 +35,7 @@ export function lastReading(manifest: StoredManifest, url: string, isFirst: bool
   };
 }
 
-/** A reading with what the last one had in lists that could not be read to their end. */
+/** Adds the items of the last reading to the lists that could not be read completely. */
 export function fillFromLast(
   reading: ReadSource["reading"],
   incomplete: readonly ListName[],

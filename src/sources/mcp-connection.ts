@@ -18,16 +18,16 @@ export interface Connection {
   readonly discover: Record<string, unknown> | undefined;
   readonly listChanged: boolean;
   readonly safeLine: Redact;
-  /** Whether the server says that it has this list. */
+  /** True if the server's capabilities announce this list. */
   offers(list: ListName): boolean;
-  /** One page as it came; an absent one where the server has no such method after all. */
+  /** One page, unchanged; undefined if the server lacks the method. */
   page(list: ListName, cursor: string | undefined): Promise<Result<DeclaredItem | undefined, SourceFailure>>;
   close(): Promise<void>;
 }
 
 export interface ConnectOptions {
   era: Era;
-  /** An earlier answer to `server/discover`, taken as if it came now. */
+  /** Cached result of `server/discover`, used instead of a request. */
   discover?: Record<string, unknown> | undefined;
   traffic: Traffic;
   requestMs: number;
@@ -40,7 +40,7 @@ const listMethods = {
   resourceTemplates: "resources/templates/list",
 } as const satisfies Record<ListName, string>;
 
-/** Which part of the server's capabilities announces a list. */
+/** The server capability that announces each list. */
 const announcedBy = {
   tools: "tools",
   prompts: "prompts",
@@ -50,12 +50,12 @@ const announcedBy = {
 
 const methodNotFound = -32601;
 
-/** Speaks to a source in one era. Detection is a matter of trying one after the other, so nothing falls back here. */
+/** Connects to a source in one era. No fallback here: the caller tries one era after the other. */
 export async function connect(
   request: SourceRequest,
   { era, discover, traffic, requestMs }: ConnectOptions,
 ): Promise<Result<Connection, SourceFailure>> {
-  // Half a megabyte of code that most isolates never need: it is evaluated when the first source is read.
+  // Imported on first use: the SDK is half a megabyte of code that most isolates never need.
   const sdk = await import("./mcp-sdk.ts");
   const safeLine = createSafeLine(request.headers);
   const { transport, endSession } = createTransport(sdk, request, era, traffic);
@@ -63,7 +63,7 @@ export async function connect(
     { name: service, version },
     {
       versionNegotiation: { mode: { pin: "2026-07-28" }, probe: { timeoutMs: requestMs } },
-      // A list that asks its reader questions is not read.
+      // The registry cannot supply input, so a list that requires input fails.
       inputRequired: { autoFulfill: false },
     },
   );
@@ -79,7 +79,7 @@ export async function connect(
   try {
     const prior = priorOf(era, discover);
     const options = { timeout: requestMs, signal: traffic.signal, prior };
-    // While the SDK waits for the first event of a stream it heeds neither its timeout nor the signal.
+    // While the SDK waits for the first event of a stream, it ignores its own timeout and the signal.
     await withTimeout(client.connect(transport, options), requestMs, traffic.signal);
   } catch (error) {
     const asked = era === "2026-07-28" ? "server/discover" : "initialize";
@@ -88,7 +88,7 @@ export async function connect(
     return err(failure);
   }
 
-  // An event stream that ends takes all answers to come with it; opened anew, it would be another session.
+  // If the event stream ends, outstanding responses are lost, and a new stream would be a new session: close instead.
   if (era === "sse") client.onerror = (error) => void (error instanceof sdk.SseError && transport.close());
   lists.start();
 
@@ -111,8 +111,8 @@ export async function connect(
         const answer = await client.request({ method, ...params }, z.looseObject({}), options);
         return ok(lists.declared(answer));
       } catch (error) {
-        // No capability announces templates alone, so a server with resources may well lack the method. Any other list
-        // that was announced and is not there is a contradiction, and no proof that its items are gone.
+        // No capability announces resource templates alone, so a server with resources may lack the method. Any other
+        // announced list without its method is an error, not proof that its items are removed.
         const isUnknown = rpcErrorOf(error, sdk)?.code === methodNotFound;
         if (isUnknown && list === "resourceTemplates") return ok(undefined);
         return err(failed(error, method, method));
@@ -122,9 +122,9 @@ export async function connect(
   });
 }
 
-/** A known era needs no probe: the older ones begin with `initialize`, and an answer at hand needs not be asked for. */
+/** Skips the SDK's probe: older eras start with `initialize`, and a cached discover result replaces the request. */
 function priorOf(era: Era, discover: Record<string, unknown> | undefined): Sdk.PriorDiscovery | undefined {
   if (era !== "2026-07-28") return { kind: "legacy" };
-  // The SDK checks it, and throws where it is none.
+  // The SDK validates the discover result and throws if it is invalid.
   return discover === undefined ? undefined : { kind: "modern", discover: discover as Sdk.DiscoverResult };
 }

@@ -5,21 +5,21 @@ import type { SourceFailure, SourceFailureReason } from "./contract.ts";
 import type * as Sdk from "./mcp-sdk.ts";
 import type { Exchange, Traffic } from "./mcp-traffic.ts";
 
-/** Turns what somebody else wrote into a line that can be stored and shown. */
+/** Turns untrusted text into a line that is safe to store and show. */
 export type Redact = (text: string) => string;
 
 const maxLineLength = 200;
-/** Shorter words of a header are too common to be searched for, and too short to be a secret. */
+/** Shorter words of a header value are too common to search for and too short to be a secret. */
 const minSecretLength = 6;
 
-/** A server may send back whatever it was sent: the values of the headers are taken out of all it says. */
+/** Removes header values from the text: a server may echo the credentials it received. */
 export function createSafeLine(headers: Record<string, string>): Redact {
   const secrets = Object.values(headers)
     .flatMap((value) => [value, ...value.split(/\s+/)])
     .filter((secret) => secret.length >= minSecretLength)
     .sort((a, b) => b.length - a.length);
   return (text) => {
-    // A secret that is cut in two by the clipping would not be found any more.
+    // Redact before clipping: a secret cut in two would not be found.
     const clean = secrets.reduce((rest, secret) => rest.replaceAll(secret, "[credential]"), text);
     const line = clean
       .toWellFormed()
@@ -30,7 +30,7 @@ export function createSafeLine(headers: Record<string, string>): Redact {
 }
 
 interface FailureContext {
-  /** What was asked, as the message names it. */
+  /** Name of the request in the message. */
   asked: string;
   exchange: Exchange | undefined;
   stopped: Traffic["stopped"];
@@ -38,7 +38,7 @@ interface FailureContext {
   safeLine: Redact;
 }
 
-/** Why a request came to nothing: first what was seen on the wire, and only then what the SDK says of it. */
+/** Explains why a request failed. The HTTP exchange takes precedence over the SDK's error. */
 export function failureOf(thrown: unknown, circumstances: FailureContext): SourceFailure {
   const { asked, exchange = {}, stopped, sdk, safeLine } = circumstances;
   const { status } = exchange;
@@ -68,15 +68,16 @@ export function failureOf(thrown: unknown, circumstances: FailureContext): Sourc
   return { reason: "not-mcp", message: safeLine(`Its answer to ${asked} is not what MCP says${contentType}`) };
 }
 
-/** Reasons that asking in another way would not change. */
+/** True if trying another era would give the same failure. */
 export function stopsDetection({ reason, httpStatus }: SourceFailure): boolean {
   const settled: SourceFailureReason[] = ["gated", "refused", "unreachable", "timeout", "too-large"];
-  // A gateway that answers for a server says nothing about how the server speaks; a 500 may be its way to say no.
+  // 429 and most 5xx may come from a gateway and say nothing about the era. 500 and 501 may be how the server rejects
+  // an unknown era.
   const isElsewhere = reason === "unavailable" && httpStatus !== 500 && httpStatus !== 501;
   return settled.includes(reason) || reason === "unsupported-version" || isElsewhere;
 }
 
-/** The code and message of an MCP error, wherever the SDK put them: behind 404 it leaves the body as text. */
+/** Code and message of an MCP error. For HTTP errors such as 404 the SDK leaves the body unparsed as text. */
 export function rpcErrorOf(thrown: unknown, sdk: typeof Sdk): { code: number; message: string } | undefined {
   if (thrown instanceof sdk.ProtocolError) return { code: thrown.code, message: thrown.message };
   if (!(thrown instanceof sdk.SdkHttpError) || typeof thrown.data.text !== "string") return undefined;
@@ -93,14 +94,14 @@ const bounded = {
 
 const broken: SourceFailure = { reason: "unreachable", message: "Its connection broke off" };
 
-/** A guarded fetch says why in words that are safe; of any other only that it failed is told. */
+/** Messages of a guarded fetch are safe to show; any other error is reported without its text. */
 function unanswered(thrown: unknown): SourceFailure {
   const kind: FetchFailureKind = thrown instanceof FetchError ? thrown.failure.kind : "unreachable";
   const message = thrown instanceof FetchError ? thrown.message : "It cannot be reached";
   return { reason: kind === "too-many-redirects" || kind === "cancelled" ? "unreachable" : kind, message };
 }
 
-/** What a server offers that speaks none of the revisions known here, but later ones. */
+/** The revisions of a server that supports only newer ones than 2026-07-28; undefined otherwise. */
 function newerRevisions(thrown: unknown, sdk: typeof Sdk): string[] | undefined {
   if (!(thrown instanceof sdk.UnsupportedProtocolVersionError)) return undefined;
   const supported = thrown.supported;

@@ -4,24 +4,27 @@ import type { Era } from "../registry/contract.ts";
 import type { DeclaredItem, ListName } from "./contract.ts";
 
 /**
- * Revision 2026-07-28 lets a tool ask that an argument be repeated in an HTTP header (`x-mcp-header` in its input
- * schema). A client must leave out a tool that asks for it in a way that is not allowed. The SDK does so, but keeps its
- * judgement to itself; this is the same one.
+ * In revision 2026-07-28 a tool may require that an argument is repeated in an HTTP header (`x-mcp-header` in its input
+ * schema). A client must exclude a tool whose annotation is invalid. The SDK does so without reporting why; these
+ * checks follow the same rules.
  */
 
 const headerAnnotation = "x-mcp-header";
 const headerTypes: readonly unknown[] = ["string", "integer", "boolean"];
 
-/** Where a property is not always there, or not alone: a header cannot be made from it. */
+/** Keywords whose subschemas may not apply or may apply to several values: no header can be made from them. */
 const unreachableKeywords = [
   ...["items", "prefixItems", "contains", "additionalProperties", "unevaluatedProperties", "unevaluatedItems"],
   ...["propertyNames", "patternProperties", "dependentSchemas", "oneOf", "anyOf", "allOf", "not", "if", "then", "else"],
   ...["$defs", "definitions"],
 ];
-/** Of those, the ones that hold schemas by name. */
+/** Those of the keywords above whose value maps names to schemas. */
 const schemaMapKeywords = ["patternProperties", "dependentSchemas", "$defs", "definitions"];
 
-/** What is wrong with the header annotations of an input schema, if anything. The schema must not be deep. */
+/**
+ * Describes the first invalid header annotation of an input schema; undefined if all are valid. Recursive: the caller
+ * limits the depth of the schema first.
+ */
 export function headerAnnotationFault(inputSchema: unknown): string | undefined {
   return faultOf(inputSchema, { isRoot: true, isReachable: true }, new Set());
 }
@@ -67,16 +70,16 @@ function childrenOf(value: unknown): unknown[] {
   return isObject(value) ? Object.values(value) : [];
 }
 
-/** What tells an item from the others of its list. */
+/** The field that identifies an item within its list. */
 const keys = { tools: "name", prompts: "name", resources: "uri", resourceTemplates: "uriTemplate" } as const;
 
-/** As deep as a document that is published may be. */
+/** Maximum nesting of a published document. */
 const maxDepth = 64;
 
-/** A hostile list can be wrong in every item, and a reader looks at the first ones. */
+/** A hostile list can have an error in every item; the first few are enough. */
 const maxNamedErrors = 5;
 
-/** The items of a list that something can be made of, as they are, and a word about each of the others. */
+/** Splits a page into valid items, unchanged, and one message for each invalid item. */
 export function validItems(list: ListName, era: Era, items: unknown[], firstNumber: number) {
   const sound: DeclaredItem[] = [];
   const faults: string[] = [];
@@ -104,8 +107,8 @@ function itemFault(list: ListName, era: Era, item: unknown): string | undefined 
 }
 
 /**
- * Why a value that came as JSON cannot be kept, though JSON.parse takes it: whoever walks it by recursion dies of its
- * depth, and a number too large for a double has no canonical form.
+ * Why a parsed JSON value cannot be stored: deep nesting overflows the stack of recursive code, and a number out of the
+ * range of a double (parsed as Infinity) has no canonical form.
  */
 export function jsonValueError(value: unknown, levels = maxDepth): string | undefined {
   if (typeof value === "number" && !Number.isFinite(value)) return "it has a number that is out of range";

@@ -6,16 +6,16 @@ export interface ListReading {
   list: ListName;
   items: DeclaredItem[];
   isComplete: boolean;
-  /** The server has no such list after all. */
+  /** The server announces the list but lacks its method. */
   isAbsent: boolean;
   warnings: string[];
-  /** Set where not even the first page could be read. */
+  /** Set if the first page could not be read. */
   failure?: SourceFailure;
   ttlMs?: number;
   cacheScope?: "public" | "private";
 }
 
-/** All pages of one list in their order, as far as the bounds reach and the server goes along. */
+/** Reads all pages of one list, in order, until the end, a bound or a failure. */
 export async function readList(connection: Connection, list: ListName, bounds: SourceBounds): Promise<ListReading> {
   const reading: ListReading = { list, items: [], isComplete: true, isAbsent: false, warnings: [] };
   const faults: string[] = [];
@@ -57,7 +57,7 @@ export async function readList(connection: Connection, list: ListName, bounds: S
     reading.items.push(...sound.slice(0, room));
     if (sound.length > room) return end(`It has more than ${bounds.items} items; the rest was not read`);
 
-    // Some servers write the end as null, and some as no text at all.
+    // Some servers mark the last page with null or an empty string.
     if (nextCursor === undefined || nextCursor === null || nextCursor === "") return end();
     if (typeof nextCursor !== "string") return end(`Page ${pages + 1} has a nextCursor that is no text`);
     if (seen.has(nextCursor)) {
@@ -70,7 +70,7 @@ export async function readList(connection: Connection, list: ListName, bounds: S
   return end(`It has more than ${bounds.pages} pages; the rest was not read`);
 }
 
-/** Only the newest revision has cache hints; where pages differ, the most careful one counts. */
+/** Only revision 2026-07-28 has cache hints; if pages differ, the strictest hint applies. */
 function takeHints(reading: ListReading, { era }: Connection, { ttlMs, cacheScope }: DeclaredItem): void {
   if (era !== "2026-07-28") return;
   if (typeof ttlMs === "number" && ttlMs >= 0) reading.ttlMs = Math.min(ttlMs, reading.ttlMs ?? ttlMs);

@@ -2,33 +2,33 @@ import type { SourceBounds } from "./contract.ts";
 
 export type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** One request and what came of it, so far. */
+/** One HTTP request and its outcome so far. */
 export interface Exchange {
   status?: number;
   contentType?: string;
-  /** What `fetch` or the reading of the body failed with. */
+  /** Error thrown by `fetch` or while the body was read. */
   thrown?: unknown;
 }
 
 /**
- * Everything that goes to one source and comes back, within its bounds. It also remembers what was seen on the wire:
- * the SDK reports the same refusal in many ways, some only as text.
+ * All HTTP traffic with one source, within the bounds. Records each exchange, because the SDK reports the same refusal
+ * in many ways, some only as text.
  */
 export interface Traffic {
   fetch: Fetch;
-  /** Aborts when a bound is reached. */
+  /** Aborts when a bound is exceeded. */
   readonly signal: AbortSignal;
-  /** The bound that was reached. */
+  /** The exceeded bound. */
   readonly stopped: "timeout" | "too-large" | undefined;
-  /** The latest exchange, or the latest that carried this JSON-RPC method. */
+  /** The latest exchange, or the latest one with this JSON-RPC method. */
   latest(method?: string): Exchange | undefined;
-  /** Nothing more is coming: lets the clock go. */
+  /** Clears the deadline timer. */
   end(): void;
 }
 
-/** A session is ended also when the time for reading it is over. */
+/** Time limit for ending the session, which happens even after the deadline. */
 const sessionCloseMs = 1_000;
-/** Handshakes, notifications and answers to pings, beside the pages of four lists. */
+/** Handshakes, notifications and replies to pings, in addition to the pages of four lists. */
 const maxOtherRequests = 32;
 
 export function createTraffic(fetch: Fetch, bounds: SourceBounds): Traffic {
@@ -37,7 +37,7 @@ export function createTraffic(fetch: Fetch, bounds: SourceBounds): Traffic {
   let latest: Exchange | undefined;
   let stopped: Traffic["stopped"];
   let bytes = 0;
-  // A source may put questions to its client, each of which would be answered by a request.
+  // Limited, because a source may send requests to its client, and each reply is another request.
   let requestsLeft = 4 * bounds.pages + maxOtherRequests;
 
   const stop = (bound: NonNullable<Traffic["stopped"]>) => {
@@ -63,7 +63,7 @@ export function createTraffic(fetch: Fetch, bounds: SourceBounds): Traffic {
           } catch (error) {
             exchange.thrown = error;
             stream.error(error);
-            // Not awaited: a hostile body may take its time to be cancelled, too.
+            // Not awaited: a hostile body may delay its cancellation.
             reader.cancel().catch(() => {});
           }
         },
@@ -72,7 +72,7 @@ export function createTraffic(fetch: Fetch, bounds: SourceBounds): Traffic {
       { highWaterMark: 0 },
     );
     const headers = new Headers(response.headers);
-    // They are about the bytes on the wire, which are decoded by now.
+    // Both headers describe the encoded bytes; the body is already decoded.
     for (const name of ["content-encoding", "content-length"]) headers.delete(name);
     const { status, statusText, url } = response;
     return Object.defineProperty(new Response(body, { status, statusText, headers }), "url", { value: url });

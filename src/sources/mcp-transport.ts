@@ -7,19 +7,20 @@ import type { Traffic } from "./mcp-traffic.ts";
 export type AnyTransport = (Sdk.StreamableHTTPClientTransport | Sdk.SSEClientTransport) &
   Pick<Sdk.Transport, "sessionId">;
 
-/** The SDK's transport for an era, all of whose requests go through the traffic. */
+/** Creates the SDK's transport for an era. All requests go through `traffic`. */
 export function createTransport(sdk: typeof Sdk, request: SourceRequest, era: Era, { fetch }: Traffic) {
   const url = new URL(request.url);
   const requestInit = { headers: request.headers };
   if (era === "sse") {
     const transport: AnyTransport = new sdk.SSEClientTransport(url, { fetch, requestInit });
-    // Its session is the stream.
+    // The session ends when the stream closes.
     return { transport, endSession: async () => {} };
   }
   const transport = new sdk.StreamableHTTPClientTransport(url, {
     requestInit,
     fetch: async (input, init) => {
-      // After the handshake the SDK opens a stream for notifications. Nobody here listens, and connections are few.
+      // After the handshake the SDK opens a stream for notifications. Nothing here reads them, and connections are
+      // scarce.
       const isIdleStream = init?.method === "GET" && !new Headers(init.headers).has("last-event-id");
       return isIdleStream ? new Response(null, { status: 405 }) : fetch(input, init);
     },
@@ -27,7 +28,7 @@ export function createTransport(sdk: typeof Sdk, request: SourceRequest, era: Er
   const endSession = async () => {
     const { sessionId, protocolVersion } = transport;
     if (sessionId === undefined) return;
-    // A handshake that fails closes its transport, which then sends nothing more, and the session would be left.
+    // A failed handshake closes its transport, which can then send nothing; a new transport ends the session.
     const version = protocolVersion === undefined ? {} : { protocolVersion };
     const last = new sdk.StreamableHTTPClientTransport(url, { requestInit, fetch, sessionId, ...version });
     await last.terminateSession();
@@ -35,13 +36,13 @@ export function createTransport(sdk: typeof Sdk, request: SourceRequest, era: Er
   return { transport: transport as AnyTransport, endSession };
 }
 
-/** Under its own name beside what the SDK asks of a list. */
+/** Key of the unchanged result, next to the fields that the SDK requires. */
 const declaredResult = "dev.rollcall/declared";
 
 /**
- * The SDK judges a page as a whole: one item without a name, or a missing cache hint, and the page is lost. In its own
- * lists it also leaves out the keys that it does not know. So results are put aside before it sees them, behind empty
- * lists that pass. `resultType` stays, because it tells the eras apart.
+ * The SDK validates a page as a whole: one item without a name, or a missing cache hint, fails the page. It also drops
+ * keys that it does not know. So each result is wrapped before the SDK validates it, next to empty lists that are
+ * valid. `resultType` is kept, because the SDK tells the eras apart by it.
  */
 export function captureRawResults(transport: AnyTransport) {
   let isStarted = false;

@@ -5,14 +5,14 @@ import type { ProbeResult, ReadableSource, SourceRow } from "../registry/sql/sou
 import type { SourceFailure, SourceReading } from "./contract.ts";
 import { nextRefreshMs, probeState } from "./schedule.ts";
 
-/** One source of a server, and how reading it went. */
+/** One source of a server and the result of reading it. */
 export interface SourceRead {
   source: ReadableSource;
   row: SourceRow;
   read: Result<SourceReading, SourceFailure>;
 }
 
-/** They are part of every head. */
+/** Limited, because warnings are part of every head. */
 const maxWarnings = 20;
 const maxMessageLength = 2_000;
 
@@ -30,7 +30,7 @@ export function findingOf(id: string, read: Result<SourceReading, SourceFailure>
   return { id, state: probeState(reason), error: reason, message, warnings: shown };
 }
 
-/** What the sources offer cannot be published: for now they count as unreadable, with the reason. */
+/** Marks the sources as failed because their manifest cannot be published, with the reason. */
 export function unpublishable(reads: SourceRead[], { message }: Failure): SourceRead[] {
   const reason = `What it offers cannot be published: ${message}`.slice(0, maxMessageLength);
   return reads.map((one) => (one.read.ok ? { ...one, read: err({ reason: "error", message: reason }) } : one));
@@ -42,7 +42,7 @@ export function failuresOf(reads: SourceRead[]): Refreshed["failures"] {
   );
 }
 
-/** The soonest that any of them wants, but never sooner for a dead one than its patience says. */
+/** Milliseconds until the next refresh: the earliest that any source requires. A failing source backs off. */
 export function untilNext(reads: SourceRead[]): number {
   return Math.min(
     ...reads.map(({ row, read }) =>

@@ -24,13 +24,13 @@ export interface RefresherOptions {
   sql: SqlStorage;
   context: WriteContext;
   bounds: Bounds;
-  /** Guarded: it goes to addresses that publishers wrote. */
+  /** Must check addresses: publishers choose the URLs. */
   fetch: (input: string | URL, init?: RequestInit) => Promise<Response>;
-  /** Headers with which a source lets the registry in; none where it needs none. */
+  /** Headers that authenticate the registry at a source; empty if the source needs none. */
   credentials: (source: ReadableSource) => Record<string, string>;
-  /** Whether an address may not be asked at all. */
+  /** True if requests to this URL are forbidden. */
   isBlockedUrl: (url: string) => boolean;
-  /** Fields of a server that are not for its sources to say. */
+  /** Fields of the manifest that sources must not override. */
   fixedFields: (server: string) => Record<string, unknown>;
   write: <T extends { generation: number }>(
     server: string,
@@ -38,13 +38,14 @@ export interface RefresherOptions {
   ) => Promise<Result<T & { head: Head }, Failure>>;
 }
 
-/** How many sources are read at once, of all servers together; each takes a few connections, and a Worker has six. */
+/** Sources read in parallel, over all servers; each needs several connections, and a Worker may have six. */
 const atOnce = 4;
 const tries = 3;
 
 /**
- * Reads the sources of servers and publishes what they offer. Outside the transactions of the tenant: while a source is
- * being read, others write. What was read is put down only if the settings are still those it was read for.
+ * Reads the sources of servers and publishes what they offer. Reading happens outside the tenant's transactions, so
+ * other writes may come in between: a result is stored only if the sources are still configured as they were when
+ * reading began.
  */
 export class Refresher {
   readonly #options: RefresherOptions;
@@ -56,7 +57,7 @@ export class Refresher {
     this.#options = options;
   }
 
-  /** All that are due. Never throws: a source that cannot be read has its next try in the outbox. */
+  /** Refreshes all servers that are due. Never throws: the outbox already has the next attempt of each. */
   async runDue(now: number): Promise<void> {
     const due = this.#options.sql
       .exec<{ subject: string }>(
@@ -64,7 +65,7 @@ export class Refresher {
         now,
       )
       .toArray();
-    // Put off first: an alarm that rings meanwhile must not find them due again.
+    // Reschedule first: an alarm that fires meanwhile must not find the same servers due.
     for (const { subject } of due) this.#reschedule(subject);
     const look = ({ subject }: { subject: string }) =>
       this.refreshShared(subject).catch((cause) => {
@@ -73,14 +74,14 @@ export class Refresher {
     await Promise.all(due.map(look));
   }
 
-  /** A look that is under way, or one that starts now: enough for whoever only wants to know what there is. */
+  /** Joins a running refresh or starts one. Enough for a caller that knows of no recent change. */
   refreshShared(server: string): Promise<Refreshed | RefreshSkipped> {
     return this.#running.get(server) ?? this.#start(server);
   }
 
   /**
-   * A look that starts now or later, for whoever knows of a change: one that is under way may have read before it. All
-   * who ask meanwhile share the one that comes after.
+   * Waits for a refresh that starts after this call, for a caller that knows of a change: a running refresh may have
+   * read the source before the change. All callers that wait meanwhile share the next refresh.
    */
   refreshNew(server: string): Promise<Refreshed | RefreshSkipped> {
     const running = this.#running.get(server);
@@ -110,7 +111,7 @@ export class Refresher {
       sql.exec("DELETE FROM outbox WHERE task = 'refresh' AND subject = ?", server);
       return "no-sources";
     }
-    // Before anything is asked: whatever happens below, it is tried again.
+    // Scheduled before the first request, so that a retry follows whatever happens.
     this.#reschedule(server);
     const reads = await Promise.all(rows.map((row) => this.#semaphore.run(() => this.#read(row))));
     const put = await this.#store(server, reads);
@@ -121,7 +122,7 @@ export class Refresher {
   async #read(row: SourceRow): Promise<SourceRead> {
     const { fetch, credentials, isBlockedUrl } = this.#options;
     const source = JSON.parse(row.config) as ReadableSource;
-    // Judged as it was written, before anything makes it look better.
+    // Check the URL as configured, before a parser normalizes it.
     if (isBlockedUrl(source.url)) {
       return { source, row, read: err({ reason: "refused", message: "Its address is not one that may be asked" }) };
     }
@@ -158,7 +159,7 @@ export class Refresher {
     }
   }
 
-  /** Only what asking found: nothing could be read, or nothing that can be published. */
+  /** Stores only the state of the sources: none could be read, or the manifest cannot be published. */
   async #write(server: string, reads: SourceRead[]): Promise<Refreshed | "superseded"> {
     const written = await this.#writeManifest(server, reads, undefined, []);
     return written.ok ? written.value : "superseded";
@@ -174,7 +175,7 @@ export class Refresher {
     return written.ok ? ok({ ...written.value, failures: failuresOf(reads), warnings }) : written;
   }
 
-  /** In one transaction: what the sources offer, and what asking each of them found. */
+  /** Publishes the manifest and stores the state of each source, in one transaction. */
   #record(
     server: string,
     reads: SourceRead[],
@@ -185,7 +186,7 @@ export class Refresher {
     const { sql, context } = this.#options;
     const configs = JSON.stringify(sourceRows(sql, server).map(({ config }) => config));
     const isSame = configs === JSON.stringify(reads.map(({ row }) => row.config));
-    // Taken away or pointed elsewhere while it was read: what was read is not what is asked for any more.
+    // The server was deleted or its sources were reconfigured during the read: the result is outdated.
     if (findLive(sql, server) === undefined || !isSame) return err(failure("ErrorMCPServerNotFound"));
     const before = generationOf(sql);
     let outcome: Refreshed["outcome"] = "failed";
@@ -205,7 +206,7 @@ export class Refresher {
     return ok({ outcome, generation: row?.generation ?? before, digest });
   }
 
-  /** A source that is found otherwise than before is a change of its server, with what was published where it was. */
+  /** Logs a changed state of sources as a change of the server, in the generation of the publish if there was one. */
   #logStatus(server: string, moved: SourceRead[], at: string, before: number): void {
     const { sql, bounds } = this.#options;
     const reasons = moved.map(({ row, read }) => {
@@ -224,7 +225,7 @@ export class Refresher {
     reads: SourceRead[],
   ): Promise<Result<{ manifest: PreparedManifest; warnings: string[] }, Failure>> {
     const { sql, bounds, fixedFields } = this.#options;
-    // All that is published, which is a lot to read: not needed while every source answers in full.
+    // The published manifest is large; read it only if a source failed or is incomplete.
     let stored: StoredManifest | undefined;
     const last = () => {
       stored ??= storedManifest(sql, server);
@@ -239,7 +240,7 @@ export class Refresher {
       return [{ ...source, reading }];
     });
     const { manifest, warnings } = sourceManifest(server, sources);
-    // What was published as server.json is not for its sources to say.
+    // Fields published as server.json take precedence over those of the sources.
     const whole = { ...manifest, ...fixedFields(server) };
     const prepared = await prepareManifest(whole, {
       server,
@@ -252,7 +253,7 @@ export class Refresher {
       pause: () => scheduler.wait(0),
     });
     if (!prepared.ok) return prepared;
-    // Every reader of the server sees these: what a source says in its own words is for its owner alone.
+    // All readers of the server see these warnings; the source's own messages are only for its owner.
     const told = reads.flatMap(({ source, read }) =>
       read.ok
         ? [...new Set(read.value.warnings.map(({ list }) => `${source.id}: not all of its ${list} could be read`))]

@@ -7,7 +7,7 @@ import type { SourcesDeps } from "./deps.ts";
 
 const path = "/api/mcp/capabilities/:tenant/:name/refresh";
 
-/** Reads a server's sources now instead of when they are due. */
+/** Refreshes a server's sources immediately instead of on schedule. */
 export function refreshRoutes(app: App, services: SourcesDeps): void {
   app.post(path, async (c) => {
     const ref = serverRef(c);
@@ -27,7 +27,7 @@ export function refreshRoutes(app: App, services: SourcesDeps): void {
   });
 }
 
-/** Either there is no such server, or it has no sources. */
+/** The error for a refresh without readable sources: the server does not exist or has none. */
 async function nothingToRead(services: SourcesDeps, ref: { tenant: string; name: string }) {
   const { head } = await services.tenant(ref.tenant).head(ref.name);
   if (head === undefined || head.deleted) return requestError("ErrorMCPServerNotFound");

@@ -1,7 +1,7 @@
 import type { ProbeState } from "../registry/contract.ts";
 import type { SourceFailureReason } from "./contract.ts";
 
-/** What a failure to read says about the server behind a source. */
+/** Maps a failure to the state shown for the source. */
 export function probeState(reason: SourceFailureReason): Exclude<ProbeState, "live" | "pending"> {
   switch (reason) {
     case "gated":
@@ -19,14 +19,14 @@ export function probeState(reason: SourceFailureReason): Exclude<ProbeState, "li
   }
 }
 
-/** What was read is fresh for this long; the next reading comes before it ends. */
+/** A reading counts as fresh for this long; the next one starts earlier. */
 const freshMs = 300_000;
-/** However short a source says its answers live: it is not asked more often. */
+/** Lower limit for a source's `ttlMs`. */
 const minMs = 60_000;
 const firstRetryMs = 30_000;
 const maxRetryMs = 3_600_000;
 
-/** When to read again, in milliseconds from now. Spread by chance, so that sources registered together drift apart. */
+/** Milliseconds until the next refresh. Randomized, so that sources registered together spread out. */
 export function nextRefreshMs(
   reading: { ok: true; ttlMs: number | undefined } | { ok: false; failures: number },
   random: number,

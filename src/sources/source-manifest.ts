@@ -6,9 +6,9 @@ import { type SourceItem, settleNames } from "./unique-names.ts";
 
 type Item = Record<string, unknown>;
 
-/** What was read from one MCP server. */
+/** A source and its reading. */
 export interface ReadSource {
-  /** Tells it from the other sources of the same server. */
+  /** Unique among the sources of a server. */
   id: string;
   url: string;
   reading: Readonly<Record<ListName, readonly Item[]>> & {
@@ -24,17 +24,17 @@ export interface SourceManifest {
   warnings: string[];
 }
 
-/** Room for all that a server says of itself, beside which the other fields of a manifest still fit. */
+/** Limit for `serverInfo` and for `instructions`; leaves space for the other fields of a manifest. */
 const maxInfoCharacters = 65_536;
 
 /**
- * What the sources of one server offer, as one manifest to publish. It depends on nothing but what was read, and not on
- * the order in which a server lists its items: some go by a hash map, and each reading would be a change.
+ * Combines the readings of a server's sources into one manifest. Items are sorted by key: some servers list them in the
+ * order of a hash map, and each reading would otherwise be a change.
  */
 export function sourceManifest(server: string, sources: readonly ReadSource[]): SourceManifest {
   const warnings = createWarnings();
   const manifest: Record<string, unknown> = {};
-  // In the order of the config: the first source speaks for the server.
+  // `sources` is in the order of the config: the first source with `serverInfo` describes the server.
   const serverInfo = sources.map(({ reading }) => reading.serverInfo).find((info) => info !== undefined);
   if (serverInfo !== undefined) manifest.serverInfo = fittingInfo(serverInfo);
   const mcpVersion = sources[0]?.reading.protocolVersion;
@@ -66,8 +66,8 @@ function offersOf(server: string, { id, url, reading }: ReadSource, list: ListNa
 }
 
 /**
- * An item without what is not its own to say: where it was found and how it is called is what was seen, not what it
- * claims; its id and whether it is switched on are the registry's.
+ * Removes the fields that a source must not set: discovery, address and names are recorded by the registry; `id`,
+ * `enabled` and `lastSynced` belong to the registry.
  */
 function withoutReservedFields({ id: _id, enabled: _enabled, lastSynced: _lastSynced, ...item }: Item): Item {
   const { metadata } = item;
@@ -79,7 +79,10 @@ function withoutReservedFields({ id: _id, enabled: _enabled, lastSynced: _lastSy
   return { ...item, metadata: { ...others, mcp: hints } };
 }
 
-/** Icons can be of any size, and an oversized header would refuse the whole manifest. */
+/**
+ * Drops all but name and version from an oversized `serverInfo`: icons can have any size, and an oversized header would
+ * make the whole manifest invalid.
+ */
 function fittingInfo(info: Item): Item {
   const plain = typeof info.description === "string" ? { ...info, description: withLineFeeds(info.description) } : info;
   if (JSON.stringify(plain).length <= maxInfoCharacters) return plain;

@@ -5,15 +5,16 @@ import { sections } from "../manifest/schema/manifest.ts";
 
 type Item = Record<string, unknown>;
 
-/** An item of one of a server's sources. */
+/** An item and the id of its source. */
 export interface SourceItem {
   source: string;
   item: Item;
 }
 
 /**
- * Items of several sources under names that differ. A name that two sources give is taken from both: if the first kept
- * it, the second could slip into its place the day the first drops it. A URI is an address and stays; the first has it.
+ * Gives the items of several sources unique names. If two sources use the same name, both items are renamed: if the
+ * first kept the name, the second could take it over silently once the first source drops it. A URI is an address and
+ * is never renamed; the first source wins.
  */
 export function settleNames(list: ListName, offers: readonly SourceItem[], warnings: Warnings): Item[] {
   const distinct = withoutRepeats(list, offers, warnings);
@@ -34,7 +35,8 @@ function withoutRepeats(list: ListName, offers: readonly SourceItem[], warnings:
 
 function qualified(list: "tools" | "prompts", offers: SourceItem[], warnings: Warnings): SourceItem[] {
   const names = offers.map((offer) => keyOf(list, offer));
-  // A name made here can meet one that was unique so far, which then needs one, too; each offer changes once at most.
+  // A new name can equal a name that was unique so far, which must then be renamed too. Each item is renamed at most
+  // once, so the loop ends.
   for (let hasChanged = true; hasChanged; ) {
     hasChanged = false;
     const groups = Map.groupBy(offers.keys(), (index) => names[index]);
@@ -54,7 +56,7 @@ function renamed(list: "tools" | "prompts", offer: SourceItem, name: string): So
   const { item } = offer;
   if (item.name === name) return offer;
   const { metadata } = item;
-  // A tool has its own name there already.
+  // `metadata.mcp.tool_name` already has the original name of a tool.
   if (list === "tools" || !isObject(metadata) || !isObject(metadata.mcp)) return { ...offer, item: { ...item, name } };
   return {
     ...offer,
@@ -77,7 +79,7 @@ function quoted(list: ListName, offer: SourceItem): string {
   return JSON.stringify(keyOf(list, offer).slice(0, 128));
 }
 
-/** As much of a source's id as can stand in a name. */
+/** The source's id, reduced to characters allowed in a name. */
 function prefixOf(source: string): string {
   return source.replace(/[^A-Za-z0-9_-]+/g, "_").slice(0, 48);
 }

@@ -1,12 +1,12 @@
 import { err, ok, type Result } from "../kernel/result.ts";
 
-/** Why a message is refused; for tests and logs, as its sender learns only that it is. */
+/** Why a message is refused. For tests and logs only: the sender learns no reason. */
 export type GithubFault = "header-missing" | "signature-header" | "unmatched";
 
 /**
- * Verifies GitHub's `X-Hub-Signature-256` over the body as it came. Any of the secrets may fit, so that one can be
- * replaced. GitHub signs neither a time nor the delivery's id: a message that is sent again verifies again, under
- * whatever id, so only its content can tell that it came before.
+ * Verifies GitHub's `X-Hub-Signature-256` over the raw body. One matching secret is enough, so that a secret can be
+ * rotated. GitHub signs neither a timestamp nor the delivery id: a replayed message verifies again under any id, so a
+ * replay can only be detected by the content.
  */
 export async function verifyGithub(
   { headers, body }: { headers: Pick<Headers, "get">; body: Uint8Array },
@@ -17,7 +17,7 @@ export async function verifyGithub(
   const [, hex] = /^sha256=([0-9a-f]{64})$/.exec(header) ?? [];
   if (hex === undefined) return err("signature-header");
   const signature = Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
-  // An empty secret is one that everybody knows.
+  // An empty secret is known to everybody.
   for (const secret of secrets.filter((text) => text !== "")) {
     const key = await hmacKey(secret);
     if (await crypto.subtle.verify("HMAC", key, signature, body)) return ok(undefined);

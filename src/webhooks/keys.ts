@@ -2,7 +2,7 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { decodeBase64, encodeBase64 } from "../kernel/base64.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 
-/** How a message is signed: `v1` with a secret that both sides hold, `v1a` with a key pair. */
+/** Signature scheme: `v1` uses a shared secret (HMAC), `v1a` a key pair (Ed25519). */
 export type Scheme = "v1" | "v1a";
 
 export interface WebhookKey<Use extends "sign" | "verify"> {
@@ -11,21 +11,23 @@ export interface WebhookKey<Use extends "sign" | "verify"> {
   key: CryptoKey;
 }
 
-/** Why a text is no key. None of them repeats it. */
+/** Why a text is not a valid key. The reason never contains the text. */
 export type KeyFault = "wrong-kind" | "encoding" | "length" | "halves-differ" | "small-order";
 
 const hmac = { name: "HMAC", hash: "SHA-256" };
 const ed25519 = { name: "Ed25519" };
 
-/** All that stands before the 32 bytes of a private Ed25519 key in PKCS #8, the only form that takes them alone. */
+/**
+ * PKCS #8 prefix of a 32-byte Ed25519 private key. PKCS #8 is the only import format that accepts the private key
+ * without its public key.
+ */
 const pkcs8 = [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
 
-/** A new shared secret. */
 export function generateSecret(): string {
   return `whsec_${encodeBase64(crypto.getRandomValues(new Uint8Array(32)))}`;
 }
 
-/** The key that a `whsec_` or `whpk_` text stands for. */
+/** Imports a `whsec_` or `whpk_` key. */
 export async function importVerifyingKey(text: string): Promise<Result<WebhookKey<"verify">, KeyFault>> {
   if (!text.startsWith("whpk_")) return importSecret(text, "verify");
   const bytes = readBytes(text.slice("whpk_".length), 32, 32);
@@ -34,20 +36,20 @@ export async function importVerifyingKey(text: string): Promise<Result<WebhookKe
   return ok({ scheme: "v1a", use: "verify", key: await importPublic(bytes.value) });
 }
 
-/** The key that a `whsec_` or `whsk_` text stands for. */
+/** Imports a `whsec_` or `whsk_` key. */
 export async function importSigningKey(text: string): Promise<Result<WebhookKey<"sign">, KeyFault>> {
   if (!text.startsWith("whsk_")) return importSecret(text, "sign");
   const bytes = readBytes(text.slice("whsk_".length), 64, 64);
   if (!bytes.ok) return bytes;
   const [seed, published] = [bytes.value.slice(0, 32), bytes.value.slice(32)];
   const key = await crypto.subtle.importKey("pkcs8", new Uint8Array([...pkcs8, ...seed]), ed25519, false, ["sign"]);
-  // The second half is the public key. One that belongs to another first half would sign what nobody can verify.
+  // The second half is the public key. If it does not match the first half, receivers could not verify the signatures.
   const proof = await crypto.subtle.sign(ed25519, key, published);
   const belongs = await crypto.subtle.verify(ed25519, await importPublic(published), proof, published);
   return belongs ? ok({ scheme: "v1a", use: "sign", key }) : err("halves-differ");
 }
 
-/** The prefix may be missing: some senders show the bare base64. */
+/** The prefix is optional: some senders show the bare base64. */
 async function importSecret<Use extends "sign" | "verify">(
   text: string,
   use: Use,
@@ -58,7 +60,7 @@ async function importSecret<Use extends "sign" | "verify">(
   return ok({ scheme: "v1", use, key: await crypto.subtle.importKey("raw", bytes.value, hmac, false, [use]) });
 }
 
-/** The points of an order that divides 8, without the sign bit: under one of them a signature proves nothing. */
+/** Ed25519 points whose order divides 8, without the sign bit: with such a public key a signature proves nothing. */
 const smallOrder = new Set([
   "00".repeat(32),
   `01${"00".repeat(31)}`,

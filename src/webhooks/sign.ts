@@ -6,8 +6,8 @@ import { isMessageId, signedBytes } from "./message.ts";
 export type WebhookHeaders = Record<"webhook-id" | "webhook-timestamp" | "webhook-signature", string>;
 
 /**
- * The headers of a message by Standard Webhooks 1.0, signed with every key given: while a secret is being replaced, old
- * and new both. `now` is in milliseconds; each attempt to deliver is signed anew, and keeps its id.
+ * Headers of a message by Standard Webhooks 1.0, signed with every given key: with the old and the new one while a
+ * secret is rotated. `now` is in milliseconds. Each delivery attempt is signed again, with the same id.
  */
 export async function signWebhook(
   message: { id: string; body: Uint8Array },

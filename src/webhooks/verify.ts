@@ -4,14 +4,14 @@ import type { Scheme, WebhookKey } from "./keys.ts";
 import { type MessageFault, type MessageHead, readMessageHead, signedBytes } from "./message.ts";
 
 /**
- * Why a message is refused. For tests and logs: its sender learns only that it is, since reasons told apart would help
- * whoever tries signatures.
+ * Why a message is refused. For tests and logs only: the sender learns no reason, since distinct reasons would help an
+ * attacker who tries signatures.
  */
 export type WebhookFault = MessageFault | "headers-missing" | "signature-header" | "unmatched";
 
 export interface ReceivedWebhook {
   headers: Pick<Headers, "get">;
-  /** As it came over the wire. */
+  /** Raw bytes, as received. */
   body: Uint8Array;
 }
 
@@ -20,16 +20,16 @@ interface Signature {
   bytes: Uint8Array;
 }
 
-/** Two keys of two schemes while both are being replaced make four; twice that is generous. */
+/** Old and new keys of both schemes make four signatures; the limit is twice that. */
 const maxSignatures = 8;
 const maxSignatureHeader = 1_024;
 
 const signatureLengths: Record<Scheme, number> = { v1: 32, v1a: 64 };
 
 /**
- * Verifies a message by Standard Webhooks 1.0. One signature that fits one of the keys is enough, so that a secret can
- * be replaced while messages are under way; a key accepts its own scheme only. That a message came before is for the
- * caller to remember, by its id, for twice the tolerance. `now` is in milliseconds.
+ * Verifies a message by Standard Webhooks 1.0. One signature that matches one of the keys is enough, so that a secret
+ * can be rotated while messages are in flight; a key accepts only its own scheme. The caller must detect replays:
+ * remember each message id for twice the tolerance. `now` is in milliseconds.
  */
 export async function verifyWebhook(
   { headers, body }: ReceivedWebhook,
@@ -48,14 +48,17 @@ export async function verifyWebhook(
   const bytes = signedBytes(head.value, body);
   for (const { scheme, key } of keys) {
     for (const signature of signatures.filter((candidate) => candidate.scheme === scheme)) {
-      // Takes as long for a wrong signature as for a right one.
+      // Compares in constant time.
       if (await crypto.subtle.verify(key.algorithm.name, key, signature.bytes, bytes)) return head;
     }
   }
   return err("unmatched");
 }
 
-/** The signatures that could fit; undefined for a list too long to be looked at. Unknown schemes are others' business. */
+/**
+ * Signatures of known schemes with the right length; undefined if the header is too long or has too many entries.
+ * Unknown schemes are ignored.
+ */
 function readSignatures(header: string): Signature[] | undefined {
   if (header.length > maxSignatureHeader) return undefined;
   const entries = header.split(" ");

@@ -5,13 +5,13 @@ import { generationOf, recordChanges } from "../../registry/sql/change-log.ts";
 import type { TenantAdvertise } from "../contract.ts";
 import type { AdvertiseSettings } from "../schema.ts";
 
-/** Undefined until something was said. */
+/** undefined if never set. */
 export function advertiseOf(sql: SqlStorage): TenantAdvertise | undefined {
   const row = sql.exec<{ value: string }>("SELECT value FROM meta WHERE key = 'advertise'").toArray()[0];
   return row && (JSON.parse(row.value) as TenantAdvertise);
 }
 
-/** Called inside a transaction. It is no server's change, so the log has no entry for it; the generation counts it. */
+/** Runs inside a transaction. Increments the generation but logs no change, because no server changes. */
 export function setAdvertise(
   sql: SqlStorage,
   settings: AdvertiseSettings,

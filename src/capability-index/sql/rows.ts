@@ -34,17 +34,17 @@ function serverState(row: ServerRow): NonNullable<IndexState["server"]> {
   return { public: row.public_since !== null, advertise };
 }
 
-/** A server's index moves with the server, a tenant's with any of them. */
+/** Version of an index: the server's generation and overlay revision, or the tenant's generation. */
 function contentVersionOf(sql: SqlStorage, server: string | undefined): string {
   if (server === undefined) return String(generationOf(sql));
   const row = findLive(sql, server);
   return row === undefined ? "none" : `${row.generation}.${row.overlay}`;
 }
 
-/** Longer ones are a document of their own, not a word about the index. */
+/** Longer header fields are left out of the index. */
 const maxNoteLength = 65_536;
 
-/** Servers in order of their names. */
+/** Servers in order of name. */
 export function indexServers(sql: SqlStorage, range: IndexRange, after: string): IndexPage<IndexServer> {
   const note = (field: string) =>
     `iif(length(r.header -> '$.${field}') <= ${maxNoteLength}, r.header -> '$.${field}', NULL)`;
@@ -88,7 +88,7 @@ function indexServer(
   };
 }
 
-/** Items that are current and switched on, in order of server, kind and key. */
+/** Current, enabled items, in order of server, kind and key. */
 export function indexItems(
   sql: SqlStorage,
   range: IndexRange,
@@ -115,7 +115,7 @@ export function indexItems(
   );
 }
 
-/** Switched on, and for outsiders of a public server. */
+/** SQL condition: the item is enabled and, for callers outside the tenant, its server is public. */
 function condition({ onlyPublic }: Pick<IndexRange, "onlyPublic">): string {
   const on = `AND NOT EXISTS
     (SELECT 1 FROM disabled d WHERE d.server = c.server AND d.kind = c.kind AND d.key = c.key)`;
@@ -139,10 +139,10 @@ function paged<Row, Shown>(
   return page;
 }
 
-/** Of one item and of all together: what is larger is no part of an index for a budget. */
+/** Larger items have no schema level in an index for a budget. */
 const maxDeclaredLength = 65_536;
 
-/** What these items declare, as far as there is room; nothing for one that is gone, switched off or not public. */
+/** Declared items by id, up to the size limit of a page. Leaves out items that are removed, disabled or not visible. */
 export function declaredItems(
   sql: SqlStorage,
   ids: readonly string[],
@@ -165,7 +165,9 @@ export function declaredItems(
   return found;
 }
 
-/** The first few servers that advertise an index of their own, and about what the tenant's own would cost. */
+/**
+ * The first servers that advertise an index, and the approximate cost of the tenant's own index (0 without settings).
+ */
 export function advertisedServers(sql: SqlStorage, limit: number): { servers: AdvertisedServer[]; tokens: number } {
   const rows = sql.exec<{ name: string; advertise: string; tokens: number }>(
     `SELECT name, config -> '$.advertise' AS advertise, coalesce(json_extract(summary, '$.tokens'), 0) AS tokens
@@ -182,6 +184,6 @@ export function advertisedServers(sql: SqlStorage, limit: number): { servers: Ad
   return { servers, tokens };
 }
 
-/** As the index on servers has it. */
+/** Must equal the condition of the SQL index `server_advertised`. */
 const isAdvertised = `coalesce(json_extract(config, '$.advertise.advertiseResources'),
   json_extract(config, '$.advertise.advertise_resources')) = 1`;

@@ -27,7 +27,7 @@ import { createTypes, deprecation } from "./types.ts";
 export interface Operation {
   kind: "query" | "mutation" | "subscription";
   field: GraphQLField;
-  /** The field's name, with its kind in front where several root types have a field of that name. */
+  /** The field's name, prefixed with the kind if several root types have a field of that name. */
   wanted: string;
 }
 
@@ -54,17 +54,17 @@ export function operationsOf(schema: GraphQLSchema, warnings: Warnings): Operati
 
 export interface GraphqlOptions {
   server: string;
-  /** Where operations are sent. */
+  /** URL to which operations are sent. */
   endpointUrl?: string;
 }
 
-/** A schema in its definition language as a manifest with one operation per field of its root types. */
+/** SDL → manifest with one operation per field of the root types. */
 export async function importGraphqlSdl(text: string, options: GraphqlOptions): Promise<Result<Imported, ImportFault>> {
   const schema = schemaFromSdl(text);
   return schema.ok ? importSchema(schema.value, options, false) : schema;
 }
 
-/** The answer to an introspection query, whole or only its `data`. */
+/** Introspection result → manifest. Accepts the whole response or only its `data`. */
 export async function importGraphqlIntrospection(
   document: unknown,
   options: GraphqlOptions,
@@ -94,7 +94,7 @@ async function importSchema(
   try {
     canonical = printSchema(lexicographicSortSchema(schema));
   } catch (cause) {
-    // Types are looked into only when they are used, and printing uses every one.
+    // The package evaluates types lazily; printing the schema evaluates every type, so an invalid one throws here.
     return err(faultOf(cause));
   }
   const hash = await digestOfText(canonical);

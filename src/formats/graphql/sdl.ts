@@ -17,13 +17,13 @@ import {
 import { err, ok, type Result } from "../../kernel/result.ts";
 import type { ImportFault } from "../imported.ts";
 
-/** Several times GitHub's public schema. */
+/** Several times the size of GitHub's public schema. */
 const parserLimits = { maxSourceLength: 4 * 1024 * 1024, maxLexicalTokens: 200_000, maxComments: 50_000 };
 
 /**
- * A schema from its definition language. The package's own validation searches for similar names at every unknown one
- * and reports without a position, so names are looked up here; what it would say of directives does not matter to us,
- * and federated schemas use ones that they do not define.
+ * Builds a schema from SDL. The validation of the `graphql` package searches for similar names at every unknown name
+ * and reports without a position, so type names are checked here. Its directive checks are skipped: directives do not
+ * matter for the import, and federated schemas use directives that they do not define.
  */
 export function schemaFromSdl(text: string): Result<GraphQLSchema, ImportFault> {
   try {
@@ -36,7 +36,7 @@ export function schemaFromSdl(text: string): Result<GraphQLSchema, ImportFault> 
   }
 }
 
-/** What the package throws, short: its messages may quote the document. */
+/** Fault for an error thrown by the `graphql` package. Its message is cut, because it may quote the document. */
 export function faultOf(cause: unknown): ImportFault {
   if (cause instanceof RangeError) return { message: "the schema is nested too deeply" };
   const isOurs = cause instanceof GraphQLError || (cause instanceof Error && cause.constructor === Error);

@@ -28,7 +28,7 @@ const builtInScalars: Record<string, Properties> = {
   ID: { type: "string" },
 };
 
-/** Names that nearly every schema gives the same meaning. Of other scalars nothing is known but their name. */
+/** Custom scalars with the same meaning in nearly every schema. Other custom scalars accept any value. */
 const customScalars: Record<string, Properties> = {
   DateTime: { type: "string", format: "date-time" },
   Date: { type: "string", format: "date" },
@@ -40,19 +40,19 @@ const customScalars: Record<string, Properties> = {
 };
 
 const defaultLevels = 32;
-/** Lists of lists are rare, and below this many levels of them nothing is said. */
+/** Nesting limit for lists of lists; the items of deeper lists are left open. */
 const maxLists = 8;
 
 /**
- * GraphQL types as JSON Schema. Input objects, enums and custom scalars are definitions, made once; a type that contains
- * itself stays finite that way.
+ * GraphQL types → JSON Schema. Input objects, enums and custom scalars become definitions, created once each, so that
+ * recursive types stay finite.
  */
 export function createTypes() {
   const definitions = new Map<string, Definition>();
 
   /**
-   * What a caller may send. That null may stand for an argument left out is not said: leaving it out is simpler, and
-   * every optional argument would say it.
+   * Schema of an input value. Null is not listed for optional arguments: omitting the argument is simpler, and every
+   * optional argument would repeat it.
    */
   function inputType(type: GraphQLInputType, needs: Set<string>, lists = 0): Properties {
     if (isNonNullType(type)) return inputType(type.ofType, needs, lists);
@@ -60,7 +60,7 @@ export function createTypes() {
     return lists === maxLists ? { type: "array" } : { type: "array", items: inputType(type.ofType, needs, lists + 1) };
   }
 
-  /** The arguments of a field, or the fields of an input object. */
+  /** Object schema for the arguments of a field or the fields of an input object. */
   function inputObject(all: readonly (GraphQLArgument | GraphQLInputField)[], needs: Set<string>): Properties {
     const values = all.filter(({ name }) => !isReserved(name));
     const required = values.filter(({ type, default: value }) => isNonNullType(type) && value === undefined);
@@ -74,8 +74,8 @@ export function createTypes() {
   }
 
   /**
-   * What a field returns, one level deep: its scalars, and of objects below it their name. Which fields come back is for
-   * the query to say, so none is required.
+   * Schema of a field's result, one level deep: scalars in full, nested objects by name only. No field is required,
+   * because the query selects the fields.
    */
   function outputType(type: GraphQLOutputType, needs: Set<string>, isTop = true, lists = 0): Properties {
     if (isNonNullType(type)) return outputNotNull(type.ofType, needs, isTop, lists);
@@ -116,7 +116,9 @@ export function createTypes() {
 
   const pending: GraphQLNamedType[] = [];
 
-  /** Not while a type is being read: a chain of input objects may be longer than the stack. */
+  /**
+   * Runs after a type is read, not during it: recursion over a long chain of input objects could overflow the stack.
+   */
   function define(): void {
     for (let type = pending.pop(); type !== undefined; type = pending.pop()) {
       if (definitions.has(type.name)) continue;
@@ -155,7 +157,7 @@ export function createTypes() {
   };
 }
 
-/** The specification keeps these names for introspection. */
+/** The GraphQL specification reserves names that start with `__` for introspection. */
 function isReserved(name: string): boolean {
   return name.startsWith("__");
 }
@@ -181,7 +183,7 @@ function about(value: GraphQLArgument | GraphQLInputField): Properties {
   });
 }
 
-/** What a literal stands for; below the limit, nothing. */
+/** JSON value of a literal; lists and objects nested deeper than `levels` become null. */
 function literalValue(node: ConstValueNode, levels: number): unknown {
   switch (node.kind) {
     case Kind.NULL:

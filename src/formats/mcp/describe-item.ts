@@ -1,7 +1,7 @@
 import { isObject, withoutUndefined } from "../../kernel/json.ts";
 import { plainObject, withLineFeeds, withoutCredentials } from "../text.ts";
 
-/** What a list says a capability is, by section. */
+/** `capability_type` of the items in each MCP list. */
 const capabilityTypes = {
   tools: "mcp_tool",
   prompts: "mcp_prompt",
@@ -12,17 +12,17 @@ const capabilityTypes = {
 export type ListName = keyof typeof capabilityTypes;
 export const listNames = Object.keys(capabilityTypes) as ListName[];
 
-/** Where a list came from. */
+/** The MCP server that a list comes from. */
 export interface Provenance {
   server: string;
-  /** Where the server answers. */
+  /** URL of the server. */
   serverUrl?: string | undefined;
   protocol?: string | undefined;
-  /** Whether a caller has to keep a session; left to the caller where it is not known. */
+  /** Whether calls need an MCP session; "auto" is published if absent. */
   requiresSession?: "true" | "false";
 }
 
-/** An item with what a caller has to know about the server behind it. What the item says of itself goes first. */
+/** Adds permissions, effects and metadata about the MCP server to an item. The item's own values take precedence. */
 export function described(
   declared: Record<string, unknown>,
   list: ListName,
@@ -31,7 +31,7 @@ export function described(
   const item = withPlainLines(declared, maxLevels) as Record<string, unknown>;
   const url = withoutCredentials(serverUrl);
   const { metadata = {} } = item;
-  // Something else under that name is for the rules to report.
+  // Validation reports a `metadata` that is not an object.
   if (!isObject(metadata)) return item;
   const { mcp = {}, discovery = {} } = metadata;
   return {
@@ -65,7 +65,7 @@ export function described(
 
 const maxLevels = 64;
 
-/** The same value, but for Windows line ends in descriptions, wherever they stand. Shares what needs no change. */
+/** Replaces CRLF by LF in the descriptions at all levels. Unchanged parts are shared, not copied. */
 function withPlainLines(value: unknown, levels: number): unknown {
   if (typeof value !== "object" || value === null || levels === 0) return value;
   if (Array.isArray(value)) {
@@ -85,8 +85,8 @@ function withPlainLines(value: unknown, levels: number): unknown {
 const secretParameter = /(^|[_-])(key|token|secret|sig|signature|auth|password|passwd)$|^code$|(apikey|token)$/i;
 
 /**
- * A source's address as every reader of the manifest may see it. Some servers take their key as a query parameter;
- * whoever put it there meant it for the registry alone.
+ * The URL without credentials and secret query parameters, for every reader of the manifest. Some servers accept their
+ * key as a query parameter, and that key is meant for the registry alone.
  */
 export function withoutSecrets(url: string): string {
   const plain = withoutCredentials(url) ?? url;

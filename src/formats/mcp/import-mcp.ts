@@ -9,8 +9,8 @@ import { described, listNames, type Provenance } from "./describe-item.ts";
 export type McpOptions = Pick<Provenance, "server" | "serverUrl">;
 
 /**
- * What an MCP server answers to its list requests, as a manifest: one result or several in one object, with or without
- * the JSON-RPC message around it, or the bare array of tools. What an item says of itself is kept as it is.
+ * MCP list results → manifest. Accepts an object with one or several lists, with or without the JSON-RPC message around
+ * it, or a bare array of tools. Fields that an item declares are kept.
  */
 export function importMcp(document: unknown, options: McpOptions): Result<Imported, ImportFault> {
   const found = listsOf(document);
@@ -38,7 +38,7 @@ export function importMcp(document: unknown, options: McpOptions): Result<Import
   return ok({ manifest, counts, warnings: warnings.all() });
 }
 
-/** The object that holds the lists, and the pointer to it. */
+/** The object that contains the lists, and the JSON pointer to it. */
 function listsOf(document: unknown): Result<{ lists: Record<string, unknown>; path: string }, ImportFault> {
   if (Array.isArray(document)) return ok({ lists: { tools: document }, path: "" });
   if (!isObject(document)) return err(fault("this is neither an MCP list result nor an array of tools", ""));

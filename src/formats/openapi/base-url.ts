@@ -1,7 +1,7 @@
 import { isObject } from "../../kernel/json.ts";
 import { child, type OpenApiDocument, type Place } from "./document.ts";
 
-/** Where the paths begin, without a slash at the end; relative where the document does not say more. */
+/** Base URL of the paths, without a trailing slash. Relative if neither document nor source URL gives a host. */
 export function baseUrl(source: OpenApiDocument, operation: Place, pathItem: Place): string | undefined {
   const url = source.version === "2.0" ? fromHost(source, operation) : fromServers(source, operation, pathItem);
   let end = url?.length ?? 0;
@@ -9,7 +9,7 @@ export function baseUrl(source: OpenApiDocument, operation: Place, pathItem: Pla
   return url?.slice(0, end) || undefined;
 }
 
-/** The nearest list of servers counts, and of it the first. */
+/** The first server of the nearest `servers` list: operation, path item, document. */
 function fromServers(source: OpenApiDocument, operation: Place, pathItem: Place): string | undefined {
   for (const owner of [operation, pathItem, source.top]) {
     const { value: server } = child(child(owner, "servers"), 0);
@@ -42,9 +42,9 @@ function preferred(source: OpenApiDocument, schemes: unknown): string[] | undefi
   return names.includes("https") ? ["https"] : names.slice(0, 1);
 }
 
-/** A relative address is meant from where the document was found, if that is known. */
+/** Resolves a relative URL against the document's source URL, if known. */
 function absolute(source: OpenApiDocument, url: string): string {
   if (source.url === undefined || !URL.canParse(url || "/", source.url)) return url;
-  // Braces of a variable without a value must come through as they are.
+  // URL parsing would escape the braces of variables without a default.
   return url.includes("{") ? url : new URL(url || "/", source.url).href;
 }

@@ -7,7 +7,7 @@ import { createWarnings, fault, type Warnings, withoutCredentials } from "../tex
 
 export type OpenApiVersion = "2.0" | "3.0" | "3.1" | "3.2";
 
-/** A part of the document with the way back to its top, so that a path costs nothing until something is wrong there. */
+/** A value in the document, linked to its parents, so that its path is computed only when a message needs it. */
 export interface Place {
   value: unknown;
   parent?: Place;
@@ -22,25 +22,25 @@ export function pathOf(place: Place): string {
     .reduce<string>((path, key) => pointer(path, typeof key === "string" ? pathSegment(key) : key), "");
 }
 
-/** The document being imported, and what was found out about it on the way. */
+/** The document being imported and the state of the import. */
 export interface OpenApiDocument {
   document: Record<string, unknown>;
   top: Place;
   version: OpenApiVersion;
   url: string | undefined;
   warnings: Warnings;
-  /** The first thing that makes the import impossible. Reading goes on to the end of the operation, then stops. */
+  /** The first error that makes the import fail. The current operation is read to its end, then the import stops. */
   fault: ImportFault | undefined;
   /**
-   * Parts looked at. Each is small and a document holds few, but shared parts are looked at once per use: this bounds
-   * what many uses of one large part can cost.
+   * Number of values visited. A shared part is visited once per use: this counter limits the cost of many uses of one
+   * large part.
    */
   steps: number;
-  /** Where references lead that were followed before. */
+  /** Cache of resolved references. */
   targets: Map<string, Target>;
 }
 
-/** What a reference points at; the exact pointer is its key. */
+/** Target of a reference. `key` is the decoded JSON pointer. */
 export interface Target {
   place: Place;
   key: string;
@@ -73,7 +73,7 @@ export function child(place: Place, key: string | number): Place {
   return { value: isOwn ? (value as Record<string | number, unknown>)[key] : undefined, parent: place, key };
 }
 
-/** The members of an object, without the publisher's own `x-` fields; of anything else, none. */
+/** The members of an object, without `x-` extension fields. Empty if the value is not an object. */
 export function members(source: OpenApiDocument, place: Place): [string, Place][] {
   if (!isObject(place.value)) return [];
   const keys = Object.keys(place.value).filter((key) => !key.startsWith("x-"));
@@ -81,7 +81,7 @@ export function members(source: OpenApiDocument, place: Place): [string, Place][
   return keys.map((key) => [key, child(place, key)]);
 }
 
-/** The items of a list; a fault where there is something else. */
+/** The items of an array, empty if absent. Records a fault if the value is not an array. */
 export function items(source: OpenApiDocument, place: Place): Place[] {
   if (place.value === undefined) return [];
   if (!Array.isArray(place.value)) {
@@ -94,7 +94,10 @@ export function items(source: OpenApiDocument, place: Place): Place[] {
 
 const maxHops = 100;
 
-/** The part itself where it is one, or what its reference leads to; undefined and a fault where that is nothing. */
+/**
+ * Resolves a chain of references; returns `start` if it is not a reference. Records a fault and returns undefined if a
+ * reference cannot be resolved.
+ */
 export function follow(source: OpenApiDocument, start: Place): Place | undefined {
   let place = start;
   for (let hops = 0; isObject(place.value) && typeof place.value.$ref === "string"; hops += 1) {
@@ -110,7 +113,7 @@ export function follow(source: OpenApiDocument, start: Place): Place | undefined
   return place;
 }
 
-/** Follows one reference. Nothing outside the document is ever looked at. */
+/** Resolves one reference. A reference to another document is a fault and is never fetched. */
 export function targetOf(source: OpenApiDocument, at: Place): Target | undefined {
   const ref = String(at.value);
   const known = source.targets.get(ref);

@@ -10,20 +10,20 @@ import { createSchemas } from "./schemas.ts";
 
 export interface OpenApiOptions {
   server: string;
-  /** Where the document was found. */
+  /** URL of the document. */
   sourceUrl?: string;
 }
 
-/** Shared parts may be used often; a document that needs more than this was made to be slow. */
+/** Limit on visited values. Only a document built to be slow exceeds it, by many uses of shared parts. */
 const maxSteps = 1_000_000;
 
-/** An OpenAPI document, 2.0 to 3.2, as a manifest with one operation per method and path. Nothing is fetched. */
+/** OpenAPI 2.0 to 3.2 → manifest with one operation per method and path. Nothing is fetched. */
 export function importOpenApi(document: unknown, options: OpenApiOptions): Result<Imported, ImportFault> {
   const version = versionOf(document);
   if (!version.ok) return version;
   const source = createSource(document as Record<string, unknown>, version.value, options.sourceUrl);
   const paths = child(source.top, "paths");
-  // From 3.1 on a document may hold nothing but webhooks or components.
+  // Since 3.1 a document may contain only webhooks or components.
   const mayLackPaths = version.value === "3.1" || version.value === "3.2";
   if (!isObject(paths.value) && !(paths.value === undefined && mayLackPaths)) {
     return err(fault(paths.value === undefined ? "there are no paths" : "paths must be an object", "/paths"));
@@ -63,7 +63,7 @@ function versionOf(document: unknown): Result<OpenApiVersion, ImportFault> {
   const key = document.openapi === undefined && document.swagger !== undefined ? "swagger" : "openapi";
   const version = document[key];
   if (version === undefined) return err(fault("there is no openapi or swagger field that gives the version", ""));
-  // YAML reads 2.0 without quotes as the number two.
+  // YAML parses an unquoted 2.0 as the number 2.
   if (key === "swagger" && (version === "2.0" || version === 2)) return ok("2.0");
   const [, minor] = typeof version === "string" ? (/^3\.([012])(?:\.\d+\S*)?$/.exec(version) ?? []) : [];
   if (key === "swagger" || minor === undefined) {
@@ -89,7 +89,7 @@ function readHeader(source: OpenApiDocument, server: string) {
   return { header, apiVersion };
 }
 
-/** The operation's id; without one, its method and path: `get/pets/petId`. */
+/** `operationId`, or else method and path: `get/pets/petId`. */
 function wantedName({ method, path, operation }: OperationPlace): string {
   const id = child(operation, "operationId").value;
   if (typeof id === "string" && /[A-Za-z0-9]/.test(id)) return id;

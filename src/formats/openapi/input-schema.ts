@@ -7,8 +7,8 @@ import { bodyProperties, type RequestBody } from "./request-body.ts";
 import type { Schemas } from "./schemas.ts";
 
 /**
- * Everything an operation takes as one object. Properties that come from a parameter say in `x-in` where the request
- * carries them; the others are the body's.
+ * One object schema for all inputs of an operation. A property from a parameter has its request location in `x-in`; the
+ * other properties belong to the body.
  */
 export function inputSchema(
   source: OpenApiDocument,
@@ -25,7 +25,7 @@ export function inputSchema(
     if (isRequired) required.add(name);
     for (const key of keys) needs.add(key);
   };
-  /** The name itself, or with where it comes from in front. */
+  /** The name, prefixed with its origin if it is already used. */
   const free = (name: string, origin: string): string => {
     let candidate = name;
     for (let number = 1; properties.has(candidate); number += 1) {
@@ -37,7 +37,7 @@ export function inputSchema(
 
   const isPath = ({ location }: Parameter) => location === "path";
   const others = parameters.filter((parameter) => !isPath(parameter) && parameter.location !== "body");
-  // The names of path parameters also stand in the path, so those keep theirs.
+  // Path parameters come first and keep their names, because the names also appear in the path.
   for (const { name, location, required: isRequired, converted } of [...parameters.filter(isPath), ...others]) {
     const called = free(name, location);
     const renamed = called === name || typeof converted.schema !== "object" ? {} : { "x-name": name };
@@ -50,7 +50,7 @@ export function inputSchema(
     const collision = Object.keys(merged?.properties ?? {}).find((name) => properties.has(name));
     if (merged !== undefined && collision === undefined) {
       for (const [name, schema] of Object.entries(merged.properties)) properties.set(name, schema);
-      // An optional body may be left out, and its required properties with it.
+      // If the body is optional, its required properties are optional too.
       if (body.required) for (const name of merged.required) required.add(name);
       for (const key of merged.needs) needs.add(key);
       isClosed = merged.isClosed;

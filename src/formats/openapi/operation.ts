@@ -10,7 +10,7 @@ import { formType, isJson, jsonFirst, readRequestBody } from "./request-body.ts"
 import type { Schemas } from "./schemas.ts";
 import { readSecurity } from "./security.ts";
 
-/** What the first successful response with JSON holds; the default response counts where no other means success. */
+/** Schema of the first successful JSON response. The `default` response is used if no success status is declared. */
 export function readOutput(source: OpenApiDocument, schemas: Schemas, operation: Place): Converted | undefined {
   const responses = members(source, child(operation, "responses"));
   const successes = responses.filter(([status]) => /^2(?:\d\d|XX)$/i.test(status));
@@ -32,7 +32,10 @@ function responseSchema(source: OpenApiDocument, operation: Place, response: Pla
   return media && child(media, "schema");
 }
 
-/** 2.0 names the media types beside the responses, for the operation or for all of them; without a word, any may do. */
+/**
+ * In 2.0, `produces` of the operation or the document lists the response media types. Without it any type is possible,
+ * JSON included.
+ */
 function producesJson(source: OpenApiDocument, operation: Place): boolean {
   const own = child(operation, "produces").value;
   const types = Array.isArray(own) ? own : source.document.produces;
@@ -41,10 +44,10 @@ function producesJson(source: OpenApiDocument, operation: Place): boolean {
   return types.some((type) => typeof type === "string" && isJson(type));
 }
 
-/** Methods that change nothing (RFC 9110, section 9.2.1, and the draft for QUERY). */
+/** Safe methods (RFC 9110, section 9.2.1, and the draft for QUERY). */
 const safeMethods = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"]);
 
-/** One operation as a capability, but for its name and its definitions. */
+/** One operation as a capability, without its name and definitions. */
 export function readOperation(
   source: OpenApiDocument,
   schemas: Schemas,
@@ -114,7 +117,10 @@ function effects(method: string, isSecured: boolean): string[] {
   ];
 }
 
-/** In 2.0 a form is a set of parameters, and only what the operation consumes says which kind of form. */
+/**
+ * Content type of a 2.0 form. Forms are `formData` parameters in 2.0, so only `consumes` names their type; without it
+ * the type depends on whether a file is sent.
+ */
 function formContentType(
   source: OpenApiDocument,
   parameters: readonly Parameter[],

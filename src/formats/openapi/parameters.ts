@@ -4,28 +4,31 @@ import { plainCopy, withLineFeeds } from "../text.ts";
 import { child, fail, follow, items, members, type OpenApiDocument, type Place } from "./document.ts";
 import type { Schemas } from "./schemas.ts";
 
-/** One argument of an operation, wherever the request carries it. */
+/** One parameter of an operation. */
 export interface Parameter {
   name: string;
-  /** path, query, querystring, header, cookie; in 2.0 also formData and body. */
+  /** path, query, querystring, header or cookie; in 2.0 also formData and body. */
   location: string;
   required: boolean;
-  /** Its schema with what the parameter says about itself. */
+  /** The parameter's schema, with the parameter's own description, deprecation and example. */
   converted: Converted;
 }
 
-/** Set from elsewhere: the specification says to ignore parameters of these names. */
+/** Headers described elsewhere in the document: OpenAPI 3 says to ignore parameters with these names. */
 const reservedHeaders = new Set(["accept", "content-type", "authorization"]);
 
 const parameterLocations = new Set(["path", "query", "querystring", "header", "cookie"]);
 const swaggerLocations = new Set(["path", "query", "header", "formData", "body"]);
 
-/** Fields of a 2.0 parameter that are not part of its schema; `description` is about both. */
+/** Fields of a 2.0 parameter that do not belong to its schema. `description` belongs to both. */
 const nonSchemaFields = new Set(["name", "in", "required", "allowEmptyValue", "$ref"]);
 
 const exampleLevels = 48;
 
-/** The path's parameters, each replaced by the operation's own of the same name and location. */
+/**
+ * Parameters of the path item and the operation. An operation's parameter replaces the path item's parameter of the
+ * same name and location.
+ */
 export function readParameters(
   source: OpenApiDocument,
   schemas: Schemas,
@@ -81,7 +84,10 @@ function convertedSchema(source: OpenApiDocument, schemas: Schemas, place: Place
   return media === undefined ? { schema: {}, needs: [] } : schemas.convert(child(media, "schema"));
 }
 
-/** What the parameter says about itself goes before what its schema says. `x-in` tells where the request carries it. */
+/**
+ * The parameter's description and deprecation override the schema's; its example is used if the schema has none. `x-in`
+ * is the location in the request.
+ */
 function described(parameter: Record<string, unknown>, { schema, needs }: Converted, location: string): Converted {
   const { description, deprecated, example } = parameter;
   const fields = typeof schema === "object" ? schema : {};

@@ -2,7 +2,7 @@ import { isObject } from "../../kernel/json.ts";
 import { child, fail, follow, members, type OpenApiDocument, type Place } from "./document.ts";
 
 export interface OperationPlace {
-  /** Upper case, or as written where the method is not one of the standard ones. */
+  /** Upper case for standard methods; as written for `additionalOperations`. */
   method: string;
   path: string;
   operation: Place;
@@ -16,7 +16,7 @@ function methodsOf({ version }: OpenApiDocument): string[] {
   return version === "3.2" ? [...httpMethods, "trace", "query"] : [...httpMethods, "trace"];
 }
 
-/** Every operation the server offers, path by path as written. */
+/** Every operation of the document, in the order of its paths. */
 export function* operations(source: OpenApiDocument, paths: Place): Generator<OperationPlace> {
   const methods = methodsOf(source);
   for (const [path, start] of members(source, paths)) {
@@ -34,7 +34,7 @@ export function* operations(source: OpenApiDocument, paths: Place): Generator<Op
   }
 }
 
-/** A path item may refer to another and add to it. */
+/** Resolves the `$ref` of a path item. The path item's own fields override the target's. */
 function withReference(source: OpenApiDocument, start: Place): Place | undefined {
   const target = follow(source, start);
   if (target === undefined) return undefined;
@@ -48,7 +48,7 @@ function withReference(source: OpenApiDocument, start: Place): Place | undefined
   return { ...target, value: { ...target.value, ...own } };
 }
 
-/** Requests that the server sends are no operations of it: how many webhooks there are. */
+/** Number of webhooks. Webhooks are requests that the server sends, so they are not imported. */
 export function countWebhooks(source: OpenApiDocument): number {
   return members(source, child(source.top, "webhooks")).length;
 }

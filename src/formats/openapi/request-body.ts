@@ -7,14 +7,14 @@ import type { Schemas } from "./schemas.ts";
 export const formType = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
 
 const jsonType = /^[\w.+-]+\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
-/** Ranges that JSON is part of. */
+/** Media ranges that include JSON. */
 const wideType = /^(?:\*|application)\/\*/;
 
 export function isJson(type: string): boolean {
   return jsonType.test(type) || wideType.test(type);
 }
 
-/** The entry for JSON, or for a range that JSON is part of. */
+/** The JSON entry, or else the entry of a media range that includes JSON. */
 export function jsonFirst<T>(contents: readonly [string, T][]): [string, T] | undefined {
   return contents.find(([type]) => jsonType.test(type)) ?? contents.find(([type]) => wideType.test(type));
 }
@@ -22,11 +22,11 @@ export function jsonFirst<T>(contents: readonly [string, T][]): [string, T] | un
 export interface RequestBody {
   converted: Converted;
   required: boolean;
-  /** Where it is not JSON. */
+  /** Set if the body is not JSON. */
   contentType?: string;
 }
 
-/** The body of an operation: `requestBody`, or in 2.0 the parameter in `body`. */
+/** The operation's body: `requestBody`, or in 2.0 the `body` parameter. */
 export function readRequestBody(
   source: OpenApiDocument,
   schemas: Schemas,
@@ -51,13 +51,13 @@ export function readRequestBody(
   return { converted: schema.value === undefined ? text : schemas.convert(schema), required, contentType: type };
 }
 
-/** Keywords under which the properties of an object can be listed beside others without changing their meaning. */
+/** A body schema with only these keywords can be merged with the parameters without changing its meaning. */
 const mergeableKeywords = new Set([
   ...["type", "properties", "required", "additionalProperties", "title", "description", "deprecated"],
   ...["default", "examples", "xml", "externalDocs", "readOnly", "writeOnly", "$comment"],
 ]);
 
-/** The properties of a body that is nothing but an object with known properties. */
+/** The properties of a body whose schema is a plain object with known properties; undefined for other bodies. */
 export function bodyProperties(schemas: Schemas, { converted }: RequestBody) {
   const { schema, needs } = behindReferences(schemas, converted);
   if (typeof schema !== "object") return undefined;

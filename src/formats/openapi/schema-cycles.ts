@@ -1,16 +1,16 @@
 import { fail, type OpenApiDocument, type Place, pathOf } from "./document.ts";
 
-/** A reference as it stands in a converted schema. */
+/** A reference in a converted schema. */
 export interface Reference {
-  /** The definition it leads to. */
+  /** Key of the target definition. */
   key: string;
-  /** Where it stands in the document. */
+  /** Location of the reference in the document. */
   place: Place;
-  /** The converted schema that holds it. */
+  /** The converted schema that contains the reference. */
   node: Record<string, unknown>;
-  /** It judges the same value as the definition it stands in. */
+  /** The reference applies to the same value as the definition that contains it. */
   inPlace: boolean;
-  /** The definition is this reference and nothing around it. */
+  /** The reference is the root of the definition, not nested in another keyword. */
   isWhole: boolean;
 }
 
@@ -26,9 +26,9 @@ interface Step {
 }
 
 /**
- * References that come back to the same value never end. Where there is nothing but references, the document means
- * nothing and is refused. Where a base lists its variants and each variant includes its base, the habit is common and
- * the meaning clear, but no validator can follow it: the step back is left open.
+ * Cuts cycles of references that apply to the same value, because no validator can follow them. A cycle of nothing but
+ * references has no meaning: the document is rejected. A base that lists its variants, each of which includes the base,
+ * is common and its meaning is clear: the reference that closes the cycle is replaced by an open schema.
  */
 export function cutCycles(source: OpenApiDocument, definitions: ReadonlyMap<string, Node>): void {
   const state = new Map<string, "open" | "done">();
@@ -61,7 +61,7 @@ export function cutCycles(source: OpenApiDocument, definitions: ReadonlyMap<stri
   }
 }
 
-/** From the end, because most loops hold something else close to where they close. */
+/** Searches from the end: most cycles contain a schema that is not just a reference, close to where they close. */
 function isOnlyReferences(trail: readonly Step[], key: string): boolean {
   for (let at = trail.length - 1; at >= 0; at -= 1) {
     if (!trail[at]?.taken?.isWhole) return false;

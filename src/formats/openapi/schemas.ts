@@ -5,8 +5,8 @@ import { child, fail, type OpenApiDocument, type Place, pathOf, targetOf } from 
 import { cutCycles, type Reference } from "./schema-cycles.ts";
 
 /**
- * One schema, its subschemas already read, from the dialects of OpenAPI 2.0 and 3.0 to JSON Schema 2020-12. The later
- * versions are that dialect already; their authors still write some of the old words, and mean what they meant.
+ * Converts one schema, whose subschemas are already converted, from the dialects of OpenAPI 2.0 and 3.0 to JSON Schema
+ * 2020-12. OpenAPI 3.1 and later use 2020-12, but documents still contain older keywords with their old meaning.
  */
 export function toSchema2020(schema: Record<string, unknown>): Record<string, unknown> {
   const { nullable, "x-nullable": xNullable, example, ...rest } = schema;
@@ -14,10 +14,10 @@ export function toSchema2020(schema: Record<string, unknown>): Record<string, un
   exclusiveBound(modern, "minimum", "exclusiveMinimum");
   exclusiveBound(modern, "maximum", "exclusiveMaximum");
   if (modern.type === "file") modern = { ...modern, type: "string", format: "binary" };
-  // A single example became a list; a map of them was never allowed here.
+  // 2020-12 has a list of `examples` instead of one `example`. A map of examples was never valid in a schema.
   if (Object.hasOwn(modern, "examples") && !Array.isArray(modern.examples)) delete modern.examples;
   if (Object.hasOwn(schema, "example") && !Object.hasOwn(modern, "examples")) modern.examples = [example];
-  // A draft 3 habit: the property says of itself that it is required.
+  // Draft 3 style: a property declares itself required with a boolean.
   if (Object.hasOwn(modern, "required") && !Array.isArray(modern.required)) delete modern.required;
   return nullable === true || xNullable === true ? orNull(modern) : modern;
 }
@@ -39,7 +39,7 @@ function orNull(schema: Record<string, unknown>): Record<string, unknown> {
     const { title, description, ...rest } = schema;
     return withoutUndefined({ title, description, anyOf: [rest, { type: "null" }] });
   }
-  // Without a type null was never excluded.
+  // Without `type`, only `enum` can exclude null.
   const types = [schema.type ?? []].flat();
   const nullable = { ...schema };
   if (types.length > 0 && !types.includes("null")) nullable.type = [...types, "null"];
@@ -53,18 +53,24 @@ const singleSchemaKeywords = new Set([
 ]);
 const schemaListKeywords = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
 const schemaMapKeywords = new Set(["properties", "patternProperties", "dependentSchemas"]);
-/** Keywords whose schemas judge the same value. */
+/** Keywords whose subschemas apply to the same value. */
 const inPlaceKeywords = new Set(["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"]);
-/** Names of a schema inside its document: every reference is rewritten, so nothing uses them, and `$id` would mislead. */
+/**
+ * Identifiers and definitions of the source document. Every reference is rewritten, so they are unused, and `$id` would
+ * change how references resolve.
+ */
 const droppedKeywords = new Set(["$schema", "$id", "$anchor", "$dynamicAnchor", "$vocabulary", "$defs", "definitions"]);
-/** Text about the schema. What else is text is data: changing it would change what the schema says. */
+/**
+ * Keywords with text for readers, whose line endings may be normalised. Other strings are data: changing them would
+ * change the schema.
+ */
 const annotationKeywords = new Set(["title", "description", "$comment", "examples"]);
-/** What may stand beside a reference in the versions that say to ignore everything there. */
+/** Keywords kept beside `$ref` in 2.0 and 3.0, which say to ignore all siblings. */
 const keywordsBesideRef = new Set(["description", "title", "deprecated"]);
-/** No version gives these a meaning there. */
+/** Keywords dropped beside a reference: `$ref` is rewritten, and no version gives the others a meaning there. */
 const keywordsNotBesideRef = new Set(["$ref", "nullable", "x-nullable"]);
 
-/** The manifest may nest 64 levels, and a schema starts six below its top. */
+/** A manifest may nest 64 levels, and a schema starts six levels below its root. */
 const maxLevels = 58;
 
 interface Entry extends Definition {
@@ -72,14 +78,14 @@ interface Entry extends Definition {
   needs: string[];
 }
 
-/** A schema being read, with the references found in it so far. */
+/** References found so far in the schema being read. */
 interface Reading {
   references: Reference[];
 }
 
 /**
- * Schemas of the document in the dialect of JSON Schema 2020-12. Whatever a reference points at becomes a definition,
- * converted once however often it is used: references stay references, so a document cannot unfold into a larger one.
+ * Converts the document's schemas to JSON Schema 2020-12. Every reference target becomes a definition, converted once.
+ * References are not inlined, so a small document cannot expand into a large one.
  */
 export function createSchemas(source: OpenApiDocument) {
   const entries = new Map<string, Entry>();
@@ -118,7 +124,7 @@ export function createSchemas(source: OpenApiDocument) {
     for (const keyword of Object.keys(place.value)) {
       if (entry !== undefined && keywordsNotBesideRef.has(keyword)) continue;
       if (droppedKeywords.has(keyword) || (ignoresSiblings && !keywordsBesideRef.has(keyword))) continue;
-      // A schema that may be null moves into an `anyOf`.
+      // A nullable schema may be wrapped in `anyOf`, which adds two levels.
       const room = levels - (isNullable ? 3 : 1);
       const value = readKeyword(keyword, child(place, keyword), reading, room, inPlace);
       if (value !== undefined) fields.push([keyword, value]);
@@ -160,7 +166,7 @@ export function createSchemas(source: OpenApiDocument) {
     );
   }
 
-  /** A mapping names schemas by reference, or by their bare name. */
+  /** Rewrites the references in a discriminator mapping; bare schema names are kept. */
   function readDiscriminator(place: Place, reading: Reading): unknown {
     if (typeof place.value === "string") return { propertyName: place.value };
     if (!isObject(place.value)) return undefined;
@@ -189,7 +195,7 @@ export function createSchemas(source: OpenApiDocument) {
     return { key, definition };
   }
 
-  /** What it is called where it stands, in characters that a pointer and a URL take as they are. */
+  /** A unique definition name from the target's key, in characters that need no escaping in a JSON pointer or URL. */
   function definitionName(key: string): string {
     const fitting = key.slice(0, 200).replace(/[^A-Za-z0-9_.-]+/g, "_");
     const base = fitting === "" || fitting === "__proto__" ? "schema" : fitting;
@@ -203,9 +209,9 @@ export function createSchemas(source: OpenApiDocument) {
 
   return {
     convert,
-    /** The definition itself, for a reader that must look into it. */
+    /** The definition with this key, for callers that inspect its content. */
     definition: (key: string): Definition | undefined => entries.get(key),
-    /** All definitions in their final form. */
+    /** All definitions, with cycles cut. */
     finish(): ReadonlyMap<string, Definition> {
       cutCycles(source, entries);
       return entries;

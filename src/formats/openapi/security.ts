@@ -1,9 +1,9 @@
 import { isObject, withoutUndefined } from "../../kernel/json.ts";
 import { child, follow, items, members, type OpenApiDocument, type Place, pathOf } from "./document.ts";
 
-/** How a caller proves who it is. */
+/** Authentication of an operation. */
 export interface Security {
-  /** No alternative does without. */
+  /** True if every alternative requires authentication. */
   required: boolean;
   metadata: { auth_type?: string; auth_location?: string; auth_param_name?: string };
 }
@@ -11,8 +11,8 @@ export interface Security {
 const noSecurity: Security = { required: false, metadata: {} };
 
 /**
- * The operation's requirements, or the document's where it has none of its own; an empty list means none. Of several
- * alternatives the first is described, and of several schemes in one its first.
+ * The operation's security requirements, or else the document's; an empty list means none. Describes the first scheme
+ * of the first alternative that has one.
  */
 export function readSecurity(source: OpenApiDocument, operation: Place): Security {
   const own = child(operation, "security");
@@ -57,7 +57,7 @@ function readScheme(source: OpenApiDocument, [name, requirement]: [string, Place
   }
 }
 
-/** Other schemes of HTTP exist; what they need to be used is not in the document. */
+/** Bearer and basic only: the document does not say how to use other HTTP schemes. */
 function httpType(scheme: unknown): Security["metadata"] {
   const name = typeof scheme === "string" ? scheme.toLowerCase() : "";
   return name === "bearer" || name === "basic" ? { auth_type: name } : {};

@@ -13,7 +13,7 @@ export interface Argument {
   value: Form;
 }
 
-/** The `:key value` pairs that follow a capability's id. */
+/** Reads the `:key value` pairs after a capability's id. */
 export function readArguments(forms: readonly Form[], source: RtfsText): Result<Argument[], OffsetFault> {
   const found: Argument[] = [];
   let index = 0;
@@ -40,8 +40,8 @@ function isKey(form: Form): boolean {
 }
 
 /**
- * Writers in the wild do not escape quotes, so `"press "go" twice"` arrives as a string, a symbol and a string. It shows
- * where something follows a string that is no key, or that follows without a gap.
+ * Some RTFS writers do not escape quotes, so `"press "go" twice"` is parsed as a string, a symbol and a string.
+ * Detected if the form after a string is not a key, or follows without a gap.
  */
 function hasUnescapedQuote(forms: readonly Form[], at: number): boolean {
   const [value, follower] = [forms[at], forms[at + 1]];
@@ -49,7 +49,7 @@ function hasUnescapedQuote(forms: readonly Form[], at: number): boolean {
   return !isKey(follower) || follower.start === value.end;
 }
 
-/** Such a text runs to the next keyword that stands apart. */
+/** End of a text with unescaped quotes: the next keyword that is preceded by a gap. */
 function endOfUnescaped(forms: readonly Form[], at: number): number {
   let end = at + 1;
   for (let form = forms[end]; form !== undefined; form = forms[end]) {
@@ -71,7 +71,7 @@ export interface Position {
   column: number;
 }
 
-/** Turns offsets into lines and columns, both from 1. The lines are found at the first question, once. */
+/** Converts offsets into lines and columns, both starting at 1. The line index is built once, on first use. */
 export function createLocator(text: string): (offset: number) => Position {
   let starts: number[] | undefined;
   return (offset) => {
@@ -93,10 +93,10 @@ function lineStarts(text: string): number[] {
   return starts;
 }
 
-/** A capability in the hierarchical layout, as plain JSON. Keys that RTFS leaves open are kept as they are written. */
+/** A capability in the hierarchical layout, as plain JSON. Keys that RTFS does not define are kept. */
 export interface RtfsCapability {
   id: string;
-  /** What follows the last dot of the id where none is declared. */
+  /** Defaults to the part of the id after its last dot. */
   name: string;
   version?: string;
   description?: string;
@@ -107,7 +107,7 @@ export interface RtfsCapability {
   metadata?: Record<string, unknown>;
   inputSchema?: JsonSchema;
   outputSchema?: JsonSchema;
-  /** The source of the form, to the character; a string stands for its text. Never run. */
+  /** Exact source text of the form, or the value if the form is a string. Never executed. */
   implementation?: string;
   [key: string]: unknown;
 }
@@ -121,10 +121,10 @@ export interface RtfsDocument {
   warnings: RtfsFault[];
 }
 
-/** Enough to see what is wrong with a document; a wrong one can hold as many as it has words. */
+/** A malformed document can cause one warning per word; the first ones show what is wrong. */
 const maxWarnings = 100;
 
-/** Reads every capability of a text, in whichever layout; the hierarchical one comes out. */
+/** Reads every capability in the text, in any layout, and returns the hierarchical layout. */
 export function readRtfs(text: string): Result<RtfsDocument, RtfsFault> {
   const locate = createLocator(text);
   const fault = ({ message, offset }: OffsetFault) => err({ message, ...locate(offset) });
@@ -148,7 +148,7 @@ export function readRtfs(text: string): Result<RtfsDocument, RtfsFault> {
   return ok({ capabilities, warnings });
 }
 
-/** Capabilities stand alone, or in `(do …)`, a module or another form around them. */
+/** Capabilities are top-level forms, or nested in `(do …)`, a module or another form. */
 function findCapabilities(forms: readonly Form[], source: RtfsText): ListForm[] {
   return forms.flatMap((form) => {
     const nested = form.kind === "list" || form.kind === "vector" ? capabilitiesIn(form) : [];
@@ -188,12 +188,12 @@ function readCapability(form: ListForm, source: RtfsText): Result<RtfsCapability
   return ok({ id: id.value, name: String(name), ...migrated });
 }
 
-/** The tool of an id such as `mcp.github.list_issues`. */
+/** Tool name from an id such as `mcp.github.list_issues`. */
 export function toolName(id: string): string {
   return id.slice(id.lastIndexOf(".") + 1);
 }
 
-/** How the keys that RTFS spells its own way are called in a manifest. */
+/** RTFS spellings of keys → manifest field names. */
 export const spellings: ReadonlyMap<string, string> = new Map([
   ["input-schema", "inputSchema"],
   ["input_schema", "inputSchema"],
@@ -201,7 +201,7 @@ export const spellings: ReadonlyMap<string, string> = new Map([
   ["output_schema", "outputSchema"],
 ]);
 
-/** The keys with a meaning. `nil` for one of them is the same as leaving it out. */
+/** Readers for the keys that RTFS defines. `nil` for one of these keys is the same as omitting the key. */
 const readers: Record<string, (form: Form, source: RtfsText) => unknown> = {
   name: textOf,
   version: textOf,

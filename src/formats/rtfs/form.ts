@@ -1,10 +1,10 @@
-/** Where a form stands: offsets into the text, the end exclusive. And the comments that may say something about it. */
+/** Position of a form as offsets into the text (end exclusive), and the comments next to the form. */
 interface Place {
   start: number;
   end: number;
-  /** Comments between the form before and this one, each without its semicolons. */
+  /** Comments between the previous form and this form, without their semicolons. */
   lead?: string[];
-  /** The comment after it on its last line. */
+  /** Comment after the form, on the form's last line. */
   note?: string;
 }
 
@@ -22,13 +22,13 @@ export type Form = Place &
 
 export type ListForm = Extract<Form, { kind: "list" | "vector" | "set" }>;
 
-/** A reason a text cannot be read, still as an offset: most callers never need the line. */
+/** A parse error at an offset. Most callers never need the line, so it is computed separately. */
 export interface OffsetFault {
   message: string;
   offset: number;
 }
 
-/** Text of a document as a message may quote it: one line, not long. */
+/** Document text as one short line, for messages. */
 export function quoted(text: string): string {
   const line = text.slice(0, 41).replace(/\s+/g, " ");
   return text.length > 41 ? `${line}…` : line;

@@ -8,7 +8,7 @@ import { quoted } from "./form.ts";
 
 type Kind = Extract<CapabilityKind, "tool" | "operation">;
 
-/** RTFS text → a manifest: MCP capabilities and whatever else can be called as tools, API operations as operations. */
+/** RTFS text → manifest. API operations become operations; MCP and all other capabilities become tools. */
 export function importRtfs(text: string, { server }: { server: string }): Result<Imported, RtfsFault> {
   const read = readRtfs(text);
   if (!read.ok) return read;
@@ -46,7 +46,7 @@ function part({ metadata }: RtfsCapability, name: string): Record<string, unknow
   return isObject(fields) ? fields : undefined;
 }
 
-/** The flat layout may say that an API was introspected and nothing about the operation. */
+/** Discovery methods that mark an operation. In the flat layout they may be the only sign of one. */
 const operationMethods: readonly unknown[] = ["api_introspection", "graphql_introspection"];
 
 function kindOf(capability: RtfsCapability): Kind {
@@ -60,7 +60,10 @@ function kindOf(capability: RtfsCapability): Kind {
 
 const isItemName = (name: unknown): name is string => ItemName.safeParse(name).success;
 
-/** The declared tool name, the name if it can be one, or what follows the id's last dot. */
+/**
+ * The first valid item name of: the MCP tool name, the capability's name, the part of the id after its last dot. If
+ * none is valid, that part is sanitized.
+ */
 function nameOf(capability: RtfsCapability, warn: (message: string) => void): string {
   const last = toolName(capability.id);
   const name = [part(capability, "mcp")?.tool_name, capability.name, last].find(isItemName);
@@ -70,7 +73,7 @@ function nameOf(capability: RtfsCapability, warn: (message: string) => void): st
   return repairQuotes;
 }
 
-/** Two servers in one file may have a tool of one name; the second goes by its id, which is another. */
+/** Two servers in one file may have tools of the same name; the second tool is named by its id. */
 function uniqueName(
   capability: RtfsCapability,
   taken: ReadonlyMap<string, unknown>,
@@ -86,18 +89,18 @@ function uniqueName(
   return undefined;
 }
 
-/** What calling over the network asks for, for capabilities that do not say. */
+/** Default permissions and effects of capabilities that are called over the network. */
 const permissions = ["network.http"];
 const effects = { tool: ["network_request", "mcp_call"], operation: ["network_request"] };
 
-/** Where an entry comes from that does not say. One that does was found by another introspector than this. */
+/** Provenance of capabilities without a `discovery` part. A declared part names another introspector and is kept. */
 const discovery = { method: "rtfs_import", introspector_version: "1.0.0" };
 
 function toItem(capability: RtfsCapability, name: string, warn: (message: string) => void): Record<string, unknown> {
   const { id, name: declared, metadata, ...fields } = capability;
   const kind = kindOf(capability);
   const isRemote = kind === "operation" || part(capability, "mcp") !== undefined;
-  // A name that was only taken from the id says nothing new.
+  // A name that equals the last part of the id adds nothing as a title.
   const isTitle = declared !== name && !(isItemName(declared) && declared === toolName(id));
   const validId = CapabilityId.safeParse(id).success;
   if (!validId) warn("this is no id that a capability may have: left out");

@@ -5,11 +5,11 @@ import { quoted } from "./form.ts";
 
 export interface Flattened {
   flat: Record<string, string | number | boolean>;
-  /** Keys that more than one path leads to, with the paths as pointers. The first keeps the key. */
+  /** Flat keys that several paths produce, with the JSON pointers of those paths. The first path's value is kept. */
   collisions: { key: string; paths: string[] }[];
 }
 
-/** Metadata as one level, keys joined with `_`: `{mcp: {server_url}}` → `mcp_server_url`. Lists and nil are dropped. */
+/** Flattens metadata, keys joined with `_`: `{mcp: {server_url}}` → `mcp_server_url`. Lists and nil are dropped. */
 export function flatten(metadata: Record<string, unknown>): Flattened {
   const values = new Map<string, string | number | boolean>();
   const paths = new Map<string, string[]>();
@@ -17,7 +17,7 @@ export function flatten(metadata: Record<string, unknown>): Flattened {
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { key, path, value } = next;
     if (isObject(value)) {
-      // Last in, first out: pushed backwards, they come out in their order.
+      // The stack is last in, first out; pushing in reverse preserves the original order.
       for (const [name, child] of Object.entries(value).reverse()) {
         waiting.push({ key: path === "" ? name : `${key}_${name}`, path: pointer(path, name), value: child });
       }
@@ -35,7 +35,7 @@ export function flatten(metadata: Record<string, unknown>): Flattened {
   return { flat: Object.fromEntries(values), collisions };
 }
 
-/** Where an API's operation is called. */
+/** URL and method of an API operation. */
 export interface Endpoint {
   base_url?: string;
   endpoint_method?: string;
@@ -43,8 +43,8 @@ export interface Endpoint {
 }
 
 /**
- * The flat layout has no field for an operation's endpoint: its writer leaves it in the comments above the capability
- * (`Base URL: https://…`, `Endpoint: GET /path`), and nowhere else but in code.
+ * The flat layout has no field for an operation's endpoint. Apart from code, only the comments above the capability
+ * contain it (`Base URL: https://…`, `Endpoint: GET /path`).
  */
 export function endpointIn(comments: readonly string[]): Endpoint {
   const endpoint: Endpoint = {};
@@ -64,13 +64,13 @@ type Fields = Record<string, unknown>;
 
 export interface Migrated {
   fields: Fields;
-  /** What the two layouts of one capability say differently; the hierarchical one stands. */
+  /** Warnings about flat fields that contradict the hierarchical metadata or do not fit into it. The metadata wins. */
   conflicts: string[];
 }
 
 const { mcp, openapi, graphql, discovery } = ProviderMetadata.shape;
 
-/** The fields of each part of the metadata, in the order they are written. */
+/** Known fields of each metadata part, in output order. */
 const knownFields = new Map([
   ["mcp", Object.keys(mcp.unwrap().shape)],
   ["openapi", Object.keys(openapi.unwrap().shape)],
@@ -78,31 +78,34 @@ const knownFields = new Map([
   ["discovery", Object.keys(discovery.unwrap().shape)],
 ]);
 
-/** Where a field belongs that stands at the top under its own name. `method` is too common a word to be claimed. */
+/**
+ * Metadata part of each field that may appear at the top level under its own name. `method` is excluded: the name is
+ * too common.
+ */
 const partOfField = new Map(
   Array.from(knownFields).flatMap(([part, names]) =>
     names.filter((name) => name !== "method").map((name) => [name, part] as const),
   ),
 );
 
-/** What the hierarchical layout's writer states for every MCP tool and the flat one's left unsaid. */
+/** Values that writers of the hierarchical layout set for every MCP tool and writers of the flat layout omit. */
 const mcpDefaults = {
   requires_session: "auto",
   auth_env_var: "MCP_AUTH_TOKEN",
   server_url_override_env: "MCP_SERVER_URL",
 };
 
-/** The parts of the metadata, taken apart so that a field is cheap to add; whatever is no map stays as it is. */
+/** Metadata parts as Maps, so that adding a field is cheap. A part that is not an object is left unchanged. */
 type Parts = Map<string, unknown>;
 
-/** A field on its way from the top to a part of the metadata. */
+/** A top-level field to be moved into a metadata part. */
 interface Move {
   part: string;
   name: string;
   value: unknown;
 }
 
-/** Moves what the flat layouts keep at the top under `metadata`. A hierarchical capability comes out as it is. */
+/** Moves the top-level metadata fields of flat layouts under `metadata`. Leaves hierarchical capabilities unchanged. */
 export function migrate(given: Fields, endpoint: Endpoint = {}): Migrated {
   const { metadata, ...top } = given;
   const provider = isObject(top.provider) ? splitProvider(top.provider) : undefined;
@@ -134,10 +137,10 @@ export function migrate(given: Fields, endpoint: Endpoint = {}): Migrated {
   return { fields: { ...Object.fromEntries(kept), metadata: arrange(parts) }, conflicts };
 }
 
-/** Every `_` of a key may end a provider's name, so a key of nothing else would be slow to judge. */
+/** Longer keys are not split: every `_` may end a provider's name, so a key of many `_` would be slow to check. */
 const maxFlatKeyLength = 256;
 
-/** `mcp` for `:mcp_metadata {…}`. */
+/** Returns `mcp` for `:mcp_metadata {…}`. */
 function metadataPrefix(key: string, value: unknown): string[] {
   return isObject(value) && /._metadata$/.test(key) ? [key.slice(0, -"_metadata".length)] : [];
 }
@@ -163,7 +166,7 @@ interface ProviderMap {
   moves: Move[];
 }
 
-/** `:provider {:type "mcp" …}`: the type is the provider's name, the rest are its details. */
+/** `:provider {:type "mcp" …}`: `type` is the provider's name, the other fields are its details. */
 function splitProvider({ type, ...details }: Fields): ProviderMap {
   const typed = typeof type === "string" && type !== "";
   const part = typed ? type.toLowerCase() : "provider";
@@ -176,7 +179,7 @@ function fieldOf(parts: Parts, part: string, name: string): unknown {
   return fields instanceof Map ? fields.get(name) : undefined;
 }
 
-/** Writes a field that is not there yet; what is there and differs is a conflict. */
+/** Sets an absent field. Returns a conflict if the field exists with another value. */
 function apply({ part, name, value }: Move, parts: Parts): string[] {
   const fields = parts.get(part) ?? new Map();
   if (!(fields instanceof Map)) return [`${quoted(name)} has no place: metadata.${quoted(part)} is not a map`];
@@ -189,7 +192,7 @@ function apply({ part, name, value }: Move, parts: Parts): string[] {
   return [];
 }
 
-/** A provider map calls the server's address an endpoint. */
+/** An MCP provider map names the server's URL `server_endpoint`; `server_url` is derived from it. */
 function impliedByProvider(provider: ProviderMap | undefined, parts: Parts): Move[] {
   const value = fieldOf(parts, "mcp", "server_endpoint");
   return provider?.part === "mcp" && value !== undefined ? [{ part: "mcp", name: "server_url", value }] : [];
@@ -204,7 +207,7 @@ function impliedByLayout(flat: readonly Move[], parts: Parts, endpoint: Endpoint
   ];
 }
 
-/** Providers first, provenance last, and the fields of each in the order they are known in. */
+/** Providers first, provenance last. Within a part, known fields come first, in the order of `knownFields`. */
 function arrange(parts: Parts): Fields {
   const ordered = Array.from(parts).sort(([a], [b]) => Number(a === "discovery") - Number(b === "discovery"));
   return Object.fromEntries(

@@ -5,13 +5,13 @@ import { migrate } from "./migrate.ts";
 import { maxDepth, readForms } from "./read-forms.ts";
 import { printName, printString } from "./string.ts";
 
-/** Where a value is printed, and where to say what could not be. */
+/** Position of the value being printed, and the callback for values that RTFS cannot express. */
 export interface Place {
-  /** Blanks before the line that the value starts on. */
+  /** Indentation of the line on which the value starts. */
   indent: string;
-  /** Brackets that may still be opened. */
+  /** Nesting levels left. */
   room: number;
-  /** A pointer from the list of capabilities. */
+  /** JSON pointer, relative to the list of capabilities. */
   path: string;
   lose: (path: string) => void;
 }
@@ -21,7 +21,7 @@ export function inside(place: Place, segment: string | number): Place {
   return { ...place, indent: `${place.indent}  `, room: place.room - 1, path };
 }
 
-/** `{` … `}` around lines that are already indented. */
+/** Puts brackets around lines that are already indented. */
 export function block(open: string, lines: readonly string[], close: string, { indent }: Place): string {
   return lines.length === 0 ? `${open}${close}` : `${open}\n${lines.join("\n")}\n${indent}${close}`;
 }
@@ -34,7 +34,7 @@ const scalars: Record<string, string> = {
   null: ":nil",
 };
 
-/** JSON Schema → RTFS type notation. Every keyword it has no words for (`enum`, `format`, `description` …) is a loss. */
+/** JSON Schema → RTFS type notation. Keywords without an RTFS equivalent (`enum`, `format` …) are losses. */
 export function printSchema(schema: unknown, place: Place): string {
   if (!isObject(schema) || place.room < 2) {
     if (schema !== true) place.lose(place.path);
@@ -47,7 +47,7 @@ export function printSchema(schema: unknown, place: Place): string {
   };
   if (type === "object" || (type === undefined && isObject(properties))) {
     unused({ items });
-    // A schema that lists properties without a type admits more than objects.
+    // A schema with properties but no type also accepts values that are not objects; the printed map does not.
     if (type === undefined) place.lose(pointer(place.path, "type"));
     if (isObject(properties)) return printFields(properties, required, place);
     unused({ properties, required });
@@ -78,11 +78,11 @@ function printFields(properties: Record<string, unknown>, required: unknown, pla
 
 export interface Printed {
   text: string;
-  /** What RTFS has no words for: pointers from the list of capabilities. */
+  /** JSON pointers, relative to the list of capabilities, to values that RTFS cannot express. */
   losses: string[];
 }
 
-/** Prints the hierarchical layout. What it prints reads back as the same capabilities, but for the losses. */
+/** Prints capabilities in the hierarchical layout. The text reads back as the same capabilities, except for losses. */
 export function printRtfs(capabilities: readonly RtfsCapability[]): Printed {
   const losses: string[] = [];
   const text = capabilities
@@ -108,7 +108,7 @@ function printCapability({ id, name, ...given }: RtfsCapability, place: Place): 
     ([key, value]) => {
       if (value === undefined) return [];
       const field = inside(place, key);
-      // A key that reads as another one, which it would collide with.
+      // RTFS spellings such as `input-schema` are read as `inputSchema` and would collide with it.
       if (spellings.has(key)) {
         field.lose(field.path);
         return [];
@@ -140,7 +140,7 @@ function printNames(value: unknown, place: Place): string {
   return `[${value.map((name) => (typeof name === "string" ? printName(name) : printValue(name, place))).join(" ")}]`;
 }
 
-/** Code goes back as it came, if it is one form and nothing else; any other text is a string. */
+/** Prints the text as code if it is exactly one form other than a string or nil, and otherwise as a string. */
 function printImplementation(text: string): string {
   const forms = readForms(text, maxDepth - 1);
   const [form, second] = forms.ok ? forms.value : [];
@@ -176,7 +176,7 @@ function printValue(value: unknown, place: Place): string {
   return "nil";
 }
 
-/** Whole numbers beyond what is exact are read as text unless they are written with an exponent. */
+/** Integers beyond the safe range get an exponent: without one, the reader returns them as text. */
 function printNumber(value: number): string {
   if (Object.is(value, -0)) return "-0";
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? value.toExponential() : String(value);

@@ -2,7 +2,7 @@ import { err, ok, type Result } from "../../kernel/result.ts";
 import { type Form, type OffsetFault, quoted } from "./form.ts";
 import { readString } from "./string.ts";
 
-/** Deeper than code is written, and shallow enough that whatever walks the forms may recurse. */
+/** Deeper than real code nests, and shallow enough for recursive functions over the forms. */
 export const maxDepth = 512;
 
 interface Frame {
@@ -19,9 +19,9 @@ interface Scan {
   depth: number;
   frames: Frame[];
   top: Form[];
-  /** The form that ended on this line, with nothing but blanks since. */
+  /** The last form that ended on the current line, if only blanks follow it so far. */
   last: Form | undefined;
-  /** Comments waiting for the form they stand before. */
+  /** Comments to attach to the next form. */
   comments: string[] | undefined;
 }
 
@@ -32,7 +32,7 @@ const brackets = {
   "#{": { kind: "set", closer: "}" },
 } as const;
 
-/** Text → forms, in one pass and without recursion. */
+/** Parses text into forms, in one pass and without recursion. */
 export function readForms(text: string, depth = maxDepth): Result<Form[], OffsetFault> {
   const scan: Scan = { text, at: 0, depth, frames: [], top: [], last: undefined, comments: undefined };
   while (scan.at < text.length) {
@@ -110,7 +110,7 @@ function close(scan: Scan, closer: string): OffsetFault | undefined {
   if (frame.closer !== closer) {
     return { message: `expected ${frame.closer} to close a ${kind}, found ${closer}`, offset: scan.at };
   }
-  // Comments before a closing bracket stand before no form.
+  // Comments directly before a closing bracket precede no form and are dropped.
   scan.comments = undefined;
   const place = { start, end: scan.at + 1 };
   if (kind !== "map") {
@@ -153,7 +153,7 @@ function pair(items: Form[], text: string): Result<[Form, Form][], OffsetFault> 
   return ok(entries);
 }
 
-/** Collections as keys are not compared: nested ones would be compared again at every level. */
+/** undefined for collections: comparing nested keys again at every level would be slow, so duplicates are allowed. */
 function identityOf(key: Form, source: string): string | undefined {
   if ("items" in key || "entries" in key) return undefined;
   return key.kind === "string" ? `"${key.value}` : source;
@@ -161,7 +161,7 @@ function identityOf(key: Form, source: string): string | undefined {
 
 const number = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Whatever is no literal is a symbol. Prose strays into code where a writer forgot to comment it out. */
+/** Text that is not a literal becomes a symbol: some files contain prose that their writer forgot to comment out. */
 function readAtom(text: string, start: number): Form {
   let end = start + 1;
   while (end < text.length && !isDelimiter(text.charCodeAt(end))) end += 1;
@@ -174,7 +174,7 @@ function readAtom(text: string, start: number): Form {
   return { kind: "symbol", name: source, ...place };
 }
 
-/** A comma counts as a blank, as does the mark that some editors put before a text. */
+/** Control characters, commas and byte order marks count as blanks. */
 function isBlank(code: number): boolean {
   return code <= 0x20 || code === 0x2c || code === 0xfeff;
 }

@@ -19,11 +19,11 @@ const types: Record<string, string> = {
 
 interface Typed {
   schema: JsonSchema;
-  /** Written with `?`, which only a field can be. */
+  /** The type is marked with `?`, which is valid for fields only. */
   optional: boolean;
 }
 
-/** RTFS type notation → JSON Schema. What cannot be expressed admits anything, and a warning says so. */
+/** RTFS type notation → JSON Schema. A type that JSON Schema cannot express becomes an open schema, with a warning. */
 export function toJsonSchema(form: Form, source: RtfsText): JsonSchema {
   const { schema, optional } = readType(form, source);
   if (optional) source.warn(form.start, `${quoted(sourceOf(form, source))}: only a field can be optional`);
@@ -71,11 +71,11 @@ function inexpressible(form: Form, source: RtfsText): Typed {
 interface Field {
   key: Form;
   type: Typed;
-  /** Comments that may call the field optional. */
+  /** Comments that may mark the field as optional. */
   notes: (string | undefined)[];
 }
 
-/** One field of `[:map …]`: `[:k :string?]`, or `[:k [:vector :string]?]` where the mark stands for itself. */
+/** One field of `[:map …]`: `[:k :string?]`, or `[:k [:vector :string]?]`, where `?` is a separate symbol. */
 function readEntry(entry: Form, source: RtfsText): Field[] {
   if (entry.kind === "vector") {
     const [key, value, suffix, ...surplus] = entry.items;

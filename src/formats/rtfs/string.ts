@@ -12,7 +12,7 @@ const escapes: Record<string, string> = {
   t: "\t",
 };
 
-/** Reads a string from its opening quote. Line breaks may stand in it as they are. */
+/** Reads a string from its opening quote. Unescaped line breaks are allowed. */
 export function readString(text: string, start: number): Result<{ value: string; end: number }, OffsetFault> {
   let value = "";
   let from = start + 1;
@@ -41,14 +41,14 @@ function readEscape(text: string, at: number): { value: string; length: number }
   return value === undefined ? undefined : { value, length: 2 };
 }
 
-/** What a string's inside stands for where it may hold bare quotes: escapes it knows are read, the rest stays. */
+/** Decodes the content of a string that may contain unescaped quotes: unknown escapes are left unchanged. */
 export function unescapeLoosely(inside: string): string {
   return inside.replace(/\\(?:u[0-9A-Fa-f]{4}|[^u])/g, (written) => readEscape(written, 0)?.value ?? written);
 }
 
 const shortEscapes: Record<string, string> = { '"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** Escapes controls too, and halves of surrogate pairs, which would not survive being written as UTF-8. */
+/** Also escapes control characters and lone surrogates, which cannot be encoded as UTF-8. */
 export function printString(value: string): string {
   const inside = value.replace(
     /["\\\p{Cc}\p{Cs}]/gu,
@@ -57,7 +57,7 @@ export function printString(value: string): string {
   return `"${inside}"`;
 }
 
-/** What is sure to read back as one keyword; anything else is printed as a string. */
+/** Names that are always read back as one keyword; other names are printed as strings. */
 const keyword = /^[A-Za-z0-9_*!?$%&=<>+./-]+$/;
 
 export function printName(name: string): string {

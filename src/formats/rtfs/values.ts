@@ -1,6 +1,6 @@
 import { type Form, quoted } from "./form.ts";
 
-/** The text that forms were read from, and where to say what it could not be read as. */
+/** The source text of the forms, and the callback for warnings about it. */
 export interface RtfsText {
   text: string;
   warn: (offset: number, message: string) => void;
@@ -10,13 +10,13 @@ export function sourceOf(form: Form, { text }: RtfsText): string {
   return text.slice(form.start, form.end);
 }
 
-/** A form as text: strings and keywords as what they stand for, anything else as it is written. */
+/** A form as text: the value of a string, the name of a keyword, the source of any other form. */
 export function textOf(form: Form, source: RtfsText): string {
   if (form.kind === "string") return form.value;
   return form.kind === "keyword" ? form.name : sourceOf(form, source);
 }
 
-/** A form as plain JSON data. Keywords become strings, and so does code, which is kept and never run. */
+/** A form as plain JSON data. Keywords become strings. Code becomes a string and is never executed. */
 export function toJson(form: Form, source: RtfsText): unknown {
   switch (form.kind) {
     case "string":
@@ -58,7 +58,10 @@ function toObject(entries: readonly (readonly [Form, Form])[], source: RtfsText)
   );
 }
 
-/** Text even where it is written as a number or a truth value: "2.10" is no number, and a session hint may be "auto". */
+/**
+ * Fields that stay text even if written as a number or boolean: version 2.10 is not the number 2.1, and a session hint
+ * may be "auto".
+ */
 const textField = /(?:^|_)(?:requires_session|protocol_version|api_version|introspector_version)$/;
 
 export function toField(name: string, form: Form, source: RtfsText): unknown {
@@ -66,7 +69,7 @@ export function toField(name: string, form: Form, source: RtfsText): unknown {
   return isText ? sourceOf(form, source) : toJson(form, source);
 }
 
-/** Named values as an object. `:a` and `"a"` differ for the reader and are one key in JSON: the last one stays. */
+/** Named values as an object. `:a` and `"a"` are different RTFS keys but one JSON key: the last value wins. */
 export function collect<T>(
   fields: readonly { name: string; offset: number; value: T }[],
   source: RtfsText,

@@ -1,11 +1,11 @@
 import type { Usage } from "./usage.ts";
 
-/** The two verbs of the Cache API that are used, so that tests can give each Worker a data centre of its own. */
+/** The Cache API methods in use, so that tests can give each Worker its own data centre. */
 export type EdgeCache = Pick<Cache, "match" | "put">;
 
 /**
- * JSON in the Cache API under keys of our own making. The Cache API ignores `Vary` and knows nothing of tokens, so a
- * key always carries the tenant, and what is stored is never a response that was made for a caller.
+ * Stores JSON in the Cache API under the registry's own keys. The Cache API ignores `Vary` and tokens, so every key
+ * contains the tenant, and a response made for one caller is never stored.
  */
 export class CacheApi {
   readonly #cache: EdgeCache;
@@ -37,12 +37,12 @@ export class CacheApi {
   }
 }
 
-/** A name that cannot be a route of ours or anyone's: `.invalid` is reserved. */
+/** The host cannot belong to any route: `.invalid` is a reserved domain. */
 function urlOf(key: string): string {
   return `https://rollcall.invalid/1/${key.split("/").map(encodeURIComponent).join("/")}`;
 }
 
-/** A layer that fails is a layer that has nothing: the next one is asked, and the log says so. */
+/** Logs the error and returns undefined: a failed layer counts as a miss, and the next layer is read. */
 export function logStorageError(layer: string, cause: unknown): undefined {
   console.error(JSON.stringify({ event: "storage", layer, cause: String(cause) }));
 }

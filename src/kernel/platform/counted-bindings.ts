@@ -1,10 +1,10 @@
 import type { Usage } from "./usage.ts";
 
-/** A stub whose every call is counted. A call costs hundreds of times what the proxy does. */
+/** Counts every call of a stub. A call costs hundreds of times more than the proxy. */
 export function countedStub<T extends object>(stub: T, operations: Usage): T {
   return new Proxy(stub, {
     get(target, name) {
-      // Called on the stub itself: what the platform made does not answer to a proxy.
+      // Called on the stub itself: platform objects reject a proxy as `this`.
       const member = Reflect.get(target, name, target);
       if (typeof name === "symbol" || typeof member !== "function") return member;
       return (...args: unknown[]) => {
@@ -15,17 +15,17 @@ export function countedStub<T extends object>(stub: T, operations: Usage): T {
   });
 }
 
-/** The verbs of KV that are used. */
+/** The KV methods in use. */
 export type CountedKv = Pick<KVNamespace, "get" | "put" | "delete">;
 
-/** KV whose every read and write is counted, failed ones too. */
+/** Counts every KV read and write, failed ones included. */
 export function countedKv(kv: KVNamespace, operations: Usage): CountedKv {
   const get = (...args: Parameters<KVNamespace["get"]>) => {
     operations.kvReads += 1;
     return kv.get(...args);
   };
   return {
-    // One function for every shape of question that KV knows, which a type can only say of each.
+    // One function for all overloads of `get`, which TypeScript cannot express without a cast.
     get: get as unknown as KVNamespace["get"],
     put(...args) {
       operations.kvWrites += 1;

@@ -1,9 +1,9 @@
 import { objectUsage, type Usage } from "./usage.ts";
 
-/** What objects use of their storage. */
+/** The storage methods that objects use. */
 export type ObjectStorage = Pick<DurableObjectStorage, "sql" | "transactionSync" | "setAlarm" | "deleteAlarm">;
 
-/** An object's storage whose rows are counted. */
+/** Counts the rows that an object reads and writes in SQL. */
 export function countedStorage(storage: DurableObjectStorage): ObjectStorage {
   return {
     sql: countedSql(storage.sql, objectUsage),
@@ -13,7 +13,7 @@ export function countedStorage(storage: DurableObjectStorage): ObjectStorage {
   };
 }
 
-/** The same for an object that keeps values by key, each of which is a row. */
+/** Counts reads and writes of an object's key-value storage; each value is one row. */
 export function countedValues(kv: SyncKvStorage): Pick<SyncKvStorage, "get" | "put"> {
   return {
     get(key) {
@@ -30,13 +30,13 @@ export function countedValues(kv: SyncKvStorage): Pick<SyncKvStorage, "get" | "p
 function countedSql(sql: SqlStorage, operations: Usage): SqlStorage {
   const exec = <T extends Record<string, SqlStorageValue>>(query: string, ...bindings: SqlStorageValue[]) =>
     new CountedCursor<T>(sql.exec<T>(query, ...bindings), operations);
-  // The one verb that objects use: all else of SqlStorage is for whoever runs the platform.
+  // Objects use only `exec`; the rest of SqlStorage is left out.
   return { exec } as unknown as SqlStorage;
 }
 
 /**
- * A cursor's counts grow while it is read. What it cost is added as it is read, so that the sums are right however far a
- * reader goes, and nothing has to remember cursors that are still open.
+ * A cursor's row counts grow while it is read. Each read adds the difference to the totals, so the totals are right
+ * even if the reader stops early, and open cursors need not be tracked.
  */
 class CountedCursor<T extends Record<string, SqlStorageValue>> {
   readonly #cursor: SqlStorageCursor<T>;
@@ -70,7 +70,10 @@ class CountedCursor<T extends Record<string, SqlStorageValue>> {
     return step;
   }
 
-  /** Counted once, when whoever reads the rows has enough of them: asking after each costs as much as reading it. */
+  /**
+   * Counted once, when the reader finishes or stops: reading the counts after each row costs as much as reading the
+   * row.
+   */
   *[Symbol.iterator](): Generator<T, undefined> {
     try {
       for (const row of this.#cursor) yield row;

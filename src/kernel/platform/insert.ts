@@ -1,6 +1,6 @@
 /**
- * Inserts one row: every column is named once, and those that are left out take their default. `onConflict` says what
- * happens to a row that is there already.
+ * Inserts one row. Columns that are left out get their defaults. `onConflict` is the SQL clause for a row that already
+ * exists.
  */
 export function insert(
   sql: SqlStorage,

@@ -1,6 +1,7 @@
 /**
- * What was touched since the isolate started. Exact, cheap, and what the tests and the bench count: a hot read moves
- * `memory` and nothing else. Counted where a binding is handed out (`counted.ts`), so no caller has to remember to.
+ * Operations since the isolate started. Exact and cheap; tests and the bench compare these counts: a hot read adds to
+ * `memory` only. The wrapped bindings do the counting (`counted-bindings.ts`, `counted-storage.ts`, `cache-api.ts`), so
+ * that no caller can forget it.
  */
 export interface Usage {
   memory: number;
@@ -11,7 +12,7 @@ export interface Usage {
   kvWrites: number;
   /** Calls of a Durable Object, by the Worker or by another object. */
   objectCalls: number;
-  /** Rows that objects read and wrote in their databases, as the database counts them. */
+  /** Rows read and written in the objects' databases, as SQLite counts them. */
   rowsRead: number;
   rowsWritten: number;
 }
@@ -30,8 +31,8 @@ export function createUsage(): Usage {
 }
 
 /**
- * What the objects that live in this isolate did. Locally that is all of them, so with the Worker's own counts it is
- * what a request cost. Deployed, objects have isolates of their own, and these stay what happened in this one.
+ * Usage of the Durable Objects in this isolate. Locally all objects run in it, so the sum with the Worker's usage is
+ * the full cost of a request. Deployed, objects run in other isolates, and these counts cover this isolate only.
  */
 export const objectUsage: Usage = createUsage();
 
@@ -48,12 +49,12 @@ export function sumOfUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-/** Where an answer came from, nearest first. */
+/** The layer that a response came from, nearest first. */
 export type AnswerSource = "memory" | "edge" | "kv" | "object";
 
 const order: readonly AnswerSource[] = ["memory", "edge", "kv", "object"];
 
-/** An answer is as far away as the farthest thing it needed. */
+/** The source of a response made from two parts is the farther of the two. */
 export function farthestSource(a: AnswerSource, b: AnswerSource): AnswerSource {
   return order.indexOf(a) >= order.indexOf(b) ? a : b;
 }

@@ -22,13 +22,13 @@ export type { Budget, Classified, Reason };
 
 export type Classification = "breaking" | "additive" | "cosmetic" | "removed";
 
-/** Far above any real capability of the size limit; a longer list of tiny values is not worth the time it would take. */
+/** Far above any real capability within the size limit. Comparing a longer list of tiny values would take too long. */
 const limits = { nodes: 200_000, depth: 100 };
 
-/** Real schemas at the size limit need a fraction; pairs of cyclic ones can multiply without end. */
+/** Real schemas at the size limit need a fraction of this; pairs of cyclic schemas can multiply without end. */
 const maxSteps = 200_000;
 
-/** What is only said about a thing, by whoever describes it. */
+/** Fields that only describe a capability or server. */
 const text: Record<string, FieldRule> = {
   title: cosmetic,
   description: cosmetic,
@@ -50,14 +50,14 @@ const annotations = members({
   lastModified: cosmetic,
 });
 
-/** Provider details say where calls go; provenance only says where the entry was found. */
+/** Provider details define the target of calls; provenance (`discovery`) only says where the entry was found. */
 const metadata = members({ discovery: cosmetic }, (field) => {
   if (isObject(field.before ?? {}) && isObject(field.after ?? {})) members({}, breaking)(field);
   else breaking(field);
 });
 
 const upstreamDependencies = (field: Field) =>
-  // Null is how a generator says that it depends on nothing.
+  // null means that the generator has no dependencies.
   members({
     services: requirementRule,
     credentialsRequired: requirementRule,
@@ -93,12 +93,12 @@ const capability = members({
   upstreamDependencies,
 });
 
-/** Classifies the change between two versions of one capability; the same content has no reasons. */
+/** Classifies the change between two versions of one capability. Equal content gives no reasons. */
 export function classifyCapability(before: JsonObject, after: JsonObject, budget = createBudget()): Classified {
   return classify(before, after, isKeyedByName(before) && isKeyedByName(after) ? capability : labelled, budget);
 }
 
-/** Tools, prompts and operations are called by name; what has a key of its own carries its name as a label. */
+/** Tools, prompts and operations are keyed by name. Other kinds have another key, and their name is only a label. */
 function isKeyedByName(item: JsonObject): boolean {
   return ["uri", "uriTemplate", "patterns", "type"].every((key) => ownMember(item, key) === undefined);
 }
@@ -137,12 +137,12 @@ const header = members({
   packages: offerRule,
 });
 
-/** How much comparing may cost. Shared by all changes of a publish: what does not fit any more counts as breaking. */
+/** Cost limit for comparisons, shared by all changes of a publish. Changes beyond the limit count as breaking. */
 export function createBudget(steps = maxSteps): Budget {
   return { steps };
 }
 
-/** Classifies the change of a manifest's own fields, those outside its capabilities. */
+/** Classifies the change of a manifest's fields other than its capabilities. */
 export function classifyHeader(before: JsonObject, after: JsonObject): Classified {
   return classify(before, after, header, createBudget());
 }

@@ -21,8 +21,9 @@ import { memberNames, referenceKeywords } from "./value-ids.ts";
 import { compareLater, type Pair, report, type SchemaComparison, type Walk } from "./walk.ts";
 
 /**
- * Says in the ledger what changed between two versions of a schema. Every pair of places is visited once, so recursive
- * schemas end; a comparison that would take too long is called breaking, as nobody can say that it is not.
+ * Reports to the ledger the changes between two versions of a schema. Every pair of schemas is visited once, so
+ * recursive schemas terminate. A comparison that exceeds the budget counts as breaking, because nothing shows that it
+ * is not.
  */
 export function compareSchemas(comparison: SchemaComparison): void {
   const walk: Walk = {
@@ -66,7 +67,7 @@ function visit(walk: Walk, pair: Pair): void {
   }
 }
 
-/** One side refers, the other has it in place: the same thing written differently, unless more stands beside `$ref`. */
+/** Compares a reference with an inline schema. Both are equivalent, unless other keywords stand beside `$ref`. */
 function compareWithReference(walk: Walk, pair: Pair, was: Target | undefined, is: Target | undefined): void {
   const [before, after] = [withoutAnnotations(walk, pair.before), withoutAnnotations(walk, pair.after)];
   if (Object.keys(is === undefined ? before : after).length > 1) {
@@ -77,7 +78,7 @@ function compareWithReference(walk: Walk, pair: Pair, was: Target | undefined, i
   compareLater(walk, was === undefined ? before : was.target, is === undefined ? after : is.target, pair.path);
 }
 
-/** A plain schema that becomes one branch of a union, or the reverse: `string` to `string or null` and the like. */
+/** Compares a plain schema with a union that contains it, in either direction: `string` and `string or null`. */
 function compareAsUnion(walk: Walk, pair: Pair): boolean {
   const before = branchesOf(withoutAnnotations(walk, pair.before));
   const after = branchesOf(withoutAnnotations(walk, pair.after));
@@ -105,7 +106,10 @@ function isPlain(schema: JsonObject): boolean {
   return ownMember(schema, "anyOf") === undefined && ownMember(schema, "oneOf") === undefined;
 }
 
-/** The schema without what stands outside a union or a reference. Made once, so that pairs keep their identity. */
+/**
+ * The schema without annotations, definitions, `default` and `$schema`. Cached, because visited pairs are recognized by
+ * identity.
+ */
 function withoutAnnotations(walk: Walk, schema: JsonObject): JsonObject {
   const found = walk.withoutAnnotations.get(schema);
   if (found !== undefined) return found;
@@ -142,7 +146,10 @@ function compareKeywords(walk: Walk, pair: Pair, except: ReadonlySet<string>): v
   }
 }
 
-/** Keywords that hold schemas: compared even where their text is the same, as what they refer to may not be. */
+/**
+ * Compares keywords that contain schemas, even if their text is equal, because the targets of their references may
+ * differ. Returns false if the keyword still has to be compared as text.
+ */
 function compareStructure(walk: Walk, pair: Pair, name: string, was: unknown, is: unknown): boolean {
   const at = pointer(pair.path, name);
   switch (name) {
@@ -181,7 +188,10 @@ function compareStructure(walk: Walk, pair: Pair, name: string, was: unknown, is
   }
 }
 
-/** References that are left alone: to elsewhere, to an anchor, or inside a keyword that is compared as text. */
+/**
+ * True if the keyword has references that are not followed: to another document, to an anchor, below a nested `$id`, or
+ * inside a keyword that is compared as text.
+ */
 function isUnfollowed(walk: Walk, pair: Pair, name: string, is: unknown): boolean {
   if (referenceKeywords.has(name)) return true;
   if (definitionKeywords.has(name)) return name === "$id" && pair.path !== walk.path;

@@ -2,7 +2,7 @@ import { pointer } from "../../kernel/issue.ts";
 import { isObject, type JsonObject, ownMember } from "../../kernel/json.ts";
 import { compareLater, report, type Walk } from "./walk.ts";
 
-/** `properties` and `required`, which only mean something together. */
+/** Compares `properties` and `required` together, because neither has a meaning without the other. */
 export function compareMembers(walk: Walk, before: JsonObject, after: JsonObject, path: string): void {
   const [was, is] = [propertiesOf(before), propertiesOf(after)];
   const [wasRequired, isRequired] = [requiredOf(before), requiredOf(after)];
@@ -27,7 +27,7 @@ export function compareMembers(walk: Walk, before: JsonObject, after: JsonObject
     walk.ledger.breaking(pointer(path, "required"), "required changed in a way that cannot be compared");
     return;
   }
-  // A property that came or went as a whole has said so above.
+  // Added and removed properties are already reported above.
   const stays = (name: string) => Object.hasOwn(was ?? {}, name) === Object.hasOwn(is ?? {}, name);
   for (const name of isRequired) {
     if (!wasRequired.has(name) && stays(name))
@@ -51,8 +51,8 @@ function requiredOf(schema: JsonObject): Set<string> | undefined {
 }
 
 /**
- * Whether members beyond the named ones may appear. In an output both ways are harmless to one who reads the named
- * ones, as a new property is.
+ * Compares whether further properties are allowed. In an output either change is additive: like a new property, it does
+ * not affect readers of the named properties.
  */
 export function compareOpenness(walk: Walk, was: unknown, is: unknown, path: string): void {
   if ((was === false) === (is === false)) {
@@ -76,14 +76,14 @@ export function comparePatterns(walk: Walk, was: unknown, is: unknown, path: str
     else walk.ledger.breaking(at, "properties of this pattern were removed");
   }
   for (const pattern of Object.keys(after).filter((pattern) => !Object.hasOwn(before, pattern))) {
-    // Where names were free before, a pattern limits what may stand under some of them.
+    // If other names were allowed before, a new pattern restricts the values of matching names.
     const message = "properties of this pattern are new";
     if (wasClosed || walk.side === "output") walk.ledger.additive(pointer(path, pattern), message);
     else walk.ledger.breaking(pointer(path, pattern), message);
   }
 }
 
-/** Items by position; the older drafts put the array in `items`. */
+/** Compares items by position. Older drafts have the array in `items`. */
 export function compareTuple(walk: Walk, was: unknown, is: unknown, path: string): void {
   if (!Array.isArray(was) || !Array.isArray(is) || was.length !== is.length) {
     walk.ledger.breaking(path, "the number of positions changed");
@@ -94,7 +94,7 @@ export function compareTuple(walk: Walk, was: unknown, is: unknown, path: string
   });
 }
 
-/** Branches that are written the same are the same branch wherever they stand; the rest are matched in order. */
+/** Matches equal branches regardless of position, and the remaining branches in order. */
 export function compareBranches(walk: Walk, was: unknown[], is: unknown[], path: string, areAllNeeded = false): void {
   walk.budget.steps -= was.length + is.length;
   const places = Map.groupBy(is.keys(), (index) => walk.values.id(is[index]));

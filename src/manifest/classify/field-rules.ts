@@ -6,7 +6,7 @@ import type { ReasonCollector } from "./reasons.ts";
 import { memberNames, type Values } from "./value-ids.ts";
 import type { Budget, Side } from "./walk.ts";
 
-/** One field that differs. An absent value is undefined. */
+/** A field that differs between two versions. An absent value is undefined. */
 export interface Field {
   before: unknown;
   after: unknown;
@@ -18,7 +18,7 @@ export interface Field {
 
 export type FieldRule = (field: Field) => void;
 
-/** Applies to each member that differs the rule under its name, or the rule for unknown ones. */
+/** Applies to each differing member the rule for its name, or else `otherwise`. */
 export function members(rules: Readonly<Record<string, FieldRule>>, otherwise: FieldRule = unknown): FieldRule {
   return (field) => {
     const [before, after] = [field.before ?? {}, field.after ?? {}];
@@ -35,7 +35,7 @@ export function members(rules: Readonly<Record<string, FieldRule>>, otherwise: F
   };
 }
 
-/** Nothing is known of what a reader does with it, so only an addition is safe. */
+/** For fields whose use by readers is unknown: only an addition is safe. */
 export const unknown: FieldRule = ({ before, after, path, ledger }) => {
   if (before === undefined) ledger.additive(path, "was added");
   else ledger.breaking(path, after === undefined ? "was removed" : `changed ${fromTo(before, after)}`);
@@ -45,7 +45,7 @@ export const cosmetic: FieldRule = ({ path, ledger }) => ledger.cosmetic(path, "
 
 export const breaking: FieldRule = ({ path, ledger }) => ledger.breaking(path, "changed");
 
-/** What is demanded of callers, in lists read as sets or in maps of them, where each addition asks for more. */
+/** Requirements on callers, as lists read as sets or as maps of such lists. An added requirement is breaking. */
 export const requirementRule: FieldRule = (field) => {
   const { before, after, path, ledger } = field;
   if (isListOrAbsent(before) && isListOrAbsent(after)) {
@@ -60,7 +60,7 @@ export const requirementRule: FieldRule = (field) => {
   }
 };
 
-/** A list read as a set: what is offered to callers, where each removal leaves someone without. */
+/** Offers to callers, as a list read as a set. A removed offer is breaking. */
 export const offerRule: FieldRule = (field) => {
   const { before, after, path, ledger } = field;
   if (!isListOrAbsent(before) || !isListOrAbsent(after)) {
@@ -75,7 +75,7 @@ function isListOrAbsent(value: unknown): value is unknown[] | undefined {
   return value === undefined || Array.isArray(value);
 }
 
-/** The entries of one list that the other lacks, by name where they have one. */
+/** The entries of `list` that `other` lacks, as text for messages. */
 function missing(list: unknown[] | undefined, other: unknown[] | undefined, values: Values): string[] {
   const known = new Set(other?.map(values.id));
   return (list ?? []).filter((entry) => !known.has(values.id(entry))).map(named);
@@ -85,7 +85,7 @@ function named(entry: unknown): string {
   return typeof entry === "string" && entry.length <= 100 ? JSON.stringify(entry) : "an entry";
 }
 
-/** A safety hint: `safe` is the value that promises more, `absent` what the protocol assumes without it. */
+/** A safety hint: `safe` is the value that promises more, `absent` the protocol's default. */
 export function safetyHintRule(safe: boolean, absent: boolean): FieldRule {
   return (field) => {
     const { before, after, path, ledger } = field;
@@ -96,7 +96,7 @@ export function safetyHintRule(safe: boolean, absent: boolean): FieldRule {
   };
 }
 
-/** A promise that is made or not: taking it back breaks those who relied on it. */
+/** A boolean promise, false if absent. Withdrawing the promise is breaking. */
 export const promiseRule: FieldRule = safetyHintRule(true, false);
 
 export function schema(side: Side): FieldRule {
@@ -108,10 +108,10 @@ export function schema(side: Side): FieldRule {
   };
 }
 
-/** What a call carries is an object whether or not a schema says so. */
+/** Input schema if none is declared: the arguments of a call are always an object. */
 const noInput: JsonObject = { type: "object" };
 
-/** Arguments of a prompt, parameters of a template: a list of named inputs whose order does not matter. */
+/** Prompt arguments and template parameters: a list of named inputs whose order does not matter. */
 export const inputs: FieldRule = (field) => {
   const [before, after] = [byName(field.before), byName(field.after)];
   if (before === undefined || after === undefined) {
@@ -136,7 +136,7 @@ export const inputs: FieldRule = (field) => {
   }
 };
 
-/** Undefined when the list cannot be read by name, which two inputs of one name prevent. */
+/** undefined if the list cannot be indexed by name, for example because two inputs have the same name. */
 function byName(list: unknown): Map<string, { input: JsonObject; index: number }> | undefined {
   const found = new Map<string, { input: JsonObject; index: number }>();
   if (!Array.isArray(list)) return list === undefined ? found : undefined;

@@ -1,16 +1,16 @@
 import { isObject, type JsonObject, ownMember } from "../../kernel/json.ts";
 import type { Values } from "./value-ids.ts";
 
-/** What a keyword's change did to the set of values its schema accepts. */
+/** Effect of a keyword's change on the set of accepted values. */
 export type Shift = "same" | "narrowed" | "widened" | "changed";
 
-/** Keywords that say something about a value without deciding whether it is valid. */
+/** Keywords that describe a value and do not affect validation. */
 export const annotationKeywords = new Set(["title", "description", "examples", "example", "$comment", "deprecated"]);
 
-/** Keywords that matter only through a reference to them. */
+/** Keywords that have an effect only through references to them. */
 export const definitionKeywords = new Set(["$defs", "definitions", "$id", "id", "$anchor", "$dynamicAnchor"]);
 
-/** Keywords whose change can be judged from their two values alone; a value of the wrong type is "changed". */
+/** Keywords whose change is classified from the two values alone. A value of the wrong type gives "changed". */
 export const leafKeywords: ReadonlyMap<string, (before: unknown, after: unknown) => Shift> = new Map([
   ["maxLength", upperBound],
   ["maximum", upperBound],
@@ -51,7 +51,7 @@ function multiple(before: unknown, after: unknown): Shift {
   return Number.isInteger(after / before) ? "narrowed" : "changed";
 }
 
-/** One text cannot be weighed against another: that it came, went or changed is all there is to know. */
+/** The strictness of two patterns or formats cannot be compared: only added, removed or changed is known. */
 function opaque(before: unknown, after: unknown): Shift {
   if (before === undefined) return "narrowed";
   return after === undefined ? "widened" : "changed";
@@ -66,7 +66,7 @@ function flag(turnedOn: Shift, turnedOff: Shift) {
   };
 }
 
-/** Types, where absent means any and every integer is a number. */
+/** Compares `type`: absent accepts any type, and `number` includes `integer`. */
 export function typeShift(before: unknown, after: unknown): Shift {
   const [was, is] = [typeSet(before), typeSet(after)];
   if (was === "malformed" || is === "malformed") return "changed";
@@ -79,7 +79,7 @@ function typeSet(type: unknown): Set<string> | undefined | "malformed" {
   return list.every((entry) => typeof entry === "string") ? new Set(list) : "malformed";
 }
 
-/** `enum` and `const` together: the values left to choose from, where absent means any. */
+/** Compares the values that `enum` and `const` together allow; absent allows any value. */
 export function choiceShift(before: JsonObject, after: JsonObject, values: Values): Shift {
   if (["enum", "const"].every((keyword) => values.same(ownMember(before, keyword), ownMember(after, keyword))))
     return "same";
@@ -106,12 +106,12 @@ function setShift<T>(before: Set<T> | undefined, after: Set<T> | undefined, has:
   return narrowed ? "narrowed" : "changed";
 }
 
-/** The dialects of json-schema.org read the keywords compared here alike; any other may not. */
+/** All json-schema.org dialects give the compared keywords the same meaning; other dialects may not. */
 export function isKnownDialect(uri: unknown): boolean {
   return uri === undefined || (typeof uri === "string" && /^https?:\/\/json-schema\.org\//.test(uri));
 }
 
-/** A schema's two values of a keyword, short enough for a message. */
+/** Old and new value, shortened for a message. */
 export function fromTo(before: unknown, after: unknown): string {
   return `from ${shown(before)} to ${shown(after)}`;
 }

@@ -3,11 +3,11 @@ import { isObject, type JsonObject, ownMember } from "../../kernel/json.ts";
 
 export interface Target {
   target: unknown;
-  /** Where the target is, below the path of its schema's root. */
+  /** Path of the target, given the path of its schema's root. */
   path(root: string): string;
 }
 
-/** Follows `$ref` inside the two documents being compared; anything else than a pointer into them is not followed. */
+/** Resolves `$ref` within the two documents being compared. Only JSON pointers into the same document are followed. */
 export interface References {
   resolve(version: "before" | "after", schema: JsonObject): Target | undefined;
 }

@@ -1,6 +1,6 @@
 import { clip } from "../../kernel/text.ts";
 export interface Reason {
-  /** RFC 6901 pointer inside the capability or header, as it is after the change where the place still exists. */
+  /** RFC 6901 pointer in the capability or header, in the new version if the location still exists there. */
   path: string;
   classification: "breaking" | "additive" | "cosmetic";
   message: string;
@@ -8,18 +8,18 @@ export interface Reason {
 
 export interface Classified {
   classification: "breaking" | "additive" | "cosmetic";
-  /** The worst first. */
+  /** Breaking first, then additive, then cosmetic. */
   reasons: Reason[];
 }
 
-/** Enough to act on; a rewrite of a large schema would otherwise fill the change log. */
+/** Enough to act on. Without a limit, a rewrite of a large schema would fill the change log. */
 export const maxReasons = 50;
 
-/** Names in a document can be as long as the document; what is said about them goes into a log and must not be. */
+/** Names in a document can have any length; reasons quote them and are stored in the change log. */
 const maxPathLength = 512;
 const maxMessageLength = 255;
 
-/** Collects why a change is what it is. The worst reason decides. */
+/** Collects the reasons for a classification. The worst reason decides. */
 export interface ReasonCollector {
   breaking(path: string, message: string): void;
   additive(path: string, message: string): void;
@@ -28,7 +28,7 @@ export interface ReasonCollector {
   verdict(): Classified;
 }
 
-/** The pointer itself, or that of the closest ancestor that is short enough. */
+/** The pointer, or that of the closest ancestor within the length limit. */
 function nearest(path: string): string {
   return path.length <= maxPathLength ? path : path.slice(0, path.lastIndexOf("/", maxPathLength));
 }

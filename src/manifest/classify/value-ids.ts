@@ -1,6 +1,6 @@
 import { type JsonObject, ownMember } from "../../kernel/json.ts";
 
-/** The names either object has, each once; a member that is undefined counts as absent. */
+/** The member names of both objects, without duplicates. A member that is undefined counts as absent. */
 export function memberNames(before: JsonObject, after: JsonObject): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].filter((name) => ownMember(before, name) !== undefined || ownMember(after, name) !== undefined);
@@ -12,15 +12,15 @@ export interface Limits {
 }
 
 /**
- * Gives equal JSON values the same number, whatever the order of their members. A value is read once however often it
- * is compared, so comparing every level of two documents costs no more than reading them.
+ * Assigns the same number to equal JSON values, regardless of the order of their members. Every value is read once, so
+ * comparing all levels of two documents costs no more than reading them.
  */
 export interface Values {
   id(value: unknown): number;
   same(before: unknown, after: unknown): boolean;
-  /** Whether a `$ref` of any kind is somewhere inside. */
+  /** True if the value contains `$ref`, `$dynamicRef` or `$recursiveRef` at any level. */
   hasReference(value: unknown): boolean;
-  /** Set once a value was too large or too deep to read; numbers given since then mean nothing. */
+  /** True after a value exceeded the limits; numbers assigned since then are meaningless. */
   isOverflowing(): boolean;
 }
 

@@ -4,50 +4,50 @@ import type { References } from "./local-refs.ts";
 import type { ReasonCollector } from "./reasons.ts";
 import type { Values } from "./value-ids.ts";
 
-/** Callers send what an input schema accepts and read what an output schema promises, so the same change reverses. */
+/** Callers send inputs and read outputs, so a change that is safe on one side is breaking on the other. */
 export type Side = "input" | "output";
 
 export interface SchemaComparison {
   before: unknown;
   after: unknown;
-  /** Where the schema is in its capability. */
+  /** Path of the schema in its capability. */
   path: string;
   side: Side;
-  /** Whether every old call carried a value for the schema as a whole. */
+  /** True if every old call contained a value for the whole schema. */
   wasRequired?: boolean;
   values: Values;
   ledger: ReasonCollector;
   budget: Budget;
 }
 
-/** Steps left for one capability, over all of its schemas. */
+/** Comparison steps left, shared by all comparisons that use this budget. */
 export interface Budget {
   steps: number;
 }
 
-/** Two schemas to compare, and where the second one is. */
+/** Two schemas to compare. `path` is the location of the second schema. */
 export interface Pair {
   before: JsonObject;
   after: JsonObject;
   path: string;
-  /** No old call left this property out, so its default never took effect. */
+  /** The property was required, so no old call relied on its default. */
   wasRequired: boolean;
 }
 
-/** One comparison under way. */
+/** State of one schema comparison. */
 export interface Walk extends SchemaComparison {
   references: References;
   pending: Pair[];
   seen: Map<JsonObject, Set<JsonObject>>;
   withoutAnnotations: Map<JsonObject, JsonObject>;
-  /** A reference was met that is not followed, so a definition may be in use without having been compared. */
+  /** True if a reference was found that is not followed: it may use a definition that was not compared. */
   hasUnresolvedRef: boolean;
   changedDefinitions: string[];
 }
 
 const anything: JsonObject = {};
 
-/** A boolean is a schema too, and an absent one accepts anything. */
+/** Queues two schemas for comparison. Booleans are schemas too, and an absent schema accepts anything. */
 export function compareLater(walk: Walk, before: unknown, after: unknown, path: string, wasRequired = false): void {
   if (before === false || after === false) {
     if (before !== false) walk.ledger.breaking(path, "accepts nothing any more");
@@ -59,7 +59,7 @@ export function compareLater(walk: Walk, before: unknown, after: unknown, path: 
   else if (!walk.values.same(was, is)) walk.ledger.breaking(path, "is not a schema that can be compared");
 }
 
-/** What accepts less breaks those who send; what accepts more breaks those who read. */
+/** Narrowing breaks callers that send inputs; widening breaks callers that read outputs. */
 export function report(walk: Walk, shift: Shift, path: string, message: string): void {
   if (shift === "same") return;
   const harmless = walk.side === "input" ? "widened" : "narrowed";

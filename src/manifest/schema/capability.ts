@@ -13,7 +13,7 @@ export const ToolAnnotations = z.looseObject({
   openWorldHint: z.boolean().optional(),
 });
 
-/** What tools and operations have in common: something that can be called. */
+/** Fields of tools and operations. */
 const callable = {
   ...commonFields,
   name: ItemName,
@@ -72,7 +72,7 @@ export const Resource = z.looseObject({
 });
 export type Resource = z.infer<typeof Resource>;
 
-/** A template, or a family of them when it has several patterns. */
+/** A URI template, or several templates if `patterns` has more than one entry. */
 export const ResourceTemplate = z
   .looseObject({
     ...commonFields,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type CapabilityKind, Generator, Operation, Prompt, Resource, ResourceTemplate, Tool } from "./capability.ts";
 import { Description, Icon, JsonObject, Title, Version } from "./parts.ts";
 
-/** The manifest's own fields: everything but its capabilities. */
+/** The fields of a manifest other than its capabilities. */
 export const ManifestHeader = z.looseObject({
   title: Title.optional(),
   description: Description.optional(),
@@ -46,13 +46,13 @@ export type Manifest = z.infer<typeof Manifest>;
 interface Section {
   kind: CapabilityKind;
   schema: z.ZodType<Record<string, unknown>>;
-  /** What tells an item from the others of its section. */
+  /** Unique key of an item within its section. */
   key: (item: Record<string, unknown>) => string;
 }
 
 const text = (value: unknown) => (typeof value === "string" ? value : "");
 
-/** The arrays of a manifest, in the order they are shown, with what each holds. */
+/** The arrays of a manifest in display order, with the kind, schema and key of their items. */
 export const sections = {
   tools: { kind: "tool", schema: Tool, key: (item) => text(item.name) },
   prompts: { kind: "prompt", schema: Prompt, key: (item) => text(item.name) },
@@ -77,7 +77,7 @@ export function sectionForKind(kind: CapabilityKind): SectionName {
   return name;
 }
 
-/** Keys that answers add and a publish ignores, so that what was read can be published back unchanged. */
+/** Keys that responses add and publishing ignores, so that a response can be published back unchanged. */
 export const responseOnlyKeys = [
   "lastSynced",
   "status",

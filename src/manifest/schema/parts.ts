@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { CapabilityId } from "../../kernel/names.ts";
 
-/** Pieces that several capabilities and the manifest share. Unknown keys are kept everywhere. */
+/** Schemas shared by capabilities and the manifest. Unknown keys are kept everywhere. */
 
-/** Room for a long description, far below what would crowd out everything else a model reads. */
+/** Enough for a long description, and far below the size that would fill a model's context. */
 export const Description = z.string().max(65_536);
 
 export const Title = z.string().max(1_024);
 
-/** Free text: semver only where it parses. */
+/** Free text; treated as semver only if it parses as such. */
 export const Version = z.string().min(1).max(255);
 
 export const JsonObject = z.record(z.string(), z.unknown());
@@ -21,7 +21,7 @@ export const Icon = z.looseObject({
   sizes: z.union([z.string(), z.array(z.string())]).optional(),
 });
 
-/** Where a call goes and where the entry came from, per provider; snake_case, as published. */
+/** Call target and provenance per provider; snake_case, as published. */
 export const ProviderMetadata = z
   .looseObject({
     mcp: z
@@ -67,7 +67,7 @@ export const ProviderMetadata = z
   })
   .describe("Provider details under their own name, provenance under `discovery`.");
 
-/** What every kind of capability may carry. */
+/** Fields of every kind of capability. */
 export const commonFields = {
   id: CapabilityId.describe("Unique in the tenant; made from provider, server and name where absent.").optional(),
   title: Title.optional(),

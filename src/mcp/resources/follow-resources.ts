@@ -5,14 +5,14 @@ import type { Head, RegistryTenant } from "../../registry/contract.ts";
 
 type FollowedTenant = Pick<RegistryTenant & IndexTenant, "head" | "indexState" | "advertise" | "advertisedServers">;
 
-/** MCP resources that somebody listens to: whatever differs from how it was when they began is told. */
+/** MCP resources that a stream is subscribed to. */
 export interface ResourceSubject {
   kind: "resources";
   frame: { opening: string; closing: string };
-  /** Goes with every message. */
+  /** `_meta` of every notification. */
   meta: Record<string, unknown>;
   resources: FollowedResource[];
-  /** Tenants whose advertised indexes are in the reader's list of resources. */
+  /** Tenants whose advertised indexes are in the subscriber's resource list. */
   lists: string[];
 }
 
@@ -23,21 +23,21 @@ export interface FollowedResource {
   /** Absent for an index of the whole tenant. */
   server?: string;
   index: boolean;
-  /** Of someone outside the tenant: told of it only while it is public. */
+  /** True if the subscriber is not a member of the tenant: a server that is not public then counts as gone. */
   outsider: boolean;
 }
 
-/** As many as a list of resources looks at. */
+/** The same limit as for a list of resources. */
 const maxListedServers = 16;
 
-/** Compares rather than counts: several changes at once are one, and what was changed back is none. */
+/** Compares states: several changes between two reads are one notification, and a reverted change is none. */
 export class FollowedResources implements ChangeFeed {
   readonly tenants: readonly string[];
   readonly position = "";
   readonly frame: ResourceSubject["frame"];
   readonly #interest: ResourceSubject;
   readonly #tenantOf: (name: string) => FollowedTenant;
-  /** By URI, and by tenant for what is listed. */
+  /** Last seen states by URI, and by tenant for the resource list. */
   readonly #marks = new Map<string, string>();
 
   constructor(interest: ResourceSubject, tenantOf: (name: string) => FollowedTenant) {
@@ -47,7 +47,7 @@ export class FollowedResources implements ChangeFeed {
     this.tenants = [...new Set([...interest.resources.map(({ tenant }) => tenant), ...interest.lists])];
   }
 
-  /** Before the reader is told that it listens: from then on nothing is missed. */
+  /** Runs before the subscription is acknowledged, so that no later change is missed. */
   async snapshot(): Promise<void> {
     await Promise.all(this.tenants.map((tenant) => this.next(tenant)));
   }
@@ -76,7 +76,7 @@ export class FollowedResources implements ChangeFeed {
   }
 }
 
-/** What a resource is made from, as one comparable text. */
+/** The state that a resource is rendered from, as a comparable string. */
 async function markOf(tenant: FollowedTenant, { server, index, outsider }: FollowedResource): Promise<string> {
   if (index || server === undefined) {
     const { stamp, advertise, server: seen } = await tenant.indexState(server);
@@ -85,13 +85,13 @@ async function markOf(tenant: FollowedTenant, { server, index, outsider }: Follo
   return headMark((await tenant.head(server)).head, outsider);
 }
 
-/** To someone outside its tenant a server that is not public is gone, and no more is told of it. */
+/** For a subscriber outside the tenant, a server that is not public is gone: its changes are not notified. */
 function headMark(head: Head | undefined, outsider: boolean): string {
   if (head === undefined || head.deleted || (outsider && head.visibility !== "public")) return "gone";
   return `${head.digest ?? "none"}.${head.overlay}`;
 }
 
-/** What of a tenant is in a list of resources: the indexes it advertises, and what each costs. */
+/** A tenant's part of the resource list, as a comparable string: advertised indexes and their token counts. */
 async function listMarkOf(tenant: FollowedTenant): Promise<string> {
   const [{ current }, advertised] = await Promise.all([tenant.advertise(), tenant.advertisedServers(maxListedServers)]);
   return JSON.stringify([current?.settings ?? null, advertised]);

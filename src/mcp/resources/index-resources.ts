@@ -16,7 +16,7 @@ export function isIndexUri(uri: string): boolean {
   return uri.startsWith(scheme);
 }
 
-/** Reads what is advertised to the caller; anything else is refused with how to turn it on. */
+/** Reads an index that is advertised to the caller. If the index is not advertised, the failure says how to do it. */
 export async function readIndexResource(
   services: McpDeps,
   principal: Principal,
@@ -47,26 +47,26 @@ function disabled(uri: string, variant: IndexVariant): Failure {
   return failure("ErrorIndexDisabled", message);
 }
 
-/** Of the caller's tenants, and of the servers of each, those that a list looks at. */
+/** Limits of one resource list: tenants of the caller, and servers per tenant. */
 export const maxTenants = 8;
 const maxServers = 16;
 
-/** Tokens that are counted for one list; what is beyond says about what it costs. */
+/** Estimated tokens that one list may count exactly. Beyond it, only full indexes show a number: the estimate. */
 const maxMeasured = 200_000;
 
 interface Listed {
   ref: IndexOwner;
   variant: IndexVariant;
-  /** About what the items behind it cost. */
+  /** Estimated tokens of the capabilities in the index. */
   about: number;
 }
 
-/** Of the registry's own index, the variants that are switched on. */
+/** URIs of the advertised variants of the registry's own index. */
 export function ownIndexUris({ config }: Pick<McpDeps, "config">): string[] {
   return variantsOf({}, config.advertisedIndex, 0).map(({ ref, variant }) => indexUri(ref, variant));
 }
 
-/** The indexes that are advertised to a caller: the registry's own, and of its own tenants the first few. */
+/** Indexes that are advertised to a caller: the registry's own, and those of the caller's first tenants. */
 export async function advertisedIndexes(services: McpDeps, principal: Principal): Promise<Listed[]> {
   const own = variantsOf({}, services.config.advertisedIndex, 0);
   if (checkScope(principal, "registry:read") !== undefined) return own;
@@ -93,7 +93,7 @@ function variantsOf(ref: IndexOwner, advertised: Advertised, about: number): Lis
   return indexVariants.filter((variant) => advertised[variant]).map((variant) => ({ ref, variant, about }));
 }
 
-/** The same as MCP lists them, with what each costs. */
+/** The advertised indexes as MCP resources, with their token counts. */
 export async function listIndexResources(services: McpDeps, principal: Principal): Promise<OwnResource[]> {
   let room = maxMeasured;
   const listed: OwnResource[] = [];

@@ -21,9 +21,9 @@ import { ownResources, ownResourceTemplates } from "./own-resources.ts";
 
 let rendered: Record<IndexVariant, IndexText> | undefined;
 
-/** The index of the registry's own tools and resources. It changes with the code and nothing else. */
+/** The index of the registry's own tools and resources. It changes only with a deployment. */
 export async function ownIndex(services: McpDeps, variant: IndexVariant): Promise<IndexText> {
-  // Only what is finished is kept: a promise belongs to the request that made it.
+  // Cache the result, not the promise: a promise belongs to the request that created it.
   rendered ??= await render(services);
   return rendered[variant];
 }
@@ -33,7 +33,7 @@ async function render(services: McpDeps): Promise<Record<IndexVariant, IndexText
   const triggers = actionTriggers(
     elements.map((element) => ({ ...element, declared: undefined, label: labelOf(element, false) })),
   );
-  // No one registered it and nothing updates it: there is no moment to name.
+  // The registry's own index is never registered or updated, so it has no times.
   const metadata = { created: null, lastUpdated: null, totalElements: elements.length };
   const blocks: IndexBlock[] = [{ text: metadataBlock(metadata) }, { text: triggersBlock(triggers) }];
   const sections = new Map<SectionName, IndexBlock[]>(

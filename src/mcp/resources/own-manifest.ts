@@ -10,7 +10,7 @@ import type { Head } from "../../registry/contract.ts";
 import { findView, unknownView } from "../../registry/read.ts";
 import type { McpDeps } from "../deps.ts";
 
-/** What the registry says of itself: only what is really running, read from where it is decided. */
+/** The registry's own manifest and head, built from the settings and code that are running. */
 export function selfManifest({ config }: McpDeps): { manifest: StoredManifest; head: Head } {
   const header = {
     version,
@@ -93,7 +93,7 @@ function runtimeOf(): Record<string, string> {
   };
 }
 
-/** The registry's own HTTP surface, read from its own description as any other API's would be. */
+/** The registry's own HTTP API, imported from its OpenAPI document like any other API. */
 function operations(): StoredCapability[] {
   const imported = importOpenApi(openapi, { server: service });
   if (!imported.ok) throw new Error(`the registry's own description cannot be imported: ${imported.error.message}`);
@@ -128,7 +128,7 @@ function stored(kind: StoredCapability["kind"], key: string, declared: Record<st
   return { kind, key, id: `${service}.${key}`, digest: "", tokens: 0, flags: [], declared };
 }
 
-/** A view of the registry itself, for anyone. */
+/** A view of the registry itself, public. */
 export function ownView(services: McpDeps, name: string): Result<{ text: string; contentType: string }, Failure> {
   const view = findView(name);
   if (!view.ok) return view;

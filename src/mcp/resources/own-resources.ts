@@ -7,7 +7,7 @@ export interface OwnResource {
   mimeType: string;
 }
 
-/** Resources whose URI is made from what the reader looks for. */
+/** Resources whose URI has parameters. */
 export interface OwnResourceTemplate extends Omit<OwnResource, "uri"> {
   uriTemplate: string;
 }
@@ -16,9 +16,9 @@ export interface ResourceContents {
   uri: string;
   mimeType: string;
   text: string;
-  /** Of a server's view: changes when the view does. */
+  /** Changes with the text. Absent for the registry's own resources. */
   etag?: string;
-  /** The generation of the server's tenant it is as of. */
+  /** The tenant's generation at which the text was read. Absent for the registry's own resources. */
   generation?: number;
 }
 

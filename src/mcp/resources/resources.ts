@@ -11,14 +11,14 @@ import { parseResourceUri } from "./uri.ts";
 
 export { ownResources, ownResourceTemplates } from "./own-resources.ts";
 
-/** What is listed to a caller: always the same, and behind it the capability indexes that are advertised to it. */
+/** The registry's own resources, then the capability indexes that are advertised to the caller. */
 export async function listResources(services: McpDeps, principal: Principal): Promise<OwnResource[]> {
   return [...ownResources, ...(await listIndexResources(services, principal))];
 }
 
 /**
- * The text of a resource. Public servers need no token; to anyone outside its tenant, a private server and no server
- * look the same.
+ * The text of a resource. Public servers need no token. Callers outside the tenant get the same failure for a private
+ * server as for a server that does not exist.
  */
 export async function readResource(
   services: McpDeps,
@@ -60,7 +60,7 @@ async function serverContents(
   return ok({ uri, mimeType: plain(view.value.contentType), text, etag, generation });
 }
 
-/** Resources are told apart by URI rather than by view, and what goes wrong in making one has a name of its own. */
+/** A not-found failure names the URI instead of the view; an internal error becomes `server_error`. */
 function renameFailure(reason: Failure, uri: string): Failure {
   if (reason.code === "resource_not_found") return unknownResource(uri);
   return reason.code === "ErrorInternalServer" ? failure("server_error", reason.message) : reason;

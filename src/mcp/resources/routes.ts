@@ -8,7 +8,7 @@ import { readResource } from "./resources.ts";
 
 const path = "/mcp/resource";
 
-/** The registry's own resources over plain HTTP. */
+/** Views of the registry itself, and MCP resources, over plain HTTP. */
 export function resourceRoutes(app: App, services: McpDeps): void {
   app.get("/api/mcp/capabilities/:view", (c) => {
     readQuery(c, []);

@@ -2,7 +2,7 @@ import { type Failure, failure } from "../../kernel/failure.ts";
 import { ServerName, type ServerRef, TenantName } from "../../kernel/names.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 
-/** What a URI names: a view of a server, or without one of the registry itself. */
+/** A parsed resource URI: a view of a server, or of the registry itself if `server` is absent. */
 export interface ResourceRef {
   view: string;
   server?: ServerRef;
@@ -11,8 +11,8 @@ export interface ResourceRef {
 const maxUriLength = 2_048;
 
 /**
- * Names are plain enough to need no escapes, and a view takes no parameters, so a URI is compared as it is: one that
- * would have to be normalised first is not one of ours. Undefined for a URI of another kind.
+ * Names need no escapes and views take no parameters, so a URI is matched verbatim, without normalisation. undefined
+ * for a URI of another scheme.
  */
 export function parseResourceUri(uri: string): Result<ResourceRef | undefined, Failure> {
   if (uri === "") return malformed("a URI is required");

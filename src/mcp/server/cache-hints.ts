@@ -7,24 +7,24 @@ export interface CacheHint {
   cacheScope: "public" | "private";
 }
 
-/** What changes with the code or the settings and nothing else: the next deployment is the only thing to wait for. */
+/** For data that depends only on code and settings, so it changes only with a deployment. */
 export const staticHint: CacheHint = { ttlMs: 300_000, cacheScope: "public" };
 
 /**
- * What publishers change. The freshness contract gives clients no time in which they need not ask again, and whoever
- * wants to be told can listen.
+ * For data that publishers change. The freshness contract allows clients no time without revalidation; clients that
+ * want notifications can subscribe.
  */
 const changingHint: CacheHint = { ttlMs: 0, cacheScope: "public" };
 
-/** Without a token a list holds only what everyone sees. */
+/** The list for anonymous callers is the same for everyone and fixed by the deployment. */
 export function resourceListHint(principal: Principal): CacheHint {
   return principal.anonymous ? staticHint : { ...changingHint, cacheScope: "private" };
 }
 
-/** A registry's own tools and resource families are code; its own server and generators are always looked at anew. */
+/** The registry's own `tools` and `resources` views are fixed in code; its other views get a TTL of 0. */
 const fixedViews: readonly string[] = ["tools", "resources"];
 
-/** Of a resource that was read. To whoever is outside its tenant, what can be read at all is what everyone can read. */
+/** Hint for a resource that was read. Callers outside the tenant can read only public data, so the scope is public. */
 export function resourceHint(principal: Principal, uri: string): CacheHint {
   if (isIndexUri(uri)) return indexHint(principal, uri);
   const parsed = parseResourceUri(uri);

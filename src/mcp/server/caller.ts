@@ -4,7 +4,7 @@ import type { Result } from "../../kernel/result.ts";
 import type { McpDeps } from "../deps.ts";
 import { type RpcError, rpcErrorOf } from "./rpc-error.ts";
 
-/** Who calls, for one HTTP request. */
+/** The caller of one HTTP request. */
 export class McpCaller {
   readonly services: McpDeps;
   readonly principal: Principal;
@@ -15,12 +15,12 @@ export class McpCaller {
     this.principal = principal;
   }
 
-  /** Why the whole request must be answered by asking for a token: found only while it is being handled. */
+  /** Set if a handler finds that the request needs a token: the whole response is then a 401. */
   get challenge(): Failure | undefined {
     return this.#challenge;
   }
 
-  /** The value, or the error that its failure is to MCP. */
+  /** Returns the value, or throws the failure as an RpcError. */
   unwrap<T>(result: Result<T, Failure>, about?: Record<string, unknown>): T {
     if (!result.ok) throw this.refusal(result.error, about);
     return result.value;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * What the parameters of a method must be for its handler to be asked. The SDK checks them too, but calls what does not
- * fit an error of the server's, and shows it as it fell out of the checking.
+ * Parameter schemas by method, checked before the handler runs. The SDK checks too, but reports invalid parameters as a
+ * server error with raw validation output.
  */
 const page = z.looseObject({ cursor: z.string().optional() });
 const shapes: Record<string, z.ZodType> = {
@@ -23,7 +23,7 @@ const shapes: Record<string, z.ZodType> = {
 
 const Message = z.looseObject({ id: z.union([z.string(), z.number()]), method: z.string(), params: z.unknown() });
 
-/** The answer to a message whose parameters do not fit its method; nothing where they do, or where another rule is first. */
+/** The error response if the parameters are invalid. Malformed messages and other methods are left to the SDK. */
 export function invalidParamsError(body: unknown): object | undefined {
   const message = Message.safeParse(body);
   if (!message.success) return undefined;

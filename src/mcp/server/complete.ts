@@ -9,12 +9,12 @@ import type { McpCaller } from "./caller.ts";
 import { ownPrompts } from "./prompts.ts";
 import { invalidParams, RpcError } from "./rpc-error.ts";
 
-/** Servers looked at to find names: their tenants may be few. */
+/** Servers read per completion. Several servers can have the same tenant, so fewer tenants may be found. */
 const lookedAt = 200;
 
 const nameCharacters = /^[A-Za-z0-9._-]*$/;
 
-/** Tenants that a caller may know of and whose names start so, in order: its own, and those with something public. */
+/** Tenants with this prefix that the caller may see, sorted: its own, and those with public servers. */
 export async function tenantsLike(services: McpDeps, principal: Principal, start: string): Promise<string[]> {
   if (!nameCharacters.test(start)) return [];
   const { entries } = await services.directory().list({
@@ -27,7 +27,7 @@ export async function tenantsLike(services: McpDeps, principal: Principal, start
   return [...known].filter((tenant) => tenant.startsWith(start)).sort();
 }
 
-/** The same for the servers of a tenant. */
+/** Servers of a tenant with this prefix that the caller may see. */
 export async function serversLike(
   services: McpDeps,
   principal: Principal,
@@ -46,14 +46,14 @@ export async function serversLike(
   return entries.map(({ name }) => name).filter((name) => name.startsWith(start));
 }
 
-/** A text that comes right before all that start so, among names. */
+/** A string that sorts directly before all names with this prefix. */
 function before(start: string): string {
   if (start === "") return "";
   const last = start.charCodeAt(start.length - 1);
   return `${start.slice(0, -1)}${String.fromCharCode(last - 1)}~`;
 }
 
-/** As many as MCP lets one answer have. */
+/** MCP's limit for one completion response. */
 const maxValues = 100;
 
 export interface CompletionRequest {
@@ -68,7 +68,7 @@ export interface Completion {
   hasMore: boolean;
 }
 
-/** What an argument of a template or a prompt may go on as, to this caller. */
+/** Completes an argument of a resource template or prompt with values that the caller may see. */
 export async function complete(caller: McpCaller, request: CompletionRequest): Promise<Completion> {
   const { ref, argument } = request;
   if (!parametersOf(ref).includes(argument.name)) {

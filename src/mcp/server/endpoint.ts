@@ -5,10 +5,10 @@ import type { McpCaller } from "./caller.ts";
 import type { Handlers } from "./handlers.ts";
 import { RpcError } from "./rpc-error.ts";
 
-/** What is served, to whom. The product has one; a test may serve more beside it. */
+/** Creates the handlers for a caller. Tests may add handlers to the registry's own. */
 export type HandlersFor = (caller: McpCaller) => Handlers;
 
-/** Capabilities and methods that only a test adds, some of them for clients of 2025 alone. */
+/** Capabilities and methods that only tests add; `legacy…` only for clients of the 2025 revisions. */
 export interface TestExtras {
   capabilities?: Record<string, object>;
   legacyCapabilities?: Record<string, object>;
@@ -20,12 +20,12 @@ export interface EndpointOptions {
   surplus?: TestExtras;
 }
 
-/** One HTTP request as it was admitted: its headers, and its body as it was read. */
+/** One accepted HTTP request with its parsed body and its caller. */
 export interface Exchange {
   request: Request;
   body: unknown;
   caller: McpCaller;
-  /** Told of what went wrong inside, and answers what the client is told of it. */
+  /** Logs an unexpected error and returns the message for the client. */
   onFault: (cause: unknown) => string;
 }
 
@@ -33,8 +33,8 @@ const instructions =
   "A registry of what MCP servers and APIs can do. Start with search_capabilities, read one with get_capability, then call it at its publisher's own server. The prompt discover shows the whole way.";
 
 /**
- * Serves revision 2026-07-28 and, without sessions, clients of 2025. Each request has a server of its own: nothing of
- * one caller can be left for another.
+ * Serves revision 2026-07-28 and, without sessions, the 2025 revisions. Each request gets a new SDK server, so that no
+ * state of one caller can leak to another.
  */
 export async function serveMcp({ handlersFor, surplus = {} }: EndpointOptions, exchange: Exchange): Promise<Response> {
   const sdk = await import("./sdk.ts");
@@ -65,7 +65,7 @@ export async function serveMcp({ handlersFor, surplus = {} }: EndpointOptions, e
   return handler.fetch(request, { parsedBody: body });
 }
 
-/** Who has no way to listen is not told of anything to listen to. Tools and prompts change with the code alone. */
+/** Legacy clients cannot subscribe. Tools and prompts change only with a deployment, so they have no listChanged. */
 function capabilitiesIn(era: "legacy" | "modern") {
   const listening = era === "modern" ? { subscribe: true, listChanged: true } : {};
   return { tools: {}, prompts: {}, completions: {}, resources: listening };
@@ -78,7 +78,7 @@ function answer(server: Server, method: string, handle: Handle, onFault: Exchang
     try {
       return (await handle(params ?? {}, context)) as never;
     } catch (cause) {
-      // What was not meant for clients stays inside.
+      // Messages of internal errors must not reach clients.
       throw cause instanceof RpcError ? cause : new RpcError(-32_603, onFault(cause));
     }
   });

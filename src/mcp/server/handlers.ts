@@ -23,7 +23,7 @@ interface Paged {
   cursor?: string | undefined;
 }
 
-/** The methods that the registry answers itself; the SDK has read what they are given. */
+/** MCP methods that the registry implements. The SDK has parsed their parameters. */
 export interface Handlers {
   "tools/list"(params: Paged): Promise<ListToolsResult>;
   "tools/call"(params: { name: string; arguments?: unknown }, context: ServerContext): Promise<CallToolResult>;
@@ -38,7 +38,7 @@ export interface Handlers {
   "completion/complete"(params: CompletionRequest): Promise<CompleteResult>;
 }
 
-/** What the registry offers to one caller, in both generations of the protocol. */
+/** The registry's handlers for one caller, for all supported protocol revisions. */
 export function ownHandlers(caller: McpCaller): Handlers {
   const { services, principal } = caller;
   return {
@@ -57,7 +57,7 @@ export function ownHandlers(caller: McpCaller): Handlers {
     },
     async "resources/list"({ cursor }) {
       const listed = await listResources(services, principal);
-      // The registry's own as they are written, then the indexes in order of their URIs.
+      // The registry's own resources in the order of `ownResources`, then indexes by URI.
       const keyOf = ({ uri }: { uri: string }, index: number) =>
         index < ownResources.length ? `0 ${positionKey(uri, index)}` : `1 ${uri}`;
       const page = caller.unwrap(await listPage(caller, "resources", cursor, listed, keyOf));
@@ -89,19 +89,19 @@ function rest({ nextCursor }: { nextCursor?: string }): { nextCursor?: string } 
   return nextCursor === undefined ? {} : { nextCursor };
 }
 
-/** A model can read why and try again, so it is told as a result. */
+/** A result with isError, not a JSON-RPC error: a model can read the reason and try again. */
 function failedCall({ code, message, details }: Failure): CallToolResult {
   const error = { code, message, details };
   return { isError: true, content: [{ type: "text", text: JSON.stringify({ error }) }] };
 }
 
-/** Progress goes to those who gave a token for it; a call is given up when its client leaves or says so. */
+/** Progress is sent only if the client gave a progressToken. A call is aborted if its client disconnects or cancels. */
 function toolContext({ services, principal }: McpCaller, { mcpReq }: ServerContext): ToolContext {
   const progressToken = mcpReq._meta?.progressToken;
   const context: ToolContext = { services, principal, signal: mcpReq.signal };
   if (progressToken === undefined) return context;
   const report = (progress: Progress) => {
-    // A client that left hears nothing, which is no reason for the call to fail.
+    // A notification to a disconnected client fails; the call must not fail with it.
     mcpReq.notify({ method: "notifications/progress", params: { progressToken, ...progress } }).catch(() => {});
   };
   return { ...context, report };

@@ -8,13 +8,13 @@ import { readResource } from "../resources/resources.ts";
 import { parseResourceUri } from "../resources/uri.ts";
 import type { McpCaller } from "./caller.ts";
 
-/** Resources that one stream may follow: each is read once when it opens, and asked about when its tenant writes. */
+/** Resources per stream. Each is read when the stream opens and compared again after every write of its tenant. */
 export const maxFollowed = 64;
 export const maxFollowedAnonymous = 16;
 
 /**
- * Those of the URIs that the caller may follow, which are those it can read; the others are left out of what is
- * acknowledged. Where only a token is missing, it is asked for.
+ * The URIs that the caller can read and may subscribe to; the acknowledgement leaves out the others. Fails if a URI
+ * needs a token and the caller has none.
  */
 export async function subscribableUris(caller: McpCaller, uris: readonly string[]): Promise<Result<string[], Failure>> {
   const { services, principal } = caller;
@@ -27,13 +27,13 @@ export async function subscribableUris(caller: McpCaller, uris: readonly string[
   return ok(found);
 }
 
-/** An index moves with private servers too, of which no one outside its tenant is told. */
+/** An index also changes with private servers, and readers outside the tenant must not learn of these changes. */
 function isFollowable(principal: Principal, uri: string): boolean {
   const followed = followedResource(principal, uri);
   return followed === undefined || !followed.index || !followed.outsider;
 }
 
-/** Undefined for what only a deployment changes. */
+/** undefined if only a deployment changes the resource. */
 export function followedResource(principal: Principal, uri: string): FollowedResource | undefined {
   const named = isIndexUri(uri) ? indexOwner(uri) : serverOf(uri);
   if (named === undefined) return undefined;
@@ -54,9 +54,8 @@ function indexOwner(uri: string): { tenant: string; server?: string } | undefine
 const subscriptionId = "io.modelcontextprotocol/subscriptionId";
 
 /**
- * What the SDK acknowledged, read from the first message of its stream; the rest of that is not needed. Where there is
- * nothing to listen to, or the client's revision knows no listening, the SDK ends the stream itself: then it is the whole
- * text.
+ * Reads the SDK's acknowledgement, the first message of its stream, and cancels the rest. If there is nothing to
+ * subscribe to, or the client's revision has no subscriptions, the SDK ends the stream itself: returns the whole text.
  */
 export async function readAcknowledgement(response: Response, principal: Principal): Promise<ResourceSubject | string> {
   const reader = (response.body ?? new ReadableStream()).getReader();

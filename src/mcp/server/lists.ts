@@ -3,7 +3,7 @@ import { type Failure, failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import type { McpCaller } from "./caller.ts";
 
-/** More than any list of the registry's own has; those that follow what tenants advertise can be longer. */
+/** Longer than every fixed list of the registry. The list of resources can be longer: it has advertised indexes. */
 export const pageLength = 50;
 
 export interface ListPage<T> {
@@ -12,8 +12,8 @@ export interface ListPage<T> {
 }
 
 /**
- * One page of a list, in order of its keys. A cursor is signed, names a place rather than a number, and is good for the
- * caller and the list it was made for: what existed throughout appears exactly once, whatever comes and goes.
+ * One page of a list, sorted by key. A cursor is signed, holds a key instead of an offset, and is valid only for its
+ * caller and list. So an item that exists throughout appears exactly once, even if others are added or removed.
  */
 export async function listPage<T>(
   { services, principal }: McpCaller,
@@ -27,7 +27,7 @@ export async function listPage<T>(
   if (cursor === undefined && items.length <= pageLength) return ok({ items: keyed.map(({ item }) => item) });
   const scope = { list: `mcp ${list}`, caller: principal.anonymous ? "anonymous" : principal.subject };
   const start = await readCursor(services, cursor, scope);
-  // What cannot be signed cannot have been given out.
+  // Without a signing secret no cursor was ever issued, so a given cursor is invalid then too.
   if (!start.ok) return err(cursor === undefined ? start.error : failure("ErrorCursorInvalid"));
   const after = start.value?.after[0] ?? "";
   const rest = keyed.filter(({ key }) => key > after).slice(0, pageLength + 1);
@@ -41,7 +41,7 @@ export async function listPage<T>(
   });
 }
 
-/** The key of what is listed as it is written down. */
+/** Key of an item in a list that keeps its given order. */
 export function positionKey(_item: unknown, index: number): string {
   return String(index).padStart(4, "0");
 }

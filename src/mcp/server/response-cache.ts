@@ -4,7 +4,7 @@ import { allowCached, neverIntrospected } from "../../registry/read.ts";
 import type { McpDeps } from "../deps.ts";
 import { parseResourceUri } from "../resources/uri.ts";
 
-/** A stream of which the beginning was read already, as one from the beginning. */
+/** A stream of a chunk that was already read, followed by the rest. */
 export function prependChunk(
   first: Uint8Array | undefined,
   rest: ReadableStreamDefaultReader<Uint8Array>,
@@ -23,10 +23,10 @@ export function prependChunk(
   });
 }
 
-/** Where MCP is spoken. */
+/** Path of the MCP endpoint. */
 export const mcpPath = "/mcp";
 
-/** What these answer depends on nothing but who asks, what is asked, and what is in memory. */
+/** Methods whose response depends only on the caller, the message and data in memory. */
 const cacheableMethods = [
   "server/discover",
   "tools/list",
@@ -35,16 +35,16 @@ const cacheableMethods = [
   "resources/read",
 ] as const;
 
-/** Questions are short; whatever is longer is read the long way, within its bounds. */
+/** Cacheable messages are short. Longer messages bypass the cache; the route reads them within its own limits. */
 const maxMessageLength = 4_096;
 
 /**
- * An id that can be told apart and put back as it stands: a plain number, or characters that JSON need not escape. It
- * is the only thing in which two clients that ask the same differ.
+ * A JSON-RPC id that can be cut out and inserted verbatim: a plain integer, or a string without JSON escapes. Equal
+ * requests of different clients differ only in the id.
  */
 const plainId = /"id"\s*:\s*((?:0|[1-9]\d{0,14})|"[ !#-[\]-~]{0,64}")\s*[,}]/;
 
-/** Headers that say, of a message, what it is and what may be answered. */
+/** Headers that affect how a message is read or answered. */
 const cacheKeyHeaders = [
   "Content-Type",
   "Content-Encoding",
@@ -54,7 +54,7 @@ const cacheKeyHeaders = [
   "Mcp-Name",
 ];
 
-/** Whether a POST may have been answered before: known without reading it. Older revisions do not say. */
+/** True if a POST may be in the cache, judged without its body. Older revisions send no Mcp-Method: never cached. */
 export function isCacheable({ url, headers }: Request): boolean {
   return (
     url.endsWith(mcpPath) &&
@@ -64,7 +64,7 @@ export function isCacheable({ url, headers }: Request): boolean {
   );
 }
 
-/** As `answerAgain`, for a message; where it has no answer, the request with what was read of it. */
+/** Like `respondFromCache`, for an MCP message. On a miss, returns the request with a body that can be read again. */
 export async function respondFromMessageCache(services: McpDeps, request: Request): Promise<Response | Request> {
   const { headers, body } = request;
   if (body === null) return request;
@@ -80,7 +80,7 @@ export async function respondFromMessageCache(services: McpDeps, request: Reques
   return withRequestId(new Response(`${before}${message.id}${behind}`, { headers: kept.headers }), headers);
 }
 
-/** All of a short message; of anything else a stream of the whole. What its length is said to be is not relied on. */
+/** The bytes of a short body, or a stream of the whole body if it is longer. Content-Length is not trusted. */
 async function readShortBody(body: ReadableStream<Uint8Array>): Promise<Uint8Array | ReadableStream<Uint8Array>> {
   const reader = body.getReader({ mode: "byob" });
   try {
@@ -89,30 +89,30 @@ async function readShortBody(body: ReadableStream<Uint8Array>): Promise<Uint8Arr
     reader.releaseLock();
     return prependChunk(value, body.getReader());
   } catch (cause) {
-    // Whoever reads it the long way finds it as broken.
+    // The route that reads this stream gets the same error.
     return new ReadableStream({ start: (controller) => controller.error(cause) });
   }
 }
 
 interface Answered {
-  /** The message as it was read, and as it came. */
+  /** The message as parsed JSON, and as received. */
   body: unknown;
   bytes: Uint8Array;
-  /** The answer as it is sent. */
+  /** The JSON-RPC response as sent. */
   text: string;
   headers: Headers;
-  /** Whether the result would still be the same; undefined where that cannot be told. */
+  /** Whether the result is still current; undefined if that cannot be known. */
   holds: (() => boolean) | undefined;
 }
 
-/** Keeps the answer to a message, to be sent again to whoever asks the same under any id. */
+/** Caches the response for the same message from the same caller, under any id. */
 export function cacheMessageResponse(c: RequestContext, services: McpDeps, answered: Answered): void {
   const { body, bytes, text, headers, holds } = answered;
   if (!holds?.() || !isCacheable(c.req.raw) || bytes.byteLength > maxMessageLength) return;
   const message = split(bytes);
   if (message === undefined) return;
   const { id } = body as { id?: unknown };
-  // The id must be the message's own, and a result be what was answered.
+  // Cache only results, and only if the id that `split` found is the message's top-level id.
   const isOwn = JSON.stringify(id) === message.id && text.endsWith(`"id":${message.id}}`);
   if (!isOwn || !text.startsWith('{"result":')) return;
   const before = text.slice(0, -message.id.length - 1);
@@ -128,7 +128,7 @@ interface Split {
   behind: string;
 }
 
-/** A message around its id; undefined where there could be doubt which that is. */
+/** Splits a message at its id; undefined if it is not certain which text is the id. */
 function split(bytes: Uint8Array): Split | undefined {
   let text: string;
   try {
@@ -139,7 +139,7 @@ function split(bytes: Uint8Array): Split | undefined {
   const found = plainId.exec(text);
   const id = found?.[1];
   if (found === null || id === undefined) return undefined;
-  // A second one, or one that is spelt otherwise, could be the message's own.
+  // A second "id", or one with escaped characters, could be the message's top-level id.
   if (text.indexOf('"id"') !== text.lastIndexOf('"id"') || text.includes("\\u")) return undefined;
   const at = found.index + found[0].indexOf(id, 4);
   return { before: text.slice(0, at), id, behind: text.slice(at + id.length) };
@@ -149,12 +149,12 @@ function cacheKey({ url, headers }: Request, { before, behind }: Split): string 
   return [url, ...cacheKeyHeaders.map((name) => headers.get(name)), before + behind].join("\n");
 }
 
-/** What is written in the code, and the same for everyone. */
+/** Methods whose result is fixed in code and the same for every caller. */
 const fixedMethods = ["server/discover", "tools/list", "prompts/list", "resources/templates/list"];
 
 /**
- * How long the answer to a message lasts: whether, at any later moment, it would be the same. Undefined where only
- * answering it again could tell. Taken before it is answered, so that what it is about cannot change unnoticed meanwhile.
+ * Returns a function that tells whether the response to a message is still current; undefined if only handling the
+ * message again could tell. Call it before handling the message, so that a change in the meantime is noticed.
  */
 export function validityOf(services: McpDeps, message: unknown): (() => boolean) | undefined {
   const { method, params } = (message ?? {}) as { method?: string; params?: { cursor?: unknown; uri?: unknown } };

@@ -15,8 +15,8 @@ import { maxFollowed, maxFollowedAnonymous, readAcknowledgement, subscribableUri
 import { cacheMessageResponse, mcpPath as path, prependChunk, validityOf } from "./response-cache.ts";
 
 /**
- * Against pages that reach for a server they were not let in to, above all one on the visitor's own machine by a name
- * that was pointed there. Who may is said by the settings, never by the request.
+ * Rejects pages of other origins, and DNS rebinding: a page that reaches a registry on the visitor's own machine by
+ * a host name that resolves to it. The settings decide, never the request; loopback origins are always allowed.
  */
 export function checkHostAndOrigin(
   c: RequestContext,
@@ -31,14 +31,14 @@ export function checkHostAndOrigin(
 
 export type { EndpointOptions } from "./endpoint.ts";
 
-/** What a deployed registry serves, and nothing else. */
+/** The endpoint of a deployed registry, without the additions of tests. */
 export const ownEndpoint: EndpointOptions = { handlersFor: ownHandlers };
 
-/** Streams that one caller may hold open here; without a token, one address. */
+/** Open MCP streams per caller; for anonymous callers, per IP address. */
 const maxListening = 16;
 const maxListeningAnonymous = 4;
 
-/** The registry as an MCP server: POST only, no sessions, a token only for what is not public. */
+/** The registry as an MCP server: POST only, no sessions; only data that is not public needs a token. */
 export function mcpRoutes(app: App, services: McpDeps, endpoint: EndpointOptions): void {
   app.post(path, async (c) => {
     checkHostAndOrigin(c, services.config);
@@ -67,7 +67,7 @@ export function mcpRoutes(app: App, services: McpDeps, endpoint: EndpointOptions
   });
 }
 
-/** The request as the SDK takes it: both kinds of answer named, for a client that takes anything. */
+/** The SDK requires both media types in Accept by name, so wildcards are replaced. The body is passed separately. */
 function normalizeAccept(c: RequestContext): Request {
   const accept = c.req.header("Accept") ?? "*/*";
   const ranges = accept.split(",").map((range) => range.split(";")[0]?.trim().toLowerCase());
@@ -80,7 +80,7 @@ function normalizeAccept(c: RequestContext): Request {
   return new Request(url, { method: "POST", headers, signal });
 }
 
-/** The JSON of the body, within bounds. Its id is kept for whatever goes wrong from here on. */
+/** The JSON body, within size and depth limits. Its id is stored for error responses. */
 async function readMessage(c: RequestContext, { config }: McpDeps): Promise<{ body: unknown; bytes: Uint8Array }> {
   if (mediaType(c) !== "application/json") {
     throw requestError("ErrorUnsupportedMediaType", "Content-Type must be application/json");
@@ -89,7 +89,7 @@ async function readMessage(c: RequestContext, { config }: McpDeps): Promise<{ bo
   const { value, issues } = parseJson(bytes, config.bounds.depth);
   const [damage] = issues;
   if (damage !== undefined) throw requestError("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues });
-  // Both revisions did away with them, and one would cost a caller a single turn for a hundred calls.
+  // MCP removed batches in 2025-06-18, and a batch of many calls would count once against the rate limit.
   if (Array.isArray(value)) throw requestError("ErrorBadRequest", "A body is one message: batches are not taken");
   const { id } = (value ?? {}) as { id?: unknown };
   if (typeof id === "string" || typeof id === "number") c.set("rpcId", id);
@@ -101,8 +101,8 @@ function isJson({ headers }: Response): boolean {
 }
 
 /**
- * What asks for a token is found while a method runs, when a stream may have begun with status 200. So the first words
- * are waited for: nothing was sent before them.
+ * Only a running method finds out that a token is needed, and by then a stream may have started with status 200. So
+ * wait for the first chunk: until then nothing is sent and the response can still be a 401.
  */
 async function awaitFirstChunk(response: Response, caller: McpCaller): Promise<Response> {
   if (!caller.principal.anonymous || response.body === null) return response;
@@ -115,13 +115,13 @@ async function awaitFirstChunk(response: Response, caller: McpCaller): Promise<R
   return new Response(prependChunk(first.done ? undefined : first.value, reader), response);
 }
 
-/** A request to listen, with only what the caller may listen to; undefined for any other. */
+/** A `subscriptions/listen` request with only the URIs the caller may subscribe to; undefined for other methods. */
 async function listenRequest(caller: McpCaller, body: unknown): Promise<unknown> {
   const { method, params } = (body ?? {}) as { method?: unknown; params?: { notifications?: unknown } };
   if (method !== "subscriptions/listen") return undefined;
   const { notifications } = params ?? {};
   const { resourceSubscriptions: uris } = (notifications ?? {}) as { resourceSubscriptions?: unknown };
-  // What is not of the right form is left to the SDK to refuse.
+  // The SDK rejects malformed parameters.
   if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === "string")) return body;
   const most = caller.principal.anonymous ? maxFollowedAnonymous : maxFollowed;
   if (uris.length > most) {
@@ -134,7 +134,7 @@ async function listenRequest(caller: McpCaller, body: unknown): Promise<unknown>
   };
 }
 
-/** The SDK judges the request and acknowledges it; from there on the stream is the caller's StreamObject's. */
+/** The SDK validates and acknowledges the request; then the caller's StreamObject serves the stream. */
 async function listen(
   c: RequestContext,
   services: McpDeps,
@@ -154,7 +154,7 @@ async function listen(
   return sendEvents(c, services, unwrap(opened));
 }
 
-/** What every answer of the registry says about itself. */
+/** Adds the headers that every response of the registry has. */
 function withStandardHeaders(c: RequestContext, { config }: McpDeps, response: Response): Response {
   const headers = new Headers(response.headers);
   const ours = {

@@ -3,7 +3,7 @@ import { type Failure, type FailureCode, statusOf } from "../../kernel/failure.t
 export const invalidParams = -32_602;
 const internalError = -32_603;
 
-/** What a handler throws: the SDK tells the client its code, message and data. */
+/** Thrown by handlers: the SDK sends its code, message and data to the client. */
 export class RpcError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -15,7 +15,7 @@ export class RpcError extends Error {
   }
 }
 
-/** What MCP takes for parameters that name nothing: a tool, a resource, a cursor. */
+/** Failures that MCP reports as invalid params, such as an unknown tool, resource or cursor. */
 const notFound: ReadonlySet<FailureCode> = new Set([
   "ErrorBadRequest",
   "ErrorCapabilityNotFound",
@@ -26,7 +26,7 @@ const notFound: ReadonlySet<FailureCode> = new Set([
   "resource_not_found",
 ]);
 
-/** A failure as JSON-RPC has it. Where neither it nor MCP has a code, the HTTP status serves: no range is reserved there. */
+/** If neither JSON-RPC nor MCP defines a code, the HTTP status is used: JSON-RPC does not reserve that range. */
 export function rpcCodeOf(code: FailureCode): number {
   if (notFound.has(code)) return invalidParams;
   const status = statusOf(code);

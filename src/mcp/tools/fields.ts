@@ -1,16 +1,16 @@
 import { z } from "zod";
 import { ServerName, TenantName } from "../../kernel/names.ts";
 
-/** Arguments and parts of answers that several tools have. Texts are short: a client pays for each in every list. */
+/** Arguments and result fields of several tools. Descriptions are short: clients pay for them in every tools/list. */
 
 export const tenant = TenantName.describe("Owner.");
 
-/** A server by its owner and name. */
+/** A server by tenant and name. */
 export const serverRef = { tenant, name: ServerName.describe("Server.") };
 
 export const config = z.record(z.string(), z.unknown());
 
-/** A change as the log and a comparison tell it; each has more to say than is worth announcing. */
+/** Fields that log entries and diffs share. Both have more fields, which are not declared, to save tokens. */
 export const change = {
   kind: z.string(),
   name: z.string(),
@@ -19,10 +19,10 @@ export const change = {
   reasons: z.array(z.object({ path: z.string(), message: z.string() })),
 };
 
-/** None of these tools changes anything, and none looks outside the registry. */
+/** Annotations of every tool: read-only, and no access outside the registry. */
 export const reading = { readOnlyHint: true, openWorldHint: false };
 
-/** A capability as a search shows it: enough to choose by. */
+/** A card as search results show it. */
 export const card = {
   id: z.string(),
   tenant: z.string(),

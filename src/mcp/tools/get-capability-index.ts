@@ -18,7 +18,7 @@ export const getCapabilityIndexTool = defineTool({
   output: z.object({ text: z.string(), generation: z.number() }),
   annotations: reading,
   async run({ tenant: owner, name, variant }, { services, principal }) {
-    // Whoever asks by name pays for what it asks: nothing is injected, so nothing need be advertised.
+    // Advertising limits the token cost of listed resources; an explicit call may read any readable index.
     const read = await readIndex(services, principal, { tenant: owner, name }, variant, { onlyAdvertised: false });
     if (!read.ok) return read;
     const { shown, generation } = read.value;

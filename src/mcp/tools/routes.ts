@@ -16,10 +16,10 @@ import type { McpDeps } from "../deps.ts";
 import type { Progress, ToolContext } from "./tool.ts";
 import { callTool, listTools } from "./tools.ts";
 
-/** Work that tells how far it is. It never throws: the answer has begun by then. */
+/** Work that reports progress. Must not throw, because the response has already started. */
 export type Reporting = (report: (progress: Progress) => void) => Promise<Result<unknown, Failure>>;
 
-/** Runs work and tells of it as server-sent events: `progress` as it goes, then one `result` or `error`. */
+/** Runs work and streams server-sent events: `progress` events, then one `result` or `error`. */
 export function progressStream(
   work: Reporting,
   onLeft: () => void,
@@ -49,7 +49,7 @@ export function progressStream(
 const path = "/mcp/tool/:name";
 const json = "application/json; charset=utf-8";
 
-/** The registry's own tools over plain HTTP, each as far as the client said it can follow. */
+/** The registry's own tools over plain HTTP. Batches, progress and cancellation need the session's agreement. */
 export function toolsRoutes(app: App, services: McpDeps): void {
   app.get("/mcp/tool", (c) => {
     readQuery(c, []);
@@ -63,7 +63,7 @@ export function toolsRoutes(app: App, services: McpDeps): void {
     const batch = batchOf(input, session);
     const leaving = new AbortController();
     const context: ToolContext = { services, principal };
-    // Who waits for the whole answer leaves by ending the request; who reads a stream, by ending that.
+    // A client cancels a JSON response by aborting the request, and a stream by closing the stream.
     if (session.held.includes("cancellation")) context.signal = AbortSignal.any([c.req.raw.signal, leaving.signal]);
     const name = c.req.param("name");
     const work = (report?: (progress: Progress) => void) =>
@@ -71,7 +71,7 @@ export function toolsRoutes(app: App, services: McpDeps): void {
         ? callTool(name, input, report === undefined ? context : { ...context, report })
         : callInTurn(name, batch, context, report);
     const headers = { "Cache-Control": "no-store" };
-    // Without cancellation a call runs to its end, whether or not anyone waits for it.
+    // Without cancellation a call runs to completion, even if the client disconnects.
     const seeThrough = (working: Promise<unknown>) => {
       if (context.signal === undefined) c.executionCtx.waitUntil(working);
     };
@@ -104,7 +104,7 @@ async function readArguments(c: RequestContext, { config }: McpDeps): Promise<un
   return document.value;
 }
 
-/** A list of arguments is a batch, for clients that declared it and as long as was settled. */
+/** An array of arguments is a batch. The client must have declared batches, and the negotiated length is the limit. */
 function batchOf(input: unknown, session: Session): unknown[] | undefined {
   if (!Array.isArray(input)) return undefined;
   const agreement = agreementOn(session, "batch_requests");
@@ -120,7 +120,7 @@ function batchOf(input: unknown, session: Session): unknown[] | undefined {
   return input;
 }
 
-/** One after the other: each answer stands for itself, and a batch is no way to do more at once. */
+/** Sequential, so that a batch gives no extra concurrency. Each item has its own result or error. */
 async function callInTurn(
   name: string,
   batch: readonly unknown[],
@@ -137,7 +137,7 @@ async function callInTurn(
   return ok(answers);
 }
 
-/** The answer has begun when something throws here, so the error handler comes too late: it is logged and told. */
+/** The response has already started, so the error handler cannot run: an exception is logged and becomes a failure. */
 function withoutThrowing(c: RequestContext, work: Reporting): Reporting {
   return async (report) => {
     try {
@@ -150,7 +150,7 @@ function withoutThrowing(c: RequestContext, work: Reporting): Reporting {
   };
 }
 
-/** Progress goes to a client that declared both what it is and how it comes, and that accepts it on this request. */
+/** True if the client declared progress_tracking and streaming, and this request accepts text/event-stream. */
 function tellsProgress(c: RequestContext, { held }: Session): boolean {
   const declared = held.includes("progress_tracking") && held.includes("streaming");
   return declared && wantsEvents(c);

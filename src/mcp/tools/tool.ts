@@ -6,10 +6,10 @@ import { err, ok, type Result } from "../../kernel/result.ts";
 import { zodIssues } from "../../kernel/zod-issues.ts";
 import type { McpDeps } from "../deps.ts";
 
-/** A name in the arguments can be as long as they are, and what is said about it must not be. */
+/** Messages are truncated, because they can quote argument names of any length. */
 const maxMessageLength = 300;
 
-/** Arguments as a tool takes them, or every reason why not, with path and rule. None given is the same as none needed. */
+/** Parsed arguments, or all issues with path and rule. Absent arguments count as {}. */
 export function readArguments<Input extends z.ZodObject>(
   tool: string,
   input: Input,
@@ -34,17 +34,17 @@ export interface Progress {
   message: string;
 }
 
-/** Who calls a tool, and what their client can take besides the answer. */
+/** The caller of a tool, and whether its client gets progress and may cancel. */
 export interface ToolContext {
   services: McpDeps;
   principal: Principal;
-  /** Present only for clients that asked for and may get it. */
+  /** Present only if the client requested progress and may get it. */
   report?: (progress: Progress) => void;
-  /** Present only for clients that may cancel. */
+  /** Present only if the client may cancel. */
   signal?: AbortSignal;
 }
 
-/** Hints as MCP has them. Whatever is not said, a client takes for the worst. */
+/** MCP tool annotations. Clients assume the worst for an absent hint. */
 export interface ToolAnnotations {
   readOnlyHint: boolean;
   destructiveHint?: boolean;
@@ -52,20 +52,20 @@ export interface ToolAnnotations {
   openWorldHint: boolean;
 }
 
-/** One of the registry's own tools, whatever it is called through. */
+/** One of the registry's own tools, independent of the transport. */
 export interface OwnTool {
   name: string;
   title: string;
-  /** Every client that lists the tools pays for it in tokens. */
+  /** Every client that lists the tools pays for the description in tokens. */
   description: string;
   input: z.ZodObject;
   output: z.ZodObject;
   annotations: ToolAnnotations;
-  /** Takes arguments as they come. What is wrong with them is a failure like any other. */
+  /** Takes unvalidated arguments; invalid arguments return a failure. */
   run(input: unknown, context: ToolContext): Promise<Result<object, Failure>>;
 }
 
-/** A tool as it is written: its arguments have been read, and its answer must have the form it announces. */
+/** A tool as defined in code: `run` gets parsed arguments, and its result must match the output schema. */
 export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject>
   extends Omit<OwnTool, "input" | "output" | "run"> {
   input: Input;
@@ -73,7 +73,7 @@ export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodO
   run(input: z.output<Input>, context: ToolContext): Promise<Result<z.input<Output>, Failure>>;
 }
 
-/** Permission comes before the arguments: who may not call learns nothing of what a call needs. */
+/** Checks permission before arguments, so that a caller without permission learns nothing about the arguments. */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: ToolDefinition<Input, Output>,
 ): OwnTool {
@@ -88,7 +88,7 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
   };
 }
 
-/** Says how far a call is; an objection when its client has given it up. */
+/** Reports progress; returns a failure if the client has cancelled the call. */
 export function advance(context: ToolContext, done: number, total: number, message: string): Failure | undefined {
   const stopped = cancellation(context);
   if (stopped === undefined) context.report?.({ progress: done, total, message });

@@ -12,7 +12,7 @@ import { searchCapabilitiesTool } from "./search-capabilities.ts";
 import type { OwnTool, ToolAnnotations, ToolContext } from "./tool.ts";
 import { whatsChangedTool } from "./whats-changed.ts";
 
-/** Every tool of the registry itself. The order is kept, so that what a client cached of the list stays good. */
+/** The registry's own tools. The order must stay stable, because clients cache the list. */
 export const ownTools: readonly OwnTool[] = [
   listServersTool,
   getCapabilityTool,
@@ -51,7 +51,6 @@ export function listTools(): readonly ListedTool[] {
   return listed;
 }
 
-/** Calls a tool by its name. */
 export async function callTool(name: string, input: unknown, context: ToolContext): Promise<Result<object, Failure>> {
   const tool = ownTools.find((candidate) => candidate.name === name);
   if (tool !== undefined) return tool.run(input, context);
@@ -61,14 +60,14 @@ export async function callTool(name: string, input: unknown, context: ToolContex
 }
 
 /**
- * Names and digests are copied from other answers, never made up: what they may hold is checked, but not worth its
- * tokens here.
+ * Patterns that are checked but left out of the listed schemas to save tokens: clients copy names and digests from
+ * other responses.
  */
 const unlistedPatterns: unknown[] = [tenantPattern.source, serverPattern.source, digestPattern.source];
 
-/** JSON Schema without what goes without saying: a client pays for every word of it. */
+/** JSON Schema without redundant keywords, because clients pay for it in tokens. */
 function jsonSchemaOf(schema: z.ZodObject): JsonSchema {
-  // The tool has a description of its own.
+  // The listed tool has its own description.
   const {
     $schema: _,
     description: __,

@@ -23,7 +23,7 @@ export const whatsChangedTool = defineTool({
     const read = await readChanges(services, principal, owner, { since, limit });
     if (!read.ok) return read;
     const { items, generation, nextSince } = read.value;
-    // A model cannot check a hash and pays for each: whoever verifies the log reads the route.
+    // Without hashes: a model cannot verify them and pays for their tokens. The HTTP route has them.
     return ok({ items: items.map(({ previous, hash, ...entry }) => entry), generation, nextSince });
   },
 });

@@ -28,8 +28,8 @@ import type { DirectoryChange } from "./contract.ts";
 import { directorySteps } from "./tables.ts";
 
 /**
- * Tenants with a public server whose capabilities or versions are not here. There are none unless tables of the directory
- * were lost, or made anew by a migration step.
+ * Tenants with a public server whose capabilities or versions are missing here. Only possible if tables of the
+ * directory were lost, or recreated by a migration step.
  */
 function incompleteTenants(sql: SqlStorage, after: string, limit: number): string[] {
   return sql
@@ -47,7 +47,7 @@ function incompleteTenants(sql: SqlStorage, after: string, limit: number): strin
     .map(({ tenant }) => tenant);
 }
 
-/** Tenants are asked some at a time, with time for their updates to arrive before the next are. */
+/** Tenants are asked in batches, with a pause for their updates to arrive. */
 const askBatchSize = 20;
 const askAfterMs = 5_000;
 /** Tenants that could not answer are asked again after this. */
@@ -58,8 +58,8 @@ interface Row extends Record<string, SqlStorageValue> {
 }
 
 /**
- * One row per server of every tenant, so that a list across tenants is one query. Fed by the tenants' outboxes: what
- * arrives late or twice loses to the generation it carries.
+ * One row per server of every tenant, so that a list across tenants is one query. Filled by the tenants' outboxes; a
+ * late or repeated update loses by its generation.
  */
 export class DirectoryObject extends DurableObject<Env> implements Directory {
   readonly #storage = countedStorage(this.ctx.storage);
@@ -74,9 +74,9 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
     if (incompleteTenants(this.#sql, "", 1).length > 0) void ctx.storage.setAlarm(Date.now() + askAfterMs);
   }
 
-  /** Asks tenants for what is missing here. */
+  /** Asks tenants to send missing data again. */
   override async alarm(): Promise<void> {
-    // On from the last tenant, whatever came of it: one that cannot answer must not keep the others waiting.
+    // Continue after the last tenant whatever its result: one that fails must not block the others.
     const tenants = incompleteTenants(this.#sql, this.#askedUpTo, askBatchSize);
     await Promise.all(tenants.map((tenant) => this.#askToResend(tenant)));
     if (tenants.length === askBatchSize) {
@@ -98,7 +98,7 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
     }
   }
 
-  /** Says of each change whether it was taken: one that is older than what is known here is not. */
+  /** Returns for each change whether it was accepted: false if the directory has a newer generation of the server. */
   async update(changes: readonly DirectoryChange[]): Promise<boolean[]> {
     return this.#storage.transactionSync(() => {
       const verdicts = changes.map((change) => this.#applyChange(change));
@@ -109,7 +109,9 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
     });
   }
 
-  /** Whether a tenant has or had any server: asked before an outsider's question wakes that tenant. */
+  /**
+   * True if a tenant has or had a server. Checked before a request from outside the tenant wakes the tenant's object.
+   */
   async knows(tenant: string): Promise<boolean> {
     return this.#sql.exec("SELECT 1 FROM server WHERE tenant = ? LIMIT 1", tenant).toArray().length > 0;
   }
@@ -131,25 +133,25 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
     return { generation: this.#generation(), entries };
   }
 
-  /** A page of the catalogue; no more than its generation where the caller has the answer of that one already. */
+  /** A page of the catalogue, or only the generation if the caller already has the result of this generation. */
   async catalog(question: DirectoryCatalogQuery): Promise<CatalogAnswer | { generation: number; known: true }> {
     const generation = this.#generation();
     if (question.known === generation) return { generation, known: true };
     return { generation, ...readCatalog(this.#sql, question) };
   }
 
-  /** Items of public servers, the best first. */
+  /** Cards of public servers, best match first. */
   async find(query: CardQuery & TenantFilter): Promise<{ generation: number; cards: PublicCard<RankedCard>[] }> {
     const vectors = await wordVectors(this.env.ASSETS);
     return { generation: this.#generation(), cards: findPublicCards(this.#sql, query, vectors) };
   }
 
-  /** Items of public servers by id, which several tenants may have. */
+  /** Cards of public servers by id; several tenants may use the same id. */
   async cards(ids: readonly string[], whose: TenantFilter = {}): Promise<{ generation: number; cards: PublicCard[] }> {
     return { generation: this.#generation(), cards: publicCards(this.#sql, ids, whose) };
   }
 
-  /** Versions of public servers, in order of name and version. */
+  /** Versions of public servers, ordered by name and version. */
   async listVersions(query: VersionQuery): Promise<{ generation: number; versions: ListedVersion[] }> {
     return { generation: this.#generation(), versions: findVersions(this.#sql, query) };
   }
@@ -175,7 +177,7 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
     const { tenant, name, generation } = entry;
     const listed = "visibility" in entry;
     const isPublic = listed && entry.visibility === "public";
-    // The same generation may say more than it did: once its tenant runs a version that knows more to say.
+    // The same generation may come with a different entry, after the tenant's code was upgraded to send more fields.
     const moved = this.#sql.exec(
       `INSERT INTO server (tenant, name, generation, public, entry) VALUES (?1, ?2, ?3, ?4, ?5)
        ON CONFLICT (tenant, name) DO UPDATE SET generation = ?3, public = ?4, entry = ?5

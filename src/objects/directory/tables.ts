@@ -3,7 +3,7 @@ import { directoryVersionTables } from "../../official/sql/tables.ts";
 import { directorySearchTables } from "../../search/sql/tables.ts";
 import type { Step } from "../migrate.ts";
 
-/** The tables of the directory: its own list of servers, and what other features keep beside it. */
+/** Tables of the directory: its list of servers, and the tables of other features. */
 export const directorySteps: readonly Step[] = [
   {
     tables: `

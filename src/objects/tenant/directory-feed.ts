@@ -12,7 +12,7 @@ import { indexedItem } from "../../search/sql/tenant-cards.ts";
 import type { Directory } from "../contract.ts";
 import type { DirectoryChange } from "../directory/contract.ts";
 
-/** Of one batch: the directory serves every tenant, and takes a batch in one go. */
+/** Limits of one batch: the directory serves all tenants and applies a batch in one transaction. */
 const batchItems = 200;
 const batchBytes = 512 * 1024;
 
@@ -29,9 +29,9 @@ interface SentBatch {
 }
 
 /**
- * Tells the directory of servers as they are, and of the items of public ones that are pending. What was taken is only
- * noted here and struck off when told to: a writer may be waiting, and every row written now would hold its answer back
- * until it is on disk.
+ * Sends the directory the current state of servers, and the pending items and versions of public ones. Accepted items
+ * are recorded in memory and removed from the pending table only by `settle`: a writer may be waiting, and every row
+ * written now would delay its response until it is on disk.
  */
 export class DirectoryFeed {
   readonly #sql: SqlStorage;
@@ -44,15 +44,15 @@ export class DirectoryFeed {
     this.#directory = directory;
   }
 
-  /** One batch. Answers the servers of which more is pending. */
+  /** Sends one batch. Returns the servers with more items or versions to send. */
   async update(names: readonly string[]): Promise<string[]> {
     const room: Room = { items: batchItems, bytes: batchBytes };
     const told = names.flatMap((name) => this.#batchOf(name, room) ?? []);
     const taken = await this.#directory().update(told.map(({ change }) => change));
     const unfinished: string[] = [];
     told.forEach(({ change, items, versions, complete }, index) => {
-      // The directory knows a later state of this server than this object does: after a restore to an earlier point in
-      // time, or for a call that was given up and arrives late. Its items stay pending until the next write.
+      // The directory has a newer generation of this server than this object: after a restore to an earlier point in
+      // time, or if an abandoned call arrives late. The items stay pending until the next write.
       if (!taken[index]) return;
       for (const item of items) this.#taken.set(slotOf(item), item);
       const { name: server } = change;
@@ -103,7 +103,7 @@ export class DirectoryFeed {
     return versionBatch(this.#sql, row, config, isTold, this.#takenVersions.size, room);
   }
 
-  /** As many of a server's pending items as there is room for. */
+  /** As many of a server's pending items as fit the batch. */
   #batch(row: ServerRow, room: Room): { items: PendingItem[]; changed: ItemChange[]; complete: boolean } {
     const pending = pendingItems(this.#sql, row.name, room.items + this.#taken.size + 1).filter(
       (item) => this.#taken.get(slotOf(item))?.generation !== item.generation,
@@ -111,7 +111,8 @@ export class DirectoryFeed {
     const items: PendingItem[] = [];
     const changed: ItemChange[] = [];
     for (const item of pending) {
-      // Something must move in every batch, however large one item is; none is larger than a few columns of text.
+      // Checked before an item is added, so every batch makes progress however large an item is. An item is at most a
+      // few columns of text.
       if (room.items <= 0 || room.bytes <= 0) break;
       const { kind, key } = item;
       const indexed = indexedItem(this.#sql, row.name, { kind, key });
@@ -125,7 +126,7 @@ export class DirectoryFeed {
   }
 }
 
-/** Puts every server down for the directory, those that are gone included, with all their items and versions. */
+/** Enqueues every server for the directory, deleted ones included, with all their items and versions. */
 export function enqueueDirectoryAll(sql: SqlStorage): void {
   const tenant = tenantOf(sql);
   const servers = sql.exec<Pick<ServerRow, "name" | "generation" | "public_since">>(
@@ -138,7 +139,7 @@ export function enqueueDirectoryAll(sql: SqlStorage): void {
   markAllPending(sql);
 }
 
-/** Two bytes a character: as much as it can take on the way. */
+/** Two bytes per character: an upper bound of the serialised size. */
 function bytesOf({ key, indexed }: ItemChange): number {
   if (indexed === undefined) return 2 * key.length;
   const { card, bag } = indexed;

@@ -4,8 +4,8 @@ import { enqueueTask, type Task } from "../../registry/sql/outbox-table.ts";
 import { nextDelivery } from "../../subscriptions/sql/queue.ts";
 
 /**
- * An object has one alarm. This is the only place that decides when it rings next: at the earliest time at which any
- * table has something due, or never. Called when something was done or put off, after the rows say so.
+ * A tenant's object has one alarm. This function sets it to the earliest due time of any table, or deletes it; apart
+ * from it only `arm` sets the alarm. Call after tasks were finished or rescheduled and their rows are updated.
  */
 export async function setNextAlarm(storage: ObjectStorage, now: number): Promise<void> {
   const { sql } = storage;
@@ -19,23 +19,23 @@ function nextTask(sql: SqlStorage): number | undefined {
   return at ?? undefined;
 }
 
-/** Where the tasks go: KV, the directory and whoever watches, as the tenant sees them. */
+/** Where tasks are delivered: KV, the directory, watchers and subscribers. */
 export interface OutboxTargets {
   putBody(subject: string): Promise<void>;
   dropBody(subject: string): Promise<void>;
   putHead(name: string): Promise<void>;
-  /** Writes the head again if KV shows less than the object knows. */
+  /** Writes the head again if KV has an older one than the object. */
   repairHead(name: string): Promise<void>;
-  /** One bounded batch about these servers. Answers those of which the directory is owed more. */
+  /** Sends one bounded batch about these servers. Returns the servers with more to send. */
   updateDirectory(names: string[]): Promise<string[]>;
-  /** Strikes off the items that the directory has taken. */
+  /** Removes the pending items that the directory has accepted. */
   removeSent(): void;
-  /** Who wants to hear of a change made now. */
+  /** Ids of the current watchers. */
   watchers(): string[];
   notifyWatcher(watcher: string): Promise<void>;
-  /** Puts down who must be told of a change to a server, in the transaction that makes it. */
+  /** Enqueues deliveries to the subscribers of a server. Call inside the transaction that changes the server. */
   enqueueForSubscribers(server: string): void;
-  /** Starts what is due to them. They answer in their own time, so nothing here waits for it. */
+  /** Starts the due deliveries without waiting: subscribers may respond slowly. */
   sendToSubscribers(): void;
 }
 
@@ -46,15 +46,15 @@ interface TaskRow extends Record<string, SqlStorageValue> {
   attempts: number;
 }
 
-/** KV takes one write a second to a key. */
+/** KV accepts one write per second to the same key. */
 const headSpacingMs = 1_000;
-/** Past KV's 60 s of propagation: if the last write was lost on the way, this finds out. */
+/** Longer than KV's propagation time of 60 s: detects a head write that was lost. */
 const settleAfterMs = 90_000;
 const maxBackOffMs = 60_000;
-/** A safety net only: the drain that follows a write normally empties the outbox long before. */
+/** Only a safety net: the drain after a write normally empties the outbox much earlier. */
 const alarmAfterMs = 2_000;
 
-/** A directory or a watcher that takes longer than this has failed, and is tried again later. */
+/** A call to the directory or a watcher that takes longer has failed and is retried later. */
 const answerMs = 5_000;
 
 export class Outbox {
@@ -64,7 +64,7 @@ export class Outbox {
   readonly #headWrittenAt = new Map<string, number>();
   #drain: Promise<void> | undefined;
   #directory: Promise<void> = Promise.resolve();
-  /** Taken by the directory, and not yet struck off. */
+  /** Tasks that the directory has accepted and whose rows are not deleted yet. */
   readonly #delivered: TaskRow[] = [];
 
   constructor(storage: ObjectStorage, projections: OutboxTargets, now: () => number) {
@@ -73,13 +73,13 @@ export class Outbox {
     this.#now = now;
   }
 
-  /** Called inside the transaction of a write that moved no more than a head shows. */
+  /** Call inside the transaction of a write that changed only the head. */
   enqueueHead(name: string): void {
     const spaced = (this.#headWrittenAt.get(name) ?? 0) + headSpacingMs;
     enqueueTask(this.#storage.sql, "head", name, Math.max(this.#now(), spaced));
   }
 
-  /** Called inside the transaction of a write that changed a server. */
+  /** Call inside the transaction of a write that changed a server. */
   enqueueServer(name: string): void {
     this.enqueueHead(name);
     enqueueTask(this.#storage.sql, "directory", name);
@@ -87,26 +87,29 @@ export class Outbox {
     this.#projections.enqueueForSubscribers(name);
   }
 
-  /** Called inside the transaction of any other write. */
+  /** Call inside the transaction of a write that changed only the tenant's settings. */
   enqueueWatchers(): void {
     for (const watcher of this.#projections.watchers()) enqueueTask(this.#storage.sql, "watcher", watcher);
   }
 
-  /** Makes the alarm durable together with the rows: call before anything is awaited. */
+  /** Makes the alarm durable together with the rows: call before the first await. */
   arm(): void {
     void this.#storage.setAlarm(this.#now() + alarmAfterMs);
   }
 
   /**
-   * Brings the directory up to date with every write made before the call, but for what does not fit one batch: that is
-   * left to the drain, so that a writer waits for no more. Failures stay owed.
+   * Sends the directory all writes made before the call, as far as they fit one batch. The rest is left to the drain,
+   * so that a writer does not wait for it. Failed tasks stay in the outbox.
    */
   flushDirectory(): Promise<void> {
     this.#directory = this.#directory.then(() => this.#runDirectory());
     return this.#directory;
   }
 
-  /** Does all that is due, then leaves the alarm at the next due time. One drain at a time keeps head writes in order. */
+  /**
+   * Runs all due tasks, then sets the alarm to the next due time. Only one drain runs at a time, so that head writes
+   * stay in order.
+   */
   drain(): Promise<void> {
     this.#projections.sendToSubscribers();
     this.#drain ??= this.#runAll().finally(() => {
@@ -116,12 +119,12 @@ export class Outbox {
   }
 
   async #runAll(): Promise<void> {
-    // Beside the writes to KV, never before them: a slow directory or watcher must not hold heads back.
+    // In parallel with the writes to KV: a slow directory or watcher must not delay heads.
     const beside = Promise.all([this.#emptyDirectory(), this.#notifyWatchers()]);
     for (;;) {
       const tasks = this.#due("task NOT IN ('directory', 'watcher', 'refresh')");
       if (tasks.length === 0) break;
-      // Bodies before the heads that point at them; a reader who is faster asks the object.
+      // Bodies before the heads that point at them; a reader who misses a body in KV gets it from the object.
       for (const batch of [tasks.filter(({ task }) => task === "body"), tasks.filter(({ task }) => task !== "body")]) {
         const done = await Promise.all(batch.map((task) => this.#attempt([task], () => this.#perform(task))));
         this.#settleTasks(
@@ -135,14 +138,14 @@ export class Outbox {
       }
     }
     await beside;
-    // Writers may have had theirs delivered since.
+    // Writers may have delivered more tasks meanwhile.
     this.#removeDelivered();
     await setNextAlarm(this.#storage, this.#now());
   }
 
   /**
-   * What the directory has taken is only noted here and struck off by the drain: a writer is waiting, and every row
-   * written now would hold its answer back until it is on disk.
+   * Tasks that the directory accepts are only recorded in memory, and their rows are deleted by the drain: a writer is
+   * waiting, and every row written now would delay its response until it is on disk.
    */
   async #runDirectory(): Promise<void> {
     const tasks = this.#dueForDirectory();
@@ -156,7 +159,7 @@ export class Outbox {
     else this.#settleTasks(tasks, false);
   }
 
-  /** Batch after batch until nothing is due. Writers who wait for theirs come in between. */
+  /** Sends batches until no task is due. Batches of waiting writers run in between. */
   async #emptyDirectory(): Promise<void> {
     do {
       await this.flushDirectory();
@@ -216,7 +219,7 @@ export class Outbox {
     }
   }
 
-  /** Strikes tasks off when they are done, unless a newer write owes them again; puts them off when they failed. */
+  /** Deletes finished tasks, unless a newer write has enqueued them again; reschedules failed ones. */
   #settleTasks(tasks: TaskRow[], done: boolean): void {
     const { sql } = this.#storage;
     for (const { task, subject, version, attempts } of tasks) {

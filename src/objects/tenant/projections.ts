@@ -12,10 +12,10 @@ import { directoryOf, watcherOf } from "../stubs.ts";
 import { DirectoryFeed } from "./directory-feed.ts";
 import type { OutboxTargets } from "./outbox.ts";
 
-/** Past every cache that may still hold a head of a deleted server. */
+/** Longer than any cache can hold a head of a deleted server. */
 const tombstoneSeconds = 86_400;
 
-/** The state of the moment, as KV and the directory are shown it. */
+/** Tasks write the state at the time they run to KV and the directory, and notify watchers and subscribers. */
 export function createOutboxTargets(
   env: Pick<Env, "REGISTRY" | "DIRECTORY" | "STREAMS">,
   sql: SqlStorage,

@@ -7,8 +7,8 @@ import { subscriptionTables } from "../../subscriptions/sql/tables.ts";
 import type { Step } from "../migrate.ts";
 
 /**
- * The tables of one tenant, each declared by the feature that reads and writes them. `meta` is strict because it has the
- * tenant's name: in a loose table a column of type ANY stores the text 007 as the number 7.
+ * Tables of one tenant, each declared by the feature that uses it. `meta` is STRICT because it stores the tenant's
+ * name: in a non-strict table, a column of type ANY stores the text 007 as the number 7.
  */
 export const tenantSteps: readonly Step[] = [
   {

@@ -25,13 +25,16 @@ import { Outbox, setNextAlarm } from "./outbox.ts";
 import { createOutboxTargets } from "./projections.ts";
 import { tenantSteps } from "./tables.ts";
 
-/** How long a write waits for the directory before it answers without it. */
+/** How long a write waits for the directory before it returns without it. */
 const directoryWaitMs = 500;
 
-/** What the RPC methods of one tenant work with: its tables, its write path, and the features that act by themselves. */
+/**
+ * State shared by the RPC methods of one tenant: its tables, its write path, and the features that run in the
+ * background.
+ */
 export class TenantCore {
   readonly sql: SqlStorage;
-  /** Every write to a server gets this context: the listener adds what other features write in the same transaction. */
+  /** Passed to every write to a server. Its listener adds the rows of other features in the same transaction. */
   readonly context: WriteContext;
   readonly hooks: Hooks;
   readonly subscriptions: Subscriptions;
@@ -41,7 +44,7 @@ export class TenantCore {
   readonly #storage: ObjectStorage;
   readonly #writes: RateLimiter;
   readonly #outbox: Outbox;
-  /** False before the first write: a tenant that was only asked about stores nothing. */
+  /** False before the first write: a tenant that was only read stores nothing. */
   #ready = false;
 
   constructor(state: DurableObjectState, env: Env) {
@@ -78,7 +81,7 @@ export class TenantCore {
       isReady: () => this.#ready,
       context: this.context,
       write: ({ id, server }, work) => this.write({ tenant: tenantOf(this.sql), subject: `hook ${id}` }, server, work),
-      // Whoever sent the event asks for it at once; this is for when they cannot.
+      // The route that received the event refreshes at once; this task is for when it cannot.
       refreshSoon: (server) => enqueueTask(this.sql, "refresh", server),
     });
     this.refresher = new Refresher({
@@ -97,7 +100,7 @@ export class TenantCore {
     if (!isEmpty(this.sql)) {
       const migrated = migrate(this.#storage, tenantSteps);
       this.#ready = true;
-      // New tables may owe the directory what the old ones could not say.
+      // A migration may have enqueued updates for the directory.
       if (migrated) this.#outbox.arm();
     }
   }
@@ -111,7 +114,7 @@ export class TenantCore {
     return this.#ready ? work(this.sql) : empty;
   }
 
-  /** The same with the tenant's generation at which the answer is true. */
+  /** The same, with the tenant's generation at which the result was read. */
   readAsOf<E extends object, T extends object>(
     empty: E,
     work: (sql: SqlStorage, generation: number) => T,
@@ -135,21 +138,21 @@ export class TenantCore {
       if (!result.ok) return result;
       const head = currentHead(this.sql, name);
       if (head === undefined) throw new Error(`a write left no head for ${name}`);
-      // What found nothing new moved the time of the last look, which the head alone shows.
+      // With an unchanged generation only `lastSynced` moved, which nothing but the head shows.
       if (generationOf(this.sql) === before) this.#outbox.enqueueHead(name);
       else this.#outbox.enqueueServer(name);
       return ok({ ...result.value, head });
     });
     if (!written.ok) return written;
     this.#outbox.arm();
-    // The write is durable whatever happens below; waiting for the directory makes the next list show it.
+    // The write is already durable; waiting for the directory makes the next list show it.
     await withTimeout(this.#outbox.flushDirectory(), directoryWaitMs).catch(() => {});
     this.#state.waitUntil(this.#outbox.drain());
     this.#refreshDue();
     return written;
   }
 
-  /** One write to the tenant's own settings, of which only watchers are told. */
+  /** One write to the tenant's own settings. Only watchers are notified. */
   writeSettings<T extends { changed: boolean }>(
     writer: Writer,
     work: (at: string, keepChanges: number) => Result<T, Failure>,
@@ -168,7 +171,7 @@ export class TenantCore {
     return written;
   }
 
-  /** The outbox sends every server, item and version again. */
+  /** Enqueues every server, item and version for the directory again. */
   resendToDirectory(): void {
     if (!this.#ready) return;
     this.#storage.transactionSync(() => enqueueDirectoryAll(this.sql));
@@ -191,7 +194,7 @@ export class TenantCore {
     this.#state.waitUntil(this.refresher.runDue(Date.now()));
   }
 
-  /** Counts a write against its writer, and sees that there are tables for it. */
+  /** Counts a write against its writer's rate limit, and creates the tables on the first write. */
   #admit(writer: Writer): Failure | undefined {
     const allowed = this.#writes.consume(writer.subject, Date.now());
     if (!allowed.ok) {

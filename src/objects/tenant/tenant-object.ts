@@ -62,8 +62,8 @@ import type { Tenant } from "../contract.ts";
 import { TenantCore } from "./tenant-core.ts";
 
 /**
- * One tenant: the order of its writes, its heads, its items, its log. Every write is one transaction; what it owes KV
- * and the directory is in the outbox before it is acknowledged.
+ * One tenant: orders its writes, and stores its heads, items and change log. Every write is one transaction that also
+ * fills the outbox for KV and the directory before the write is acknowledged.
  */
 export class TenantObject extends DurableObject<Env> implements Tenant {
   readonly #core = new TenantCore(this.ctx, this.env);

@@ -10,8 +10,8 @@ import { applyLatestVersion, checkPrivate, logVersionChange, type VersionContext
 import { listVersions, setStatus, updateLatest } from "./tenant-versions.ts";
 
 /**
- * Gives one version, or all of a server's, another status: one transaction, called inside it, so all or none. The server
- * goes along: it is deprecated with its latest version, gone when its last is, and back when one is.
+ * Changes the status of one version or of all versions. Runs inside a transaction, so all change or none. The server
+ * follows: it is deprecated with its latest version, withdrawn with its last version, and restored with any.
  */
 export function changeStatus(
   work: VersionContext,

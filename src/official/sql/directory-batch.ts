@@ -8,7 +8,7 @@ import type { ServerJson } from "../schema.ts";
 import { claimedUrls } from "../server-json.ts";
 import { findVersion, latestDocument, pendingVersions } from "./tenant-versions.ts";
 
-/** Of one server in one batch. A document is at most 64 kB. */
+/** Maximum number of versions per server and batch. A document has at most 64 kB. */
 const batchVersions = 20;
 
 export interface VersionBatch {
@@ -18,8 +18,8 @@ export interface VersionBatch {
 }
 
 /**
- * What the directory is told of a server's versions: those that changed, a batch at a time. A server that published none,
- * or has taken back all, is there with one that is worked out from what it is.
+ * The next changed versions of a server to send to the directory. A server without published versions, or with all of
+ * them deleted, gets one derived version.
  */
 export function versionBatch(
   sql: SqlStorage,
@@ -31,7 +31,7 @@ export function versionBatch(
 ): VersionBatch {
   const pending = pendingVersions(sql, row.name, batchVersions + alreadyTold + 1).filter((version) => !isTold(version));
   const told = pending.slice(0, batchVersions).filter(({ document }) => {
-    // One that is begun is told: something must move in every batch.
+    // A document is included if any space is left, even if it is larger: every batch must make progress.
     const fits = room.bytes > 0;
     if (fits) room.bytes -= 2 * document.length;
     return fits;
@@ -51,7 +51,7 @@ export function versionBatch(
 function derivedVersion(sql: SqlStorage, row: ServerRow, config: ServerConfig): ServerVersion {
   const header = row.digest === null ? {} : headerAt(sql, row.name, row.revision);
   const derived = serverJsonOf(config, header, (url) => checkAddress(url, { ownHosts: [] }).ok);
-  // The number may be one that was published and taken back, and those are never given again.
+  // The version may have been published and deleted, and a published version is never reused.
   const isTaken = findVersion(sql, row.name, derived.version) !== undefined;
   const document = isTaken ? { ...derived, version: `${derived.version}+g${row.generation}` } : derived;
   return {

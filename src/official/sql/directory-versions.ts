@@ -8,7 +8,10 @@ interface Place {
   name: string;
 }
 
-/** Takes what is newer than what is here. What comes late or twice changes nothing: each row has its generation. */
+/**
+ * Stores versions that are newer than the stored ones. Late or repeated batches change nothing, because each row has a
+ * generation.
+ */
 export function applyVersions(sql: SqlStorage, place: Place, changed: readonly PublicVersion[]): void {
   const name = fullName(place);
   for (const version of changed) {
@@ -19,19 +22,19 @@ export function applyVersions(sql: SqlStorage, place: Place, changed: readonly P
   }
 }
 
-/** Of a server that is there: it has one that is worked out, or none. */
+/** Replaces the derived version of a public server, or removes it if `derived` is undefined. */
 export function replaceDerived(sql: SqlStorage, place: Place, derived: ServerVersion | undefined): void {
   const present = derived?.version ?? "";
   sql.exec("DELETE FROM server_version WHERE name = ? AND derived = 1 AND version <> ?", fullName(place), present);
   if (derived === undefined) return;
-  // There is one latest: those that were published before are taken back, all of them.
+  // Only one version may be the latest; a derived version exists only while all published ones are deleted.
   sql.exec("UPDATE server_version SET latest = 0 WHERE name = ? AND derived = 0 AND latest = 1", fullName(place));
   put(sql, place, derived, true);
 }
 
 function put(sql: SqlStorage, place: Place, version: ServerVersion, isDerived: boolean): boolean {
   const { description } = JSON.parse(version.document) as { description: string };
-  // A published version is never replaced by one that was only worked out.
+  // A derived version never replaces a published one.
   const written = sql.exec(
     `INSERT INTO server_version (name, version, tenant, server, derived, document, description, status, status_message,
        status_changed_at, published_at, updated_at, latest, sequence, generation)
@@ -47,14 +50,14 @@ function put(sql: SqlStorage, place: Place, version: ServerVersion, isDerived: b
   return written.rowsWritten > 0;
 }
 
-/** A server that is public no longer: what was said of it is nobody's business now. */
+/** Removes all versions of a server that is no longer public. */
 export function dropVersions(sql: SqlStorage, place: Place): void {
   const name = fullName(place);
   sql.exec("DELETE FROM server_version WHERE name = ?", name);
   releaseRemotes(sql, name);
 }
 
-/** A server that is gone: who keeps a copy of the list must be able to find out. */
+/** Marks the derived version of a deleted server as deleted, so that clients that mirror the list notice. */
 export function deleteDerived(sql: SqlStorage, place: Place, generation: number, at: string): void {
   sql.exec(
     `UPDATE server_version SET status = 'deleted', status_changed_at = ?2, updated_at = ?2, generation = ?3
@@ -71,7 +74,7 @@ interface Row extends VersionRow {
 const selected = `SELECT v.*, s.entry FROM server_version AS v
   LEFT JOIN server AS s ON s.tenant = v.tenant AND s.name = v.server AND s.public = 1`;
 
-/** In order of name and version. Of the latest ones there is one a server: the name alone says where to go on. */
+/** In order of name and version. With `latest` there is one version per server, so the name alone is the position. */
 export function findVersions(sql: SqlStorage, query: VersionQuery): ListedVersion[] {
   const { search, updatedSince, version, includeDeleted, after, limit } = query;
   const onlyLatest = version === "latest";
@@ -94,13 +97,13 @@ export function findVersions(sql: SqlStorage, query: VersionQuery): ListedVersio
     .map(listed);
 }
 
-/** All of one server's, the newest first. */
+/** All versions of a server, newest first. */
 export function versionsOf(sql: SqlStorage, name: string, includeDeleted: boolean): ListedVersion[] {
   const present = includeDeleted ? "" : "AND v.status <> 'deleted'";
   return sql.exec<Row>(`${selected} WHERE v.name = ? ${present} ORDER BY v.sequence DESC`, name).toArray().map(listed);
 }
 
-/** One of a server's, by its number or as `latest`. */
+/** A version of a server, by its version or as `latest`. */
 export function versionNamed(
   sql: SqlStorage,
   name: string,

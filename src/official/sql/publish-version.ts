@@ -22,7 +22,7 @@ import { isRemoteSource, manifestFields, remoteSources, serverJsonFields } from 
 import { latestOf } from "../version-order.ts";
 import { findVersion, insertVersion, listVersions, updateLatest, versionsSize } from "./tenant-versions.ts";
 
-/** What every change of a server's versions works with. */
+/** Context of a change to a server's versions. */
 export interface VersionContext {
   sql: SqlStorage;
   write: WriteContext;
@@ -30,13 +30,13 @@ export interface VersionContext {
   at: string;
   subject: string;
   bounds: Bounds;
-  /** Whether the registry may read a remote by itself. */
+  /** True if the registry may read this remote. */
   mayAsk: (url: string) => boolean;
 }
 
 /**
- * Adds a version to a server, and makes the server where there is none: one transaction, called inside it. The latest
- * version speaks for the server: its fields are the manifest's, its remotes are sources.
+ * Adds a version to a server and creates the server if it does not exist. Runs inside a transaction. The latest version
+ * defines the server: its fields go into the manifest's header, its remotes become sources.
  */
 export function publishVersion(
   work: VersionContext,
@@ -73,7 +73,7 @@ export function publishVersion(
   return ok({ generation, versions: added === undefined ? [] : [added] });
 }
 
-/** Why the versions of a server are left alone: it is not public, and they would make it so. */
+/** Refuses to change the versions of a private server, because publishing would make it public. */
 export function checkPrivate({ sql, tenant }: VersionContext, name: string): Failure | undefined {
   const row = findRow(sql, name);
   const isThere = row !== undefined && (row.deleted_at === null || row.withdrawn === 1);
@@ -82,7 +82,7 @@ export function checkPrivate({ sql, tenant }: VersionContext, name: string): Fai
   return failure("ErrorServerPrivate", message);
 }
 
-/** Logs a change of a server's versions that leaves the server as it is. Answers its generation. */
+/** Logs a version change that leaves manifest and settings unchanged. Returns its generation. */
 export function logVersionChange(
   { sql, at, bounds }: VersionContext,
   name: string,
@@ -95,15 +95,15 @@ export function logVersionChange(
   return ok(generation);
 }
 
-/** The version that is to speak for its server. */
+/** The version that defines its server. */
 export interface LatestVersion {
   document: ServerJson;
   status: "active" | "deprecated";
 }
 
 /**
- * Lets a version speak for its server: its fields become the manifest's, its remotes sources, its status the server's.
- * What the server can do stays. Everything under one generation, which is the answer.
+ * Makes a version define its server: its fields go into the manifest's header, its remotes become sources, its status
+ * becomes the server's. Capabilities stay. All changes share one generation, which is returned.
  */
 export function applyLatestVersion(
   work: VersionContext,
@@ -130,10 +130,10 @@ export function applyLatestVersion(
   return logVersionChange(work, name, message);
 }
 
-/** As many as settings may name. */
+/** Maximum number of sources in a config. */
 const maxSources = 32;
 
-/** The server's settings as its latest version has them. Sources that were set by hand stay as they are. */
+/** Updates the server's settings from its latest version. Sources set by the owner are kept. */
 function applyConfig(
   { sql, tenant, at, mayAsk }: VersionContext,
   name: string,
@@ -160,7 +160,7 @@ function applyConfig(
   return { becamePublic: row?.public_since === null };
 }
 
-/** The server's manifest with the fields of a server.json instead of those it spoke for before. */
+/** The server's manifest with the header fields of a server.json replaced by those of this document. */
 function manifestWithServerJson(
   sql: SqlStorage,
   row: ServerRow | undefined,
@@ -181,7 +181,7 @@ function manifestWithServerJson(
 
 const maxFlags = 20;
 
-/** What a server had last: one that its publisher had taken back comes back as it was. */
+/** The current manifest or, for a withdrawn server, its last one, so that the server is restored unchanged. */
 function lastManifest(sql: SqlStorage, row: ServerRow | undefined, name: string): StoredManifest | undefined {
   if (row === undefined) return undefined;
   const newest = sql

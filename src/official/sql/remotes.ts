@@ -1,15 +1,15 @@
 import type { TakenRemote } from "../contract.ts";
 
 /**
- * Which server has a remote at which address. A publication claims its addresses here first and is told of by its tenant
- * afterwards: what was claimed holds for that long, what was published for as long as a version that is not deleted has
- * it. There is one directory, which takes one claim after another: of two servers that want an address, one gets it.
+ * Which server may use which remote URL. A publication first claims its URLs here; later its tenant sends the version.
+ * A claim lasts until then or until it expires; a published URL is held while a version that is not deleted has it. The
+ * only directory handles claims one after another, so of two servers that want a URL one gets it.
  */
 
-/** Past every way in which the news of a publication may be late, short of the directory being down. */
+/** Longer than any delay between a publication and its arrival here, unless the directory is down. */
 const claimMs = 600_000;
 
-/** Claims all of the addresses or none. Answers who has one of them already. */
+/** Claims all URLs or none. Returns the first URL that another server holds; undefined if all are claimed. */
 export function claimRemotes(
   sql: SqlStorage,
   name: string,
@@ -37,7 +37,7 @@ export function claimRemotes(
   return undefined;
 }
 
-/** Claims of a publication that was refused, or that is here by now. */
+/** Releases the claims of a publication that was refused or has arrived. */
 export function releaseClaims(sql: SqlStorage, name: string, urls: readonly string[]): void {
   sql.exec(
     "DELETE FROM remote_claim WHERE name = ? AND url IN (SELECT value FROM json_each(?))",

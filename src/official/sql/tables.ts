@@ -1,4 +1,4 @@
-/** The versions that a tenant's servers published. */
+/** Versions that a tenant's servers published. */
 export const tenantVersionTables = `
   CREATE TABLE version (
     server TEXT NOT NULL,
@@ -19,7 +19,7 @@ export const tenantVersionTables = `
   CREATE INDEX version_pending ON version (server) WHERE pending = 1;
 `;
 
-/** The versions of public servers, and whose their remotes are. */
+/** Versions of public servers, and the remote URLs they hold. */
 export const directoryVersionTables = `
   CREATE TABLE server_version (
     name TEXT NOT NULL,

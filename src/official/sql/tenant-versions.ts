@@ -5,8 +5,8 @@ import type { ServerJson, StatusUpdate } from "../schema.ts";
 import { latestOf } from "../version-order.ts";
 
 /**
- * The versions of a server that were published as server.json. None ever leaves and no document ever changes: a server
- * that is deleted takes its versions along as deleted ones, so that nobody can publish another under the same number.
+ * Versions of a server published as server.json. Rows are never removed and documents never change: deleting a server
+ * sets its versions to deleted, so that no other document can be published under the same version.
  */
 
 export function findVersion(sql: SqlStorage, server: string, version: string): ServerVersion | undefined {
@@ -16,7 +16,7 @@ export function findVersion(sql: SqlStorage, server: string, version: string): S
     .map(versionOf)[0];
 }
 
-/** All of a server's, in the order they were published. */
+/** All versions of a server, in order of publication. */
 export function listVersions(sql: SqlStorage, server: string): ServerVersion[] {
   return sql
     .exec<VersionRow>("SELECT * FROM version WHERE server = ? ORDER BY sequence", server)
@@ -24,13 +24,13 @@ export function listVersions(sql: SqlStorage, server: string): ServerVersion[] {
     .map(versionOf);
 }
 
-/** How much a server has published, without reading it. */
+/** Number and total bytes of a server's versions, without loading the documents. */
 export function versionsSize(sql: SqlStorage, server: string): { count: number; bytes: number } {
   const sums = "SELECT count(*) AS count, coalesce(sum(length(CAST(document AS BLOB))), 0) AS bytes";
   return sql.exec<{ count: number; bytes: number }>(`${sums} FROM version WHERE server = ?`, server).one();
 }
 
-/** The document that speaks for a server now; none where it published none, or has taken all back. */
+/** The document of the latest version; undefined if the server has no version that is not deleted. */
 export function latestDocument(sql: SqlStorage, server: string): ServerJson | undefined {
   const row = sql
     .exec<{ document: string }>(
@@ -82,7 +82,7 @@ export function setStatus(
   );
 }
 
-/** Brings `latest` in line with the versions there are. One that gains or loses it is changed by that. */
+/** Updates `latest`. A version that gains or loses it counts as changed. */
 export function updateLatest(sql: SqlStorage, server: string, at: string, generation: number): void {
   const rows = sql.exec<Pick<VersionRow, "version" | "status" | "sequence">>(
     "SELECT version, status, sequence FROM version WHERE server = ?",
@@ -96,7 +96,7 @@ export function updateLatest(sql: SqlStorage, server: string, at: string, genera
   );
 }
 
-/** With its server, which its owner deletes. */
+/** Sets all versions to deleted when the server is deleted or withdrawn. */
 function deleteVersions(sql: SqlStorage, server: string, at: string, generation: number): void {
   for (const { version, status } of listVersions(sql, server)) {
     if (status !== "deleted") setStatus(sql, server, version, { status: "deleted" }, { at, generation });
@@ -104,18 +104,18 @@ function deleteVersions(sql: SqlStorage, server: string, at: string, generation:
   updateLatest(sql, server, at, generation);
 }
 
-/** The directory never knew them, or has dropped them: it is to hear of all as of now. */
+/** Marks all versions for the directory when the server becomes public: the directory has none of them. */
 function markVersionsPending(sql: SqlStorage, server: string, at: string, generation: number): void {
-  // To whoever keeps a copy of the list, what appears in it is new.
+  // `updated_at` changes too: for a client that mirrors the list, the versions are new.
   sql.exec("UPDATE version SET pending = 1, updated_at = ?, generation = ? WHERE server = ?", at, generation, server);
 }
 
-/** For a directory that has lost what it had: nothing about the versions is new. */
+/** Marks all versions for a directory that lost its data. `updated_at` stays, because the versions did not change. */
 export function markAllPending(sql: SqlStorage): void {
   sql.exec("UPDATE version SET pending = 1");
 }
 
-/** Versions that the directory has not heard of as they are now. */
+/** Versions whose current state was not sent to the directory. */
 export function pendingVersions(sql: SqlStorage, server: string, limit: number): ServerVersion[] {
   return sql
     .exec<VersionRow>("SELECT * FROM version WHERE server = ? AND pending = 1 ORDER BY sequence LIMIT ?", server, limit)
@@ -123,7 +123,7 @@ export function pendingVersions(sql: SqlStorage, server: string, limit: number):
     .map(versionOf);
 }
 
-/** What was told of an earlier state does not strike a later one off. */
+/** Compares the generation, so that a version changed since it was sent stays pending. */
 export function markSent(sql: SqlStorage, server: string, { version, generation }: ServerVersion): void {
   sql.exec(
     "UPDATE version SET pending = 0 WHERE server = ? AND version = ? AND generation = ?",
@@ -133,7 +133,7 @@ export function markSent(sql: SqlStorage, server: string, { version, generation 
   );
 }
 
-/** Ends a server's versions with it, and tells the directory of all where it becomes public. */
+/** Deletes a server's versions with the server, and marks them for the directory when the server becomes public. */
 export function officialVersions(sql: SqlStorage): ServerListener {
   return {
     becamePublic: (server, at, generation) => markVersionsPending(sql, server, at, generation),

@@ -11,10 +11,13 @@ interface BodiesOptions {
   tenant: (name: string) => Pick<RegistryTenant, "body">;
 }
 
-/** Immutable under their digest, so as long as the Cache API likes. */
+/** A body never changes under its digest, so it can stay in the Cache API for long. */
 const edgeSeconds = 86_400;
 
-/** Stored manifests by server and digest: Cache API, KV, and at last the object, which can rebuild any it retains. */
+/**
+ * Stored manifests by server and digest, read from the Cache API, then KV, then the tenant's object, which can rebuild
+ * the body of every retained revision.
+ */
 export class Bodies {
   readonly #options: BodiesOptions;
 
@@ -22,7 +25,7 @@ export class Bodies {
     this.#options = options;
   }
 
-  /** Undefined when no retained revision of the server has the digest. The caller has decided who may see it. */
+  /** undefined if no retained revision of the server has the digest. The caller must have checked permission. */
   async get(
     { tenant, name }: ServerRef,
     digest: string,

@@ -6,21 +6,21 @@ import type { AnswerSource, Usage } from "../../kernel/platform/usage.ts";
 import { type Head, isAtLeastAsNew, type RegistryTenant } from "../contract.ts";
 import { headKey } from "./keys.ts";
 
-/** What is known of a server: its head, or that there is none as of a generation of the tenant. */
+/** The head of a server, or undefined if the tenant had no such server at generation `asOf`. */
 export interface Resolved {
   head: Head | undefined;
   asOf: number;
   source: AnswerSource;
 }
 
-/** The least a data centre may show of a server from now on. */
+/** The oldest state of a server that a data centre may still show, until the floor expires. */
 interface Floor {
   generation: number;
   asOf: number;
   until: number;
 }
 
-/** What the Cache API holds for a server: the head it last saw, and the floor set by writes and strong reads. */
+/** Value in the Cache API for a server: the head last read, and the floor set by writes and strong reads. */
 interface EdgeEntry {
   head: Head;
   storedAt: number;
@@ -30,7 +30,7 @@ interface EdgeEntry {
 const memoryMs = 2_000;
 const edgeMs = 15_000;
 const floorMs = 90_000;
-/** The lowest KV allows. With the layers above it keeps every data centre within 80 s. */
+/** The minimum that KV allows. With the layers above, every data centre is at most 80 s behind. */
 const kvCacheTtlSeconds = 30;
 const memoryBytes = 16 * 1024 * 1024;
 const shownEntries = 20_000;
@@ -41,13 +41,14 @@ interface HeadsOptions {
   tenant: (name: string) => Pick<RegistryTenant, "head">;
   now: () => number;
   usage: Usage;
-  /** Something was written through this isolate. */
+  /** Called on every write made through this isolate. */
   onWrite?: () => void;
 }
 
 /**
- * Heads by memory, Cache API, KV and at last the object, each trusted for as long as the freshness contract allows.
- * What this data centre has shown never goes back: a head below the floor is discarded and the object asked.
+ * Reads heads from memory, the Cache API, KV and finally the tenant's object. Each layer is trusted for as long as the
+ * freshness contract (docs/freshness.md) allows. A data centre never goes back to an older state than it has shown: a
+ * head below the floor is discarded and the object is asked.
  */
 export class Heads {
   readonly #options: HeadsOptions;
@@ -58,7 +59,10 @@ export class Heads {
     this.#options = options;
   }
 
-  /** The memory layer alone, without a promise. The same object for as long as nothing newer is known. */
+  /**
+   * The memory layer only, synchronously. Returns the same object until the entry is replaced, so callers can compare
+   * by identity.
+   */
   peek(ref: ServerRef, freshness: Freshness): Resolved | undefined {
     if (freshness.strong) return undefined;
     const entry = this.#memory.get(headKey(ref.tenant, ref.name));
@@ -78,19 +82,20 @@ export class Heads {
     return this.#fromObject(ref);
   }
 
-  /** A write left this head behind: it is the least that this data centre shows from now on. */
+  /** Call after a write with the head that it produced: this data centre shows no older head from then on. */
   async confirm(head: Head): Promise<void> {
     this.#options.onWrite?.();
     await this.#raiseFloor(head);
   }
 
-  /** Makes a head that the object just confirmed the least this data centre shows. */
+  /** Stores a head that the object just confirmed, as the floor of this data centre. */
   async #raiseFloor(head: Head): Promise<void> {
     const key = headKey(head.tenant, head.name);
     const now = this.#options.now();
     this.#remember(key, { head, asOf: head.asOf });
-    // Another isolate may have confirmed something newer: look first. Two that look at the same instant can still
-    // leave the older entry; the loser is corrected by its own floor check on the next read, at worst 15 s later.
+    // Another isolate may have stored a newer head, so read the entry first. Two isolates that read at the same instant
+    // can still leave the older head; the isolate with the newer one rejects it by its own floor on the next read, at
+    // worst 15 s later.
     const entry = await this.#edgeEntry(key);
     const newest = this.#highestShown.get(key);
     if (entry !== undefined && !isAtLeastAsNew(head, entry.head)) return;
@@ -110,9 +115,9 @@ export class Heads {
     const stored = await kv
       .get<Head>(key, { type: "json", cacheTtl: kvCacheTtlSeconds })
       .catch((cause) => logStorageError("KV read", cause));
-    // KV takes its time, and a write may have been confirmed meanwhile: judge by what is known now.
+    // A write may have been confirmed during the KV read, so compute the floor again.
     const later = this.#floor(key, await this.#edgeEntry(key));
-    // A miss in KV is never an answer: the object may know better.
+    // A miss in KV does not mean that the server does not exist: only the object can tell.
     const head = stored == null ? undefined : ifAboveFloor(stored, later, minGeneration);
     if (head === undefined) return undefined;
     const renewed = later && { ...later, until: now() + floorMs };
@@ -136,7 +141,7 @@ export class Heads {
     return { head, asOf: head.asOf, source };
   }
 
-  /** Keeps the newest: an older answer that was under way when a write finished must not replace it. */
+  /** Keeps the newest state: an older read that was in flight when a write finished must not replace it. */
   #remember(key: string, resolved: Omit<Resolved, "source">): void {
     const shown = this.#highestShown.get(key);
     const mark = { generation: resolved.head?.generation ?? 0, asOf: resolved.asOf };
@@ -169,7 +174,7 @@ export class Heads {
   }
 }
 
-/** Roughly what a head takes: most are small, and a few carry long lists. */
+/** Estimated bytes of a head: most are small, a few have long lists. */
 function sizeOf(head: Head | undefined): number {
   return 512 + 96 * (head?.disabled.length ?? 0) + 384 * (head?.flags.length ?? 0);
 }
@@ -178,7 +183,10 @@ function stamp(head: Head): { generation: number; asOf: number } {
   return { generation: head.generation, asOf: head.asOf };
 }
 
-/** The head if it may be shown, confirmed as late as the floor says the same state was. */
+/**
+ * The head, or undefined if it is below the floor or `minGeneration`. If head and floor have the same generation they
+ * are the same state, so the later `asOf` of the two applies.
+ */
 function ifAboveFloor(head: Head, floor: Floor | undefined, minGeneration: number): Head | undefined {
   if (floor !== undefined && head.generation < floor.generation) return undefined;
   const asOf = floor?.generation === head.generation ? Math.max(head.asOf, floor.asOf) : head.asOf;

@@ -4,17 +4,17 @@ import type { Head } from "../contract.ts";
 import type { View } from "../views/view.ts";
 import type { Bodies } from "./bodies.ts";
 
-/** Bytes of rendered views an isolate keeps. */
+/** Bytes of rendered views cached per isolate. */
 const memoryBytes = 32 * 1024 * 1024;
 const encoder = new TextEncoder();
 
-/** A view's bytes and how far they were; without bytes, the server has no such view. */
+/** A rendered view and the layer its body came from. No bytes: the server has no such view. */
 export interface Rendered {
   bytes?: Uint8Array;
   source: AnswerSource;
 }
 
-/** Views as bytes ready to send, kept in memory: a hot read renders nothing and parses nothing. */
+/** Caches rendered views in memory, ready to send: a hot read neither renders nor parses. */
 export class RenderedViews {
   readonly #bodies: Bodies;
   readonly #operations: Usage;
@@ -35,7 +35,7 @@ export class RenderedViews {
     return bytes;
   }
 
-  /** Undefined when the body the head points at is retained no longer: the head is out of date. */
+  /** undefined if the body of the head's digest is no longer retained: the head is outdated. */
   async render(head: Head, view: View): Promise<Rendered | undefined> {
     const known = this.peek(head, view);
     if (known !== undefined) return { bytes: known, source: "memory" };
@@ -49,7 +49,7 @@ export class RenderedViews {
   }
 }
 
-/** `lastSynced` moves under an unchanged ETag, so it is part of this key and not of that tag. */
+/** `lastSynced` changes without changing the ETag, so it must be part of this key. */
 function keyOf(head: Head, view: View): string {
   return `${head.tenant}/${head.name} ${head.digest} ${head.overlay} ${head.lastSynced} ${view.version}`;
 }

@@ -1,7 +1,7 @@
 import { isObject } from "../../kernel/json.ts";
 /**
- * Paths into a posted config as generators declare them: `generation.patterns[0].template`, and `elements[].example`
- * for any element of a list.
+ * The values at a path in a posted config. Generators declare paths such as `generation.patterns[0].template`, or
+ * `elements[].example` for any element of a list.
  */
 export function valuesAt(config: unknown, path: string): unknown[] {
   let found: unknown[] = [config];
@@ -12,14 +12,14 @@ export function valuesAt(config: unknown, path: string): unknown[] {
   return found;
 }
 
-/** Present means there is something to work with: not null, not an empty string or list. */
+/** True if the path has a usable value: not null, not an empty string, not an empty list. */
 export function isPresent(config: unknown, path: string): boolean {
   return valuesAt(config, path).some(
     (value) => value !== null && value !== undefined && value !== "" && !(Array.isArray(value) && value.length === 0),
   );
 }
 
-/** Of a list, for `[]`: a caller chooses the config and a publisher the paths, so both have a bound. */
+/** Elements of a list that `[]` visits. Bounded, because the caller chooses the config and the publisher the paths. */
 const maxElements = 1_000;
 
 type Step = { key: string } | { index: number } | "any";

@@ -7,18 +7,21 @@ export interface Preflight {
   ready: boolean;
   missing_fields: string[];
   missing_credentials: string[];
-  /** What the generator's host must have installed; the registry cannot see whether it does. */
+  /** Packages that the generator's host must have installed; the registry cannot check them. */
   dependencies: string[];
-  /** How long to wait before giving up; null where nothing upstream is called. */
+  /** Advised timeout; null if the generator calls nothing upstream. */
   timeout_ms: number | null;
   concurrency: { safe: boolean; advice: string };
   reasons: string[];
 }
 
-/** Where a generator says nothing of its latency. */
+/** Used if a generator declares no p95 latency. */
 const assumedP95Ms = 5_000;
 
-/** Whether a generator could run on a config with the credentials the caller names, and how to run it. */
+/**
+ * Checks whether a generator can run on a config with the credentials the caller names, and advises on timeout and
+ * concurrency.
+ */
 export function preflight(generator: Generator, { config, credentials }: PreflightRequest): Preflight {
   const { type, requirements, upstreamDependencies: upstream } = generator;
   const held = new Set(credentials);

@@ -6,14 +6,14 @@ import type { PreflightRequest } from "../views/schema.ts";
 import { type Preflight, preflight } from "./preflight.ts";
 import { type Selection, selectGenerator } from "./select.ts";
 
-/** Which of a server's generators a config is for. */
+/** Selects one of a server's generators for a config. */
 export function selectFrom({ manifest, head }: PublishedManifest, config: unknown): Result<Selection, Failure> {
   const generators = generatorsOf(manifest, head);
   if (generators.length === 0) return err(failure("resource_not_found", "The server has no generators"));
   return ok(selectGenerator(config, generators, strategyOf(manifest).fallback));
 }
 
-/** Whether one of a server's generators could run. */
+/** Preflight check of one of a server's generators. */
 export function preflightOf(
   { manifest, head }: PublishedManifest,
   type: string,

@@ -8,12 +8,12 @@ import type { Writer } from "../contract.ts";
 import type { RegistryDeps } from "../deps.ts";
 import { type Published, publishDocument } from "../publish.ts";
 
-/** Others may publish meanwhile; each try starts from what is there then. */
+/** Others may publish at the same time; each try starts from the current manifest. */
 const tries = 5;
 
 /**
- * Adds a generator to what a server has published, as a plugin. A type that is taken is refused unless it is meant to
- * be replaced. Nothing that was published in between is lost: the write names the manifest it started from.
+ * Adds a generator to a server's manifest as a plugin. A type that exists is refused unless `override` is set. A
+ * concurrent publish is not lost: the write has the manifest it started from as its precondition.
  */
 export async function registerGenerator(
   services: RegistryDeps,

@@ -14,7 +14,7 @@ import { registerGenerator } from "./register.ts";
 
 const path = "/api/mcp/capabilities/:tenant/:name/generators";
 
-/** Choosing a generator for a config, checking that it could run, and registering one as a plugin. */
+/** Select a generator for a config, check whether it can run, and register one as a plugin. */
 export function generatorsRoutes(app: App, services: RegistryDeps): void {
   const { bounds } = services.config;
   const limits = { bytes: bounds.configBytes, depth: bounds.depth };
@@ -52,7 +52,7 @@ export function generatorsRoutes(app: App, services: RegistryDeps): void {
   });
 }
 
-/** Any object is a config; what it lacks is for the rules to say. */
+/** Accepts any object as a config; the selection rules decide what it lacks. */
 async function readConfigBody(c: RequestContext, limits: { bytes: number; depth: number }): Promise<unknown> {
   const { value, issues } = await readDocument(c, limits);
   const [damage] = issues;

@@ -3,7 +3,7 @@ import { isPresent, valuesAt } from "./config-path.ts";
 
 export type Confidence = "high" | "medium" | "low";
 
-/** The four steps, in order of priority. */
+/** The four selection rules, in order of priority. */
 export type SelectionRule = "explicit-type" | "template-syntax" | "structure" | "fallback";
 
 export interface Match {
@@ -14,7 +14,7 @@ export interface Match {
 }
 
 export interface Selection extends Match {
-  /** What else matched, best first. */
+  /** The other matches, best first. */
   candidates: Match[];
 }
 
@@ -22,8 +22,8 @@ const order: Record<SelectionRule, number> = { "explicit-type": 0, "template-syn
 const strength: Record<Confidence, number> = { high: 0, medium: 1, low: 2 };
 
 /**
- * Which generator a config is for: the type it names, else the syntax of its template, else its structure, else the
- * fallback. Everything that matched is returned, so that a caller sees how close it was.
+ * Selects a generator for a config: by the type it names, else by the syntax of its template, else by its structure,
+ * else the fallback. All matches are returned, so that a caller sees how close the decision was.
  */
 export function selectGenerator(config: unknown, generators: readonly Generator[], fallback: string): Selection {
   const sorted = [...generators].sort((a, b) => (a.type < b.type ? -1 : 1));
@@ -64,7 +64,7 @@ function templateSyntax(config: unknown, generators: readonly Generator[]): Matc
 
 type SyntaxRule = (template: string) => string | undefined;
 
-/** `{%` makes it jinja2, whatever else is there; `{{` alone is a plain fill-in. */
+/** `{%` means jinja2, whatever else the template has; `{{` without `{%` means template_fill. */
 const syntaxRules = new Map<string, SyntaxRule>([
   ["jinja2", (template) => (template.includes("{%") ? "the template has {% blocks" : undefined)],
   [
@@ -73,7 +73,7 @@ const syntaxRules = new Map<string, SyntaxRule>([
   ],
 ]);
 
-/** Other generators say which patterns they know, and which rule them out. */
+/** Other generators declare the patterns they require and the patterns that exclude them. */
 function declaredSyntax(indicators: Generator["indicators"]): SyntaxRule | undefined {
   const patterns = strings(indicators, "templatePatterns", "template_patterns");
   if (patterns.length === 0) return undefined;
@@ -97,7 +97,7 @@ function structureReason(config: unknown, type: string, indicators: Generator["i
   if (type === "demonstration" && isPresent(config, "elements[].example_output"))
     return "an element has example_output";
   const fields = strings(indicators, "configField", "config_field", "configFields", "config_fields");
-  // Where the type is named or a template is expected, the steps before this one have spoken.
+  // The type field and template fields are covered by the earlier rules.
   const structural = fields.filter((field) => field !== "generation.patterns[0].type" && !field.endsWith(".template"));
   if (structural.length > 0 && structural.every((field) => isPresent(config, field))) {
     const values = strings(indicators, "configValues", "config_values");
@@ -122,7 +122,7 @@ function structureReason(config: unknown, type: string, indicators: Generator["i
   return undefined;
 }
 
-/** A plain value as indicators write it; anything else matches none. */
+/** A scalar as indicators spell it; any other value matches none. */
 function wordOf(value: unknown): string {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 }
@@ -132,7 +132,7 @@ function confidenceOf(indicators: Generator["indicators"], fallback: Confidence)
   return declared === "high" || declared === "medium" || declared === "low" ? declared : fallback;
 }
 
-/** Indicators come in both spellings, as one string or a list. */
+/** Indicators are spelled in camelCase or snake_case, as one string or a list. */
 function strings(indicators: Generator["indicators"], ...keys: string[]): string[] {
   return keys.flatMap((key) => {
     const value = indicators?.[key];

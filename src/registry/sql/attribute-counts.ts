@@ -4,9 +4,13 @@ import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { ServerSummary } from "../contract.ts";
 import { findLive, type ServerRow } from "./servers.ts";
 
-/** What a server's summary says it is found by, kept right between publishes: only items that are switched on count. */
+/**
+ * Keeps the attribute counts in a server's summary correct between publishes. Only items that are switched on count.
+ */
 
-/** Once items were switched on or off. Reads no more than those, unless the summary could not hold every value. */
+/**
+ * Call after items were switched on or off. Reads only those items, unless the summary had to leave out some values.
+ */
 export function updateAttributeCounts(sql: SqlStorage, server: string, switched: readonly NewChange[]): void {
   const row = findLive(sql, server);
   if (row === undefined) return;
@@ -31,7 +35,7 @@ function countCurrent(sql: SqlStorage, server: string): AttributeCounts {
   return countAttributes(attributesOfEach(items));
 }
 
-/** One at a time: a server's items may be far larger together than what is counted of them. */
+/** One row at a time: a server's items can be far larger than their counts. */
 function* attributesOfEach(items: Iterable<{ declared: string }>) {
   for (const { declared } of items) yield attributesOf(JSON.parse(declared));
 }

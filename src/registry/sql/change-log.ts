@@ -4,7 +4,7 @@ import type { Classification, Reason } from "../../manifest/classify/classify.ts
 import { type ChangeCounts, countChanges, type NewChange } from "../../manifest/diff.ts";
 import { type ChainedChange, type Change, chained, genesisOf, type LogHead } from "../change-chain.ts";
 
-/** The tenant's counter: every accepted change adds one. */
+/** The tenant's generation: every accepted change adds one. */
 export function generationOf(sql: SqlStorage): number {
   return Number(sql.exec("SELECT value FROM meta WHERE key = 'generation'").one().value);
 }
@@ -13,7 +13,7 @@ export function tenantOf(sql: SqlStorage): string {
   return String(sql.exec("SELECT value FROM meta WHERE key = 'tenant'").one().value);
 }
 
-/** Adds one to the generation and logs what changed under it. Called inside the transaction that makes the change. */
+/** Adds one to the generation and appends the changes to the log. Call inside the transaction that makes the change. */
 export function recordChanges(
   sql: SqlStorage,
   server: string,
@@ -24,14 +24,14 @@ export function recordChanges(
   const generation = generationOf(sql) + 1;
   sql.exec("UPDATE meta SET value = ? WHERE key = 'generation'", generation);
   appendChanges(sql, server, at, changes, generation);
-  // One range delete every so often keeps the log bounded without a scan on each write.
+  // Pruning on every 100th generation bounds the log without a scan on each write.
   if (generation % 100 === 0) {
     sql.exec("DELETE FROM change WHERE sequence <= (SELECT max(sequence) FROM change) - ?", keep);
   }
   return { generation, counts: countChanges(changes) };
 }
 
-/** Logs more under the generation of the same write: one write is one generation, and readers rely on it. */
+/** Appends more changes under the generation of the same write. Readers rely on one generation per write. */
 export function appendChanges(
   sql: SqlStorage,
   server: string,
@@ -53,7 +53,7 @@ export function appendChanges(
       to_digest: change.to ?? null,
       reasons: JSON.stringify(change.reasons.slice(0, keptReasons)),
     };
-    // Hashed as the row will be read, so that what is shown is what was hashed.
+    // Hash the row in the form in which readers get it.
     const entry = chained(withoutUndefined(changeOf(row)), last.hash);
     insert(sql, "change", { ...row, previous: entry.previous, hash: entry.hash });
     last = entry;
@@ -86,7 +86,7 @@ export function changesSince(sql: SqlStorage, since: number, limit: number): Cha
   return rows.toArray().map((row) => ({ ...changeOf(row), previous: row.previous, hash: row.hash }));
 }
 
-/** Where the log ends. Pruning never takes the newest entry, so there is one as soon as there was one. */
+/** The newest entry. Pruning always keeps it, so a log that ever had entries has one. */
 export function logHead(sql: SqlStorage): LogHead {
   const newest = sql.exec<Pick<ChainedRow, "sequence" | "hash">>(
     "SELECT sequence, hash FROM change ORDER BY sequence DESC LIMIT 1",

@@ -40,7 +40,7 @@ export function insertCapability(
   item: PreparedCapability,
   at: string,
 ): void {
-  // A version that was here before comes back by reopening its row.
+  // A version that the server had before becomes current again by reopening its row.
   const { kind, digest, key, id, tokens } = item;
   insert(
     sql,
@@ -56,7 +56,7 @@ export function insertCapability(
   );
 }
 
-/** Token counts of what a server has now, by digest. */
+/** Token counts of a server's current items, by digest. */
 export function currentTokens(sql: SqlStorage, server: string): Map<string, number> {
   const rows = sql.exec<{ digest: string; tokens: number }>(
     "SELECT digest, tokens FROM capability INDEXED BY capability_current WHERE server = ? AND last_revision IS NULL",
@@ -65,7 +65,7 @@ export function currentTokens(sql: SqlStorage, server: string): Map<string, numb
   return new Map(rows.toArray().map(({ digest, tokens }) => [digest, tokens]));
 }
 
-/** The current item of the tenant with an id. */
+/** The tenant's current item with this id. */
 export function findCapability(
   sql: SqlStorage,
   id: string,
@@ -99,7 +99,7 @@ interface CapabilityRow extends Record<string, SqlStorageValue> {
   created_at: string | null;
 }
 
-/** Ids that other servers of the tenant hold already. */
+/** Ids that other servers of the tenant already use. */
 export function idCollisions(sql: SqlStorage, server: string, added: readonly PreparedCapability[]): IdCollision[] {
   const wanted = new Map(added.map((item) => [item.id, item]));
   return currentElsewhere(sql, server, [...wanted.keys()]).flatMap((other) => {
@@ -110,8 +110,8 @@ export function idCollisions(sql: SqlStorage, server: string, added: readonly Pr
 }
 
 /**
- * Flags that depend on the tenant's other servers: the same name elsewhere, or text that names another's tool. They do
- * not say which server: a reader of this one may not be allowed to know of that one.
+ * Flags that depend on the tenant's other servers: a tool of the same name, or text that mentions another server's
+ * tool. The other server is not named: a reader of this server may not be allowed to know of it.
  */
 export function neighbourFlags(
   sql: SqlStorage,
@@ -148,11 +148,11 @@ interface CurrentItem extends Record<string, SqlStorageValue> {
   id: string;
 }
 
-/** Keep the list that is bound below what one value may hold; made ids hold a whole URI, escaped. */
+/** Keep the bound JSON list below the size limit of one SQL value; a derived id can contain a whole escaped URI. */
 const lookupBatchSize = 500;
 const lookUpCharacters = 250_000;
 
-/** Current items of the tenant's other servers with one of these ids: a few statements, however many there are. */
+/** Current items of the tenant's other servers with one of these ids, in few statements for any number of ids. */
 function currentElsewhere(sql: SqlStorage, server: string, ids: string[]): CurrentItem[] {
   return batches(ids).flatMap((some) =>
     sql
@@ -166,7 +166,7 @@ function currentElsewhere(sql: SqlStorage, server: string, ids: string[]): Curre
   );
 }
 
-/** Which of these names are tools of another server: the first that is found is enough, however many have it. */
+/** The names that are tools of another server. EXISTS stops at the first match, however many servers have the tool. */
 function toolsElsewhere(sql: SqlStorage, server: string, names: string[]): Set<string> {
   const found = batches(names).flatMap((some) =>
     sql

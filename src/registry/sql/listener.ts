@@ -1,23 +1,23 @@
 import type { ItemRef } from "../../manifest/diff.ts";
 
 /**
- * What other features do in the transaction that changes a server. Called in the order registered, at the same points
- * of a write as long as one feature's rows do not depend on another's.
+ * Callbacks of other features, run in the transaction that changes a server, in the order registered. All are called at
+ * the same points of a write, so no feature's rows may depend on another's.
  */
 export interface ServerListener {
-  /** Items appeared, changed, went or were switched; the server's row says already what it will say. */
+  /** Items were added, changed, removed or switched. The server's row is already updated. */
   itemsChanged?(server: string, items: readonly ItemRef[]): void;
-  /** The title that readers see is another one. Instead of `itemsChanged`, never beside it: it concerns all items. */
+  /** The visible title changed. Called instead of `itemsChanged`, never in addition, because it affects all items. */
   titleChanged?(server: string): void;
   becamePublic?(server: string, at: string, generation: number): void;
   becamePrivate?(server: string): void;
-  /** All its items are gone, for good or until it is published again. Versions and hooks are not touched by this. */
+  /** All items were removed, for good or until the next publish. Does not concern versions and hooks. */
   cleared?(server: string): void;
-  /** Readers do not see it any more: its owner deleted it, or its publisher withdrew it. */
+  /** Readers no longer see the server: its owner deleted it, or its publisher withdrew it. */
   removed?(server: string, how: "deleted" | "withdrawn", at: string, generation: number): void;
 }
 
-/** One that tells all, in order. */
+/** One listener that calls all the others in order. */
 export function notifyAll(listeners: readonly ServerListener[]): Required<ServerListener> {
   return {
     itemsChanged: (...args) => listeners.forEach((each) => void each.itemsChanged?.(...args)),
@@ -29,13 +29,13 @@ export function notifyAll(listeners: readonly ServerListener[]): Required<Server
   };
 }
 
-/** How much of the past is kept. */
+/** How many revisions and changes are retained. */
 export interface Retention {
   revisions: number;
   changes: number;
 }
 
-/** What every write to a server works with. */
+/** Passed to every write to a server. */
 export interface WriteContext {
   sql: SqlStorage;
   keep: Retention;

@@ -1,11 +1,11 @@
 /**
- * What a committed write still owes the rest of the system. Rows are written in the transaction that makes them due,
- * done at once afterwards, and finished by an alarm when the process died in between. Every task writes the state of
- * the moment it runs, so doing one twice does no harm and several of one subject become one.
+ * Work left after a committed write. Rows are inserted in the transaction of the write, processed right after it, and
+ * retried by an alarm if the process died in between. Every task writes the state at the time it runs, so a task may
+ * run twice, and several tasks with the same subject collapse into one.
  */
 export type Task = "body" | "drop-body" | "head" | "settle" | "directory" | "watcher" | "refresh";
 
-/** Puts a task down, inside the transaction that makes it due. Due at once unless told otherwise. */
+/** Call inside the transaction that makes the task necessary. Due at once by default. */
 export function enqueueTask(sql: SqlStorage, task: Task, subject: string, dueAt = 0): void {
   sql.exec(
     `INSERT INTO outbox (task, subject, version, due_at) VALUES (?1, ?2, 1, ?3)

@@ -19,14 +19,14 @@ import { bumpOverlay, findRow, isRetitled, moveServer, type ServerRow, tagOf } f
 import { sourceRows } from "./source-rows.ts";
 import { applySwitches, switchedOff, switchedOffTooMuch } from "./switches.ts";
 
-/** What a publish changes. */
+/** The changes that a publish makes. */
 export interface Difference {
   added: PreparedCapability[];
   gone: { kind: CapabilityKind; key: string; digest: string; id: string }[];
   changes: NewChange[];
 }
 
-/** What the new manifest adds and drops against the last layout, with each change classified. */
+/** Items that the new manifest adds and removes relative to the last layout, with classified changes. */
 export function difference(
   sql: SqlStorage,
   server: string,
@@ -42,7 +42,7 @@ export function difference(
 
   const firstSeen = new Map(gone.map((item) => [itemKey(item), item.created_at]));
   for (const item of added) {
-    // Kept from first sight, whatever the publisher says later.
+    // The creation time stays that of the first version, whatever the publisher says later.
     const createdAt = firstSeen.get(itemKey(item));
     if (typeof createdAt === "string") item.createdAt = createdAt;
   }
@@ -54,8 +54,8 @@ export function difference(
 }
 
 /**
- * A change that no version announces, which is how a reviewed server turns into another one: any at all under a version
- * that stayed, and without a version one that does more than reword an item that was there before.
+ * Detects a change that no new version announces, which is how a reviewed server could turn into another one. With an
+ * unchanged version, any change counts; without a version, any change of an existing item that is more than cosmetic.
  */
 export function unannouncedChange(
   before: Record<string, unknown>,
@@ -68,14 +68,14 @@ export function unannouncedChange(
   return changed && `${changed.kind} ${changed.key} changed, and the manifest has no version to say so`;
 }
 
-/** Of a server's flags, so that a head and an answer stay small whatever is published. */
+/** Flags stored per server, to bound the size of heads and responses. */
 const keptFlags = 500;
 
 const none: ChangeCounts = { breaking: 0, additive: 0, cosmetic: 0, removed: 0 };
 
 /**
- * Moves a server to a new manifest: one transaction, called inside it. Reads and writes as much as changed, not as
- * much as there is: the layout of the last revision says what stayed.
+ * Moves a server to a new manifest. Call inside a transaction. Reads and writes only the rows that changed: the layout
+ * of the last revision shows which items stayed.
  */
 export function publish(write: WriteContext, tenant: string, request: PublishRequest): Result<PublishOutcome, Failure> {
   const { sql } = write;
@@ -89,7 +89,8 @@ export function publish(write: WriteContext, tenant: string, request: PublishReq
   if (crowded !== undefined) return err(crowded);
   if (live?.digest === manifest.digest) return ok(recordUnchanged(write, live, request));
 
-  // A server that was registered anew has no past, whatever revisions there were under its name.
+  // A server that is not live, or has published nothing since it was registered, has no previous revision, even if
+  // older ones exist under its name.
   const previous = live?.digest ? revisionAt(sql, name, live.revision) : undefined;
   const found = difference(sql, name, previous?.layout ?? [], manifest.capabilities);
   const isFirst = request.fillsIn === true && previous?.layout.length === 0;
@@ -109,7 +110,7 @@ export function publish(write: WriteContext, tenant: string, request: PublishReq
   return ok(applyManifest(write, tenant, { row, live, found, flags }, request));
 }
 
-/** The manifest is the one that is there: only switches and the time of the last look can move. */
+/** The manifest is unchanged: only switches and `lastSynced` can change. */
 function recordUnchanged(
   { sql, keep, listener }: WriteContext,
   live: ServerRow,
@@ -128,7 +129,7 @@ function recordUnchanged(
   return { outcome: "changed", generation, changes: counts, flags: [], narrowed: counts.breaking > 0 };
 }
 
-/** A header alone, or a new order of the same items, is still a change that the log must show. */
+/** A changed header alone, or a new order of the same items, must also appear in the log. */
 function logHeader(
   { changes }: Difference,
   before: Record<string, unknown> | undefined,
@@ -148,7 +149,7 @@ interface Move {
   row: ServerRow | undefined;
   live: ServerRow | undefined;
   found: Difference;
-  /** About the server; those of its items are added. */
+  /** Flags of the server; the flags of its items are added later. */
   flags: CapabilityFlag[];
 }
 
@@ -190,7 +191,7 @@ function applyManifest(
   if (live !== undefined && isRetitled(sql, live)) listener.titleChanged(name);
   else listener.itemsChanged(name, slotsOf([...found.gone, ...found.added, ...switched]));
   pruneRevisions(sql, name, number - keep.revisions);
-  // Its sources were not read while it was withdrawn.
+  // Sources are not read while a server is withdrawn.
   if (row?.withdrawn === 1 && sourceRows(sql, name).length > 0) enqueueTask(sql, "refresh", name);
   const own = found.added.flatMap(({ id, flags: about }) => about.map((flag) => ({ ...flag, capability: id })));
   return {
@@ -203,14 +204,14 @@ function applyManifest(
 }
 
 /**
- * `enabled: false` in a manifest switches an item off. `true` does nothing: every answer says it, so an old answer sent
- * back would otherwise undo what an operator switched off since.
+ * `enabled: false` in a manifest switches an item off. `true` is ignored: every response contains it, so republishing
+ * an old response would undo what an operator has switched off since.
  */
 function switchesOf({ capabilities }: Pick<PreparedManifest, "capabilities">): Switch[] {
   return capabilities.flatMap(({ kind, key, enabled }) => (enabled === false ? [{ kind, key, enabled }] : []));
 }
 
-/** Flags of earlier publishes about items that are still there as they were. */
+/** Flags of earlier publishes about items that have not changed. */
 function carriedOverFlags(row: ServerRow | undefined, { added, gone }: Difference): CapabilityFlag[] {
   if (row === undefined) return [];
   const touched = new Set([...added, ...gone].map(({ id }) => id));

@@ -5,7 +5,7 @@ import type { StoredManifest } from "../../manifest/stored.ts";
 import type { Revision } from "../contract.ts";
 import { cancelTask, enqueueTask } from "./outbox-table.ts";
 
-/** Digests of a revision's items, in the publisher's order. */
+/** Kinds and digests of a revision's items, in the publisher's order. */
 export type Layout = [kind: CapabilityKind, digest: string][];
 
 interface NewRevision {
@@ -33,7 +33,7 @@ export function insertRevision(sql: SqlStorage, revision: NewRevision): void {
   enqueueBody(sql, server, digest);
 }
 
-/** What a revision was made of. */
+/** Header and layout of a revision. */
 export function revisionAt(
   sql: SqlStorage,
   server: string,
@@ -49,7 +49,7 @@ export function revisionAt(
   return found && { header: JSON.parse(found.header), layout: JSON.parse(found.layout) };
 }
 
-/** A revision's own fields, without looking at what it was made of. */
+/** Header of a revision, without parsing its layout. */
 export function headerAt(sql: SqlStorage, server: string, number: number): Record<string, unknown> {
   const found = sql.exec<{ header: string }>(
     "SELECT header FROM revision WHERE server = ? AND number = ?",
@@ -71,7 +71,7 @@ interface RevisionRow extends Record<string, SqlStorageValue> {
 
 const columns = "number, digest, generation, published_at, published_by, changes";
 
-/** History of a server, newest first, before a revision number. */
+/** Revisions of a server below a revision number, newest first. */
 export function listRevisions(sql: SqlStorage, server: string, before: number, limit: number): Revision[] {
   return sql
     .exec<RevisionRow>(
@@ -84,7 +84,7 @@ export function listRevisions(sql: SqlStorage, server: string, before: number, l
     .map(revisionOf);
 }
 
-/** The newest revision of a server with a digest: a digest of another server is not found here. */
+/** The newest revision of the server with this digest; revisions of other servers are not searched. */
 export function findRevision(sql: SqlStorage, server: string, digest: string): Revision | undefined {
   return sql
     .exec<RevisionRow>(
@@ -120,7 +120,7 @@ interface ItemRow extends Record<string, SqlStorageValue> {
 
 const itemColumns = "kind, digest, key, id, declared, tokens, flags, created_at";
 
-/** The stored manifest of a server under a digest as JSON text, rebuilt from rows. */
+/** The stored manifest of a server with this digest as JSON text, rebuilt from rows. */
 export function bodyText(sql: SqlStorage, server: string, digest: string): string | undefined {
   const revision = sql
     .exec<{ number: number; header: string; layout: string }>(
@@ -132,7 +132,7 @@ export function bodyText(sql: SqlStorage, server: string, digest: string): strin
   if (revision === undefined) return undefined;
   const rows = new Map<string, ItemRow>();
   const candidates = sql.exec<ItemRow>(
-    // In two halves, each by an index of its own: what is older than the revision is not even looked at.
+    // Two halves, each with its own index: rows that ended before the revision are not scanned.
     `SELECT ${itemColumns} FROM capability INDEXED BY capability_current
      WHERE server = ?1 AND last_revision IS NULL AND first_revision <= ?2
      UNION ALL SELECT ${itemColumns} FROM capability INDEXED BY capability_past
@@ -149,7 +149,7 @@ export function bodyText(sql: SqlStorage, server: string, digest: string): strin
   return `{"digest":${JSON.stringify(digest)},"header":${revision.header},"capabilities":[${items.join(",")}]}`;
 }
 
-/** What a server has published now. */
+/** The current manifest of a server. */
 export function storedManifest(sql: SqlStorage, server: string): StoredManifest | undefined {
   const digest = sql
     .exec<{ digest: string | null }>("SELECT digest FROM server WHERE name = ?", server)
@@ -158,14 +158,14 @@ export function storedManifest(sql: SqlStorage, server: string): StoredManifest 
   return text === undefined ? undefined : (JSON.parse(text) as StoredManifest);
 }
 
-/** Spliced, not re-serialised: flags and what is declared are JSON already. */
+/** Concatenated, not re-serialised: `flags` and `declared` are already JSON. */
 function itemText({ kind, key, id, digest, tokens, flags, created_at: createdAt, declared }: ItemRow): string {
   const known = JSON.stringify({ kind, key, id, digest, tokens }).slice(0, -1);
   const created = createdAt === null ? "" : `,"createdAt":${JSON.stringify(createdAt)}`;
   return `${known},"flags":${flags}${created},"declared":${declared}}`;
 }
 
-/** Drops revisions up to a number and the item versions only they refer to. */
+/** Deletes revisions up to a number, and the item versions that only they refer to. */
 export function pruneRevisions(sql: SqlStorage, server: string, upTo: number): void {
   if (upTo < 1) return;
   const digests = sql
@@ -176,7 +176,7 @@ export function pruneRevisions(sql: SqlStorage, server: string, upTo: number): v
   for (const { digest } of digests) dropBodyIfOrphan(sql, server, digest);
 }
 
-/** Queues the body of a new revision, unless an earlier revision put it into KV already. */
+/** Enqueues writing the body of a new revision to KV, unless an earlier revision has the same digest. */
 function enqueueBody(sql: SqlStorage, server: string, digest: string): void {
   const times = sql
     .exec("SELECT count(*) AS times FROM revision WHERE digest = ? AND server = ?", digest, server)
@@ -186,14 +186,14 @@ function enqueueBody(sql: SqlStorage, server: string, digest: string): void {
   enqueueTask(sql, "body", bodySubject(server, digest));
 }
 
-/** Queues a body for deletion once no retained revision refers to it. */
+/** Enqueues deleting a body from KV if no retained revision refers to it. */
 export function dropBodyIfOrphan(sql: SqlStorage, server: string, digest: string): void {
   if (findRevision(sql, server, digest) !== undefined) return;
   cancelTask(sql, "body", bodySubject(server, digest));
   enqueueTask(sql, "drop-body", bodySubject(server, digest));
 }
 
-/** What the outbox calls a body: neither part can hold a space. */
+/** Subject of a body's outbox task. Neither part can contain a space. */
 function bodySubject(server: string, digest: string): string {
   return `${server} ${digest}`;
 }

@@ -9,7 +9,7 @@ export interface ServerRow extends Record<string, SqlStorageValue> {
   name: string;
   config: string;
   visibility: string;
-  /** The generation at which it became public; null while it is not. */
+  /** The generation at which the server became public; null while it is private. */
   public_since: number | null;
   digest: string | null;
   revision: number;
@@ -21,11 +21,11 @@ export interface ServerRow extends Record<string, SqlStorageValue> {
   created_at: string;
   updated_at: string;
   deleted_at: string | null;
-  /** 1: it is gone because its publisher said so, and keeps its settings. */
+  /** 1 if the publisher withdrew the server; it keeps its settings. */
   withdrawn: number;
 }
 
-/** The row of a server, tombstones included. */
+/** The row of a server; includes tombstones. */
 export function findRow(sql: SqlStorage, name: string): ServerRow | undefined {
   return sql.exec<ServerRow>("SELECT * FROM server WHERE name = ?", name).toArray()[0];
 }
@@ -65,7 +65,7 @@ export function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: nu
   };
 }
 
-/** The head of a server as of the tenant's present generation. */
+/** The head of a server at the tenant's current generation. */
 export function currentHead(sql: SqlStorage, name: string): Head | undefined {
   const row = findRow(sql, name);
   return row && headOf(sql, tenantOf(sql), row, generationOf(sql));
@@ -81,7 +81,7 @@ export function entryOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: n
   };
 }
 
-/** The config's own word wins over the manifest's. */
+/** The title in the config wins over the title in the manifest. */
 export function shownTitle({ config, summary }: Pick<ServerRow, "config" | "summary">): string | undefined {
   return (JSON.parse(config) as ServerConfig).title ?? (JSON.parse(summary) as ServerSummary).title;
 }
@@ -107,12 +107,12 @@ interface ServerMove {
   summary: ServerSummary;
 }
 
-/** The summary of what is published, less what is switched off. */
+/** The summary of the published manifest without the switched-off items. */
 function shownSummary(sql: SqlStorage, row: ServerRow): ServerSummary {
   const summary = JSON.parse(row.summary) as ServerSummary;
   const hidden = sql
     .exec<{ kind: CapabilityKind; items: number; tokens: number }>(
-      // CROSS keeps the order: from the few that are off, not from all that the server has.
+      // CROSS JOIN fixes the order: start from the few disabled items, not from all items of the server.
       `SELECT c.kind, count(*) AS items, sum(c.tokens) AS tokens FROM disabled d
        CROSS JOIN capability c ON c.key = d.key AND c.kind = d.kind AND c.last_revision IS NULL AND c.server = d.server
        WHERE d.server = ? GROUP BY c.kind`,
@@ -129,7 +129,10 @@ function shownSummary(sql: SqlStorage, row: ServerRow): ServerSummary {
   return { ...summary, counts, tokens };
 }
 
-/** Points a server at a new revision; makes it where it is new, and anew where it had been deleted. */
+/**
+ * Points a server at a new revision. Creates the server if it is new or was deleted, and restores it if it was
+ * withdrawn.
+ */
 export function moveServer(sql: SqlStorage, move: ServerMove): void {
   sql.exec(
     `INSERT INTO server (name, config, visibility, digest, revision, generation, last_synced, flags, summary,
@@ -152,12 +155,12 @@ export function moveServer(sql: SqlStorage, move: ServerMove): void {
   );
 }
 
-/** What a precondition is compared with. */
+/** The values that a precondition is compared with. */
 export function tagOf({ digest, overlay }: ServerRow): Pick<Head, "digest" | "overlay"> {
   return digest === null ? { overlay } : { digest, overlay };
 }
 
-/** Whether a server shows another title than it did. */
+/** True if the visible title of the server has changed. */
 export function isRetitled(sql: SqlStorage, before: ServerRow): boolean {
   const after = findLive(sql, before.name);
   return after !== undefined && shownTitle(after) !== shownTitle(before);

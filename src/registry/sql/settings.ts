@@ -14,12 +14,12 @@ import { dropSources, syncSources } from "./source-rows.ts";
 import { applySwitches, switchedOffTooMuch } from "./switches.ts";
 import { findWithdrawn } from "./withdraw.ts";
 
-/** Writes to a server that leave its manifest alone. Each runs inside one transaction of the tenant's object. */
+/** Writes to a server that leave its manifest unchanged. Each runs inside one transaction of the tenant's object. */
 
 export function createServer(write: WriteContext, config: ServerConfig, at: string): Result<SettingsOutcome, Failure> {
   const { sql, keep, listener } = write;
   if (findLive(sql, config.name) !== undefined) return err(failure("ErrorMCPServerExists"));
-  // One that its publisher withdrew is not brought back by this: it is another server of the same name.
+  // Registering does not restore a withdrawn server: the new server only has the same name.
   purge(write, config.name);
   const change: NewChange = { kind: "server", key: config.name, classification: "additive", reasons: [] };
   const { generation } = recordChanges(sql, config.name, at, [change], keep.changes);
@@ -77,13 +77,13 @@ export function replaceConfig(
   return ok({ generation, changed: true, narrowed });
 }
 
-/** Shows a server to everyone as of a generation. Its visibility is set already. */
+/** Makes a server public as of a generation. Its visibility must already be set. */
 export function makePublic({ sql, listener }: WriteContext, name: string, at: string, generation: number): void {
   sql.exec("UPDATE server SET public_since = ? WHERE name = ?", generation, name);
   listener.becamePublic(name, at, generation);
 }
 
-/** Leaves a tombstone with its generation, so that an old head can never win over the deletion. */
+/** Leaves a tombstone with the generation of the deletion, so that an older head can never win over it. */
 export function deleteServer(
   write: WriteContext,
   name: string,
@@ -116,7 +116,7 @@ export function deleteServer(
   return ok({ generation, changed: true, narrowed: true });
 }
 
-/** All that a server had. */
+/** Deletes a server's revisions, items and switches. */
 function purge({ sql, listener }: WriteContext, name: string): void {
   const digests = sql.exec<{ digest: string }>("SELECT DISTINCT digest FROM revision WHERE server = ?", name).toArray();
   sql.exec("DELETE FROM revision WHERE server = ?", name);

@@ -3,7 +3,7 @@ import type { ProbeState, RememberedEra, SourceDetail, SourceStatus } from "../c
 import { type ServerConfig, type Source, sourceId } from "../schema.ts";
 import { cancelTask, enqueueTask } from "./outbox-table.ts";
 
-/** A source that the registry can read by itself; one that speaks stdio is read where it runs, and published. */
+/** A source that the registry can read itself. A stdio source is read on its own host and published from there. */
 export interface ReadableSource {
   id: string;
   url: string;
@@ -14,7 +14,7 @@ export interface ReadableSource {
 export interface SourceRow extends Record<string, SqlStorageValue> {
   server: string;
   id: string;
-  /** The source as configured: what was remembered of it is forgotten when that changes. */
+  /** The source as configured. If it changes, everything recorded about the source is discarded. */
   config: string;
   state: ProbeState;
   since: string;
@@ -32,8 +32,8 @@ export function httpSources(sources: readonly Source[] | undefined): ReadableSou
     const { secret, header = "Authorization" } = credential ?? { secret: "" };
     return [{ id: sourceId({ id }, index), url, type, credential: credential ? { secret, header } : undefined }];
   });
-  // A source without an id is named by its place. Publishing a server.json removes sources before it, and the name may
-  // then be the id of another source: the first counts.
+  // A source without an id is named by its position. Publishing a server.json can remove sources before it, so that the
+  // name equals another source's id: the first one wins.
   return readable.filter(({ id }, index) => readable.findIndex((other) => other.id === id) === index);
 }
 
@@ -41,7 +41,10 @@ export function sourceRows(sql: SqlStorage, server: string): SourceRow[] {
   return sql.exec<SourceRow>("SELECT * FROM source WHERE server = ? ORDER BY position", server).toArray();
 }
 
-/** Brings the rows in line with the settings. What is known of a source that did not change is kept. */
+/**
+ * Replaces a server's source rows by those of its config, and keeps the state of unchanged sources. Returns whether any
+ * row changed.
+ */
 export function syncSourceRows(
   sql: SqlStorage,
   server: string,
@@ -60,7 +63,7 @@ export function syncSourceRows(
   return true;
 }
 
-/** What one reading found, put down. */
+/** Result of reading one source. */
 export interface ProbeResult {
   id: string;
   state: ProbeState;
@@ -70,7 +73,7 @@ export interface ProbeResult {
   warnings: string[];
 }
 
-/** Says whether readers are told anything else than before. */
+/** Returns true if readers see a different status, error or warning than before. */
 export function recordProbe(sql: SqlStorage, row: SourceRow, finding: ProbeResult, at: string): boolean {
   const { state, error = null, message = null, remembered, warnings } = finding;
   const moved = row.state !== state || row.error !== error || row.warnings !== JSON.stringify(warnings);
@@ -110,7 +113,7 @@ export function detailOf(row: SourceRow): SourceDetail {
   };
 }
 
-/** Sources that are new or changed are read at once. */
+/** Updates a server's source rows. New or changed sources are read at once. */
 export function syncSources(sql: SqlStorage, { name, sources }: ServerConfig, at: string): void {
   const readable = httpSources(sources);
   if (!syncSourceRows(sql, name, readable, at)) return;

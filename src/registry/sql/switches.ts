@@ -4,8 +4,8 @@ import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { Switch } from "../contract.ts";
 
 /**
- * Turns items on or off and returns what really changed. A switched-off item stays off when it leaves the manifest and
- * comes back, so that republishing is no way around it.
+ * Switches items on or off and returns the actual changes. A switched-off item stays off when it leaves the manifest
+ * and comes back, so that republishing cannot switch it on.
  */
 export function applySwitches(sql: SqlStorage, server: string, switches: readonly Switch[]): NewChange[] {
   return switches.flatMap(({ kind, key, enabled }) => {
@@ -19,7 +19,7 @@ export function applySwitches(sql: SqlStorage, server: string, switches: readonl
   });
 }
 
-/** The slots of a server's items that are switched off, present or not. */
+/** Keys of a server's switched-off items, whether or not they are in the manifest. */
 export function switchedOff(sql: SqlStorage, server: string): Set<string> {
   const rows = sql.exec<{ kind: CapabilityKind; key: string }>(
     "SELECT kind, key FROM disabled WHERE server = ?",
@@ -28,7 +28,7 @@ export function switchedOff(sql: SqlStorage, server: string): Set<string> {
   return new Set(rows.toArray().map(itemKey));
 }
 
-/** Every head carries the list of what is switched off, so names of items may not take more of it than this. */
+/** Every head carries the list of switched-off items, so its size is limited. */
 const maxDisabledBytes = 256 * 1024;
 
 export function switchedOffTooMuch(sql: SqlStorage, server: string, switches: readonly Switch[]): Failure | undefined {
@@ -41,5 +41,5 @@ export function switchedOffTooMuch(sql: SqlStorage, server: string, switches: re
   return failure("ErrorTooLarge", "Too much of this server is switched off already; switch something on first");
 }
 
-/** What an item costs in a head besides its name. */
+/** Estimated bytes of a switched-off item in a head besides its key. */
 const rowBytes = 32;

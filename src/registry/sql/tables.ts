@@ -1,9 +1,9 @@
 /**
- * Servers with their settings, items and history, and what a write owes the rest of the system.
+ * Servers with their settings, items and history, and the outbox.
  *
- * `capability` holds each version of an item once. The version is current while `last_revision` is null; the columns
- * `first_revision` and `last_revision` bound the revisions that may refer to it, so a publish touches only the rows that
- * changed and pruning needs no reference counts.
+ * `capability` holds each version of an item once. A version is current while `last_revision` is null. `first_revision`
+ * and `last_revision` bound the revisions that may refer to it, so a publish touches only the rows that changed, and
+ * pruning needs no reference counts.
  */
 export const registryTables = `
   CREATE TABLE server (

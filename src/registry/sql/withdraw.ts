@@ -5,9 +5,9 @@ import type { WriteContext } from "./listener.ts";
 import { bumpOverlay, findLive, findRow, type ServerRow } from "./servers.ts";
 
 /**
- * A server can be gone in two ways. Its owner deletes it, and nothing is left but a tombstone. Or its publisher says
- * that it is gone: then it is withdrawn, which looks the same to readers, but keeps settings and history, and should the
- * publisher bring it back it is what it was. The owner can still delete it, or make another of the same name.
+ * There are two ways to remove a server. If its owner deletes it, only a tombstone is left. If its publisher reports it
+ * as removed, it is withdrawn: readers see no difference, but settings and history are kept and restored when the
+ * publisher brings the server back. The owner can still delete a withdrawn server or create a new one of the same name.
  */
 export function findWithdrawn(sql: SqlStorage, name: string): ServerRow | undefined {
   const row = findRow(sql, name);
@@ -31,7 +31,7 @@ export function withdrawServer({ sql, keep, listener }: WriteContext, name: stri
   bumpOverlay(sql, name, generation, at);
 }
 
-/** Nobody sees it now, so it is no change; it counts when the server comes back. */
+/** Readers cannot see a withdrawn server, so this logs no change; the status applies when the server comes back. */
 export function setWithdrawnStatus(sql: SqlStorage, row: ServerRow, status: ServerStatus): void {
   const { status: _, ...config } = JSON.parse(row.config) as ServerConfig;
   const next = status === "active" ? config : { ...config, status };

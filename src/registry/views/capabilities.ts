@@ -5,10 +5,10 @@ import type { Head } from "../contract.ts";
 import { declaredItem, enabledCapabilities } from "./enabled.ts";
 import type { View } from "./view.ts";
 
-/** Sections that are there even when they are empty, as the capabilities API promises. */
+/** Sections that the capabilities API always includes, even if empty. */
 const always = ["tools", "prompts", "resources", "resourceTemplates"];
 
-/** Everything a server can do, in the envelope of the capabilities API. */
+/** All enabled capabilities of a server, in the envelope of the capabilities API. */
 export const capabilitiesView: View = {
   version: "c1",
   contentType: "application/json; charset=utf-8",
@@ -44,7 +44,7 @@ export const capabilitiesView: View = {
   },
 };
 
-/** Where it was read from and how that went. Stale: none of it could be read the last time, and this is older. */
+/** The sources and their status. `stale`: no source could be read the last time, so the capabilities are older. */
 function sourcesOf({ sources, warnings = [] }: Head): Record<string, unknown> {
   if (sources === undefined) return {};
   const failed = sources.filter(({ status }) => status !== "live" && status !== "pending");

@@ -3,17 +3,17 @@ import type { StoredCapability } from "../../manifest/stored.ts";
 import { declaredItem } from "./enabled.ts";
 import { object } from "./fields.ts";
 
-/** Where a runtime would call a capability and with what: names of variables and a declared URL, never their values. */
+/** Where a runtime would call a capability: the declared URL and names of environment variables, never their values. */
 export interface RuntimeHints {
   url?: { declared?: string; override_env?: string };
-  /** Tried in this order. */
+  /** In order of precedence. */
   auth?: { source: "explicit_token" | "environment"; name?: string }[];
   session?: { requires_session: string; use_session: boolean };
 }
 
 const genericTokenVariable = "MCP_AUTH_TOKEN";
 
-/** A variable that names the override beats the declared URL; an explicit token beats any variable. */
+/** The override variable wins over the declared URL; an explicit token wins over any variable. */
 export function runtimeHints({ declared }: Pick<StoredCapability, "declared">): RuntimeHints {
   const metadata = object(declared.metadata);
   const mcp = object(metadata.mcp);
@@ -41,12 +41,12 @@ export function runtimeHints({ declared }: Pick<StoredCapability, "declared">): 
   return hints;
 }
 
-/** A name that an environment variable could have; a token pasted in its place is not passed on. */
+/** Accepts only names of environment variables, so that a token pasted into the field is not exposed. */
 function variable(value: unknown): string | undefined {
   return typeof value === "string" && /^[A-Z][A-Z0-9_]{0,127}$/.test(value) ? value : undefined;
 }
 
-/** Where to call, without a user, a password or a query that may hold a secret. */
+/** The URL without user, password and query, which may contain secrets. */
 function plainUrl(value: string | undefined): string | undefined {
   const url = value === undefined ? null : URL.parse(value);
   return url === null ? undefined : `${url.protocol}//${url.host}${url.pathname}`;
@@ -56,7 +56,7 @@ function text(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** One capability with where it belongs and what is known of it. */
+/** One capability with its server and flags. */
 export interface CapabilityDocument {
   server: { tenant: string; name: string };
   capability: StoredCapability;
@@ -64,11 +64,13 @@ export interface CapabilityDocument {
 }
 
 export interface CapabilityOptions {
-  /** Say where and with which variables a runtime would call it. */
+  /** Add `runtime`: where and with which variables a runtime would call the capability. */
   hints: boolean;
 }
 
-/** Generic fields at the top, provider details and provenance under `metadata`, what the registry knows beside them. */
+/**
+ * Generic fields at the top level, provider details and provenance under `metadata`, registry data under `registry`.
+ */
 export function capabilityDocument(
   { server, capability, flags }: CapabilityDocument,
   { hints }: CapabilityOptions,

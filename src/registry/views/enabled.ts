@@ -1,7 +1,7 @@
 import type { StoredCapability, StoredManifest } from "../../manifest/stored.ts";
 import type { Head } from "../contract.ts";
 
-/** The capabilities that views show: what was switched off is in none of them. */
+/** The capabilities that views show: those that are not switched off. */
 export function enabledCapabilities(manifest: StoredManifest | undefined, head: Head): StoredCapability[] {
   if (manifest === undefined) return [];
   if (head.disabled.length === 0) return manifest.capabilities;
@@ -9,7 +9,7 @@ export function enabledCapabilities(manifest: StoredManifest | undefined, head: 
   return manifest.capabilities.filter(({ kind, key }) => !off.has(`${kind} ${key}`));
 }
 
-/** The declared item, with its time of first sight back where its publisher had put it. */
+/** The declared item, with its creation time restored at `metadata.discovery.created_at`. */
 export function declaredItem(capability: StoredCapability): Record<string, unknown> {
   const { declared, createdAt } = capability;
   if (createdAt === undefined) return declared;

@@ -2,7 +2,7 @@ import { isObject } from "../../kernel/json.ts";
 import type { StoredManifest } from "../../manifest/stored.ts";
 import type { Head } from "../contract.ts";
 
-/** Reading fields of a manifest that may or may not be there, whatever their type. */
+/** Readers for manifest fields that may be absent or of any type. */
 
 export function text(value: unknown): string {
   return typeof value === "string" ? value : "";
@@ -20,7 +20,7 @@ export function objects(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.map(object) : [];
 }
 
-/** The manifest's own version, else its server's. */
+/** The manifest's own version, else the version in its `serverInfo`. */
 export function versionOf(manifest: StoredManifest | undefined): string {
   const header = manifest?.header ?? {};
   return text(header.version) || text(object(header.serverInfo).version);
@@ -30,7 +30,7 @@ export function nameOf(manifest: StoredManifest | undefined, head: Head): string
   return text(object(manifest?.header.serverInfo).name) || head.name;
 }
 
-/** Keys as the views spell them. */
+/** Views spell keys in snake_case. */
 export function snakeCase(key: string): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

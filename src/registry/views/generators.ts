@@ -12,7 +12,7 @@ const defaultStrategy = {
   fallback: "jinja2",
 };
 
-/** The generators of a server that are switched on, as declared. */
+/** The enabled generators of a server, as declared. */
 export function generatorsOf(manifest: StoredManifest | undefined, head: Head): Generator[] {
   return enabledCapabilities(manifest, head)
     .filter(({ kind }) => kind === "generator")
@@ -28,10 +28,10 @@ export function strategyOf(manifest: StoredManifest | undefined): typeof default
   };
 }
 
-/** `capabilities://generators`: the live registry, plugins included, in order of type. */
+/** `capabilities://generators`: all generators, plugins included, ordered by type. */
 export const generatorsView = jsonView("g1", registry);
 
-/** `generator://decision_tree`, which it replaces: the same answer, marked. */
+/** `generator://decision_tree`: the same data, marked as deprecated in favour of `capabilities://generators`. */
 export const decisionTreeView = jsonView("d1", (manifest, head) => ({
   deprecated: true,
   replaced_by: "capabilities://generators",

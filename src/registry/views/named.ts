@@ -19,8 +19,8 @@ export const viewNames = Object.keys(known);
 const extensionName = /^[a-z][a-z0-9_-]{0,63}$/;
 
 /**
- * The view behind `capabilities://{name}`. A manifest may bring more of them: a list or map under a key of its own,
- * such as `validators`, is a view of that name.
+ * The view at `capabilities://{name}`. A manifest can declare more views: a list or map under a key of its own, such as
+ * `validators`, is a view of that name.
  */
 export function namedView(name: string): View | undefined {
   const view = Object.hasOwn(known, name) ? known[name] : undefined;

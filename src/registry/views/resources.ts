@@ -14,7 +14,10 @@ export const resourcesView = jsonView("r1", (manifest, head): ResourcesView => {
 type Families = ResourcesView["resources"];
 type Family = Families[string];
 
-/** Resources and templates by family: one that its publisher declares as such by its name, any other by URI scheme. */
+/**
+ * Groups resources and resource templates into families: by name if the publisher declares `patterns`, else by URI
+ * scheme.
+ */
 export function families(capabilities: readonly StoredCapability[]): Families {
   const found = new Map<string, Family>();
   for (const { kind, declared } of capabilities) {
@@ -49,7 +52,7 @@ function parametersOf(declared: Record<string, unknown>): Family["parameters"] {
   );
 }
 
-/** The first to name a thing names it for the family. */
+/** Merges a family; where both have a value, the first one wins. */
 function merge(found: Map<string, Family>, name: string, next: Family): void {
   const family = found.get(name);
   if (family === undefined) {

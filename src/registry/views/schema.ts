@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What the `capabilities://` views answer: snake_case, as their readers know it. */
+/** Schemas of the `capabilities://` views. Keys are snake_case, as their consumers expect. */
 
 const counted = { total_count: z.number().int().nonnegative(), version: z.string() };
 
@@ -113,7 +113,7 @@ export const GeneratorsView = z
   .describe("capabilities://generators: the registry of generators and how one is chosen.");
 export type GeneratorsView = z.infer<typeof GeneratorsView>;
 
-/** What a caller asks before running a generator. Credentials are named, never sent. */
+/** Body of a preflight request. Credentials are named, never sent. */
 export const PreflightRequest = z
   .strictObject({
     config: z.record(z.string(), z.unknown()).default({}).describe("The config the generator would run on."),

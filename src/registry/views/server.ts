@@ -5,7 +5,7 @@ import type { ServerView } from "./schema.ts";
 import { isCallable } from "./tools.ts";
 import { jsonView } from "./view.ts";
 
-/** `capabilities://server`. Counts are of what the other views show. */
+/** `capabilities://server`. Counts match the other views. */
 export const serverView = jsonView("s1", (manifest, head): ServerView => {
   const header = manifest?.header ?? {};
   const shown = enabledCapabilities(manifest, head);

@@ -4,7 +4,7 @@ import { object, objects, text, versionOf } from "./fields.ts";
 import { ToolCategory, type ToolsView } from "./schema.ts";
 import { jsonView } from "./view.ts";
 
-/** Tools, and operations of imported APIs: whatever can be called. */
+/** True for tools and for operations of imported APIs. */
 export function isCallable({ kind }: Pick<StoredCapability, "kind">): boolean {
   return kind === "tool" || kind === "operation";
 }
@@ -24,7 +24,7 @@ export const toolsView = jsonView("t1", (manifest, head): ToolsView => {
   };
 });
 
-/** What its publisher did not measure. */
+/** Placeholder for values that the publisher did not declare. */
 const unknown = "unknown";
 
 function toolOf(declared: Record<string, unknown>, manifestVersion: string) {
@@ -45,7 +45,7 @@ function toolOf(declared: Record<string, unknown>, manifestVersion: string) {
   };
 }
 
-/** A publisher's own category, or none, counts as a query. */
+/** A missing or custom category counts as `query`. */
 function categoryOf(category: unknown): ToolCategory {
   const known = ToolCategory.safeParse(category);
   return known.success ? known.data : "query";

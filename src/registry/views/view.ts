@@ -1,16 +1,16 @@
 import type { StoredManifest } from "../../manifest/stored.ts";
 import type { Head } from "../contract.ts";
 
-/** A pure function from a manifest and its overlay to the shape one consumer wants. */
+/** A pure function from a manifest and its head to the shape that one consumer needs. */
 export interface View {
-  /** Part of every ETag: raise it with any change of what `render` writes. */
+  /** Part of every ETag: change it whenever the output of `render` changes. */
   version: string;
   contentType: string;
-  /** The manifest is absent while a server has published nothing. Undefined where the server has no such view. */
+  /** `manifest` is undefined if the server has published nothing. Returns undefined if the server has no such view. */
   render(manifest: StoredManifest | undefined, head: Head): string | undefined;
 }
 
-/** A view that is plain JSON, without an envelope. */
+/** A view that is plain JSON without an envelope. */
 export function jsonView(
   version: string,
   shape: (manifest: StoredManifest | undefined, head: Head) => object | undefined,

@@ -11,12 +11,12 @@ import type { Fit, LeftOut, Why } from "./fit.ts";
 
 const name = "dev.rollcall/context";
 
-/** Shown of what was left out; the rest is counted. */
+/** Left-out capabilities that are listed; the others are only counted. */
 const maxLeftOutShown = 20;
 
 export const contextParameters = { kinds: [...CapabilityKind.options], max_items: 200 };
 
-/** Budgeted negotiation: of all that the caller may see, what fits its task and its token budget. */
+/** Budgeted negotiation: of the capabilities the caller may see, those that fit its task and token budget. */
 export const contextCapability = defineSessionExtension({
   name,
   description: "Chooses, of all that the caller may see, the capabilities that fit a task and a token budget.",
@@ -38,13 +38,13 @@ function boundsOf({ parameters = contextParameters }: Agreed) {
 export interface ContextAnswer {
   token_budget: number;
   used_tokens: number;
-  /** Every must-have is in. */
+  /** True if every must-have was chosen. */
   satisfied: boolean;
   items: (ShownCard & { why: Why; rank?: number })[];
   left_out: LeftOut[];
-  /** How many more were left out than are listed. */
+  /** Number of left-out capabilities that are not listed. */
   more_left_out?: number;
-  /** Pins whose capability is not what it was; `unknown` where its tenant no longer keeps the pinned version. */
+  /** Pins whose capability has changed. `unknown` if its tenant no longer stores the pinned version. */
   changed: PinChange[];
   skipped_tenants?: string[];
 }
@@ -82,7 +82,7 @@ export async function contextAnswer(
   };
 }
 
-/** How each changed pin differs from what was reviewed, as far as its tenant still has that version. */
+/** How each changed pin differs from its reviewed version, if the tenant still stores that version. */
 async function pinChanges(services: SessionsDeps, principal: Principal, { changed }: Fit): Promise<PinChange[]> {
   const tenants = [...Map.groupBy(changed, ({ card }) => card.tenant)];
   const compared = await Promise.all(

@@ -11,19 +11,19 @@ export interface ContextBounds {
   maxItems: number;
 }
 
-/** Of one ranking: enough to fill a budget, few enough to weigh at once. */
+/** Cards per ranking: enough to fill a budget, few enough to compare in one request. */
 const rankedPerIndex = 200;
-/** Following changes later asks each tenant, so a subset spans no more than this. */
+/** Following the changes of a subset later sends a request to each of its tenants. */
 const maxChosenTenants = 32;
 
 export interface ChosenContext {
   fit: Fit<VisibleCard>;
   subset: ChosenSubset;
-  /** Tenants of the caller's that were not looked into. */
+  /** Tenants of the caller that were not searched, because there are too many. */
   skippedTenants: string[];
 }
 
-/** The part of the registry that this caller may see and that fits the task and the budget. */
+/** Chooses, of the capabilities the caller may see, those that fit the task and the budget. */
 export async function chooseContext(
   services: SessionsDeps,
   principal: Principal,

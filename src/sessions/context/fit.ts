@@ -3,12 +3,12 @@ import valid from "semver/functions/valid.js";
 import type { CapabilityCard } from "../../search/contract.ts";
 import { type CardName, checkPins, resolveCard } from "../../search/pins.ts";
 
-/** A capability that the caller asked for by id, with the version it wants. */
+/** A capability that the caller requires by id, with an optional version range. */
 export interface MustHave extends CardName {
   version?: string | undefined;
 }
 
-/** A capability as the caller reviewed it. */
+/** A capability at the digest that the caller reviewed. */
 export interface ReviewedPin extends CardName {
   digest: string;
 }
@@ -17,7 +17,7 @@ export interface ContextQuery<Card extends CapabilityCard = CapabilityCard> {
   budget: number;
   mustHave: readonly MustHave[];
   pins: readonly ReviewedPin[];
-  /** All that the ids of must-haves and pins may mean to this caller. */
+  /** Every card visible to the caller that an id of a must-have or pin matches. */
   named: readonly Card[];
   /** Best first. */
   ranked: readonly Card[];
@@ -49,24 +49,24 @@ export interface LeftOut {
 export interface Chosen<Card extends CapabilityCard = CapabilityCard> {
   card: Card;
   why: Why;
-  /** Its place in the ranking, where that is why it is in. */
+  /** Place in the ranking; set if the ranking is the reason for the choice. */
   rank?: number;
 }
 
 export interface Fit<Card extends CapabilityCard = CapabilityCard> {
   chosen: Chosen<Card>[];
   leftOut: LeftOut[];
-  /** Pins whose capability is not what it was. */
+  /** Pins whose capability has changed. */
   changed: { pin: ReviewedPin; card: Card }[];
   usedTokens: number;
-  /** Every must-have is in. */
+  /** True if every must-have was chosen. */
   satisfied: boolean;
 }
 
 /**
- * The capabilities that go into a context of limited size: what the caller must have, then what it reviewed and finds
- * unchanged, then the best for the task as far as they fit. A capability that changed since it was pinned, or that is
- * not of the version asked for, stays out however well it ranks: it is not what the caller means.
+ * Chooses capabilities for a token budget: must-haves first, then unchanged pins, then the best for the task as far as
+ * they fit. A capability that changed since it was pinned, or whose version does not match the must-have, is left out
+ * however well it ranks: the caller means another version.
  */
 export function fitBudget<Card extends CapabilityCard>(wishes: ContextQuery<Card>): Fit<Card> {
   const fit: Fit<Card> = { chosen: [], leftOut: [], changed: [], usedTokens: 0, satisfied: true };
@@ -92,7 +92,6 @@ export function fitBudget<Card extends CapabilityCard>(wishes: ContextQuery<Card
 
   const { held, failed } = checkPins(wishes.pins, wishes.named);
   for (const { pin, card, ...problem } of failed) {
-    // A capability that changed since it was pinned stays out, however well it ranks.
     if (card !== undefined) {
       refused.add(keyOf(card));
       fit.changed.push({ pin, card });
@@ -112,14 +111,14 @@ export function fitBudget<Card extends CapabilityCard>(wishes: ContextQuery<Card
   }
   for (const card of held) take(card, "pinned");
   for (const [index, card] of wishes.ranked.entries()) take(card, "task", index + 1);
-  // Only the first few are shown: what the caller cannot do without comes before what it would have liked.
+  // Only the first few are shown, so must-haves come first, then pins.
   fit.leftOut.sort((a, b) => order.indexOf(a.why) - order.indexOf(b.why));
   return fit;
 }
 
 const order: readonly Why[] = ["must-have", "pinned", "task"];
 
-/** Whatever is chosen is kept with the session, and a session must stay small. */
+/** Chosen items are stored in the session record, which must stay small. */
 const maxNameLength = 4_096;
 
 function whyNotAdded(

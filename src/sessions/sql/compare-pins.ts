@@ -3,10 +3,10 @@ import { findCapability } from "../../registry/sql/items.ts";
 import { findLive } from "../../registry/sql/servers.ts";
 import type { PinComparison } from "../contract.ts";
 
-/** A reader waits, and with it the tenant. */
+/** Limit of one request: the tenant's object does nothing else meanwhile. */
 const steps = 200_000;
 
-/** One verdict a pin, undefined where the pinned version is no longer kept. */
+/** One comparison per pin; undefined if the capability is not visible or the pinned version is no longer stored. */
 export function comparePins(
   sql: SqlStorage,
   pins: readonly { id: string; digest: string }[],
@@ -28,7 +28,7 @@ export function comparePins(
       .toArray()[0];
     if (pinned === undefined) return undefined;
     const { classification, reasons } = classifyCapability(JSON.parse(pinned.declared), capability.declared, budget);
-    // Why is told to those who may read the past.
+    // Reasons reveal past content, which only members may read.
     return { classification, breaking: classification === "breaking", reasons: onlyPublic ? [] : reasons };
   });
 }
