@@ -57,17 +57,17 @@ export interface Services {
 }
 
 /** Dependencies that a test replaces to simulate another data centre or another time. */
-export interface Surroundings {
+export interface ServiceOverrides {
   kv?: KVNamespace;
   cache?: EdgeCache;
   now?: () => number;
 }
 
 /** Enough to cache the analysis of a few thousand republished items. */
-const judgedBytes = 8 * 1024 * 1024;
+const itemCacheBytes = 8 * 1024 * 1024;
 
 /** The composition root: the only code outside the Durable Objects that touches bindings. */
-export function createServices(env: Env, surroundings: Surroundings = {}): Services {
+export function createServices(env: Env, surroundings: ServiceOverrides = {}): Services {
   const config = readConfig(env);
   const now = surroundings.now ?? Date.now;
   const operations = createUsage();
@@ -97,7 +97,7 @@ export function createServices(env: Env, surroundings: Surroundings = {}): Servi
     knownTenants: new BoundedCache(10_000),
     heads: new Heads({ edge, kv, tenant, now, usage: operations, onWrite: () => catalogPages.clear() }),
     bodies,
-    itemCache: new ItemCache(judgedBytes),
+    itemCache: new ItemCache(itemCacheBytes),
     catalogPages,
     views: new RenderedViews(bodies, operations),
     responses: new ResponseStore(operations),

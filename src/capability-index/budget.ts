@@ -91,24 +91,24 @@ export async function fitCapabilityIndex(
   ]);
   const { held, failed } = checkPins(pins, named);
   const unpinned = new Map(failed.map(({ pin: { id }, reason, message }) => [id, { id, reason, message }]));
-  const settled = new Set([...held.map(({ id }) => id), ...unpinned.keys()]);
-  const ranked = found.filter(({ id }) => !settled.has(id)).slice(0, maxConsidered);
+  const pinIds = new Set([...held.map(({ id }) => id), ...unpinned.keys()]);
+  const ranked = found.filter(({ id }) => !pinIds.has(id)).slice(0, maxConsidered);
 
-  const weigh = await measureItems(services, principal, tenant, [...held, ...ranked]);
-  const weighedPins = held.map((card, index) => weigh({ ...card, rank: index + 1 }));
-  const weighedRanked = ranked.map(weigh);
+  const measure = await measureItems(services, principal, tenant, [...held, ...ranked]);
+  const measuredPins = held.map((card, index) => measure({ ...card, rank: index + 1 }));
+  const measuredRanked = ranked.map(measure);
   const count = await tokensOf(services);
   const header = budgetHeader(tenant);
   const fixed = count({ text: header });
-  const fit = fitIndex(weighedPins.map(detailOptions), weighedRanked.map(detailOptions), Math.max(0, budget - fixed));
+  const fit = fitIndex(measuredPins.map(detailOptions), measuredRanked.map(detailOptions), Math.max(0, budget - fixed));
 
-  const pinned = shownItems(held, weighedPins, fit.pins);
-  const others = shownItems(ranked, weighedRanked, fit.ranked);
+  const pinned = shownItems(held, measuredPins, fit.pins);
+  const others = shownItems(ranked, measuredRanked, fit.ranked);
   const shown = [...pinned.map((one) => ({ ...one, pinned: true as const })), ...others];
   const isEmpty = shown.length === 0;
   const over = [
-    ...overBudget(held, weighedPins, fit.pins, fixed),
-    ...overBudget(ranked, weighedRanked, fit.ranked, fixed),
+    ...overBudget(held, measuredPins, fit.pins, fixed),
+    ...overBudget(ranked, measuredRanked, fit.ranked, fixed),
   ];
   const leftOut = [...unpinned.values(), ...over];
   return {

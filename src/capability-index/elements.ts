@@ -18,7 +18,7 @@ export interface IndexElement {
 const leading = ["title", "description", "version", "provider", "mimeType", "inputSchema"];
 
 /** Fields that are printed elsewhere in the element or do not help to choose or call it. */
-const elsewhere = new Set(
+const omittedFields = new Set(
   (
     "id icons _meta implementation metadata category permissions effects annotations semantic relationships " +
     "actionTriggers action_triggers"
@@ -76,7 +76,7 @@ function semanticOf({ category, permissions, effects, annotations, semantic }: R
 function addDetails(lines: Lines, { key, declared }: IndexElement): void {
   for (const name of new Set([...leading, ...Object.keys(declared)])) {
     const value = declared[name];
-    if (value === undefined || value === null || value === "" || value === key || elsewhere.has(name)) continue;
+    if (value === undefined || value === null || value === "" || value === key || omittedFields.has(name)) continue;
     if (isObject(value) && Object.keys(value).length === 0) continue;
     lines.add(snakeCase(name), valueText(value)) || lines.add(name, valueText(value));
   }

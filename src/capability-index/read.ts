@@ -19,7 +19,7 @@ export interface IndexRef extends IndexOwner {
   tenant: string;
 }
 
-export interface IndexQuestion {
+export interface IndexReadOptions {
   freshness?: Freshness;
   ifNoneMatch?: string | undefined;
   /** True if only advertised variants may be read. */
@@ -46,7 +46,7 @@ export async function readIndex(
   principal: Principal,
   ref: IndexRef,
   variant: string,
-  { freshness = allowCached, ifNoneMatch, onlyAdvertised }: IndexQuestion,
+  { freshness = allowCached, ifNoneMatch, onlyAdvertised }: IndexReadOptions,
 ): Promise<Result<ShownIndex, Failure>> {
   const error = await checkTenantExists(services, principal, ref.tenant);
   if (error !== undefined) return err(error);
@@ -83,7 +83,7 @@ export function unknownIndex(uri: string): Failure {
   return failure("resource_not_found", `Unknown capability index resource: ${uri.slice(0, 256)}; ${known}`);
 }
 
-interface TextQuestion {
+interface TextOptions {
   onlyPublic: boolean;
   stamp: string;
   strong: boolean;
@@ -93,7 +93,7 @@ async function textOf(
   services: IndexDeps,
   ref: IndexRef,
   variant: IndexVariant,
-  question: TextQuestion,
+  question: TextOptions,
 ): Promise<Result<IndexText, Failure> | typeof changedDuringRead> {
   const { onlyPublic, stamp, strong } = question;
   const key = `${ref.tenant}/${ref.name ?? ""} ${onlyPublic} ${stamp} ${variant} ${indexTextVersion}`;
@@ -114,7 +114,7 @@ async function textOf(
 async function statsOf(
   services: IndexDeps,
   ref: IndexRef,
-  question: TextQuestion,
+  question: TextOptions,
 ): Promise<Result<IndexText, Failure> | typeof changedDuringRead> {
   const summary = await textOf(services, ref, "summary", question);
   if (summary === changedDuringRead || !summary.ok) return summary;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Digest, ServerName } from "../kernel/names.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
-import { saysOnce, switches, twice, variants } from "../registry/schema.ts";
+import { contradiction, spellingsAgree, switches, variants } from "../registry/schema.ts";
 
 /** Like `Advertise` of a server, for the tenant's own index; rejects unknown keys. */
 export const AdvertiseSettings = z
@@ -9,7 +9,7 @@ export const AdvertiseSettings = z
     ...switches,
     variants: z.strictObject(variants).describe("stats is on where absent, summary and full are off.").optional(),
   })
-  .refine(saysOnce, twice)
+  .refine(spellingsAgree, contradiction)
   .describe("Which variants of a tenant's capability index are advertised. Nothing, until it is switched on.");
 export type AdvertiseSettings = z.infer<typeof AdvertiseSettings>;
 

@@ -65,8 +65,8 @@ export function createDrafts(header: Record<string, unknown>) {
       definitions: ReadonlyMap<string, Definition>,
       warnings: Warnings,
     ): Result<Record<string, unknown>[], ImportFault> {
-      const sized = new Map<string, Sized>();
-      for (const [key, definition] of definitions) sized.set(key, measured(definition));
+      const sized = new Map<string, SizedDefinition>();
+      for (const [key, definition] of definitions) sized.set(key, withSizes(definition));
       for (const room of definitionBudgets) {
         const filled = fill(drafts, defaultBounds.manifestBytes - total, room, sized);
         if (filled === undefined) continue;
@@ -84,13 +84,13 @@ export function createDrafts(header: Record<string, unknown>) {
 const tooLarge: ImportFault = { message: `the manifest would be larger than ${defaultBounds.manifestBytes} bytes` };
 
 /** A definition, the outline that replaces it when the budget is exhausted, and the size of both. */
-interface Sized extends Definition {
+interface SizedDefinition extends Definition {
   bytes: number;
   outline: Schema;
   outlineBytes: number;
 }
 
-function measured(definition: Definition): Sized {
+function withSizes(definition: Definition): SizedDefinition {
   const { name, schema } = definition;
   const type = typeof schema === "object" ? schema.type : undefined;
   const isType = typeof type === "string" || (Array.isArray(type) && type.length < 8);
@@ -108,7 +108,7 @@ function fill(
   drafts: readonly Draft[],
   totalRoom: number,
   room: number,
-  definitions: ReadonlyMap<string, Sized>,
+  definitions: ReadonlyMap<string, SizedDefinition>,
 ): { operations: Record<string, unknown>[]; cut: number } | undefined {
   const operations: Record<string, unknown>[] = [];
   let bytes = 0;
@@ -139,7 +139,7 @@ function withDefinitions(operation: Record<string, unknown>, field: string, entr
  * All reachable definitions, breadth first. A definition that exceeds `room` bytes is replaced by its outline, and its
  * own references are not followed.
  */
-function definitionsNeeded(needs: readonly string[], room: number, definitions: ReadonlyMap<string, Sized>) {
+function definitionsNeeded(needs: readonly string[], room: number, definitions: ReadonlyMap<string, SizedDefinition>) {
   const entries: [string, Schema][] = [];
   const found = new Set(needs);
   let bytes = needs.length === 0 ? 0 : separatorBytes;

@@ -21,7 +21,7 @@ export class Cursors {
 
   async write(position: Position, scope: unknown): Promise<string> {
     const payload = new TextEncoder().encode(JSON.stringify([position.after, position.generation]));
-    const signature = await crypto.subtle.sign("HMAC", await this.#hmac(), bound(payload, scope));
+    const signature = await crypto.subtle.sign("HMAC", await this.#hmac(), signedBytes(payload, scope));
     return `${base64url.encode(payload)}.${base64url.encode(new Uint8Array(signature).slice(0, signatureBytes))}`;
   }
 
@@ -29,8 +29,8 @@ export class Cursors {
   async read(cursor: string, scope: unknown): Promise<Position | undefined> {
     const [payload, signature, ...rest] = cursor.split(".").map(decode);
     if (payload === undefined || signature?.byteLength !== signatureBytes || rest.length > 0) return undefined;
-    const expected = await crypto.subtle.sign("HMAC", await this.#hmac(), bound(payload, scope));
-    if (!equal(new Uint8Array(expected).slice(0, signatureBytes), signature)) return undefined;
+    const expected = await crypto.subtle.sign("HMAC", await this.#hmac(), signedBytes(payload, scope));
+    if (!constantTimeEqual(new Uint8Array(expected).slice(0, signatureBytes), signature)) return undefined;
     const [after, generation] = JSON.parse(new TextDecoder().decode(payload)) as [string[], number];
     return { after, generation };
   }
@@ -54,7 +54,7 @@ export class Cursors {
 
 const signatureBytes = 16;
 
-function bound(payload: Uint8Array, scope: unknown): Uint8Array {
+function signedBytes(payload: Uint8Array, scope: unknown): Uint8Array {
   return new TextEncoder().encode(`${base64url.encode(payload)} ${canonicalJson(scope)}`);
 }
 
@@ -68,7 +68,7 @@ function decode(text: string): Uint8Array | undefined {
 }
 
 /** Constant-time comparison. */
-function equal(a: Uint8Array, b: Uint8Array): boolean {
+function constantTimeEqual(a: Uint8Array, b: Uint8Array): boolean {
   let difference = a.byteLength ^ b.byteLength;
   for (let at = 0; at < a.byteLength; at += 1) difference |= (a[at] ?? 0) ^ (b[at] ?? 0);
   return difference === 0;

@@ -69,7 +69,7 @@ export async function readCursor(
   cursor: string | undefined,
   scope: unknown,
 ): Promise<Result<Position | undefined, Failure>> {
-  if (cursors === undefined) return err(unsigned());
+  if (cursors === undefined) return err(missingSigningSecret());
   const start = cursor === undefined ? undefined : await cursors.read(cursor, scope);
   return cursor !== undefined && start === undefined ? err(failure("ErrorCursorInvalid")) : ok(start);
 }
@@ -83,7 +83,7 @@ export async function pageOf<T>(
   { items, generation, stoppedAt }: ReadItems<T>,
   keyOf: (item: T) => string[],
 ): Promise<Result<Page<T>, Failure>> {
-  if (cursors === undefined) return err(unsigned());
+  if (cursors === undefined) return err(missingSigningSecret());
   const page: Page<T> = { items: items.slice(0, limit), generation };
   const first = start?.generation ?? generation;
   const last = page.items.at(-1);
@@ -93,6 +93,6 @@ export async function pageOf<T>(
   return ok(page);
 }
 
-function unsigned(): Failure {
+function missingSigningSecret(): Failure {
   return failure("ErrorNotConfigured", "Set the secret SIGNING_SECRET (at least 32 bytes)");
 }

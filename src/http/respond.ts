@@ -17,7 +17,7 @@ export interface ResponseMeta {
 export const json = "application/json; charset=utf-8";
 
 /** Response headers that a page on another origin may read. */
-const exposed =
+const exposedHeaders =
   "ETag, Link, X-MCP-Session-ID, Rollcall-Generation, Rollcall-Source, Server-Timing, Retry-After, X-Request-Id, WWW-Authenticate";
 
 export function sendData(c: RequestContext, services: HttpDeps, data: unknown, meta: ResponseMeta = {}): Response {
@@ -92,7 +92,7 @@ export function publicOrigin(c: RequestContext, config: Config): string {
 
 export function corsHeaders(config: Config, origin: string | undefined): Record<string, string> {
   const allowed = config.corsOrigins;
-  if (allowed === "*") return { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": exposed };
+  if (allowed === "*") return { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": exposedHeaders };
   if (origin === undefined || !allowed.includes(origin)) return { Vary: "Origin" };
-  return { "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": exposed, Vary: "Origin" };
+  return { "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": exposedHeaders, Vary: "Origin" };
 }

@@ -17,14 +17,14 @@ const anonymousMs = 60_000;
 export function respondFromCache(services: HttpDeps, { url, headers }: Request): Response | undefined {
   const kept = findCached(services, headers, url);
   if (kept === undefined) return undefined;
-  const { body, unchanged } = kept;
+  const { body, notModified: unchanged } = kept;
   const ifNoneMatch = unchanged && headers.get("If-None-Match");
   if (unchanged && ifNoneMatch && matchesEtag(ifNoneMatch, unchanged.etag)) {
-    if (!consumeRateLimitOf(services, kept, headers, 304)) return undefined;
+    if (!consumeCallerRateLimit(services, kept, headers, 304)) return undefined;
     if (!headers.has(requestId)) return unchanged.response;
     return withRequestId(new Response(null, { status: 304, headers: unchanged.headers }), headers);
   }
-  if (!(body instanceof Uint8Array) || !consumeRateLimitOf(services, kept, headers, 200)) return undefined;
+  if (!(body instanceof Uint8Array) || !consumeCallerRateLimit(services, kept, headers, 200)) return undefined;
   return withRequestId(new Response(body, { headers: kept.headers }), headers);
 }
 
@@ -42,7 +42,7 @@ export function withRequestId(response: Response, asked: Headers): Response {
 
 /** The caller's cached response for a request, unless the request must bypass the cache. */
 export function findCached(services: HttpDeps, headers: Headers, question: string): CachedResponse | undefined {
-  const kept = services.responses.find(keyOf(question, headers.get("Authorization")), services.now());
+  const kept = services.responses.get(keyOf(question, headers.get("Authorization")), services.now());
   return kept === undefined || bypassesCache(services, headers) ? undefined : kept;
 }
 
@@ -50,7 +50,7 @@ export function findCached(services: HttpDeps, headers: Headers, question: strin
  * Applies the caller's rate limit and records the request in the metrics. On false the app handles the request and
  * sends the 429.
  */
-export function consumeRateLimitOf(
+export function consumeCallerRateLimit(
   services: HttpDeps,
   kept: CachedResponse,
   headers: Headers,
@@ -70,7 +70,7 @@ function bypassesCache({ config }: HttpDeps, headers: Headers): boolean {
   );
 }
 
-interface Keeping {
+interface CacheEntryInput {
   question: string;
   body: () => CachedResponse["body"];
   contentType: string;
@@ -79,7 +79,7 @@ interface Keeping {
 }
 
 /** Caches a response that was made from memory, to be sent again while `holds` returns true. */
-export function cacheResponse(c: RequestContext, services: HttpDeps, keeping: Keeping): void {
+export function cacheResponse(c: RequestContext, services: HttpDeps, keeping: CacheEntryInput): void {
   const { question, body, contentType, meta, holds } = keeping;
   const { headers: given } = c.req.raw;
   // HEAD requests run the GET routes, but are not served from the cache.
@@ -89,18 +89,18 @@ export function cacheResponse(c: RequestContext, services: HttpDeps, keeping: Ke
   const until =
     authorization === null ? services.now() + anonymousMs : services.authenticator.cachedUntil(authorization);
   const common = { ...cacheHeaders(services, undefined, meta, 0), ...meta.headers };
-  services.responses.keep(keyOf(question, authorization), {
+  services.responses.put(keyOf(question, authorization), {
     route: `${c.req.method} ${routePath(c)}`,
     body: body(),
     headers: new Headers({ "Content-Type": contentType, "X-Content-Type-Options": "nosniff", ...common }),
-    unchanged: meta.etag === undefined ? undefined : notModifiedResponse(meta.etag, common),
+    notModified: meta.etag === undefined ? undefined : notModifiedResponse(meta.etag, common),
     subject,
     until,
-    holds,
+    isValid: holds,
   });
 }
 
-function notModifiedResponse(etag: string, common: Record<string, string>): NonNullable<CachedResponse["unchanged"]> {
+function notModifiedResponse(etag: string, common: Record<string, string>): NonNullable<CachedResponse["notModified"]> {
   const headers = new Headers(common);
   return { etag, headers, response: new Response(null, { status: 304, headers }) };
 }

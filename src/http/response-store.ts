@@ -10,13 +10,13 @@ export interface CachedResponse {
   /** Built once: copying Headers costs a fraction of building them. */
   headers: Headers;
   /** The 304. It has no body, so the same Response can be sent any number of times. */
-  unchanged?: { etag: string; headers: Headers; response: Response };
+  notModified?: { etag: string; headers: Headers; response: Response };
   /** Subject of the token; absent for a caller without a token. */
   subject?: string;
   /** Epoch milliseconds until which the caller's authentication is cached. */
   until: number;
   /** True while everything the response was made from is in memory and unchanged. */
-  holds: () => boolean;
+  isValid: () => boolean;
 }
 
 const memoryBytes = 16 * 1024 * 1024;
@@ -39,10 +39,10 @@ export class ResponseStore {
     return this.#memory.size;
   }
 
-  find(key: string, now: number): CachedResponse | undefined {
+  get(key: string, now: number): CachedResponse | undefined {
     const answer = this.#memory.get(key);
     if (answer === undefined) return undefined;
-    if (answer.until > now && answer.holds()) {
+    if (answer.until > now && answer.isValid()) {
       this.#operations.memory += 1;
       return answer;
     }
@@ -50,7 +50,7 @@ export class ResponseStore {
     return undefined;
   }
 
-  keep(key: string, answer: CachedResponse): void {
+  put(key: string, answer: CachedResponse): void {
     this.#memory.set(key, answer, sizeOf(answer) + 2 * key.length + overhead);
   }
 }

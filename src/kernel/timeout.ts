@@ -4,15 +4,15 @@
  * settles.
  */
 export async function withTimeout<T>(work: Promise<T>, milliseconds: number, signal?: AbortSignal): Promise<T> {
-  const given = Promise.withResolvers<never>();
-  const giveUp = () => given.reject(new DOMException(`no answer in ${milliseconds} ms`, "TimeoutError"));
-  const abort = () => given.reject(new DOMException("given up before an answer", "TimeoutError"));
+  const timeout = Promise.withResolvers<never>();
+  const rejectTimeout = () => timeout.reject(new DOMException(`no answer in ${milliseconds} ms`, "TimeoutError"));
+  const abort = () => timeout.reject(new DOMException("given up before an answer", "TimeoutError"));
   // A timer that is not cleared keeps a Durable Object awake.
-  const timer = setTimeout(giveUp, Math.max(0, milliseconds));
+  const timer = setTimeout(rejectTimeout, Math.max(0, milliseconds));
   signal?.addEventListener("abort", abort);
   try {
     if (signal?.aborted) abort();
-    return await Promise.race([work, given.promise]);
+    return await Promise.race([work, timeout.promise]);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", abort);

@@ -57,10 +57,12 @@ export function parseYaml(
     if (size > limits.maxBytes) {
       return err({ message: `the YAML stands for more than ${limits.maxBytes} bytes`, tooLarge: true });
     }
-    const odd = oddKey(document);
+    const odd = findInvalidKey(document);
     if (odd !== undefined) return fault(odd.message, odd.offset);
     const issues: Issue[] = [];
-    const json = new TextEncoder().encode(JSON.stringify(document.toJS({ maxAliasCount: 100 }), asJson(issues)));
+    const json = new TextEncoder().encode(
+      JSON.stringify(document.toJS({ maxAliasCount: 100 }), numberReplacer(issues)),
+    );
     const strict = parseStrictJson(json, limits);
     return strict.ok
       ? ok({ value: strict.value.value, issues: [...issues, ...strict.value.issues] })
@@ -75,7 +77,7 @@ export function parseYaml(
  * No real document has this many brackets open at once. Checked before parsing, as deep recursion runs for seconds
  * before it fails.
  */
-const openBrackets = 1_000;
+const maxOpenBrackets = 1_000;
 
 function nestsTooDeeply(text: string): boolean {
   let open = 0;
@@ -83,7 +85,7 @@ function nestsTooDeeply(text: string): boolean {
     const code = text.charCodeAt(at);
     if (code === 0x5b || code === 0x7b) open += 1;
     else if ((code === 0x5d || code === 0x7d) && open > 0) open -= 1;
-    if (open > openBrackets) return true;
+    if (open > maxOpenBrackets) return true;
   }
   return false;
 }
@@ -125,7 +127,7 @@ function expandedSize(document: Document, length: number): number {
 }
 
 /** The first key that JSON cannot represent: a duplicate, or one that is not a scalar. */
-function oddKey(document: Document): { message: string; offset: number | undefined } | undefined {
+function findInvalidKey(document: Document): { message: string; offset: number | undefined } | undefined {
   let found: { message: string; offset: number | undefined } | undefined;
   visit(document, {
     Map(_, map) {
@@ -150,7 +152,7 @@ function oddKey(document: Document): { message: string; offset: number | undefin
 }
 
 /** JSON.stringify replacer for numbers: reports an integer that loses digits, throws on a number that is not finite. */
-function asJson(issues: Issue[]) {
+function numberReplacer(issues: Issue[]) {
   return (key: string, value: unknown): unknown => {
     if (typeof value === "number" && !Number.isFinite(value)) {
       throw new TypeError(`${JSON.stringify(key)} is not a finite number`);

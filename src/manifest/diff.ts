@@ -82,7 +82,7 @@ export interface ItemRef {
 }
 
 /** The items that the changes refer to, without duplicates. */
-export function slotsOf(changes: readonly { kind: CapabilityKind | "server"; key: string }[]): ItemRef[] {
+export function changedItems(changes: readonly { kind: CapabilityKind | "server"; key: string }[]): ItemRef[] {
   const slots = new Map<string, ItemRef>();
   for (const { kind, key } of changes) if (kind !== "server") slots.set(itemKey({ kind, key }), { kind, key });
   return [...slots.values()];

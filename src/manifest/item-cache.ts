@@ -17,7 +17,7 @@ export function itemCacheKey(section: SectionName, item: unknown): string {
 }
 
 /** Upper bound for the memory of an entry and its key: a character takes one or two bytes. */
-export function memoSize(key: string, { text, mentions, attributes, flags }: ItemAnalysis): number {
+export function cacheEntrySize(key: string, { text, mentions, attributes, flags }: ItemAnalysis): number {
   const words = JSON.stringify([mentions, attributes, flags]);
   return 512 + 2 * (key.length + text.length + words.length);
 }

@@ -25,7 +25,7 @@ export function follow(interest: StreamSubject, tenantOf: (name: string) => Tena
 const watchSlackMs = 60_000;
 
 /** A tenant without a first write has no tables to store a watcher in, so the watch is retried after this time. */
-const firstWriteMs = 2_000;
+const watchRetryMs = 2_000;
 
 /**
  * The live streams of one caller. Tenants notify this object of changes only while it watches them, and each stream
@@ -34,9 +34,9 @@ const firstWriteMs = 2_000;
 export class StreamObject extends DurableObject<Env> implements StreamRpc {
   /** Each stream with the session it belongs to, if any. */
   readonly #streams = new Map<LiveStream, string | undefined>();
-  readonly #turns = new Map<string, Promise<void>>();
+  readonly #pendingWatches = new Map<string, Promise<void>>();
   /** Tenants without a first write, for which a retry of the watch is pending. */
-  readonly #unwritten = new Set<string>();
+  readonly #watchRetries = new Set<string>();
 
   /**
    * An RPC method, because a stream returned over RPC is cancelled when the client disconnects; a response from `fetch`
@@ -54,11 +54,11 @@ export class StreamObject extends DurableObject<Env> implements StreamRpc {
     }
     const stream = new LiveStream(followed, lifetimeMs, () => {
       this.#streams.delete(stream);
-      for (const tenant of stream.tenants) this.ctx.waitUntil(this.#settleTasks(tenant));
+      for (const tenant of stream.tenants) this.ctx.waitUntil(this.#syncWatch(tenant));
     });
     this.#streams.set(stream, session);
     try {
-      await Promise.all(stream.tenants.map((tenant) => this.#settleTasks(tenant)));
+      await Promise.all(stream.tenants.map((tenant) => this.#syncWatch(tenant)));
     } catch (cause) {
       stream.close();
       throw cause;
@@ -68,7 +68,7 @@ export class StreamObject extends DurableObject<Env> implements StreamRpc {
 
   async notify(tenant: string): Promise<void> {
     const streams = this.#following(tenant);
-    if (streams.length === 0) return this.#settleTasks(tenant);
+    if (streams.length === 0) return this.#syncWatch(tenant);
     for (const stream of streams) this.ctx.waitUntil(stream.catchUp(tenant));
   }
 
@@ -85,14 +85,14 @@ export class StreamObject extends DurableObject<Env> implements StreamRpc {
    * other, so that the last one wins: a client that reconnects at once must not lose its watch to the end of its
    * previous stream.
    */
-  #settleTasks(tenant: string): Promise<void> {
-    const turn = (this.#turns.get(tenant) ?? Promise.resolve()).then(() => this.#watch(tenant));
+  #syncWatch(tenant: string): Promise<void> {
+    const turn = (this.#pendingWatches.get(tenant) ?? Promise.resolve()).then(() => this.#watch(tenant));
     const over = turn
       .catch(() => {})
       .then(() => {
-        if (this.#turns.get(tenant) === over) this.#turns.delete(tenant);
+        if (this.#pendingWatches.get(tenant) === over) this.#pendingWatches.delete(tenant);
       });
-    this.#turns.set(tenant, over);
+    this.#pendingWatches.set(tenant, over);
     return turn;
   }
 
@@ -108,11 +108,11 @@ export class StreamObject extends DurableObject<Env> implements StreamRpc {
   }
 
   async #watchLater(tenant: string): Promise<void> {
-    if (this.#unwritten.has(tenant)) return;
-    this.#unwritten.add(tenant);
-    await scheduler.wait(firstWriteMs);
-    this.#unwritten.delete(tenant);
-    await this.#settleTasks(tenant).catch(() => {
+    if (this.#watchRetries.has(tenant)) return;
+    this.#watchRetries.add(tenant);
+    await scheduler.wait(watchRetryMs);
+    this.#watchRetries.delete(tenant);
+    await this.#syncWatch(tenant).catch(() => {
       for (const stream of this.#following(tenant)) stream.close();
     });
   }

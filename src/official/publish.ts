@@ -7,7 +7,7 @@ import type { Writer, Written } from "../registry/contract.ts";
 import type { ServerVersion, VersionOutcome } from "./contract.ts";
 import type { OfficialDeps } from "./deps.ts";
 import { ServerJson, type StatusUpdate } from "./schema.ts";
-import { checkName, claimedUrls, placeOf, withoutForeignMeta } from "./server-json.ts";
+import { checkName, claimedUrls, parseOfficialName, withoutForeignMeta } from "./server-json.ts";
 
 /** Publishing and validating a server.json, and changing the status of its versions. */
 
@@ -40,7 +40,7 @@ export async function publishServerJson(
   submitted: ServerJson,
 ): Promise<Result<{ version: ServerVersion; generation: number }, Failure>> {
   const document = withoutForeignMeta(submitted);
-  const { name } = placeOf(document.name);
+  const { name } = parseOfficialName(document.name);
   const published = await withClaimedRemotes(services, document.name, claimedUrls(document), () =>
     services.tenant(writer.tenant).publishVersion(writer, { name, document }),
   );
@@ -64,7 +64,7 @@ export async function changeVersions(
   only: string | undefined,
   update: StatusUpdate,
 ): Promise<Result<VersionOutcome, Failure>> {
-  const { name } = placeOf(server);
+  const { name } = parseOfficialName(server);
   const tenant = services.tenant(writer.tenant);
   const returning = update.status === "deleted" ? [] : await tenant.versions(name);
   const urls = returning

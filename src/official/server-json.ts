@@ -4,14 +4,14 @@ import type { Source } from "../registry/schema.ts";
 import { publisherProvided, type Remote, type ServerJson } from "./schema.ts";
 
 /** Splits an official name: the part before the slash is the tenant. */
-export function placeOf(name: string): { tenant: string; name: string } {
+export function parseOfficialName(name: string): { tenant: string; name: string } {
   const slash = name.indexOf("/");
   return { tenant: name.slice(0, slash), name: name.slice(slash + 1) };
 }
 
 /** Why a valid official name cannot be used in this registry; undefined if it can. */
 export function checkName(name: string): string | undefined {
-  const place = placeOf(name);
+  const place = parseOfficialName(name);
   if (!tenantPattern.test(place.tenant)) {
     return `the part before the slash is a tenant here: 1 to 100 of a-z, 0-9, '.' and '-', starting with a letter or digit; ${JSON.stringify(place.tenant)} is not one`;
   }
@@ -53,10 +53,13 @@ export function isRemoteSource({ id, credential }: Source): boolean {
  * The remotes that the registry reads as sources: no variables or headers to fill in, an allowed address, and no secret
  * in the URL, which is only for the client to use.
  */
-export function remoteSources(remotes: readonly Remote[] | undefined, mayAsk: (url: string) => boolean): Source[] {
+export function remoteSources(
+  remotes: readonly Remote[] | undefined,
+  isAllowedUrl: (url: string) => boolean,
+): Source[] {
   return (remotes ?? []).flatMap((remote, index) => {
     const { type, url } = remote;
-    if (needsInput(remote) || !mayAsk(url) || withoutSecrets(url) !== url) return [];
+    if (needsInput(remote) || !isAllowedUrl(url) || withoutSecrets(url) !== url) return [];
     return [{ id: `${sourcePrefix}${index + 1}`, type, url }];
   });
 }

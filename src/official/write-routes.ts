@@ -10,7 +10,7 @@ import { changeVersions, invalidServerJson, publishServerJson, serverJsonIssues 
 import { serverResponse } from "./response.ts";
 import { officialName, officialPrefixes, sendWithEtag } from "./routes.ts";
 import { OfficialName, type ServerJson, StatusUpdate } from "./schema.ts";
-import { placeOf } from "./server-json.ts";
+import { parseOfficialName } from "./server-json.ts";
 
 /** Write routes of the official registry's API; the token must have the tenant before the slash. */
 export function officialWriteRoutes(app: App, services: OfficialDeps): void {
@@ -90,12 +90,12 @@ async function statusChange(c: RequestContext, services: OfficialDeps, only: str
 }
 
 function writerOf(principal: Principal, name: string): Writer {
-  const { tenant } = placeOf(name);
+  const { tenant } = parseOfficialName(name);
   throwIf(checkTenantScope(principal, tenant, "registry:publish"));
   return { tenant, subject: principal.subject };
 }
 
 /** The tenant's object reads the remotes at once. Waits for it in the background, to update this Worker's caches. */
 function readRemotes(c: RequestContext, services: OfficialDeps, { name, remotes = [] }: ServerJson): void {
-  if (remotes.length > 0) c.executionCtx.waitUntil(refreshNow(services, placeOf(name), { anew: false }));
+  if (remotes.length > 0) c.executionCtx.waitUntil(refreshNow(services, parseOfficialName(name), { anew: false }));
 }

@@ -27,12 +27,12 @@ const maxHostLength = 253;
  * another. The authority must be ASCII, which `checkAddress` verifies; internationalised names are written in xn--
  * form.
  */
-const written = /^(?<scheme>[a-z][a-z0-9+.-]*):\/\/(?<authority>[^/?#\\]*)(?:[/?#][^\\\s\p{Cc}]*)?$/iu;
+const addressSyntax = /^(?<scheme>[a-z][a-z0-9+.-]*):\/\/(?<authority>[^/?#\\]*)(?:[/?#][^\\\s\p{Cc}]*)?$/iu;
 
-const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const dnsLabel = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** Last labels that resolve inside the local network: special-use names of RFCs, or customary on private networks. */
-const insideDomains = new Set([
+const privateDomains = new Set([
   ...["localhost", "localdomain", "local", "internal", "intranet", "private", "lan", "home", "corp", "workgroup"],
   ...["arpa", "onion", "alt", "test", "invalid", "consul", "svc", "cluster"],
 ]);
@@ -56,7 +56,7 @@ const domainsResolvingToPrivate = [
 /** Parses an address and checks it against the policy. No DNS, no fetch. */
 export function checkAddress(address: string, policy: AddressPolicy): Result<URL, AddressFault> {
   if (address.length > maxAddressLength) return err("too-long");
-  const { scheme, authority } = written.exec(address)?.groups ?? {};
+  const { scheme, authority } = addressSyntax.exec(address)?.groups ?? {};
   if (scheme === undefined || authority === undefined) return err("malformed");
   if (authority.includes("@")) return err("credentials");
   const url = URL.parse(address);
@@ -71,7 +71,7 @@ export function checkAddress(address: string, policy: AddressPolicy): Result<URL
   if (url.hostname.startsWith("[") || /^[\d.]+$/.test(url.hostname)) return err("ip-literal");
   if (url.port !== "") return err("port");
   if (!isPlain) return err("malformed");
-  return judgeName(url.hostname) ?? ok(url);
+  return checkHostName(url.hostname) ?? ok(url);
 }
 
 /** Loopback, in the three spellings that developers use. */
@@ -79,15 +79,15 @@ export function isLoopback(url: URL): boolean {
   return /^https?:$/.test(url.protocol) && ["127.0.0.1", "[::1]", "localhost"].includes(url.hostname);
 }
 
-function judgeName(name: string): { ok: false; error: AddressFault } | undefined {
+function checkHostName(name: string): { ok: false; error: AddressFault } | undefined {
   if (name.length > maxHostLength) return err("too-long");
   const labels = name.split(".");
   // The resolver's search list completes a name without a dot. A name with a trailing dot is refused, too (its last
   // label is empty): it would be a second spelling of the host, which every comparison of hosts would have to handle.
   if (labels.length < 2) return err("inside-name");
-  if (!labels.every((part) => label.test(part))) return err("malformed");
+  if (!labels.every((part) => dnsLabel.test(part))) return err("malformed");
   const isInside =
-    insideDomains.has(labels.at(-1) ?? "") ||
+    privateDomains.has(labels.at(-1) ?? "") ||
     domainsResolvingToPrivate.some((domain) => name === domain || name.endsWith(`.${domain}`));
   return isInside ? err("inside-name") : undefined;
 }

@@ -12,15 +12,15 @@ type Bytes = ReadableStream<Uint8Array>;
 export function boundBody(source: Bytes, maxBytes: number, limit: TimeLimit): Bytes {
   const reader = source.getReader();
   let size = 0;
-  const letGo = () => {
+  const release = () => {
     limit.stop();
-    limit.signal.removeEventListener("abort", timeIsUp);
+    limit.signal.removeEventListener("abort", onTimeout);
     // Not awaited: a hostile server may delay the cancellation, too.
     reader.cancel().catch(() => {});
   };
   let fail: (error: unknown) => void = () => {};
-  const timeIsUp = () => {
-    letGo();
+  const onTimeout = () => {
+    release();
     fail(limit.signal.reason);
   };
 
@@ -28,15 +28,15 @@ export function boundBody(source: Bytes, maxBytes: number, limit: TimeLimit): By
     {
       start(controller) {
         fail = (error) => controller.error(error);
-        if (limit.signal.aborted) timeIsUp();
-        else limit.signal.addEventListener("abort", timeIsUp);
+        if (limit.signal.aborted) onTimeout();
+        else limit.signal.addEventListener("abort", onTimeout);
       },
       async pull(controller) {
         limit.progress();
         try {
           const { done, value } = await reader.read();
           if (done) {
-            letGo();
+            release();
             controller.close();
             return;
           }
@@ -45,12 +45,12 @@ export function boundBody(source: Bytes, maxBytes: number, limit: TimeLimit): By
           if (size > maxBytes) throw new FetchError("too-large");
           controller.enqueue(value);
         } catch (error) {
-          letGo();
+          release();
           // No effect if the time limit ended the stream during this read: the stream has already failed.
           controller.error(error instanceof FetchError ? error : new FetchError("unreachable"));
         }
       },
-      cancel: letGo,
+      cancel: release,
     },
     // No read-ahead.
     { highWaterMark: 0 },

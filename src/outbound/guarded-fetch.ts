@@ -2,7 +2,7 @@ import { err, ok, type Result } from "../kernel/result.ts";
 import { type AddressPolicy, checkAddress, isLoopback } from "./address.ts";
 import { boundBody, discard, readBounded } from "./bounded-body.ts";
 import { type FetchFailure, type FetchFailureKind, failureFrom, fetchFailure } from "./fetch-failure.ts";
-import { headersForOtherOrigin, outboundHeaders, readableHeaders } from "./headers.ts";
+import { headersForOtherOrigin, outboundHeaders, responseHeaders } from "./headers.ts";
 import { startTimeLimit, type TimeLimit, type TimeLimits } from "./time-limit.ts";
 
 export interface GuardedRequest {
@@ -69,7 +69,7 @@ export function createGuardedFetch({ policy, fetch }: GuardedFetchOptions): Guar
       const response = await send(hop, fetch, limit);
       if (!response.ok) return response;
       const location = redirect === "follow" ? redirectOf(response.value) : undefined;
-      if (location === undefined) return answer(response.value, hop, maxBytes, limit);
+      if (location === undefined) return toGuardedResponse(response.value, hop, maxBytes, limit);
 
       discard(response.value.body);
       const next = redirects < maxRedirects ? follow(hop, response.value.status, location, policy) : undefined;
@@ -88,8 +88,8 @@ async function send(
   fetch: GuardedFetchOptions["fetch"],
   limit: TimeLimit,
 ): Promise<Result<Response, FetchFailure>> {
-  const timeIsUp = Promise.withResolvers<never>();
-  const onAbort = () => timeIsUp.reject(limit.signal.reason);
+  const onTimeout = Promise.withResolvers<never>();
+  const onAbort = () => onTimeout.reject(limit.signal.reason);
   try {
     limit.signal.throwIfAborted();
     limit.signal.addEventListener("abort", onAbort);
@@ -101,7 +101,7 @@ async function send(
       (response) => limit.signal.aborted && discard(response.body),
       () => {},
     );
-    return ok(await Promise.race([answered, timeIsUp.promise]));
+    return ok(await Promise.race([answered, onTimeout.promise]));
   } catch (error) {
     limit.stop();
     return err(limit.signal.aborted ? failureFrom(limit.signal.reason) : failureFrom(error));
@@ -133,7 +133,7 @@ function follow(hop: Hop, status: number, location: string, policy: AddressPolic
   return ok({ ...hop, url, headers: isSameOrigin ? hop.headers : headersForOtherOrigin(hop.headers) });
 }
 
-function answer(
+function toGuardedResponse(
   response: Response,
   hop: Hop,
   maxBytes: number,
@@ -149,7 +149,7 @@ function answer(
   if (body === null) limit.stop();
   return ok({
     status: response.status,
-    headers: readableHeaders(response.headers),
+    headers: responseHeaders(response.headers),
     url: hop.url.href,
     body,
     read: () => readBounded(body),

@@ -14,26 +14,26 @@ const crossOriginSafeHeaders = new Set(["accept", "accept-language", "user-agent
 /**
  * Headers about the encoded bytes or the connection, which do not apply to the decoded body. Cookies are not stored.
  */
-const notForReaders = ["content-encoding", "content-length", "transfer-encoding", "connection", "set-cookie"];
+const strippedResponseHeaders = ["content-encoding", "content-length", "transfer-encoding", "connection", "set-cookie"];
 
 /** undefined if a name or value is not valid in HTTP. No error repeats the value: it may be a secret. */
 export function outboundHeaders(given: HeadersInit | undefined): Headers | undefined {
   try {
-    return without(new Headers(given), (name) => managedHeaders.test(name));
+    return omitHeaders(new Headers(given), (name) => managedHeaders.test(name));
   } catch {
     return undefined;
   }
 }
 
 export function headersForOtherOrigin(headers: Headers): Headers {
-  return without(headers, (name) => !crossOriginSafeHeaders.has(name));
+  return omitHeaders(headers, (name) => !crossOriginSafeHeaders.has(name));
 }
 
-export function readableHeaders(answered: Headers): Headers {
-  return without(answered, (name) => notForReaders.includes(name));
+export function responseHeaders(answered: Headers): Headers {
+  return omitHeaders(answered, (name) => strippedResponseHeaders.includes(name));
 }
 
-function without(headers: Headers, isDropped: (name: string) => boolean): Headers {
+function omitHeaders(headers: Headers, isDropped: (name: string) => boolean): Headers {
   const kept = new Headers();
   for (const [name, value] of headers) if (!isDropped(name)) kept.append(name, value);
   return kept;

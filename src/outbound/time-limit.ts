@@ -26,27 +26,27 @@ export function startTimeLimit(patience: TimeLimits, caller?: AbortSignal | null
     stop();
     controller.abort(new FetchError(kind));
   };
-  const timeIsUp = () => end("timeout");
+  const onTimeout = () => end("timeout");
   const giveUp = () => end("cancelled");
   /** Starts a timer, if a time is given, and returns the function that stops it. */
   const endAfter = (milliseconds: number | undefined): (() => void) => {
     if (milliseconds === undefined) return () => {};
-    const timer = setTimeout(timeIsUp, milliseconds);
+    const timer = setTimeout(onTimeout, milliseconds);
     return () => clearTimeout(timer);
   };
 
   const stopDeadline = endAfter("deadlineMs" in patience ? patience.deadlineMs : undefined);
-  let stopSilence = endAfter(patience.idleMs);
+  let stopIdleTimer = endAfter(patience.idleMs);
   const stop = () => {
     running = false;
     stopDeadline();
-    stopSilence();
+    stopIdleTimer();
     caller?.removeEventListener("abort", giveUp);
   };
   const progress = () => {
     if (!running) return;
-    stopSilence();
-    stopSilence = endAfter(patience.idleMs);
+    stopIdleTimer();
+    stopIdleTimer = endAfter(patience.idleMs);
   };
 
   if (caller?.aborted) giveUp();

@@ -41,7 +41,7 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
   });
 
   app.post(listPath, async (c) => {
-    const { config, writer } = await submitted(c, services);
+    const { config, writer } = await readConfigWrite(c, services);
     const { head, generation } = unwrap(await services.tenant(config.tenant).createServer(writer, config));
     await services.heads.confirm(head);
     readSources(c, services, config);
@@ -50,7 +50,7 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
   });
 
   app.put(listPath, async (c) => {
-    const { config, writer } = await submitted(c, services);
+    const { config, writer } = await readConfigWrite(c, services);
     const { head, generation, narrowed } = unwrap(await services.tenant(config.tenant).replaceConfig(writer, config));
     await services.heads.confirm(head);
     readSources(c, services, config);
@@ -123,7 +123,10 @@ function readSources(c: RequestContext, services: RegistryDeps, { tenant, name, 
 /**
  * The config in the request body, and its writer. Permission is checked before the rest of the document is validated.
  */
-async function submitted(c: RequestContext, services: RegistryDeps): Promise<{ config: ServerConfig; writer: Writer }> {
+async function readConfigWrite(
+  c: RequestContext,
+  services: RegistryDeps,
+): Promise<{ config: ServerConfig; writer: Writer }> {
   const principal = await authenticate(c, services, "registry:publish");
   readQuery(c, []);
   const { bounds } = services.config;

@@ -121,7 +121,7 @@ export interface PublishRequest {
    * Set by refreshes. If the previous revision has no items, a change under the same version is neither flagged nor
    * refused: there was no content that anyone could have reviewed.
    */
-  fillsIn?: true;
+  isFirstIntrospection?: true;
 }
 
 export interface PublishOutcome {
@@ -212,7 +212,7 @@ export interface RegistryTenant {
    * Reads the server's sources. With `anew`, a refresh that is already running does not count: it may have read before
    * the change that the caller knows of.
    */
-  refresh(name: string, options: { anew: boolean }): Promise<Refreshed | RefreshSkipped>;
+  refresh(name: string, options: { afterRunning: boolean }): Promise<Refreshed | RefreshSkipped>;
   /** The status of each source, with the details that only members may see. */
   sources(name: string): Promise<SourceDetail[]>;
 }

@@ -20,7 +20,7 @@ const tries = 3;
  * About 20 ms of token counting. Up to this many characters, counting is cheaper than looking up the counts of the
  * published manifest, which may have to be fetched from the tenant's object and is parsed whole.
  */
-const countUnasked = 65_536;
+const charactersBeforeLookup = 65_536;
 
 /**
  * Publishes a document: prepares the manifest, sends it to the tenant's object, and confirms the new head in this data
@@ -50,7 +50,7 @@ export async function prepareDocument(
     bounds: services.config.bounds,
     documentIssues: document.issues,
     knownTokens: () => knownTokens(services, ref),
-    charactersBeforeLookup: countUnasked,
+    charactersBeforeLookup: charactersBeforeLookup,
     memo: services.itemCache.of(ref.tenant),
     loadTokenizer,
     pause: () => scheduler.wait(0),

@@ -72,7 +72,7 @@ export async function refreshNow(
   { tenant, name }: ServerRef,
   { anew }: { anew: boolean },
 ): Promise<Refreshed | RefreshSkipped> {
-  const refreshed = await services.tenant(tenant).refresh(name, { anew });
+  const refreshed = await services.tenant(tenant).refresh(name, { afterRunning: anew });
   if (typeof refreshed === "object") await services.heads.confirm(refreshed.head);
   return refreshed;
 }

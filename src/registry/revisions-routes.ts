@@ -16,7 +16,7 @@ const path = "/api/mcp/capabilities/:tenant/:name";
  */
 export function revisionsRoutes(app: App, services: RegistryDeps): void {
   app.get(`${path}/revisions`, async (c) => {
-    const { ref, principal, minGeneration } = await insider(c, services);
+    const { ref, principal, minGeneration } = await requireMember(c, services);
     const query = readQuery(c, ["limit", "before"]);
     const limit = integerParam("limit", query.limit, { min: 1, max: 100, fallback: 30 });
     const before = integerParam("before", query.before, { min: 1, max: 1e15, fallback: Number.MAX_SAFE_INTEGER });
@@ -31,7 +31,7 @@ export function revisionsRoutes(app: App, services: RegistryDeps): void {
   });
 
   app.get(`${path}/revisions/:digest`, async (c) => {
-    const { ref, principal, minGeneration } = await insider(c, services);
+    const { ref, principal, minGeneration } = await requireMember(c, services);
     readQuery(c, []);
     const wanted = { parameter: "digest", value: c.req.param("digest") };
     const retained = unwrap(await readRevision(services, principal, ref, wanted, minGeneration));
@@ -39,13 +39,13 @@ export function revisionsRoutes(app: App, services: RegistryDeps): void {
     // The revision never changes, but which of its items are switched off does.
     const meta = { etag: `"${revision.digest}.${head.overlay}"`, generation, source: "object" as const };
     return sendConditional(c, services, meta, () => {
-      const data = { ...revision, manifest: whole(manifest), capabilities: index(manifest, head) };
+      const data = { ...revision, manifest: digestedContent(manifest), capabilities: index(manifest, head) };
       return sendData(c, services, data, meta);
     });
   });
 
   app.get(`${path}/diff`, async (c) => {
-    const { ref, principal, minGeneration } = await insider(c, services);
+    const { ref, principal, minGeneration } = await requireMember(c, services);
     const { from, to } = readQuery(c, ["from", "to"]);
     const read = await diffRevisions(services, principal, ref, { from, to }, { minGeneration });
     const { diff, generation } = unwrap(read);
@@ -60,7 +60,7 @@ export function revisionsRoutes(app: App, services: RegistryDeps): void {
 }
 
 /** Requires a member of the tenant. Others are refused before the rest of the request is validated. */
-async function insider(c: RequestContext, services: RegistryDeps) {
+async function requireMember(c: RequestContext, services: RegistryDeps) {
   const ref = serverRef(c);
   const { minGeneration } = freshnessOf(c);
   const principal = await authenticate(c, services, "registry:read");
@@ -69,7 +69,7 @@ async function insider(c: RequestContext, services: RegistryDeps) {
 }
 
 /** Exactly the content that the digest covers, so that a reader can verify it. */
-function whole({ header, capabilities }: StoredManifest): Record<string, unknown> {
+function digestedContent({ header, capabilities }: StoredManifest): Record<string, unknown> {
   const items = Map.groupBy(capabilities, ({ kind }) => sectionForKind(kind));
   return {
     ...header,

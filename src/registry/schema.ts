@@ -14,7 +14,7 @@ export const switches = {
   advertise_resources: z.boolean().describe("Another spelling of advertiseResources.").optional(),
 };
 
-export const saysOnce = (settings: {
+export const spellingsAgree = (settings: {
   advertiseResources?: boolean | undefined;
   advertise_resources?: boolean | undefined;
 }) =>
@@ -22,12 +22,12 @@ export const saysOnce = (settings: {
   settings.advertise_resources === undefined ||
   settings.advertiseResources === settings.advertise_resources;
 
-export const twice = { message: "contradicts advertiseResources", path: ["advertise_resources"] };
+export const contradiction = { message: "contradicts advertiseResources", path: ["advertise_resources"] };
 
 /** Which variants of a server's index may be read. */
 export const Advertise = z
   .looseObject({ ...switches, variants: z.looseObject(variants).optional() })
-  .refine(saysOnce, twice);
+  .refine(spellingsAgree, contradiction);
 
 export type Advertise = z.infer<typeof Advertise>;
 

@@ -67,13 +67,13 @@ function pagesOf(services: RegistryDeps, principal: Principal, list: ServerList)
   const sole = singleTenant(principal, list);
   if (sole !== undefined) return tenantPages(services, sole);
   const { whose, tenant } = list;
-  const everyones = directoryPages(services, tenant === undefined ? "all" : [tenant], true);
-  if (whose === "public") return everyones;
+  const publicPages = directoryPages(services, tenant === undefined ? "all" : [tenant], true);
+  if (whose === "public") return publicPages;
   // `singleTenant` returned undefined, so a tenant named here is not one of the caller's.
   const tenants = principal.admin ? "all" : tenant === undefined ? principal.tenants : [];
   const own = directoryPages(services, tenants, false);
   if (whose === "own" || tenants === "all") return own;
-  return tenants.length === 0 ? everyones : merged(own, everyones);
+  return tenants.length === 0 ? publicPages : merged(own, publicPages);
 }
 
 /** Reads from the tenant's object, so the list is always current. */

@@ -23,7 +23,12 @@ export function summarise<Item extends SummarisedItem>(
     tokens += capability.tokens;
   }
   const shown = capabilities.filter((capability) => !isOff(capability));
-  return { ...wordsOf(header), counts, tokens, attributes: countAttributes(shown.map(({ attributes }) => attributes)) };
+  return {
+    ...labelsOf(header),
+    counts,
+    tokens,
+    attributes: countAttributes(shown.map(({ attributes }) => attributes)),
+  };
 }
 
 /** State of a server's sources, from best to worst; `unknown` if it has none. */
@@ -48,7 +53,7 @@ export function directoryEntry(
 ): DirectoryEntry {
   return {
     ...summary,
-    ...wordsOf(config),
+    ...labelsOf(config),
     tenant: config.tenant,
     name: config.name,
     visibility: config.visibility,
@@ -57,7 +62,7 @@ export function directoryEntry(
   };
 }
 
-function wordsOf(source: Record<string, unknown>): Pick<ServerSummary, "title" | "description" | "version"> {
+function labelsOf(source: Record<string, unknown>): Pick<ServerSummary, "title" | "description" | "version"> {
   const words: Pick<ServerSummary, "title" | "description" | "version"> = {};
   for (const key of ["title", "description", "version"] as const) {
     const value = source[key];

@@ -28,13 +28,13 @@ export function statusRoutes(app: App, services: ServiceDeps): void {
     }
     const data = {
       ...services.metrics.snapshot(services.now()),
-      memoryBytes: memoryOf(services),
+      memoryBytes: cachedBytes(services),
     };
     return sendData(c, services, data);
   });
 }
 
 /** Bytes in this isolate's caches of views, catalog pages, responses and validated items. */
-function memoryOf({ views, catalogPages, responses: kept, itemCache: judged }: ServiceDeps): number {
+function cachedBytes({ views, catalogPages, responses: kept, itemCache: judged }: ServiceDeps): number {
   return views.bytes + catalogPages.bytes + kept.bytes + judged.bytes;
 }

@@ -10,7 +10,7 @@ export class FollowedSubset implements ChangeFeed {
 
   constructor(topics: readonly FollowedItems[], tenantOf: (name: string) => Pick<ChangesTenant, "changesOf">) {
     this.#topics = new Map(topics.map((topic) => [topic.tenant, topic]));
-    this.#positions = new Map(topics.map(({ tenant, servers }) => [tenant, seenBy(servers)]));
+    this.#positions = new Map(topics.map(({ tenant, servers }) => [tenant, lowestPosition(servers)]));
     this.#tenantOf = tenantOf;
   }
 
@@ -29,21 +29,21 @@ export class FollowedSubset implements ChangeFeed {
     const events = changes.map((change, index): StreamEvent => {
       // An id promises that all changes up to its generation were sent: true only for the generation's last change.
       const last = changes[index + 1]?.generation !== change.generation;
-      this.#seen(tenant, last ? change.generation : change.generation - 1);
+      this.#advanceTo(tenant, last ? change.generation : change.generation - 1);
       return { id: this.position, name: "change", data: change };
     });
-    this.#seen(tenant, upTo);
+    this.#advanceTo(tenant, upTo);
     for (const server of topic.servers) server.after = upTo;
     return { events, more: upTo < generation };
   }
 
-  #seen(tenant: string, generation: number): void {
+  #advanceTo(tenant: string, generation: number): void {
     this.#positions.set(tenant, Math.max(this.#positions.get(tenant) ?? 0, generation));
   }
 }
 
 /** A tenant's position is the lowest position of its servers. */
-function seenBy(servers: FollowedItems["servers"]): number {
+function lowestPosition(servers: FollowedItems["servers"]): number {
   return Math.min(...servers.map(({ since, after }) => Math.max(since, after)));
 }
 

@@ -30,7 +30,12 @@ export function negotiatedCaller(c: RequestContext): { principal: Principal; ses
 }
 
 /** Paths that need no session: the MCP endpoint, opening and resuming a session, and the server card. */
-const open: ReadonlySet<string> = new Set(["/mcp", "/mcp/negotiate", "/mcp/session/resume", "/mcp/server-card"]);
+const pathsWithoutSession: ReadonlySet<string> = new Set([
+  "/mcp",
+  "/mcp/negotiate",
+  "/mcp/session/resume",
+  "/mcp/server-card",
+]);
 
 /**
  * Finds the session of every request below /mcp/ and checks that it holds the capabilities its path requires. A session
@@ -38,7 +43,7 @@ const open: ReadonlySet<string> = new Set(["/mcp", "/mcp/negotiate", "/mcp/sessi
  */
 export function withSession(services: SessionsDeps): MiddlewareHandler<{ Bindings: Env; Variables: Variables }> {
   return async (c, next) => {
-    if (open.has(c.req.path) || c.req.method === "OPTIONS") return next();
+    if (pathsWithoutSession.has(c.req.path) || c.req.method === "OPTIONS") return next();
     const principal = await authenticateOptional(c, services);
     const owner = ownerOf(principal);
     const id = c.req.header("X-MCP-Session-ID");

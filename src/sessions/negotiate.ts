@@ -10,7 +10,7 @@ export interface ParameterConflict {
   message: string;
 }
 
-export interface SettledParameters {
+export interface NegotiatedParameters {
   parameters: Record<string, unknown>;
   conflicts: ParameterConflict[];
   /** Parameters that the client named and the server does not know. */
@@ -21,7 +21,10 @@ export interface SettledParameters {
  * Finds common values: the smaller number, the intersection of two lists, true only if both are true, text only if
  * equal. If the client gives no value, or there is no common value, the server's value is used.
  */
-export function settleParameters(client: Record<string, unknown>, server: Record<string, unknown>): SettledParameters {
+export function negotiateParameters(
+  client: Record<string, unknown>,
+  server: Record<string, unknown>,
+): NegotiatedParameters {
   const parameters: Record<string, unknown> = {};
   const conflicts: ParameterConflict[] = [];
   for (const [parameter, offered] of Object.entries(server)) {
@@ -101,7 +104,7 @@ export function negotiate(
     }
     const agreementOn = agree(offer, details.get(name) ?? []);
     if (agreementOn !== undefined) capabilities.push(agreementOn);
-    else declined.push({ name, reason: "version", message: versionsApart(offer, details.get(name) ?? []) });
+    else declined.push({ name, reason: "version", message: noCommonVersionMessage(offer, details.get(name) ?? []) });
   }
   const declared = new Set(request.supported_capabilities);
   for (const name of details.keys()) {
@@ -117,7 +120,7 @@ function agree(offer: Offer, wanted: readonly CapabilityDetail[]): Agreed | unde
   for (const { version, parameters = {} } of descending) {
     const detail = wanted.find((other) => equal(other.version, version));
     if (wanted.length > 0 && detail === undefined) continue;
-    const settled = settleParameters(detail?.parameters ?? {}, parameters);
+    const settled = negotiateParameters(detail?.parameters ?? {}, parameters);
     return {
       name: offer.name,
       version,
@@ -129,7 +132,7 @@ function agree(offer: Offer, wanted: readonly CapabilityDetail[]): Agreed | unde
   return undefined;
 }
 
-function versionsApart(offer: Offer, wanted: readonly CapabilityDetail[]): string {
+function noCommonVersionMessage(offer: Offer, wanted: readonly CapabilityDetail[]): string {
   const here = offer.versions.map(({ version }) => version).join(", ");
   return `No common version: the client has ${wanted.map(({ version }) => version).join(", ")}, the server ${here}`;
 }

@@ -47,7 +47,7 @@ export function failureOf(thrown: unknown, circumstances: FailureContext): Sourc
     return { reason: "gated", message: `It answers ${asked} with HTTP ${status}`, httpStatus: status };
   }
   if (isTimeout(thrown, sdk)) return bounded.timeout;
-  if (exchange.thrown !== undefined) return unanswered(exchange.thrown);
+  if (exchange.thrown !== undefined) return fetchFailureOf(exchange.thrown);
 
   const rpcError = rpcErrorOf(thrown, sdk);
   const modern = newerRevisions(thrown, sdk);
@@ -73,8 +73,8 @@ export function stopsDetection({ reason, httpStatus }: SourceFailure): boolean {
   const settled: SourceFailureReason[] = ["gated", "refused", "unreachable", "timeout", "too-large"];
   // 429 and most 5xx may come from a gateway and say nothing about the era. 500 and 501 may be how the server rejects
   // an unknown era.
-  const isElsewhere = reason === "unavailable" && httpStatus !== 500 && httpStatus !== 501;
-  return settled.includes(reason) || reason === "unsupported-version" || isElsewhere;
+  const isGatewayError = reason === "unavailable" && httpStatus !== 500 && httpStatus !== 501;
+  return settled.includes(reason) || reason === "unsupported-version" || isGatewayError;
 }
 
 /** Code and message of an MCP error. For HTTP errors such as 404 the SDK leaves the body unparsed as text. */
@@ -95,7 +95,7 @@ const bounded = {
 const broken: SourceFailure = { reason: "unreachable", message: "Its connection broke off" };
 
 /** Messages of a guarded fetch are safe to show; any other error is reported without its text. */
-function unanswered(thrown: unknown): SourceFailure {
+function fetchFailureOf(thrown: unknown): SourceFailure {
   const kind: FetchFailureKind = thrown instanceof FetchError ? thrown.failure.kind : "unreachable";
   const message = thrown instanceof FetchError ? thrown.message : "It cannot be reached";
   return { reason: kind === "too-many-redirects" || kind === "cancelled" ? "unreachable" : kind, message };

@@ -49,7 +49,7 @@ export async function readList(connection: Connection, list: ListName, bounds: S
       if (pages === 0) reading.failure = { reason: "not-mcp", message };
       return end(message);
     }
-    takeHints(reading, connection, answer.value);
+    mergeCacheHints(reading, connection, answer.value);
     const { sound, faults: left } = validItems(list, connection.era, items, received + 1);
     faults.push(...left);
     received += items.length;
@@ -71,7 +71,7 @@ export async function readList(connection: Connection, list: ListName, bounds: S
 }
 
 /** Only revision 2026-07-28 has cache hints; if pages differ, the strictest hint applies. */
-function takeHints(reading: ListReading, { era }: Connection, { ttlMs, cacheScope }: DeclaredItem): void {
+function mergeCacheHints(reading: ListReading, { era }: Connection, { ttlMs, cacheScope }: DeclaredItem): void {
   if (era !== "2026-07-28") return;
   if (typeof ttlMs === "number" && ttlMs >= 0) reading.ttlMs = Math.min(ttlMs, reading.ttlMs ?? ttlMs);
   const isPublic = cacheScope === "public" && reading.cacheScope !== "private";

@@ -93,8 +93,8 @@ export function createTraffic(fetch: Fetch, bounds: SourceBounds): Traffic {
       requestsLeft -= 1;
       if (requestsLeft < 0) stop("too-large");
 
-      const isGoodbye = init.method === "DELETE";
-      const bound = isGoodbye ? AbortSignal.timeout(sessionCloseMs) : controller.signal;
+      const isSessionDelete = init.method === "DELETE";
+      const bound = isSessionDelete ? AbortSignal.timeout(sessionCloseMs) : controller.signal;
       const signal = init.signal ? AbortSignal.any([bound, init.signal]) : bound;
       try {
         const response = await fetch(input, { ...init, signal });

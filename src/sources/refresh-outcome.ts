@@ -16,7 +16,7 @@ export interface SourceRead {
 const maxWarnings = 20;
 const maxMessageLength = 2_000;
 
-export function findingOf(id: string, read: Result<SourceReading, SourceFailure>, warnings: string[]): ProbeResult {
+export function probeResultOf(id: string, read: Result<SourceReading, SourceFailure>, warnings: string[]): ProbeResult {
   const shown = warnings.slice(0, maxWarnings);
   if (read.ok) {
     const { remembered, warnings: odd } = read.value;
@@ -43,7 +43,7 @@ export function failuresOf(reads: SourceRead[]): Refreshed["failures"] {
 }
 
 /** Milliseconds until the next refresh: the earliest that any source requires. A failing source backs off. */
-export function untilNext(reads: SourceRead[]): number {
+export function msUntilNextRefresh(reads: SourceRead[]): number {
   return Math.min(
     ...reads.map(({ row, read }) =>
       nextRefreshMs(

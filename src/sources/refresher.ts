@@ -16,7 +16,14 @@ import { bumpOverlay, findLive } from "../registry/sql/servers.ts";
 import { type ReadableSource, recordProbe, type SourceRow, sourceRows } from "../registry/sql/source-rows.ts";
 import { introspectSource } from "./introspect.ts";
 import { fillFromLast, lastReading } from "./last-reading.ts";
-import { failuresOf, findingOf, rejectionText, type SourceRead, unpublishable, untilNext } from "./refresh-outcome.ts";
+import {
+  failuresOf,
+  msUntilNextRefresh,
+  probeResultOf,
+  rejectionText,
+  type SourceRead,
+  unpublishable,
+} from "./refresh-outcome.ts";
 import { nextRefreshMs, probeState } from "./schedule.ts";
 import { type ReadSource, sourceManifest } from "./source-manifest.ts";
 
@@ -67,11 +74,11 @@ export class Refresher {
       .toArray();
     // Reschedule first: an alarm that fires meanwhile must not find the same servers due.
     for (const { subject } of due) this.#reschedule(subject);
-    const look = ({ subject }: { subject: string }) =>
+    const refreshOne = ({ subject }: { subject: string }) =>
       this.refreshShared(subject).catch((cause) => {
         console.error(JSON.stringify({ event: "refresh", server: subject, cause: String(cause) }));
       });
-    await Promise.all(due.map(look));
+    await Promise.all(due.map(refreshOne));
   }
 
   /** Joins a running refresh or starts one. Enough for a caller that knows of no recent change. */
@@ -142,8 +149,8 @@ export class Refresher {
 
   async #store(server: string, reads: SourceRead[]): Promise<Refreshed | "superseded"> {
     const prepared = reads.some(({ read }) => read.ok) ? await this.#prepare(server, reads) : undefined;
-    if (prepared === undefined) return this.#write(server, reads);
-    if (!prepared.ok) return this.#write(server, unpublishable(reads, prepared.error));
+    if (prepared === undefined) return this.#storeProbesOnly(server, reads);
+    if (!prepared.ok) return this.#storeProbesOnly(server, unpublishable(reads, prepared.error));
     let { manifest } = prepared.value;
     for (let attempt = 1; ; attempt += 1) {
       const { rejected, ...accepted } = manifest;
@@ -153,14 +160,14 @@ export class Refresher {
       const { code, details } = written.error;
       if (code === "ErrorMCPServerNotFound") return "superseded";
       if (code !== "ErrorCapabilityCollision" || attempt === tries) {
-        return this.#write(server, unpublishable(reads, written.error));
+        return this.#storeProbesOnly(server, unpublishable(reads, written.error));
       }
       manifest = await withoutCollidingIds(manifest, details?.collisions ?? []);
     }
   }
 
   /** Stores only the state of the sources: none could be read, or the manifest cannot be published. */
-  async #write(server: string, reads: SourceRead[]): Promise<Refreshed | "superseded"> {
+  async #storeProbesOnly(server: string, reads: SourceRead[]): Promise<Refreshed | "superseded"> {
     const written = await this.#writeManifest(server, reads, undefined, []);
     return written.ok ? written.value : "superseded";
   }
@@ -196,20 +203,20 @@ export class Refresher {
       if (!published.ok) return published;
       outcome = published.value.outcome === "unchanged" ? "unchanged" : "applied";
     }
-    const moved = reads.filter(({ row, read }, index) =>
-      recordProbe(sql, row, findingOf(row.id, read, index === 0 ? warnings : []), at),
+    const changedSources = reads.filter(({ row, read }, index) =>
+      recordProbe(sql, row, probeResultOf(row.id, read, index === 0 ? warnings : []), at),
     );
-    if (moved.length > 0) this.#logStatus(server, moved, at, before);
-    enqueueTask(sql, "refresh", server, Date.now() + untilNext(reads));
+    if (changedSources.length > 0) this.#logStatus(server, changedSources, at, before);
+    enqueueTask(sql, "refresh", server, Date.now() + msUntilNextRefresh(reads));
     const row = findLive(sql, server);
     const digest = row?.digest ?? undefined;
     return ok({ outcome, generation: row?.generation ?? before, digest });
   }
 
   /** Logs a changed state of sources as a change of the server, in the generation of the publish if there was one. */
-  #logStatus(server: string, moved: SourceRead[], at: string, before: number): void {
+  #logStatus(server: string, changedSources: SourceRead[], at: string, before: number): void {
     const { sql, bounds } = this.#options;
-    const reasons = moved.map(({ row, read }) => {
+    const reasons = changedSources.map(({ row, read }) => {
       const found = read.ok ? "live" : `${probeState(read.error.reason)} (${read.error.reason})`;
       return { path: `/sources/${row.id}`, classification: "cosmetic" as const, message: `source is ${found}` };
     });

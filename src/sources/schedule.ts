@@ -35,6 +35,6 @@ export function nextRefreshMs(
     const lifetime = Math.min(freshMs, Math.max(minMs, reading.ttlMs ?? freshMs));
     return Math.round(lifetime * (0.7 + 0.2 * random));
   }
-  const patience = Math.min(maxRetryMs, firstRetryMs * 2 ** Math.max(0, reading.failures - 1));
-  return Math.round(patience * (1 + 0.2 * random));
+  const backoffMs = Math.min(maxRetryMs, firstRetryMs * 2 ** Math.max(0, reading.failures - 1));
+  return Math.round(backoffMs * (1 + 0.2 * random));
 }

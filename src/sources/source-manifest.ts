@@ -1,8 +1,8 @@
-import { described, type ListName, listNames, withoutSecrets } from "../formats/mcp/describe-item.ts";
+import { type ListName, listNames, withoutSecrets, withServerMetadata } from "../formats/mcp/describe-item.ts";
 import { clipText, createWarnings, withLineFeeds } from "../formats/text.ts";
 import { isObject } from "../kernel/json.ts";
 import { sections } from "../manifest/schema/manifest.ts";
-import { type SourceItem, settleNames } from "./unique-names.ts";
+import { type SourceItem, withUniqueNames } from "./unique-names.ts";
 
 type Item = Record<string, unknown>;
 
@@ -45,7 +45,7 @@ export function sourceManifest(server: string, sources: readonly ReadSource[]): 
 
   for (const list of listNames) {
     const offers = sources.flatMap((source) => offersOf(server, source, list));
-    const items = settleNames(list, offers, warnings);
+    const items = withUniqueNames(list, offers, warnings);
     const key = sections[list].key;
     manifest[list] = items.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
   }
@@ -61,7 +61,7 @@ function offersOf(server: string, { id, url, reading }: ReadSource, list: ListNa
   } as const;
   return reading[list].map((item) => ({
     source: id,
-    item: { ...described(withoutReservedFields(item), list, provenance), provider: "mcp" },
+    item: { ...withServerMetadata(withoutReservedFields(item), list, provenance), provider: "mcp" },
   }));
 }
 

@@ -15,19 +15,19 @@ const toleranceSeconds = 300;
  * Dots separate the signed parts, so a dot in an id would let one signature match two messages. The other limits let
  * the id be used as a storage key.
  */
-const writtenId = /^[A-Za-z0-9_-]{1,128}$/;
+const idPattern = /^[A-Za-z0-9_-]{1,128}$/;
 
 /** Digits only: a lenient parser reads `1614265330abc` as a number that nobody signed. */
-const writtenTimestamp = /^(?:0|[1-9]\d{0,11})$/;
+const timestampPattern = /^(?:0|[1-9]\d{0,11})$/;
 
 export function isMessageId(id: string): boolean {
-  return writtenId.test(id);
+  return idPattern.test(id);
 }
 
 /** Reads id and timestamp, and refuses a timestamp more than 300 s from `now` (milliseconds). */
 export function readMessageHead(id: string, timestamp: string, now: number): Result<MessageHead, MessageFault> {
   if (!isMessageId(id)) return err("id");
-  if (!writtenTimestamp.test(timestamp)) return err("timestamp");
+  if (!timestampPattern.test(timestamp)) return err("timestamp");
   const seconds = Number(timestamp);
   const age = Math.floor(now / 1_000) - seconds;
   if (age > toleranceSeconds) return err("too-old");

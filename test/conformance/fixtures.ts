@@ -134,7 +134,7 @@ export const withFixtures: EndpointOptions = {
       },
     };
   },
-  surplus: {
+  testExtras: {
     capabilities: { logging: {} },
     // Clients of 2025 subscribe by a request that the registry itself does not offer them: it could tell them nothing.
     legacyHandlers: { "resources/subscribe": async () => ({}), "resources/unsubscribe": async () => ({}) },

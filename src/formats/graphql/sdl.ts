@@ -39,8 +39,8 @@ export function schemaFromSdl(text: string): Result<GraphQLSchema, ImportFault> 
 /** Fault for an error thrown by the `graphql` package. Its message is cut, because it may quote the document. */
 export function faultOf(cause: unknown): ImportFault {
   if (cause instanceof RangeError) return { message: "the schema is nested too deeply" };
-  const isOurs = cause instanceof GraphQLError || (cause instanceof Error && cause.constructor === Error);
-  if (!isOurs) return { message: "the schema is incomplete" };
+  const isGraphqlError = cause instanceof GraphQLError || (cause instanceof Error && cause.constructor === Error);
+  if (!isGraphqlError) return { message: "the schema is incomplete" };
   const message = (cause.message.split("\n")[0] ?? "").slice(0, 200);
   const at = cause instanceof GraphQLError ? cause.locations?.[0] : undefined;
   return at === undefined ? { message } : { message, line: at.line, column: at.column };

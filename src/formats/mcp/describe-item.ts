@@ -23,12 +23,12 @@ export interface Provenance {
 }
 
 /** Adds permissions, effects and metadata about the MCP server to an item. The item's own values take precedence. */
-export function described(
+export function withServerMetadata(
   declared: Record<string, unknown>,
   list: ListName,
   { server, serverUrl, protocol, requiresSession }: Provenance,
 ): Record<string, unknown> {
-  const item = withPlainLines(declared, maxLevels) as Record<string, unknown>;
+  const item = withLineFeedsInDescriptions(declared, maxLevels) as Record<string, unknown>;
   const url = withoutCredentials(serverUrl);
   const { metadata = {} } = item;
   // Validation reports a `metadata` that is not an object.
@@ -66,16 +66,16 @@ export function described(
 const maxLevels = 64;
 
 /** Replaces CRLF by LF in the descriptions at all levels. Unchanged parts are shared, not copied. */
-function withPlainLines(value: unknown, levels: number): unknown {
+function withLineFeedsInDescriptions(value: unknown, levels: number): unknown {
   if (typeof value !== "object" || value === null || levels === 0) return value;
   if (Array.isArray(value)) {
-    const items = value.map((item) => withPlainLines(item, levels - 1));
+    const items = value.map((item) => withLineFeedsInDescriptions(item, levels - 1));
     return items.some((item, index) => item !== value[index]) ? items : value;
   }
   let changed = false;
   const entries = Object.entries(value).map(([key, field]): [string, unknown] => {
     const isText = key === "description" && typeof field === "string";
-    const plain = isText ? withLineFeeds(field) : withPlainLines(field, levels - 1);
+    const plain = isText ? withLineFeeds(field) : withLineFeedsInDescriptions(field, levels - 1);
     changed ||= plain !== field;
     return [key, plain];
   });

@@ -4,7 +4,7 @@ import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import { sections } from "../../manifest/schema/manifest.ts";
 import type { Imported, ImportFault } from "../imported.ts";
 import { createWarnings, fault } from "../text.ts";
-import { described, listNames, type Provenance } from "./describe-item.ts";
+import { listNames, type Provenance, withServerMetadata } from "./describe-item.ts";
 
 export type McpOptions = Pick<Provenance, "server" | "serverUrl">;
 
@@ -32,7 +32,7 @@ export function importMcp(document: unknown, options: McpOptions): Result<Import
     const wrong = list.findIndex((item) => !isObject(item));
     if (wrong !== -1)
       return err(fault("must be an object", `${path}${Array.isArray(document) ? "" : `/${name}`}/${wrong}`));
-    manifest[name] = list.map((item) => described(item, name, { ...options, protocol }));
+    manifest[name] = list.map((item) => withServerMetadata(item, name, { ...options, protocol }));
     counts[sections[name].kind] = list.length;
   }
   return ok({ manifest, counts, warnings: warnings.all() });

@@ -45,7 +45,7 @@ export function importOpenApi(document: unknown, options: OpenApiOptions): Resul
     const overflow = drafts.add({ ...draft, operation: { name, ...draft.operation } });
     if (overflow !== undefined) return err(overflow);
   }
-  warnOfRequestsByTheServer(source, countWebhooks(source), callbacks);
+  warnOfWebhooksAndCallbacks(source, countWebhooks(source), callbacks);
 
   const definitions = schemas.finish();
   if (source.fault !== undefined) return err(source.fault);
@@ -96,7 +96,7 @@ function wantedName({ method, path, operation }: OperationPlace): string {
   return `${method.toLowerCase()}${path.startsWith("/") ? "" : "/"}${path.replace(/[{}]/g, "")}`;
 }
 
-function warnOfRequestsByTheServer(source: OpenApiDocument, webhooks: number, callbacks: number): void {
+function warnOfWebhooksAndCallbacks(source: OpenApiDocument, webhooks: number, callbacks: number): void {
   const counts = { webhooks, callbacks };
   for (const [what, count] of Object.entries(counts)) {
     if (count > 0)

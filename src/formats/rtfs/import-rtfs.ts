@@ -41,7 +41,7 @@ export function importRtfs(text: string, { server }: { server: string }): Result
   });
 }
 
-function part({ metadata }: RtfsCapability, name: string): Record<string, unknown> | undefined {
+function metadataPart({ metadata }: RtfsCapability, name: string): Record<string, unknown> | undefined {
   const fields = metadata?.[name];
   return isObject(fields) ? fields : undefined;
 }
@@ -50,11 +50,11 @@ function part({ metadata }: RtfsCapability, name: string): Record<string, unknow
 const operationMethods: readonly unknown[] = ["api_introspection", "graphql_introspection"];
 
 function kindOf(capability: RtfsCapability): Kind {
-  if (part(capability, "mcp") !== undefined) return "tool";
+  if (metadataPart(capability, "mcp") !== undefined) return "tool";
   const isOperation =
-    part(capability, "openapi") !== undefined ||
-    part(capability, "graphql") !== undefined ||
-    operationMethods.includes(part(capability, "discovery")?.method);
+    metadataPart(capability, "openapi") !== undefined ||
+    metadataPart(capability, "graphql") !== undefined ||
+    operationMethods.includes(metadataPart(capability, "discovery")?.method);
   return isOperation ? "operation" : "tool";
 }
 
@@ -66,11 +66,11 @@ const isItemName = (name: unknown): name is string => ItemName.safeParse(name).s
  */
 function nameOf(capability: RtfsCapability, warn: (message: string) => void): string {
   const last = toolName(capability.id);
-  const name = [part(capability, "mcp")?.tool_name, capability.name, last].find(isItemName);
+  const name = [metadataPart(capability, "mcp")?.tool_name, capability.name, last].find(isItemName);
   if (name !== undefined) return name;
-  const repairQuotes = last.replace(/[^A-Za-z0-9_.\-/]+/g, "_").slice(0, 128) || "unnamed";
-  warn(`has no name that an item may have: called ${repairQuotes}`);
-  return repairQuotes;
+  const sanitizedName = last.replace(/[^A-Za-z0-9_.\-/]+/g, "_").slice(0, 128) || "unnamed";
+  warn(`has no name that an item may have: called ${sanitizedName}`);
+  return sanitizedName;
 }
 
 /** Two servers in one file may have tools of the same name; the second tool is named by its id. */
@@ -99,7 +99,7 @@ const discovery = { method: "rtfs_import", introspector_version: "1.0.0" };
 function toItem(capability: RtfsCapability, name: string, warn: (message: string) => void): Record<string, unknown> {
   const { id, name: declared, metadata, ...fields } = capability;
   const kind = kindOf(capability);
-  const isRemote = kind === "operation" || part(capability, "mcp") !== undefined;
+  const isRemote = kind === "operation" || metadataPart(capability, "mcp") !== undefined;
   // A name that equals the last part of the id adds nothing as a title.
   const isTitle = declared !== name && !(isItemName(declared) && declared === toolName(id));
   const validId = CapabilityId.safeParse(id).success;
@@ -111,6 +111,6 @@ function toItem(capability: RtfsCapability, name: string, warn: (message: string
     ...fields,
     id: validId ? id : undefined,
     name,
-    metadata: { ...metadata, discovery: part(capability, "discovery") ?? { ...discovery } },
+    metadata: { ...metadata, discovery: metadataPart(capability, "discovery") ?? { ...discovery } },
   });
 }

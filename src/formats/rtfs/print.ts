@@ -10,15 +10,15 @@ export interface Place {
   /** Indentation of the line on which the value starts. */
   indent: string;
   /** Nesting levels left. */
-  room: number;
+  levelsLeft: number;
   /** JSON pointer, relative to the list of capabilities. */
   path: string;
-  lose: (path: string) => void;
+  reportLoss: (path: string) => void;
 }
 
 export function inside(place: Place, segment: string | number): Place {
   const path = pointer(place.path, segment);
-  return { ...place, indent: `${place.indent}  `, room: place.room - 1, path };
+  return { ...place, indent: `${place.indent}  `, levelsLeft: place.levelsLeft - 1, path };
 }
 
 /** Puts brackets around lines that are already indented. */
@@ -36,19 +36,20 @@ const scalars: Record<string, string> = {
 
 /** JSON Schema → RTFS type notation. Keywords without an RTFS equivalent (`enum`, `format` …) are losses. */
 export function printSchema(schema: unknown, place: Place): string {
-  if (!isObject(schema) || place.room < 2) {
-    if (schema !== true) place.lose(place.path);
+  if (!isObject(schema) || place.levelsLeft < 2) {
+    if (schema !== true) place.reportLoss(place.path);
     return ":any";
   }
   const { type, properties, items, required, ...others } = schema;
-  for (const key of Object.keys(others)) place.lose(pointer(place.path, key));
+  for (const key of Object.keys(others)) place.reportLoss(pointer(place.path, key));
   const unused = (entries: Record<string, unknown>) => {
-    for (const [key, value] of Object.entries(entries)) if (value !== undefined) place.lose(pointer(place.path, key));
+    for (const [key, value] of Object.entries(entries))
+      if (value !== undefined) place.reportLoss(pointer(place.path, key));
   };
   if (type === "object" || (type === undefined && isObject(properties))) {
     unused({ items });
     // A schema with properties but no type also accepts values that are not objects; the printed map does not.
-    if (type === undefined) place.lose(pointer(place.path, "type"));
+    if (type === undefined) place.reportLoss(pointer(place.path, "type"));
     if (isObject(properties)) return printFields(properties, required, place);
     unused({ properties, required });
     return ":map";
@@ -68,11 +69,11 @@ export function printSchema(schema: unknown, place: Place): string {
 function printFields(properties: Record<string, unknown>, required: unknown, place: Place): string {
   const needed = new Set<unknown>(Array.isArray(required) ? required : []);
   const lines = Object.entries(properties).map(([name, schema]) => {
-    const field = inside({ ...inside(place, "properties"), indent: place.indent, room: place.room }, name);
+    const field = inside({ ...inside(place, "properties"), indent: place.indent, levelsLeft: place.levelsLeft }, name);
     const optional = needed.delete(name) ? "" : " ;; optional";
     return `${field.indent}${printName(name)} ${printSchema(schema, field)}${optional}`;
   });
-  if (needed.size > 0) place.lose(pointer(place.path, "required"));
+  if (needed.size > 0) place.reportLoss(pointer(place.path, "required"));
   return block("{", lines, "}", place);
 }
 
@@ -88,7 +89,7 @@ export function printRtfs(capabilities: readonly RtfsCapability[]): Printed {
   const text = capabilities
     .map((capability, index) => {
       const lose = (path: string) => losses.push(path);
-      return printCapability(capability, { indent: "", room: maxDepth, path: `/${index}`, lose });
+      return printCapability(capability, { indent: "", levelsLeft: maxDepth, path: `/${index}`, reportLoss: lose });
     })
     .join("\n");
   return { text, losses };
@@ -110,7 +111,7 @@ function printCapability({ id, name, ...given }: RtfsCapability, place: Place): 
       const field = inside(place, key);
       // RTFS spellings such as `input-schema` are read as `inputSchema` and would collide with it.
       if (spellings.has(key)) {
-        field.lose(field.path);
+        field.reportLoss(field.path);
         return [];
       }
       return [`${field.indent}${printName(rtfsSpelling.get(key) ?? key)}${printField(key, value, field)}`];
@@ -153,7 +154,7 @@ function printValue(value: unknown, place: Place): string {
   if (typeof value === "boolean") return String(value);
   if (typeof value === "number" && Number.isFinite(value)) return printNumber(value);
   if (value === null) return "nil";
-  if (place.room >= 1 && Array.isArray(value)) {
+  if (place.levelsLeft >= 1 && Array.isArray(value)) {
     const items = value.map((item, index) => printValue(item, inside(place, index)));
     if (!items.some((item) => item.includes("\n"))) return `[${items.join(" ")}]`;
     return block(
@@ -163,7 +164,7 @@ function printValue(value: unknown, place: Place): string {
       place,
     );
   }
-  if (place.room >= 1 && isObject(value)) {
+  if (place.levelsLeft >= 1 && isObject(value)) {
     const lines = Object.entries(value)
       .filter(([, child]) => child !== undefined)
       .map(([key, child]) => {
@@ -172,7 +173,7 @@ function printValue(value: unknown, place: Place): string {
       });
     return block("{", lines, "}", place);
   }
-  place.lose(place.path);
+  place.reportLoss(place.path);
   return "nil";
 }
 

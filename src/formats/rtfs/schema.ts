@@ -1,5 +1,5 @@
 import { type Form, quoted } from "./form.ts";
-import { collect, type RtfsText, sourceOf, textOf } from "./values.ts";
+import { objectFromFields, type RtfsText, sourceOf, textOf } from "./values.ts";
 
 export type JsonSchema = Record<string, unknown>;
 
@@ -99,7 +99,7 @@ function objectSchema(fields: readonly Field[], source: RtfsText): JsonSchema {
     offset: key.start,
     value: { schema: type.schema, required: !type.optional && !notes.some(saysOptional) },
   }));
-  const kept = Object.entries(collect(named, source));
+  const kept = Object.entries(objectFromFields(named, source));
   const required = kept.filter(([, { required }]) => required).map(([name]) => name);
   const properties = Object.fromEntries(kept.map(([name, { schema }]) => [name, schema]));
   return required.length > 0 ? { type: "object", properties, required } : { type: "object", properties };

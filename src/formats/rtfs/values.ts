@@ -49,7 +49,7 @@ function toNumber(value: number, form: Form, source: RtfsText): number | string 
 }
 
 function toObject(entries: readonly (readonly [Form, Form])[], source: RtfsText): Record<string, unknown> {
-  return collect(
+  return objectFromFields(
     entries.map(([key, value]) => {
       const name = textOf(key, source);
       return { name, offset: key.start, value: toField(name, value, source) };
@@ -70,7 +70,7 @@ export function toField(name: string, form: Form, source: RtfsText): unknown {
 }
 
 /** Named values as an object. `:a` and `"a"` are different RTFS keys but one JSON key: the last value wins. */
-export function collect<T>(
+export function objectFromFields<T>(
   fields: readonly { name: string; offset: number; value: T }[],
   source: RtfsText,
 ): Record<string, T> {

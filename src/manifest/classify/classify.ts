@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, ownMember } from "../../kernel/json.ts";
 import {
-  breaking,
-  cosmetic,
+  breakingRule,
+  cosmeticRule,
   type Field,
   type FieldRule,
   inputs,
@@ -30,30 +30,30 @@ const maxSteps = 200_000;
 
 /** Fields that only describe a capability or server. */
 const text: Record<string, FieldRule> = {
-  title: cosmetic,
-  description: cosmetic,
-  version: cosmetic,
-  icons: cosmetic,
-  _meta: cosmetic,
-  createdAt: cosmetic,
-  updatedAt: cosmetic,
-  lastSynced: cosmetic,
+  title: cosmeticRule,
+  description: cosmeticRule,
+  version: cosmeticRule,
+  icons: cosmeticRule,
+  _meta: cosmeticRule,
+  createdAt: cosmeticRule,
+  updatedAt: cosmeticRule,
+  lastSynced: cosmeticRule,
 };
 
 const annotations = members({
-  title: cosmetic,
+  title: cosmeticRule,
   readOnlyHint: safetyHintRule(true, false),
   destructiveHint: safetyHintRule(false, true),
   idempotentHint: safetyHintRule(true, false),
   openWorldHint: safetyHintRule(false, true),
-  priority: cosmetic,
-  lastModified: cosmetic,
+  priority: cosmeticRule,
+  lastModified: cosmeticRule,
 });
 
 /** Provider details define the target of calls; provenance (`discovery`) only says where the entry was found. */
-const metadata = members({ discovery: cosmetic }, (field) => {
-  if (isObject(field.before ?? {}) && isObject(field.after ?? {})) members({}, breaking)(field);
-  else breaking(field);
+const metadata = members({ discovery: cosmeticRule }, (field) => {
+  if (isObject(field.before ?? {}) && isObject(field.after ?? {})) members({}, breakingRule)(field);
+  else breakingRule(field);
 });
 
 const upstreamDependencies = (field: Field) =>
@@ -61,23 +61,23 @@ const upstreamDependencies = (field: Field) =>
   members({
     services: requirementRule,
     credentialsRequired: requirementRule,
-    optionalServices: ({ path, ledger }) => ledger.additive(path, "changed"),
-    expectedLatencyMs: cosmetic,
-    stability: cosmetic,
+    optionalServices: ({ path, ledger: reasons }) => reasons.additive(path, "changed"),
+    expectedLatencyMs: cosmeticRule,
+    stability: cosmeticRule,
     concurrencySafe: promiseRule,
   })({ ...field, before: field.before ?? undefined, after: field.after ?? undefined });
 
 const capability = members({
   ...text,
-  examples: cosmetic,
-  commonErrors: cosmetic,
-  performance: cosmetic,
-  bestFor: cosmetic,
-  docsUri: cosmetic,
-  implementation: cosmetic,
-  category: cosmetic,
-  status: cosmetic,
-  size: cosmetic,
+  examples: cosmeticRule,
+  commonErrors: cosmeticRule,
+  performance: cosmeticRule,
+  bestFor: cosmeticRule,
+  docsUri: cosmeticRule,
+  implementation: cosmeticRule,
+  category: cosmeticRule,
+  status: cosmeticRule,
+  size: cosmeticRule,
   inputSchema: schema("input"),
   outputSchema: schema("output"),
   arguments: inputs,
@@ -112,27 +112,27 @@ const labelled: FieldRule = (field) => {
 };
 
 const limit: FieldRule = (field) => {
-  const { before, after, path, ledger } = field;
+  const { before, after, path, ledger: reasons } = field;
   const [was, is] = [before ?? Number.POSITIVE_INFINITY, after ?? Number.POSITIVE_INFINITY];
   if (typeof was !== "number" || typeof is !== "number") unknown(field);
-  else if (is < was) ledger.breaking(path, `was lowered ${fromTo(before, after)}`);
-  else ledger.additive(path, `was raised ${fromTo(before, after)}`);
+  else if (is < was) reasons.breaking(path, `was lowered ${fromTo(before, after)}`);
+  else reasons.additive(path, `was raised ${fromTo(before, after)}`);
 };
 
 const header = members({
   ...text,
-  instructions: cosmetic,
-  serverInfo: cosmetic,
-  websiteUrl: cosmetic,
-  repository: cosmetic,
-  runtime: cosmetic,
-  actionTriggers: cosmetic,
-  relationships: cosmetic,
-  semantic: cosmetic,
+  instructions: cosmeticRule,
+  serverInfo: cosmeticRule,
+  websiteUrl: cosmeticRule,
+  repository: cosmeticRule,
+  runtime: cosmeticRule,
+  actionTriggers: cosmeticRule,
+  relationships: cosmeticRule,
+  semantic: cosmeticRule,
   features: members({}, promiseRule),
   limits: members({}, limit),
   concurrencyLimits: members({}, limit),
-  selectionStrategy: members({ explanation: cosmetic }),
+  selectionStrategy: members({ explanation: cosmeticRule }),
   remotes: offerRule,
   packages: offerRule,
 });
@@ -148,11 +148,11 @@ export function classifyHeader(before: JsonObject, after: JsonObject): Classifie
 }
 
 function classify(before: JsonObject, after: JsonObject, rule: FieldRule, budget: Budget): Classified {
-  const [values, ledger] = [createValues(limits), createReasonCollector()];
+  const [values, reasons] = [createValues(limits), createReasonCollector()];
   if (!values.same(before, after) && !values.isOverflowing()) {
-    rule({ before, after, path: "", values, ledger, budget });
-    if (ledger.isEmpty()) ledger.cosmetic("", "nothing changed that a caller can notice");
+    rule({ before, after, path: "", values, ledger: reasons, budget });
+    if (reasons.isEmpty()) reasons.cosmetic("", "nothing changed that a caller can notice");
   }
-  if (values.isOverflowing()) ledger.breaking("", "too complex to compare");
-  return ledger.verdict();
+  if (values.isOverflowing()) reasons.breaking("", "too complex to compare");
+  return reasons.verdict();
 }

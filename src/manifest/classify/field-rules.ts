@@ -36,39 +36,39 @@ export function members(rules: Readonly<Record<string, FieldRule>>, otherwise: F
 }
 
 /** For fields whose use by readers is unknown: only an addition is safe. */
-export const unknown: FieldRule = ({ before, after, path, ledger }) => {
-  if (before === undefined) ledger.additive(path, "was added");
-  else ledger.breaking(path, after === undefined ? "was removed" : `changed ${fromTo(before, after)}`);
+export const unknown: FieldRule = ({ before, after, path, ledger: reasons }) => {
+  if (before === undefined) reasons.additive(path, "was added");
+  else reasons.breaking(path, after === undefined ? "was removed" : `changed ${fromTo(before, after)}`);
 };
 
-export const cosmetic: FieldRule = ({ path, ledger }) => ledger.cosmetic(path, "changed");
+export const cosmeticRule: FieldRule = ({ path, ledger: reasons }) => reasons.cosmetic(path, "changed");
 
-export const breaking: FieldRule = ({ path, ledger }) => ledger.breaking(path, "changed");
+export const breakingRule: FieldRule = ({ path, ledger: reasons }) => reasons.breaking(path, "changed");
 
 /** Requirements on callers, as lists read as sets or as maps of such lists. An added requirement is breaking. */
 export const requirementRule: FieldRule = (field) => {
-  const { before, after, path, ledger } = field;
+  const { before, after, path, ledger: reasons } = field;
   if (isListOrAbsent(before) && isListOrAbsent(after)) {
-    for (const entry of missing(after, before, field.values)) ledger.breaking(path, `${entry} was added`);
-    for (const entry of missing(before, after, field.values)) ledger.additive(path, `${entry} was removed`);
+    for (const entry of missing(after, before, field.values)) reasons.breaking(path, `${entry} was added`);
+    for (const entry of missing(before, after, field.values)) reasons.additive(path, `${entry} was removed`);
   } else if (isObject(before ?? after) && isObject(after ?? before)) {
     members({}, requirementRule)(field);
   } else if (after === undefined) {
-    ledger.additive(path, "was removed");
+    reasons.additive(path, "was removed");
   } else {
-    ledger.breaking(path, before === undefined ? "was added" : "changed");
+    reasons.breaking(path, before === undefined ? "was added" : "changed");
   }
 };
 
 /** Offers to callers, as a list read as a set. A removed offer is breaking. */
 export const offerRule: FieldRule = (field) => {
-  const { before, after, path, ledger } = field;
+  const { before, after, path, ledger: reasons } = field;
   if (!isListOrAbsent(before) || !isListOrAbsent(after)) {
     unknown(field);
     return;
   }
-  for (const entry of missing(after, before, field.values)) ledger.additive(path, `${entry} was added`);
-  for (const entry of missing(before, after, field.values)) ledger.breaking(path, `${entry} was removed`);
+  for (const entry of missing(after, before, field.values)) reasons.additive(path, `${entry} was added`);
+  for (const entry of missing(before, after, field.values)) reasons.breaking(path, `${entry} was removed`);
 };
 
 function isListOrAbsent(value: unknown): value is unknown[] | undefined {
@@ -88,11 +88,11 @@ function named(entry: unknown): string {
 /** A safety hint: `safe` is the value that promises more, `absent` the protocol's default. */
 export function safetyHintRule(safe: boolean, absent: boolean): FieldRule {
   return (field) => {
-    const { before, after, path, ledger } = field;
+    const { before, after, path, ledger: reasons } = field;
     const [was, is] = [before ?? absent, after ?? absent];
     if (typeof was !== "boolean" || typeof is !== "boolean") unknown(field);
-    else if (was === safe && is !== safe) ledger.breaking(path, `promises less: changed ${fromTo(before, after)}`);
-    else ledger.additive(path, `changed ${fromTo(before, after)}`);
+    else if (was === safe && is !== safe) reasons.breaking(path, `promises less: changed ${fromTo(before, after)}`);
+    else reasons.additive(path, `changed ${fromTo(before, after)}`);
   };
 }
 
@@ -115,7 +115,7 @@ const noInput: JsonObject = { type: "object" };
 export const inputs: FieldRule = (field) => {
   const [before, after] = [byName(field.before), byName(field.after)];
   if (before === undefined || after === undefined) {
-    breaking(field);
+    breakingRule(field);
     return;
   }
   for (const [name, { input, index }] of after) {

@@ -19,13 +19,13 @@ export function createReferences(before: unknown, after: unknown): References {
     resolve(version, schema) {
       const reference = ownMember(schema, "$ref");
       if (typeof reference !== "string" || (reference !== "#" && !reference.startsWith("#/"))) return undefined;
-      if (!found[version].has(reference)) found[version].set(reference, look(roots[version], reference));
+      if (!found[version].has(reference)) found[version].set(reference, resolvePointer(roots[version], reference));
       return found[version].get(reference);
     },
   };
 }
 
-function look(root: unknown, reference: string): Target | undefined {
+function resolvePointer(root: unknown, reference: string): Target | undefined {
   const segments = segmentsOf(reference.slice(1));
   let target = root;
   for (const segment of segments ?? []) {

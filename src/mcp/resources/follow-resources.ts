@@ -35,13 +35,13 @@ export class FollowedResources implements ChangeFeed {
   readonly tenants: readonly string[];
   readonly position = "";
   readonly frame: ResourceSubject["frame"];
-  readonly #interest: ResourceSubject;
+  readonly #subject: ResourceSubject;
   readonly #tenantOf: (name: string) => FollowedTenant;
   /** Last seen states by URI, and by tenant for the resource list. */
-  readonly #marks = new Map<string, string>();
+  readonly #states = new Map<string, string>();
 
   constructor(interest: ResourceSubject, tenantOf: (name: string) => FollowedTenant) {
-    this.#interest = interest;
+    this.#subject = interest;
     this.#tenantOf = tenantOf;
     this.frame = interest.frame;
     this.tenants = [...new Set([...interest.resources.map(({ tenant }) => tenant), ...interest.lists])];
@@ -55,44 +55,44 @@ export class FollowedResources implements ChangeFeed {
   async next(name: string) {
     const tenant = this.#tenantOf(name);
     const events: StreamEvent[] = [];
-    for (const resource of this.#interest.resources) {
-      if (resource.tenant !== name || !this.#differs(resource.uri, await markOf(tenant, resource))) continue;
+    for (const resource of this.#subject.resources) {
+      if (resource.tenant !== name || !this.#differs(resource.uri, await stateOf(tenant, resource))) continue;
       events.push(this.#event("notifications/resources/updated", { uri: resource.uri }));
     }
-    if (this.#interest.lists.includes(name) && this.#differs(name, await listMarkOf(tenant))) {
+    if (this.#subject.lists.includes(name) && this.#differs(name, await listStateOf(tenant))) {
       events.push(this.#event("notifications/resources/list_changed", {}));
     }
     return { events, more: false };
   }
 
   #differs(key: string, mark: string): boolean {
-    const before = this.#marks.get(key);
-    this.#marks.set(key, mark);
+    const before = this.#states.get(key);
+    this.#states.set(key, mark);
     return mark !== before;
   }
 
   #event(method: string, params: object): StreamEvent {
-    return { name: "message", data: { jsonrpc: "2.0", method, params: { ...params, _meta: this.#interest.meta } } };
+    return { name: "message", data: { jsonrpc: "2.0", method, params: { ...params, _meta: this.#subject.meta } } };
   }
 }
 
 /** The state that a resource is rendered from, as a comparable string. */
-async function markOf(tenant: FollowedTenant, { server, index, outsider }: FollowedResource): Promise<string> {
+async function stateOf(tenant: FollowedTenant, { server, index, outsider }: FollowedResource): Promise<string> {
   if (index || server === undefined) {
     const { stamp, advertise, server: seen } = await tenant.indexState(server);
     return JSON.stringify([stamp, advertise ?? null, seen?.advertise ?? null]);
   }
-  return headMark((await tenant.head(server)).head, outsider);
+  return headState((await tenant.head(server)).head, outsider);
 }
 
 /** For a subscriber outside the tenant, a server that is not public is gone: its changes are not notified. */
-function headMark(head: Head | undefined, outsider: boolean): string {
+function headState(head: Head | undefined, outsider: boolean): string {
   if (head === undefined || head.deleted || (outsider && head.visibility !== "public")) return "gone";
   return `${head.digest ?? "none"}.${head.overlay}`;
 }
 
 /** A tenant's part of the resource list, as a comparable string: advertised indexes and their token counts. */
-async function listMarkOf(tenant: FollowedTenant): Promise<string> {
+async function listStateOf(tenant: FollowedTenant): Promise<string> {
   const [{ current }, advertised] = await Promise.all([tenant.advertise(), tenant.advertisedServers(maxListedServers)]);
   return JSON.stringify([current?.settings ?? null, advertised]);
 }

@@ -10,7 +10,7 @@ import { ownPrompts } from "./prompts.ts";
 import { invalidParams, RpcError } from "./rpc-error.ts";
 
 /** Servers read per completion. Several servers can have the same tenant, so fewer tenants may be found. */
-const lookedAt = 200;
+const maxServersRead = 200;
 
 const nameCharacters = /^[A-Za-z0-9._-]*$/;
 
@@ -20,8 +20,8 @@ export async function tenantsLike(services: McpDeps, principal: Principal, start
   const { entries } = await services.directory().list({
     tenants: "all",
     onlyPublic: true,
-    after: { tenant: before(start), name: "" },
-    limit: lookedAt,
+    after: { tenant: keyBeforePrefix(start), name: "" },
+    limit: maxServersRead,
   });
   const known = new Set([...principal.tenants, ...entries.map(({ tenant }) => tenant)]);
   return [...known].filter((tenant) => tenant.startsWith(start)).sort();
@@ -35,19 +35,19 @@ export async function serversLike(
   start: string,
 ): Promise<string[]> {
   if (!nameCharacters.test(start)) return [];
-  const after = before(start);
+  const after = keyBeforePrefix(start);
   const entries = isMember(principal, tenant)
-    ? (await services.tenant(tenant).servers(after, lookedAt)).entries.map(summaryOf)
+    ? (await services.tenant(tenant).servers(after, maxServersRead)).entries.map(summaryOf)
     : (
         await services
           .directory()
-          .list({ tenants: [tenant], onlyPublic: true, after: { tenant, name: after }, limit: lookedAt })
+          .list({ tenants: [tenant], onlyPublic: true, after: { tenant, name: after }, limit: maxServersRead })
       ).entries;
   return entries.map(({ name }) => name).filter((name) => name.startsWith(start));
 }
 
 /** A string that sorts directly before all names with this prefix. */
-function before(start: string): string {
+function keyBeforePrefix(start: string): string {
   if (start === "") return "";
   const last = start.charCodeAt(start.length - 1);
   return `${start.slice(0, -1)}${String.fromCharCode(last - 1)}~`;
@@ -81,13 +81,13 @@ export async function complete(caller: McpCaller, request: CompletionRequest): P
 async function valuesOf(
   { services, principal }: McpCaller,
   { name, value }: CompletionRequest["argument"],
-  settled: Record<string, string>,
+  otherArguments: Record<string, string>,
 ): Promise<string[]> {
   switch (name) {
     case "tenant":
       return tenantsLike(services, principal, value);
     case "name": {
-      const tenant = TenantName.safeParse(settled.tenant);
+      const tenant = TenantName.safeParse(otherArguments.tenant);
       return tenant.success ? serversLike(services, principal, tenant.data, value) : [];
     }
     case "view":

@@ -17,7 +17,7 @@ export interface TestExtras {
 
 export interface EndpointOptions {
   handlersFor: HandlersFor;
-  surplus?: TestExtras;
+  testExtras?: TestExtras;
 }
 
 /** One accepted HTTP request with its parsed body and its caller. */
@@ -26,7 +26,7 @@ export interface Exchange {
   body: unknown;
   caller: McpCaller;
   /** Logs an unexpected error and returns the message for the client. */
-  onFault: (cause: unknown) => string;
+  reportInternalError: (cause: unknown) => string;
 }
 
 const instructions =
@@ -36,16 +36,19 @@ const instructions =
  * Serves revision 2026-07-28 and, without sessions, the 2025 revisions. Each request gets a new SDK server, so that no
  * state of one caller can leak to another.
  */
-export async function serveMcp({ handlersFor, surplus = {} }: EndpointOptions, exchange: Exchange): Promise<Response> {
+export async function serveMcp(
+  { handlersFor, testExtras = {} }: EndpointOptions,
+  exchange: Exchange,
+): Promise<Response> {
   const sdk = await import("./sdk.ts");
-  const { request, body, caller, onFault } = exchange;
+  const { request, body, caller, reportInternalError } = exchange;
   const handler = sdk.createMcpHandler(
     ({ era }) => {
       const legacy = era === "legacy";
       const capabilities = {
         ...capabilitiesIn(era),
-        ...surplus.capabilities,
-        ...(legacy ? surplus.legacyCapabilities : {}),
+        ...testExtras.capabilities,
+        ...(legacy ? testExtras.legacyCapabilities : {}),
       };
       const cacheHints = { "server/discover": staticHint };
       const server = new sdk.Server(
@@ -54,9 +57,9 @@ export async function serveMcp({ handlersFor, surplus = {} }: EndpointOptions, e
       );
       for (const [method, handle] of Object.entries({
         ...handlersFor(caller),
-        ...(legacy ? surplus.legacyHandlers : {}),
+        ...(legacy ? testExtras.legacyHandlers : {}),
       })) {
-        answer(server, method, handle as Handle, onFault);
+        registerHandler(server, method, handle as Handle, reportInternalError);
       }
       return server;
     },
@@ -73,13 +76,18 @@ function capabilitiesIn(era: "legacy" | "modern") {
 
 type Handle = (params: object, context: ServerContext) => Promise<object>;
 
-function answer(server: Server, method: string, handle: Handle, onFault: Exchange["onFault"]): void {
+function registerHandler(
+  server: Server,
+  method: string,
+  handle: Handle,
+  reportInternalError: Exchange["reportInternalError"],
+): void {
   server.setRequestHandler(method as "tools/list", async ({ params }, context) => {
     try {
       return (await handle(params ?? {}, context)) as never;
     } catch (cause) {
       // Messages of internal errors must not reach clients.
-      throw cause instanceof RpcError ? cause : new RpcError(-32_603, onFault(cause));
+      throw cause instanceof RpcError ? cause : new RpcError(-32_603, reportInternalError(cause));
     }
   });
 }

@@ -44,7 +44,7 @@ export function ownHandlers(caller: McpCaller): Handlers {
   return {
     async "tools/list"({ cursor }) {
       const page = caller.unwrap(await listPage(caller, "tools", cursor, listTools(), positionKey));
-      return { tools: page.items, ...rest(page), ...staticHint } as ListToolsResult;
+      return { tools: page.items, ...nextCursorOf(page), ...staticHint } as ListToolsResult;
     },
     async "tools/call"({ name, arguments: given }, context) {
       const called = await callTool(name, given, toolContext(caller, context));
@@ -61,11 +61,11 @@ export function ownHandlers(caller: McpCaller): Handlers {
       const keyOf = ({ uri }: { uri: string }, index: number) =>
         index < ownResources.length ? `0 ${positionKey(uri, index)}` : `1 ${uri}`;
       const page = caller.unwrap(await listPage(caller, "resources", cursor, listed, keyOf));
-      return { resources: page.items, ...rest(page), ...resourceListHint(principal) } as ListResourcesResult;
+      return { resources: page.items, ...nextCursorOf(page), ...resourceListHint(principal) } as ListResourcesResult;
     },
     async "resources/templates/list"({ cursor }) {
       const page = caller.unwrap(await listPage(caller, "templates", cursor, ownResourceTemplates, positionKey));
-      return { resourceTemplates: page.items, ...rest(page), ...staticHint } as ListResourceTemplatesResult;
+      return { resourceTemplates: page.items, ...nextCursorOf(page), ...staticHint } as ListResourceTemplatesResult;
     },
     async "resources/read"({ uri }) {
       const { mimeType, text, etag, generation } = caller.unwrap(await readResource(services, principal, uri), { uri });
@@ -76,7 +76,7 @@ export function ownHandlers(caller: McpCaller): Handlers {
     async "prompts/list"({ cursor }) {
       const listed = ownPrompts.map(({ messages: _, ...prompt }) => prompt);
       const page = caller.unwrap(await listPage(caller, "prompts", cursor, listed, positionKey));
-      return { prompts: page.items, ...rest(page), ...staticHint } as ListPromptsResult;
+      return { prompts: page.items, ...nextCursorOf(page), ...staticHint } as ListPromptsResult;
     },
     "prompts/get": ({ name, arguments: given }) => getPrompt(caller, name, given),
     async "completion/complete"(request) {
@@ -85,7 +85,7 @@ export function ownHandlers(caller: McpCaller): Handlers {
   };
 }
 
-function rest({ nextCursor }: { nextCursor?: string }): { nextCursor?: string } {
+function nextCursorOf({ nextCursor }: { nextCursor?: string }): { nextCursor?: string } {
   return nextCursor === undefined ? {} : { nextCursor };
 }
 

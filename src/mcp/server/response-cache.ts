@@ -1,5 +1,5 @@
 import type { RequestContext } from "../../http/context.ts";
-import { cacheResponse, consumeRateLimitOf, findCached, withRequestId } from "../../http/response-cache.ts";
+import { cacheResponse, consumeCallerRateLimit, findCached, withRequestId } from "../../http/response-cache.ts";
 import { allowCached, neverIntrospected } from "../../registry/read.ts";
 import type { McpDeps } from "../deps.ts";
 import { parseResourceUri } from "../resources/uri.ts";
@@ -70,12 +70,12 @@ export async function respondFromMessageCache(services: McpDeps, request: Reques
   if (body === null) return request;
   const read = await readShortBody(body);
   if (!(read instanceof Uint8Array)) return new Request(request, { body: read });
-  const message = split(read);
+  const message = splitAtId(read);
   const kept = message && findCached(services, headers, cacheKey(request, message));
   if (!message || !kept || kept.body === undefined || kept.body instanceof Uint8Array) {
     return new Request(request, { body: read });
   }
-  if (!consumeRateLimitOf(services, kept, headers, 200)) return new Request(request, { body: read });
+  if (!consumeCallerRateLimit(services, kept, headers, 200)) return new Request(request, { body: read });
   const { before, behind } = kept.body;
   return withRequestId(new Response(`${before}${message.id}${behind}`, { headers: kept.headers }), headers);
 }
@@ -94,7 +94,7 @@ async function readShortBody(body: ReadableStream<Uint8Array>): Promise<Uint8Arr
   }
 }
 
-interface Answered {
+interface HandledMessage {
   /** The message as parsed JSON, and as received. */
   body: unknown;
   bytes: Uint8Array;
@@ -106,10 +106,10 @@ interface Answered {
 }
 
 /** Caches the response for the same message from the same caller, under any id. */
-export function cacheMessageResponse(c: RequestContext, services: McpDeps, answered: Answered): void {
+export function cacheMessageResponse(c: RequestContext, services: McpDeps, answered: HandledMessage): void {
   const { body, bytes, text, headers, holds } = answered;
   if (!holds?.() || !isCacheable(c.req.raw) || bytes.byteLength > maxMessageLength) return;
-  const message = split(bytes);
+  const message = splitAtId(bytes);
   if (message === undefined) return;
   const { id } = body as { id?: unknown };
   // Cache only results, and only if the id that `split` found is the message's top-level id.
@@ -122,14 +122,14 @@ export function cacheMessageResponse(c: RequestContext, services: McpDeps, answe
   cacheResponse(c, services, { question, body: () => ({ before, behind: "}" }), contentType, meta, holds });
 }
 
-interface Split {
+interface SplitMessage {
   before: string;
   id: string;
   behind: string;
 }
 
 /** Splits a message at its id; undefined if it is not certain which text is the id. */
-function split(bytes: Uint8Array): Split | undefined {
+function splitAtId(bytes: Uint8Array): SplitMessage | undefined {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -145,7 +145,7 @@ function split(bytes: Uint8Array): Split | undefined {
   return { before: text.slice(0, at), id, behind: text.slice(at + id.length) };
 }
 
-function cacheKey({ url, headers }: Request, { before, behind }: Split): string {
+function cacheKey({ url, headers }: Request, { before, behind }: SplitMessage): string {
   return [url, ...cacheKeyHeaders.map((name) => headers.get(name)), before + behind].join("\n");
 }
 

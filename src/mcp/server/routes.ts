@@ -48,11 +48,12 @@ export function mcpRoutes(app: App, services: McpDeps, endpoint: EndpointOptions
     const { body, bytes } = await readMessage(c, services);
     const error = invalidParamsError(body);
     if (error !== undefined) return withStandardHeaders(c, services, Response.json(error));
-    const onFault = (cause: unknown) => reported(c, cause);
+    const onFault = (cause: unknown) => logInternalError(c, cause);
     const listening = await listenRequest(caller, body);
-    if (listening !== undefined) return listen(c, services, endpoint, { request, body: listening, caller, onFault });
+    if (listening !== undefined)
+      return listen(c, services, endpoint, { request, body: listening, caller, reportInternalError: onFault });
     const holds = validityOf(services, body);
-    const response = await serveMcp(endpoint, { request, body, caller, onFault });
+    const response = await serveMcp(endpoint, { request, body, caller, reportInternalError: onFault });
     if (!isJson(response)) return withStandardHeaders(c, services, await awaitFirstChunk(response, caller));
     const text = await response.text();
     if (caller.challenge !== undefined) throw new RequestFailed(caller.challenge);
@@ -167,7 +168,7 @@ function withStandardHeaders(c: RequestContext, { config }: McpDeps, response: R
   return new Response(response.body, { status: response.status, headers });
 }
 
-function reported(c: RequestContext, cause: unknown): string {
+function logInternalError(c: RequestContext, cause: unknown): string {
   const { message, stack } = cause as Error;
   log(c, "error", { error: message, stack });
   return `Internal error: see request ${c.get("requestId")} in the log`;

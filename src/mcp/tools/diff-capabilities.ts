@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Digest } from "../../kernel/names.ts";
 import { ok } from "../../kernel/result.ts";
 import { diffRevisions } from "../../registry/revisions.ts";
-import { change, reading, serverRef } from "./fields.ts";
+import { change, readOnlyAnnotations, serverRef } from "./fields.ts";
 import { advance, defineTool } from "./tool.ts";
 
 export const diffCapabilitiesTool = defineTool({
@@ -21,7 +21,7 @@ export const diffCapabilitiesTool = defineTool({
     changes: z.array(z.object(change)),
     generation: z.number(),
   }),
-  annotations: reading,
+  annotations: readOnlyAnnotations,
   async run({ tenant, name, from, to }, context) {
     const step = (done: number, total: number, message: string) => advance(context, done, total, message);
     const { services, principal } = context;

@@ -20,7 +20,7 @@ export const change = {
 };
 
 /** Annotations of every tool: read-only, and no access outside the registry. */
-export const reading = { readOnlyHint: true, openWorldHint: false };
+export const readOnlyAnnotations = { readOnlyHint: true, openWorldHint: false };
 
 /** A card as search results show it. */
 export const card = {

@@ -3,7 +3,7 @@ import { err } from "../../kernel/result.ts";
 import { preflightOf, selectFrom } from "../../registry/generators/read.ts";
 import { readManifest } from "../../registry/read.ts";
 import { PreflightRequest } from "../../registry/views/schema.ts";
-import { config, reading, serverRef } from "./fields.ts";
+import { config, readOnlyAnnotations, serverRef } from "./fields.ts";
 import { advance, defineTool } from "./tool.ts";
 
 export const preflightGeneratorTool = defineTool({
@@ -21,7 +21,7 @@ export const preflightGeneratorTool = defineTool({
     concurrency: z.object({ safe: z.boolean(), advice: z.string() }),
     reasons: z.array(z.string()),
   }),
-  annotations: reading,
+  annotations: readOnlyAnnotations,
   async run({ tenant, name, type, ...request }, context) {
     const published = await readManifest(context.services, context.principal, { tenant, name });
     if (!published.ok) return published;
@@ -42,7 +42,7 @@ export const selectGeneratorTool = defineTool({
     reason: z.string(),
     candidates: z.array(z.object({ type: z.string(), reason: z.string() })).describe("What else matched."),
   }),
-  annotations: reading,
+  annotations: readOnlyAnnotations,
   async run({ tenant, name, config: given }, context) {
     const published = await readManifest(context.services, context.principal, { tenant, name });
     if (!published.ok) return published;

@@ -3,7 +3,7 @@ import { readIndex } from "../../capability-index/read.ts";
 import { indexVariants } from "../../config.ts";
 import { ServerName } from "../../kernel/names.ts";
 import { ok } from "../../kernel/result.ts";
-import { reading, tenant } from "./fields.ts";
+import { readOnlyAnnotations, tenant } from "./fields.ts";
 import { defineTool } from "./tool.ts";
 
 export const getCapabilityIndexTool = defineTool({
@@ -16,7 +16,7 @@ export const getCapabilityIndexTool = defineTool({
     variant: z.enum(indexVariants).default("summary"),
   }),
   output: z.object({ text: z.string(), generation: z.number() }),
-  annotations: reading,
+  annotations: readOnlyAnnotations,
   async run({ tenant: owner, name, variant }, { services, principal }) {
     // Advertising limits the token cost of listed resources; an explicit call may read any readable index.
     const read = await readIndex(services, principal, { tenant: owner, name }, variant, { onlyAdvertised: false });

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ok } from "../../kernel/result.ts";
 import { capabilityText, readCapability } from "../../registry/capability.ts";
 import { capabilityDocument } from "../../registry/views/capability.ts";
-import { reading, tenant } from "./fields.ts";
+import { readOnlyAnnotations, tenant } from "./fields.ts";
 import { defineTool } from "./tool.ts";
 
 export const getCapabilityTool = defineTool({
@@ -20,7 +20,7 @@ export const getCapabilityTool = defineTool({
     losses: z.array(z.string()).describe("What rtfs cannot say.").optional(),
     generation: z.number(),
   }),
-  annotations: reading,
+  annotations: readOnlyAnnotations,
   async run({ tenant: owner, id, format }, { services, principal }) {
     const found = await readCapability(services, principal, owner, id);
     if (!found.ok) return found;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { listServers } from "../../registry/servers.ts";
-import { reading, tenant } from "./fields.ts";
+import { readOnlyAnnotations, tenant } from "./fields.ts";
 import { defineTool } from "./tool.ts";
 
 export const listServersTool = defineTool({
@@ -29,7 +29,7 @@ export const listServersTool = defineTool({
     nextCursor: z.string().optional(),
     changed: z.boolean().optional(),
   }),
-  annotations: reading,
+  annotations: readOnlyAnnotations,
   run({ tenant: owner, limit, cursor }, { services, principal }) {
     return listServers(services, principal, { whose: "visible", tenant: owner }, { limit, cursor });
   },

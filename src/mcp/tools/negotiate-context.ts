@@ -3,7 +3,7 @@ import { err, ok } from "../../kernel/result.ts";
 import { contextAnswer, contextParameters } from "../../sessions/context/capability.ts";
 import { chooseContext } from "../../sessions/context/choose.ts";
 import { ContextRequest } from "../../sessions/schema.ts";
-import { card, reading } from "./fields.ts";
+import { card, readOnlyAnnotations } from "./fields.ts";
 import { advance, defineTool } from "./tool.ts";
 
 export const negotiateContextTool = defineTool({
@@ -18,7 +18,7 @@ export const negotiateContextTool = defineTool({
     left_out: z.array(z.object({ id: z.string(), reason: z.string(), message: z.string() })),
     changed: z.array(z.object({ id: z.string(), classification: z.string() })),
   }),
-  annotations: reading,
+  annotations: readOnlyAnnotations,
   async run(wish, context) {
     const { services, principal } = context;
     const bounds = { kinds: contextParameters.kinds, maxItems: contextParameters.max_items };

@@ -22,7 +22,7 @@ export type Reporting = (report: (progress: Progress) => void) => Promise<Result
 /** Runs work and streams server-sent events: `progress` events, then one `result` or `error`. */
 export function progressStream(
   work: Reporting,
-  onLeft: () => void,
+  onDisconnect: () => void,
 ): { stream: ReadableStream<Uint8Array>; working: Promise<void> } {
   const encoder = new TextEncoder();
   const finished = Promise.withResolvers<void>();
@@ -40,7 +40,7 @@ export function progressStream(
     },
     cancel() {
       left = true;
-      onLeft();
+      onDisconnect();
     },
   });
   return { stream, working: finished.promise };
@@ -61,27 +61,28 @@ export function toolsRoutes(app: App, services: McpDeps): void {
     const { principal, session } = callerOf(c);
     const input = await readArguments(c, services);
     const batch = batchOf(input, session);
-    const leaving = new AbortController();
+    const disconnected = new AbortController();
     const context: ToolContext = { services, principal };
     // A client cancels a JSON response by aborting the request, and a stream by closing the stream.
-    if (session.held.includes("cancellation")) context.signal = AbortSignal.any([c.req.raw.signal, leaving.signal]);
+    if (session.held.includes("cancellation"))
+      context.signal = AbortSignal.any([c.req.raw.signal, disconnected.signal]);
     const name = c.req.param("name");
     const work = (report?: (progress: Progress) => void) =>
       batch === undefined
         ? callTool(name, input, report === undefined ? context : { ...context, report })
-        : callInTurn(name, batch, context, report);
+        : callSequentially(name, batch, context, report);
     const headers = { "Cache-Control": "no-store" };
     // Without cancellation a call runs to completion, even if the client disconnects.
-    const seeThrough = (working: Promise<unknown>) => {
+    const keepAlive = (working: Promise<unknown>) => {
       if (context.signal === undefined) c.executionCtx.waitUntil(working);
     };
-    if (tellsProgress(c, session)) {
-      const { stream, working } = progressStream(withoutThrowing(c, work), () => leaving.abort());
-      seeThrough(working);
+    if (wantsProgress(c, session)) {
+      const { stream, working } = progressStream(withoutThrowing(c, work), () => disconnected.abort());
+      keepAlive(working);
       return send(c, services, stream, "text/event-stream; charset=utf-8", { headers });
     }
     const working = work();
-    seeThrough(working);
+    keepAlive(working);
     return send(c, services, JSON.stringify(unwrap(await working)), json, { headers });
   });
 
@@ -121,7 +122,7 @@ function batchOf(input: unknown, session: Session): unknown[] | undefined {
 }
 
 /** Sequential, so that a batch gives no extra concurrency. Each item has its own result or error. */
-async function callInTurn(
+async function callSequentially(
   name: string,
   batch: readonly unknown[],
   context: ToolContext,
@@ -151,7 +152,7 @@ function withoutThrowing(c: RequestContext, work: Reporting): Reporting {
 }
 
 /** True if the client declared progress_tracking and streaming, and this request accepts text/event-stream. */
-function tellsProgress(c: RequestContext, { held }: Session): boolean {
+function wantsProgress(c: RequestContext, { held }: Session): boolean {
   const declared = held.includes("progress_tracking") && held.includes("streaming");
   return declared && wantsEvents(c);
 }

@@ -3,7 +3,7 @@ import { TenantName } from "../../kernel/names.ts";
 import { ok } from "../../kernel/result.ts";
 import { CapabilityKind } from "../../manifest/schema/capability.ts";
 import { rankedCards, searchScope, shownCard } from "../../search/visible-cards.ts";
-import { card, reading } from "./fields.ts";
+import { card, readOnlyAnnotations } from "./fields.ts";
 import { defineTool } from "./tool.ts";
 
 export const searchCapabilitiesTool = defineTool({
@@ -17,7 +17,7 @@ export const searchCapabilitiesTool = defineTool({
     limit: z.int().min(1).max(100).default(10),
   }),
   output: z.object({ items: z.array(z.object(card)) }),
-  annotations: reading,
+  annotations: readOnlyAnnotations,
   async run({ query: text, kinds, tenants, limit }, { services, principal }) {
     const query = { text, limit, kinds };
     const ranked = await rankedCards(services, searchScope(principal, tenants), query);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { readChanges } from "../../changes/read.ts";
 import { ok } from "../../kernel/result.ts";
-import { change, reading, tenant } from "./fields.ts";
+import { change, readOnlyAnnotations, tenant } from "./fields.ts";
 import { defineTool } from "./tool.ts";
 
 export const whatsChangedTool = defineTool({
@@ -18,7 +18,7 @@ export const whatsChangedTool = defineTool({
     generation: z.number(),
     nextSince: z.number(),
   }),
-  annotations: reading,
+  annotations: readOnlyAnnotations,
   async run({ tenant: owner, since, limit }, { services, principal }) {
     const read = await readChanges(services, principal, owner, { since, limit });
     if (!read.ok) return read;

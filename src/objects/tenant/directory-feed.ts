@@ -16,7 +16,7 @@ import type { DirectoryChange } from "../directory/contract.ts";
 const batchItems = 200;
 const batchBytes = 512 * 1024;
 
-interface Room {
+interface BatchBudget {
   items: number;
   bytes: number;
 }
@@ -36,8 +36,8 @@ interface SentBatch {
 export class DirectoryFeed {
   readonly #sql: SqlStorage;
   readonly #directory: () => Pick<Directory, "update">;
-  readonly #taken = new Map<string, PendingItem>();
-  readonly #takenVersions = new Map<string, { server: string; version: ServerVersion }>();
+  readonly #acceptedItems = new Map<string, PendingItem>();
+  readonly #acceptedVersions = new Map<string, { server: string; version: ServerVersion }>();
 
   constructor(sql: SqlStorage, directory: () => Pick<Directory, "update">) {
     this.#sql = sql;
@@ -46,30 +46,30 @@ export class DirectoryFeed {
 
   /** Sends one batch. Returns the servers with more items or versions to send. */
   async update(names: readonly string[]): Promise<string[]> {
-    const room: Room = { items: batchItems, bytes: batchBytes };
-    const told = names.flatMap((name) => this.#batchOf(name, room) ?? []);
-    const taken = await this.#directory().update(told.map(({ change }) => change));
+    const room: BatchBudget = { items: batchItems, bytes: batchBytes };
+    const sent = names.flatMap((name) => this.#batchOf(name, room) ?? []);
+    const taken = await this.#directory().update(sent.map(({ change }) => change));
     const unfinished: string[] = [];
-    told.forEach(({ change, items, versions, complete }, index) => {
+    sent.forEach(({ change, items, versions, complete }, index) => {
       // The directory has a newer generation of this server than this object: after a restore to an earlier point in
       // time, or if an abandoned call arrives late. The items stay pending until the next write.
       if (!taken[index]) return;
-      for (const item of items) this.#taken.set(slotOf(item), item);
+      for (const item of items) this.#acceptedItems.set(slotOf(item), item);
       const { name: server } = change;
-      for (const version of versions) this.#takenVersions.set(`${server} ${version.version}`, { server, version });
+      for (const version of versions) this.#acceptedVersions.set(`${server} ${version.version}`, { server, version });
       if (!complete) unfinished.push(server);
     });
     return unfinished;
   }
 
-  settle(): void {
-    for (const item of this.#taken.values()) removePending(this.#sql, item);
-    this.#taken.clear();
-    for (const { server, version } of this.#takenVersions.values()) markSent(this.#sql, server, version);
-    this.#takenVersions.clear();
+  removeAccepted(): void {
+    for (const item of this.#acceptedItems.values()) removePending(this.#sql, item);
+    this.#acceptedItems.clear();
+    for (const { server, version } of this.#acceptedVersions.values()) markSent(this.#sql, server, version);
+    this.#acceptedVersions.clear();
   }
 
-  #batchOf(name: string, room: Room): SentBatch | undefined {
+  #batchOf(name: string, room: BatchBudget): SentBatch | undefined {
     const row = findRow(this.#sql, name);
     if (row === undefined) return undefined;
     const tenant = tenantOf(this.#sql);
@@ -78,8 +78,8 @@ export class DirectoryFeed {
     if (row.deleted_at !== null) {
       const removal = { tenant, name, generation, endedAt: row.deleted_at };
       if (row.visibility !== "public") return { change: removal, items: [], versions: [], complete: true };
-      const { told, versions, complete } = this.#versions(row, config, room);
-      return { change: { ...removal, versions }, items: [], versions: told, complete };
+      const { sent, versions, complete } = this.#versions(row, config, room);
+      return { change: { ...removal, versions }, items: [], versions: sent, complete };
     }
     const entry: CatalogEntry = {
       ...directoryEntry(config, summary, { generation, updatedAt, digest: digest ?? undefined }),
@@ -88,25 +88,25 @@ export class DirectoryFeed {
     };
     if (row.public_since === null) return { change: entry, items: [], versions: [], complete: true };
     const { items, changed, complete } = this.#batch(row, room);
-    const { told, versions, complete: allVersions } = this.#versions(row, config, room);
+    const { sent, versions, complete: allVersions } = this.#versions(row, config, room);
     return {
       change: { ...entry, items: { publicSince: row.public_since, changed, complete }, versions },
       items,
-      versions: told,
+      versions: sent,
       complete: complete && allVersions,
     };
   }
 
-  #versions(row: ServerRow, config: ServerConfig, room: Room): VersionBatch {
-    const isTold = ({ version, generation }: ServerVersion) =>
-      this.#takenVersions.get(`${row.name} ${version}`)?.version.generation === generation;
-    return versionBatch(this.#sql, row, config, isTold, this.#takenVersions.size, room);
+  #versions(row: ServerRow, config: ServerConfig, room: BatchBudget): VersionBatch {
+    const isSent = ({ version, generation }: ServerVersion) =>
+      this.#acceptedVersions.get(`${row.name} ${version}`)?.version.generation === generation;
+    return versionBatch(this.#sql, row, config, isSent, this.#acceptedVersions.size, room);
   }
 
   /** As many of a server's pending items as fit the batch. */
-  #batch(row: ServerRow, room: Room): { items: PendingItem[]; changed: ItemChange[]; complete: boolean } {
-    const pending = pendingItems(this.#sql, row.name, room.items + this.#taken.size + 1).filter(
-      (item) => this.#taken.get(slotOf(item))?.generation !== item.generation,
+  #batch(row: ServerRow, room: BatchBudget): { items: PendingItem[]; changed: ItemChange[]; complete: boolean } {
+    const pending = pendingItems(this.#sql, row.name, room.items + this.#acceptedItems.size + 1).filter(
+      (item) => this.#acceptedItems.get(slotOf(item))?.generation !== item.generation,
     );
     const items: PendingItem[] = [];
     const changed: ItemChange[] = [];

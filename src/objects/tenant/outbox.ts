@@ -49,17 +49,17 @@ interface TaskRow extends Record<string, SqlStorageValue> {
 /** KV accepts one write per second to the same key. */
 const headSpacingMs = 1_000;
 /** Longer than KV's propagation time of 60 s: detects a head write that was lost. */
-const settleAfterMs = 90_000;
+const verifyHeadAfterMs = 90_000;
 const maxBackOffMs = 60_000;
 /** Only a safety net: the drain after a write normally empties the outbox much earlier. */
 const alarmAfterMs = 2_000;
 
 /** A call to the directory or a watcher that takes longer has failed and is retried later. */
-const answerMs = 5_000;
+const callTimeoutMs = 5_000;
 
 export class Outbox {
   readonly #storage: ObjectStorage;
-  readonly #projections: OutboxTargets;
+  readonly #targets: OutboxTargets;
   readonly #now: () => number;
   readonly #headWrittenAt = new Map<string, number>();
   #drain: Promise<void> | undefined;
@@ -69,7 +69,7 @@ export class Outbox {
 
   constructor(storage: ObjectStorage, projections: OutboxTargets, now: () => number) {
     this.#storage = storage;
-    this.#projections = projections;
+    this.#targets = projections;
     this.#now = now;
   }
 
@@ -84,12 +84,12 @@ export class Outbox {
     this.enqueueHead(name);
     enqueueTask(this.#storage.sql, "directory", name);
     this.enqueueWatchers();
-    this.#projections.enqueueForSubscribers(name);
+    this.#targets.enqueueForSubscribers(name);
   }
 
   /** Call inside the transaction of a write that changed only the tenant's settings. */
   enqueueWatchers(): void {
-    for (const watcher of this.#projections.watchers()) enqueueTask(this.#storage.sql, "watcher", watcher);
+    for (const watcher of this.#targets.watchers()) enqueueTask(this.#storage.sql, "watcher", watcher);
   }
 
   /** Makes the alarm durable together with the rows: call before the first await. */
@@ -111,7 +111,7 @@ export class Outbox {
    * stay in order.
    */
   drain(): Promise<void> {
-    this.#projections.sendToSubscribers();
+    this.#targets.sendToSubscribers();
     this.#drain ??= this.#runAll().finally(() => {
       this.#drain = undefined;
     });
@@ -127,11 +127,11 @@ export class Outbox {
       // Bodies before the heads that point at them; a reader who misses a body in KV gets it from the object.
       for (const batch of [tasks.filter(({ task }) => task === "body"), tasks.filter(({ task }) => task !== "body")]) {
         const done = await Promise.all(batch.map((task) => this.#attempt([task], () => this.#perform(task))));
-        this.#settleTasks(
+        this.#finishOrReschedule(
           batch.filter((_, index) => done[index]),
           true,
         );
-        this.#settleTasks(
+        this.#finishOrReschedule(
           batch.filter((_, index) => !done[index]),
           false,
         );
@@ -153,10 +153,10 @@ export class Outbox {
     const names = tasks.map(({ subject }) => subject);
     let unfinished: string[] = [];
     const done = await this.#attempt(tasks, async () => {
-      unfinished = await withTimeout(this.#projections.updateDirectory(names), answerMs);
+      unfinished = await withTimeout(this.#targets.updateDirectory(names), callTimeoutMs);
     });
     if (done) this.#delivered.push(...tasks.filter(({ subject }) => !unfinished.includes(subject)));
-    else this.#settleTasks(tasks, false);
+    else this.#finishOrReschedule(tasks, false);
   }
 
   /** Sends batches until no task is due. Batches of waiting writers run in between. */
@@ -168,20 +168,20 @@ export class Outbox {
   }
 
   async #notifyWatchers(): Promise<void> {
-    const told = async (task: TaskRow) => {
+    const notify = async (task: TaskRow) => {
       const done = await this.#attempt([task], () =>
-        withTimeout(this.#projections.notifyWatcher(task.subject), answerMs),
+        withTimeout(this.#targets.notifyWatcher(task.subject), callTimeoutMs),
       );
-      this.#settleTasks([task], done);
+      this.#finishOrReschedule([task], done);
     };
     for (let due = this.#due("task = 'watcher'"); due.length > 0; due = this.#due("task = 'watcher'")) {
-      await Promise.all(due.map(told));
+      await Promise.all(due.map(notify));
     }
   }
 
   #removeDelivered(): void {
-    this.#projections.removeSent();
-    this.#settleTasks(this.#delivered.splice(0), true);
+    this.#targets.removeSent();
+    this.#finishOrReschedule(this.#delivered.splice(0), true);
   }
 
   #dueForDirectory(): TaskRow[] {
@@ -192,15 +192,15 @@ export class Outbox {
   async #perform({ task, subject }: TaskRow): Promise<void> {
     switch (task) {
       case "body":
-        return this.#projections.putBody(subject);
+        return this.#targets.putBody(subject);
       case "drop-body":
-        return this.#projections.dropBody(subject);
+        return this.#targets.dropBody(subject);
       case "head":
-        await this.#projections.putHead(subject);
+        await this.#targets.putHead(subject);
         this.#headWrittenAt.set(subject, this.#now());
-        return enqueueTask(this.#storage.sql, "settle", subject, this.#now() + settleAfterMs);
+        return enqueueTask(this.#storage.sql, "settle", subject, this.#now() + verifyHeadAfterMs);
       case "settle":
-        return this.#projections.repairHead(subject);
+        return this.#targets.repairHead(subject);
       case "directory":
       case "watcher":
       case "refresh":
@@ -220,7 +220,7 @@ export class Outbox {
   }
 
   /** Deletes finished tasks, unless a newer write has enqueued them again; reschedules failed ones. */
-  #settleTasks(tasks: TaskRow[], done: boolean): void {
+  #finishOrReschedule(tasks: TaskRow[], done: boolean): void {
     const { sql } = this.#storage;
     for (const { task, subject, version, attempts } of tasks) {
       if (done) {

@@ -47,7 +47,7 @@ export function createOutboxTargets(
       await kv.delete(bodyKey(tenantOf(sql), server, digest));
     },
     updateDirectory: (names) => feed.update(names),
-    removeSent: () => feed.settle(),
+    removeSent: () => feed.removeAccepted(),
     watchers: () => watchers(sql, Date.now()),
     notifyWatcher: (watcher) => watcherOf(env, watcher, objectUsage).notify(tenantOf(sql)),
     enqueueForSubscribers: (server) => enqueueDeliveries(sql, server, Date.now()),

@@ -181,7 +181,15 @@ export class TenantCore {
 
   versionContext({ tenant, subject }: Writer, at: string): VersionContext {
     const mayAsk = (url: string) => !isRefusedSource(this.#config, url);
-    return { sql: this.sql, write: this.context, tenant, subject, at, bounds: this.#config.bounds, mayAsk };
+    return {
+      sql: this.sql,
+      write: this.context,
+      tenant,
+      subject,
+      at,
+      bounds: this.#config.bounds,
+      isAllowedUrl: mayAsk,
+    };
   }
 
   async alarm(): Promise<void> {

@@ -239,9 +239,9 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
     this.#core.read(undefined, (sql) => dropWatcher(sql, watcher));
   }
 
-  async refresh(name: string, { anew }: { anew: boolean }): Promise<Refreshed | RefreshSkipped> {
+  async refresh(name: string, { afterRunning }: { afterRunning: boolean }): Promise<Refreshed | RefreshSkipped> {
     if (!this.#core.isReady) return "no-sources";
-    return anew ? this.#core.refresher.refreshNew(name) : this.#core.refresher.refreshShared(name);
+    return afterRunning ? this.#core.refresher.refreshNew(name) : this.#core.refresher.refreshShared(name);
   }
 
   async sources(name: string): Promise<SourceDetail[]> {

@@ -12,7 +12,7 @@ import { findVersion, latestDocument, pendingVersions } from "./tenant-versions.
 const batchVersions = 20;
 
 export interface VersionBatch {
-  told: ServerVersion[];
+  sent: ServerVersion[];
   versions: PublicVersions;
   complete: boolean;
 }
@@ -25,26 +25,26 @@ export function versionBatch(
   sql: SqlStorage,
   row: ServerRow,
   config: ServerConfig,
-  isTold: (version: ServerVersion) => boolean,
-  alreadyTold: number,
+  isSent: (version: ServerVersion) => boolean,
+  sentCount: number,
   room: { bytes: number },
 ): VersionBatch {
-  const pending = pendingVersions(sql, row.name, batchVersions + alreadyTold + 1).filter((version) => !isTold(version));
-  const told = pending.slice(0, batchVersions).filter(({ document }) => {
+  const pending = pendingVersions(sql, row.name, batchVersions + sentCount + 1).filter((version) => !isSent(version));
+  const sent = pending.slice(0, batchVersions).filter(({ document }) => {
     // A document is included if any space is left, even if it is larger: every batch must make progress.
     const fits = room.bytes > 0;
     if (fits) room.bytes -= 2 * document.length;
     return fits;
   });
-  const changed = told.map(
+  const changed = sent.map(
     (version): PublicVersion => ({ ...version, remotes: claimedUrls(JSON.parse(version.document) as ServerJson) }),
   );
   const isLive = row.deleted_at === null;
   const derived = isLive && latestDocument(sql, row.name) === undefined ? derivedVersion(sql, row, config) : undefined;
   return {
-    told,
+    sent,
     versions: { changed, derived },
-    complete: told.length === pending.length,
+    complete: sent.length === pending.length,
   };
 }
 

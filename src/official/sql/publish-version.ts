@@ -31,7 +31,7 @@ export interface VersionContext {
   subject: string;
   bounds: Bounds;
   /** True if the registry may read this remote. */
-  mayAsk: (url: string) => boolean;
+  isAllowedUrl: (url: string) => boolean;
 }
 
 /**
@@ -108,18 +108,18 @@ export interface LatestVersion {
 export function applyLatestVersion(
   work: VersionContext,
   name: string,
-  spokesman: LatestVersion,
+  latestVersion: LatestVersion,
   message: string,
 ): Result<number, Failure> {
   const { sql, tenant, at, subject } = work;
   const before = generationOf(sql);
   const row = findRow(sql, name);
-  const manifest = manifestWithServerJson(sql, row, name, spokesman.document);
+  const manifest = manifestWithServerJson(sql, row, name, latestVersion.document);
   if (row === undefined || row.deleted_at !== null || row.digest !== manifest.digest) {
     const published = publish(work.write, tenant, { name, subject, at, manifest });
     if (!published.ok) return published;
   }
-  const settled = applyConfig(work, name, spokesman);
+  const settled = applyConfig(work, name, latestVersion);
   const generation = generationOf(sql);
   if (generation > before) {
     if (settled.becamePublic) {
@@ -135,7 +135,7 @@ const maxSources = 32;
 
 /** Updates the server's settings from its latest version. Sources set by the owner are kept. */
 function applyConfig(
-  { sql, tenant, at, mayAsk }: VersionContext,
+  { sql, tenant, at, isAllowedUrl }: VersionContext,
   name: string,
   { document, status }: LatestVersion,
 ): { becamePublic: boolean } {
@@ -147,7 +147,7 @@ function applyConfig(
   } = row === undefined ? ServerConfig.parse({ tenant, name }) : (JSON.parse(row.config) as ServerConfig);
   const byHand = declared.filter((source) => !isRemoteSource(source));
   const known = new Set(byHand.map(({ url }) => url));
-  const read = remoteSources(document.remotes, mayAsk).filter(({ url }) => !known.has(url));
+  const read = remoteSources(document.remotes, isAllowedUrl).filter(({ url }) => !known.has(url));
   const sources = [...byHand, ...read].slice(0, maxSources);
   const next = {
     ...config,

@@ -2,7 +2,7 @@ import { meetsPrecondition } from "../../kernel/etag.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { classifyHeader } from "../../manifest/classify/classify.ts";
-import { type ChangeCounts, itemChanges, itemKey, type NewChange, slotsOf } from "../../manifest/diff.ts";
+import { type ChangeCounts, changedItems, itemChanges, itemKey, type NewChange } from "../../manifest/diff.ts";
 import type { CapabilityFlag } from "../../manifest/flag.ts";
 import type { PreparedCapability, PreparedManifest } from "../../manifest/prepare.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
@@ -17,7 +17,7 @@ import { enqueueTask } from "./outbox-table.ts";
 import { insertRevision, type Layout, pruneRevisions, revisionAt } from "./revisions.ts";
 import { bumpOverlay, findRow, isRetitled, moveServer, type ServerRow, tagOf } from "./servers.ts";
 import { sourceRows } from "./source-rows.ts";
-import { applySwitches, switchedOff, switchedOffTooMuch } from "./switches.ts";
+import { applySwitches, checkDisabledSize, switchedOff } from "./switches.ts";
 
 /** The changes that a publish makes. */
 export interface Difference {
@@ -69,7 +69,7 @@ export function unannouncedChange(
 }
 
 /** Flags stored per server, to bound the size of heads and responses. */
-const keptFlags = 500;
+const maxFlags = 500;
 
 const none: ChangeCounts = { breaking: 0, additive: 0, cosmetic: 0, removed: 0 };
 
@@ -85,15 +85,15 @@ export function publish(write: WriteContext, tenant: string, request: PublishReq
   if (precondition !== undefined && !meetsPrecondition(precondition, live && tagOf(live))) {
     return err(failure("ErrorPreconditionFailed", undefined, live === undefined ? {} : { current: live.digest }));
   }
-  const crowded = switchedOffTooMuch(sql, name, switchesOf(manifest));
-  if (crowded !== undefined) return err(crowded);
+  const tooManyDisabled = checkDisabledSize(sql, name, switchesOf(manifest));
+  if (tooManyDisabled !== undefined) return err(tooManyDisabled);
   if (live?.digest === manifest.digest) return ok(recordUnchanged(write, live, request));
 
   // A server that is not live, or has published nothing since it was registered, has no previous revision, even if
   // older ones exist under its name.
   const previous = live?.digest ? revisionAt(sql, name, live.revision) : undefined;
   const found = difference(sql, name, previous?.layout ?? [], manifest.capabilities);
-  const isFirst = request.fillsIn === true && previous?.layout.length === 0;
+  const isFirst = request.isFirstIntrospection === true && previous?.layout.length === 0;
   const unannounced = previous && !isFirst && unannouncedChange(previous.header, manifest.header, found.changes);
   if (unannounced && policyOf(live) === "refuse") {
     return err(failure("ErrorSameVersion", unannounced, { current: live?.digest }));
@@ -125,7 +125,7 @@ function recordUnchanged(
   const { generation, counts } = recordChanges(sql, name, at, switched, keep.changes);
   bumpOverlay(sql, name, generation, at);
   updateAttributeCounts(sql, name, switched);
-  listener.itemsChanged(name, slotsOf(switched));
+  listener.itemsChanged(name, changedItems(switched));
   return { outcome: "changed", generation, changes: counts, flags: [], narrowed: counts.breaking > 0 };
 }
 
@@ -145,7 +145,7 @@ function logHeader(
   if (changes.length === 0 || verdict.reasons.length > 0) changes.push({ kind: "server", key, to, ...verdict });
 }
 
-interface Move {
+interface ManifestMove {
   row: ServerRow | undefined;
   live: ServerRow | undefined;
   found: Difference;
@@ -156,7 +156,7 @@ interface Move {
 function applyManifest(
   { sql, keep, listener }: WriteContext,
   tenant: string,
-  { row, live, found, flags }: Move,
+  { row, live, found, flags }: ManifestMove,
   request: PublishRequest,
 ): PublishOutcome {
   const { name, manifest, at } = request;
@@ -185,11 +185,11 @@ function applyManifest(
     at,
     digest: manifest.digest,
     config: (row?.withdrawn === 1 ? row : live)?.config ?? JSON.stringify(ServerConfig.parse({ tenant, name })),
-    flags: [...flags, ...carriedOverFlags(live, found), ...neighbours].slice(0, keptFlags),
+    flags: [...flags, ...carriedOverFlags(live, found), ...neighbours].slice(0, maxFlags),
     summary: summarise(manifest.header, manifest.capabilities, (item) => off.has(itemKey(item))),
   });
   if (live !== undefined && isRetitled(sql, live)) listener.titleChanged(name);
-  else listener.itemsChanged(name, slotsOf([...found.gone, ...found.added, ...switched]));
+  else listener.itemsChanged(name, changedItems([...found.gone, ...found.added, ...switched]));
   pruneRevisions(sql, name, number - keep.revisions);
   // Sources are not read while a server is withdrawn.
   if (row?.withdrawn === 1 && sourceRows(sql, name).length > 0) enqueueTask(sql, "refresh", name);
@@ -198,7 +198,7 @@ function applyManifest(
     outcome: live === undefined ? "created" : "changed",
     generation,
     changes: counts,
-    flags: [...flags, ...own, ...neighbours].slice(0, keptFlags),
+    flags: [...flags, ...own, ...neighbours].slice(0, maxFlags),
     narrowed: switched.some(({ classification }) => classification === "breaking"),
   };
 }

@@ -1,7 +1,7 @@
 import { meetsPrecondition, type Precondition } from "../../kernel/etag.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
-import { type NewChange, slotsOf } from "../../manifest/diff.ts";
+import { changedItems, type NewChange } from "../../manifest/diff.ts";
 import type { SettingsOutcome, Switch } from "../contract.ts";
 import type { ServerConfig } from "../schema.ts";
 import { updateAttributeCounts } from "./attribute-counts.ts";
@@ -11,7 +11,7 @@ import { cancelTask } from "./outbox-table.ts";
 import { dropBodyIfOrphan } from "./revisions.ts";
 import { bumpOverlay, findLive, isRetitled, type ServerRow, tagOf } from "./servers.ts";
 import { dropSources, syncSources } from "./source-rows.ts";
-import { applySwitches, switchedOffTooMuch } from "./switches.ts";
+import { applySwitches, checkDisabledSize } from "./switches.ts";
 import { findWithdrawn } from "./withdraw.ts";
 
 /** Writes to a server that leave its manifest unchanged. Each runs inside one transaction of the tenant's object. */
@@ -140,14 +140,14 @@ export function switchItems(
     const message = `${name} has no ${unknown.map(({ kind, key }) => `${kind} ${JSON.stringify(key)}`).join(", ")}`;
     return err(failure("ErrorCapabilityNotFound", message));
   }
-  const crowded = switchedOffTooMuch(sql, name, switches);
-  if (crowded !== undefined) return err(crowded);
+  const tooManyDisabled = checkDisabledSize(sql, name, switches);
+  if (tooManyDisabled !== undefined) return err(tooManyDisabled);
   const changes = applySwitches(sql, name, switches);
   if (changes.length === 0) return ok({ generation: found.value.generation, changed: false, narrowed: false });
   const { generation } = recordChanges(sql, name, at, changes, keep.changes);
   bumpOverlay(sql, name, generation, at);
   updateAttributeCounts(sql, name, changes);
-  listener.itemsChanged(name, slotsOf(changes));
+  listener.itemsChanged(name, changedItems(changes));
   return ok({
     generation,
     changed: true,

@@ -31,7 +31,7 @@ export function switchedOff(sql: SqlStorage, server: string): Set<string> {
 /** Every head carries the list of switched-off items, so its size is limited. */
 const maxDisabledBytes = 256 * 1024;
 
-export function switchedOffTooMuch(sql: SqlStorage, server: string, switches: readonly Switch[]): Failure | undefined {
+export function checkDisabledSize(sql: SqlStorage, server: string, switches: readonly Switch[]): Failure | undefined {
   const more = switches.filter(({ enabled }) => !enabled).reduce((sum, { key }) => sum + key.length + rowBytes, 0);
   if (more === 0) return undefined;
   const already = sql

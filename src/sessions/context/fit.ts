@@ -68,17 +68,17 @@ export interface Fit<Card extends CapabilityCard = CapabilityCard> {
  * they fit. A capability that changed since it was pinned, or whose version does not match the must-have, is left out
  * however well it ranks: the caller means another version.
  */
-export function fitBudget<Card extends CapabilityCard>(wishes: ContextQuery<Card>): Fit<Card> {
+export function fitBudget<Card extends CapabilityCard>(query: ContextQuery<Card>): Fit<Card> {
   const fit: Fit<Card> = { chosen: [], leftOut: [], changed: [], usedTokens: 0, satisfied: true };
   const taken = new Set<string>();
   const refused = new Set<string>();
   const tenants = new Set<string>();
 
-  const take = (card: Card, why: Why, rank?: number): boolean => {
+  const tryAdd = (card: Card, why: Why, rank?: number): boolean => {
     const where = keyOf(card);
     if (taken.has(where)) return true;
     if (refused.has(where)) return false;
-    const obstacle = whyNotAdded(card, fit, wishes, tenants);
+    const obstacle = whyNotAdded(card, fit, query, tenants);
     if (obstacle !== undefined) {
       fit.leftOut.push({ ...costOf(card), why, ...obstacle });
       return false;
@@ -90,7 +90,7 @@ export function fitBudget<Card extends CapabilityCard>(wishes: ContextQuery<Card
     return true;
   };
 
-  const { held, failed } = checkPins(wishes.pins, wishes.named);
+  const { held, failed } = checkPins(query.pins, query.named);
   for (const { pin, card, ...problem } of failed) {
     if (card !== undefined) {
       refused.add(keyOf(card));
@@ -98,8 +98,8 @@ export function fitBudget<Card extends CapabilityCard>(wishes: ContextQuery<Card
     }
     fit.leftOut.push({ ...(card === undefined ? nameOf(pin) : costOf(card)), why: "pinned", ...problem });
   }
-  for (const wanted of wishes.mustHave) {
-    const found = resolveCard(wanted, wishes.named);
+  for (const wanted of query.mustHave) {
+    const found = resolveCard(wanted, query.named);
     if (!("card" in found)) fit.leftOut.push({ ...nameOf(wanted), why: "must-have", ...found });
     const fits = "card" in found && versionFits(found.card, wanted);
     if ("card" in found && !fits) {
@@ -107,10 +107,10 @@ export function fitBudget<Card extends CapabilityCard>(wishes: ContextQuery<Card
       const message = `Its version is ${found.card.version ?? "not given"}, not in ${wanted.version}`;
       fit.leftOut.push({ ...costOf(found.card), why: "must-have", reason: "version", message });
     }
-    if (!("card" in found && fits && take(found.card, "must-have"))) fit.satisfied = false;
+    if (!("card" in found && fits && tryAdd(found.card, "must-have"))) fit.satisfied = false;
   }
-  for (const card of held) take(card, "pinned");
-  for (const [index, card] of wishes.ranked.entries()) take(card, "task", index + 1);
+  for (const card of held) tryAdd(card, "pinned");
+  for (const [index, card] of query.ranked.entries()) tryAdd(card, "task", index + 1);
   // Only the first few are shown, so must-haves come first, then pins.
   fit.leftOut.sort((a, b) => order.indexOf(a.why) - order.indexOf(b.why));
   return fit;

@@ -9,7 +9,7 @@ import {
   checkName,
   claimedUrls,
   manifestFields,
-  placeOf,
+  parseOfficialName,
   remoteSources,
   withoutForeignMeta,
 } from "../../../src/official/server-json.ts";
@@ -159,7 +159,7 @@ describe("what becomes of a server.json", () => {
   };
 
   it("its name is a tenant's and a server's", () => {
-    expect(placeOf("io.github.acme/weather")).toEqual({ tenant: "io.github.acme", name: "weather" });
+    expect(parseOfficialName("io.github.acme/weather")).toEqual({ tenant: "io.github.acme", name: "weather" });
     expect(checkName("io.github.acme/Weather_2")).toBeUndefined();
     expect(checkName("IO.github/w")).toContain("tenant");
     expect(checkName(`a/${"b".repeat(129)}`)).toContain("after the slash");

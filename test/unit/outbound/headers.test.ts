@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { headersForOtherOrigin, outboundHeaders, readableHeaders } from "../../../src/outbound/headers.ts";
+import { headersForOtherOrigin, outboundHeaders, responseHeaders } from "../../../src/outbound/headers.ts";
 
 const names = (headers: Headers | undefined) => Array.from(headers ?? [], ([name]) => name);
 
@@ -51,6 +51,6 @@ describe("headers that are handed on", () => {
     });
     answered.append("Set-Cookie", "a=b");
     answered.append("Set-Cookie", "c=d");
-    expect(names(readableHeaders(answered))).toEqual(["content-type", "etag", "location", "retry-after"]);
+    expect(names(responseHeaders(answered))).toEqual(["content-type", "etag", "location", "retry-after"]);
   });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { heldCapabilities, negotiate, type Offer, settleParameters } from "../../../src/sessions/negotiate.ts";
+import { heldCapabilities, negotiate, negotiateParameters, type Offer } from "../../../src/sessions/negotiate.ts";
 
 const offers: Offer[] = [
   { name: "plain", description: "One version.", versions: [{ version: "1.0.0" }] },
@@ -133,7 +133,7 @@ describe("parameters", () => {
     ["a longer list", { formats: ["c", "b", "a"] }, { formats: ["a", "b"] }],
     ["the same text", { mode: "strict" }, { mode: "strict" }],
   ])("%s", (_, client, expected) => {
-    const { parameters, conflicts } = settleParameters(client, server);
+    const { parameters, conflicts } = negotiateParameters(client, server);
     expect(parameters).toEqual({ ...server, ...expected });
     expect(conflicts).toEqual([]);
   });
@@ -147,7 +147,7 @@ describe("parameters", () => {
     ["a list for an object", { nested: [] }, "is a list here and an object there"],
     ["another object", { nested: { a: 1 } }, "the two values differ"],
   ])("%s conflict by name and leave the server's value", (_, client, message) => {
-    const { parameters, conflicts } = settleParameters(client, server);
+    const { parameters, conflicts } = negotiateParameters(client, server);
     const [parameter] = Object.keys(client) as [keyof typeof server];
     expect(conflicts).toEqual([
       { parameter, client: client[parameter as keyof typeof client], server: server[parameter], message },
@@ -156,7 +156,7 @@ describe("parameters", () => {
   });
 
   it("that only the server has stand; those that only the client has are named and dropped", () => {
-    expect(settleParameters({ other: 1 }, { size: 1 })).toEqual({
+    expect(negotiateParameters({ other: 1 }, { size: 1 })).toEqual({
       parameters: { size: 1 },
       conflicts: [],
       ignored: ["other"],

@@ -312,18 +312,18 @@ describe("what is told", () => {
       // Told again before it was struck off: the next ones, not the same.
       expect(await feed.update(["s"])).toEqual(["s"]);
       expect(owed()).toBe(450);
-      feed.settle();
+      feed.removeAccepted();
       expect(owed()).toBe(50);
       down = true;
       await expect(feed.update(["s"])).rejects.toThrow("down");
-      feed.settle();
+      feed.removeAccepted();
       expect(owed()).toBe(50);
       down = false;
       // A newer change of an item that is on its way stays owed.
       const last = feed.update(["s"]);
       sql.exec("UPDATE pending_item SET generation = 2 WHERE key = 'tool_99'");
       expect(await last).toEqual([]);
-      feed.settle();
+      feed.removeAccepted();
       expect(owed()).toBe(1);
     });
     const batches = told.flat().map((change) => ("items" in change ? change.items : undefined));
@@ -356,7 +356,7 @@ describe("what is told", () => {
       storage.sql.exec("INSERT INTO pending_item SELECT server, kind, key, 1 FROM card");
       const feed = new DirectoryFeed(storage.sql, () => ({ update: async (changes) => changes.map(() => false) }));
       expect(await feed.update(["s"])).toEqual([]);
-      feed.settle();
+      feed.removeAccepted();
     });
     expect(await pending()).toHaveLength(1);
   });

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { SignJWT } from "jose";
 import { createFetch } from "../../../src/app.ts";
 import type { TenantObject } from "../../../src/objects/tenant/tenant-object.ts";
-import { createServices, type Services, type Surroundings } from "../../../src/services.ts";
+import { createServices, type ServiceOverrides, type Services } from "../../../src/services.ts";
 
 export const secret = new TextEncoder().encode("a-secret-for-tests-that-is-long-enough");
 
@@ -51,7 +51,7 @@ export class Registry {
   readonly services: Services;
   readonly #answer: ReturnType<typeof createFetch>;
 
-  constructor(surroundings: Surroundings & { vars?: Partial<Env> | Record<string, string> } = {}) {
+  constructor(surroundings: ServiceOverrides & { vars?: Partial<Env> | Record<string, string> } = {}) {
     const { vars, ...rest } = surroundings;
     this.services = createServices(vars === undefined ? env : ({ ...env, ...vars } as Env), rest);
     this.#answer = createFetch(this.services);
