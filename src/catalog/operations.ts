@@ -1,6 +1,5 @@
 import { denied, type Operation, page } from "../http/operation.ts";
 
-/** Finding servers. */
 export const catalogOperations: Record<string, Record<string, Operation>> = {
   "/api/catalog": {
     get: {

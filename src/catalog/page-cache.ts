@@ -1,20 +1,20 @@
 import { BoundedCache } from "../kernel/bounded-cache.ts";
 
-/** A page of the catalogue as it is sent. */
+/** A catalogue page as sent. */
 export interface CatalogPage {
   body: string;
   etag: string;
-  /** The directory's generation that it is of. */
+  /** Directory generation of the page. */
   generation: number;
 }
 
 const freshMs = 2_000;
-/** Bytes of pages that an isolate keeps; a character counts as two. */
+/** Cache size per isolate; a character counts as two bytes. */
 const memoryBytes = 8 * 1024 * 1024;
 
 /**
- * Pages of the catalogue, by who asked for what. One is as good as new for two seconds, and afterwards for as long as the
- * directory says that its generation is still the present one.
+ * Catalogue pages, cached by caller and query. A page is fresh for two seconds; after that it is valid while the
+ * directory confirms that its generation is still current.
  */
 export class CatalogPages {
   readonly #now: () => number;
@@ -34,7 +34,7 @@ export class CatalogPages {
     return kept && { page: kept.page, fresh: this.#now() - kept.at <= freshMs };
   }
 
-  /** Taken before the directory is asked: a page read before a write must not be kept after it. */
+  /** Read this counter before asking the directory; the page is not stored if a write cleared the cache meanwhile. */
   writeVersion(): number {
     return this.#cleared;
   }
@@ -44,7 +44,7 @@ export class CatalogPages {
     this.#memory.set(key, { page, at: this.#now() }, 2 * (key.length + page.body.length));
   }
 
-  /** Something was written through this isolate, and whoever wrote it must see it. */
+  /** Called after a write through this isolate, so that the writer sees it. */
   clear(): void {
     this.#cleared += 1;
     this.#memory = new BoundedCache(memoryBytes);

@@ -8,20 +8,20 @@ import { ServerStatus } from "../registry/schema.ts";
 import { serverProbes } from "../registry/summary.ts";
 import { type CatalogDimension, type CatalogFilter, catalogDimensions } from "./contract.ts";
 
-/** What an item of the catalogue may show, in this order. */
+/** Fields of a catalogue item, in response order. */
 export const catalogFields = [
   ...(["tenant", "name", "title", "description", "version", "visibility", "status", "probe"] as const),
   ...(["counts", "tokens", "attributes", "digest", "generation", "updatedAt"] as const),
 ] as const;
 export type CatalogField = (typeof catalogFields)[number];
 
-/** Tell servers apart, so they are in every item. */
+/** They identify the server, so every item has them. */
 const always: readonly CatalogField[] = ["tenant", "name"];
 
-/** A question to the catalogue, as a query string asks it. */
+/** A parsed catalogue query. */
 export interface CatalogQuery {
   filter: CatalogFilter;
-  /** Dimensions to count; all of them with a first page where nothing is said. */
+  /** Dimensions to count. If absent: all on the first page, none on later pages. */
   facets?: readonly CatalogDimension[];
   fields: readonly CatalogField[];
   limit?: string;
@@ -31,7 +31,7 @@ export interface CatalogQuery {
 const single = ["updated_since", "limit", "cursor"] as const;
 const catalogParameters = [...catalogDimensions, "facets", "fields", ...single] as const;
 
-/** Of one filter: each is a way through the catalogue. */
+/** Per filter: each value may need an index scan of its own. */
 const maxValuesAsked = 20;
 
 const oneOf: Partial<Record<CatalogDimension, readonly string[]>> = {
@@ -40,7 +40,7 @@ const oneOf: Partial<Record<CatalogDimension, readonly string[]>> = {
   probe: serverProbes,
 };
 
-/** Reads the parameters by name, each with all its values. What is unknown or makes no sense is refused by name. */
+/** Parses the query parameters, each with all its values. Errors name the unknown or invalid parameter. */
 export function parseCatalogQuery(given: Readonly<Record<string, readonly string[]>>): Result<CatalogQuery, Failure> {
   const parameters = new Map(Object.entries(given));
   for (const [name, values] of parameters) {
@@ -101,7 +101,7 @@ function facetsOf(given: readonly string[] | undefined): Result<readonly Catalog
   return named.ok || given === undefined ? named : badParam(`${named.error.message}, or true or false`);
 }
 
-/** Names separated by commas, or given one by one, in the order in which there are such things. */
+/** Parses names separated by commas or in repeated parameters, and returns them in the order of `known`. */
 function parseNames<Name extends string>(
   parameter: string,
   given: readonly string[] | undefined,

@@ -12,16 +12,16 @@ import type { CatalogField, CatalogQuery } from "./query.ts";
 
 export interface ShownCatalog extends CatalogPage {
   source: AnswerSource;
-  /** Of a page from memory: whether it still would be. */
+  /** For a cached page: true while it is still cached and fresh. */
   holds?: () => boolean;
 }
 
-/** Changes with the shape of what is sent. */
+/** Part of the ETag: change it whenever the response format changes. */
 const version = "c1";
 
 /**
- * A page of the servers that a caller may see, across tenants. Kept for two seconds, and then for as long as nothing in
- * the directory has changed; `strong` asks it at once.
+ * A page of the servers a caller may see, across tenants. Cached for two seconds, and then reused while the directory's
+ * generation is unchanged; `strong` asks the directory at once.
  */
 export async function readCatalog(
   services: CatalogDeps,
@@ -31,7 +31,7 @@ export async function readCatalog(
   strong: boolean,
 ): Promise<Result<ShownCatalog, Failure>> {
   const caller: CatalogCaller = principal.admin ? "admin" : [...new Set(principal.tenants)].sort();
-  // How much of each server is shown, and counted, may differ from page to page.
+  // The cursor does not depend on fields and facets: they may differ from page to page.
   const scope = { list: "catalog", caller, filter };
   const key = JSON.stringify({
     ...scope,
@@ -79,7 +79,8 @@ export async function readCatalog(
   const rest = JSON.stringify({ generation, nextCursor });
   const shownPage: CatalogPage = {
     body: `{"success":true,"data":${content.slice(0, -1)},${rest.slice(1)}}`,
-    // Weak, because the generation and the cursor that carries it move whenever anyone writes anything.
+    // Weak: it does not cover the generation and the cursor that contains it, which change with every write of any
+    // tenant.
     etag: `W/"${(await digestOfText(`${content} ${nextCursor !== undefined}`)).slice(7, 39)}.${version}"`,
     generation,
   };
@@ -87,7 +88,7 @@ export async function readCatalog(
   return ok({ ...shownPage, source: "object" });
 }
 
-/** The members that were asked for, of those that a server has. */
+/** The requested fields of an entry. */
 function shown({ attributes, ...entry }: CatalogEntry, fields: readonly CatalogField[]): Record<string, unknown> {
   const grouped = Map.groupBy(attributes, ([dimension]) => dimension);
   const values = [...grouped].map(([dimension, found]) => [dimension, found.map(([, value]) => value)]);

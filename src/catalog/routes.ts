@@ -11,7 +11,7 @@ const path = "/api/catalog";
 const contentType = "application/json; charset=utf-8";
 const encoder = new TextEncoder();
 
-/** Servers across tenants: what is public, and what is the caller's own. */
+/** Servers across tenants: public ones, and those of the caller's own tenants. */
 export function catalogRoutes(app: App, services: CatalogDeps): void {
   app.get(path, async (c) => {
     const principal = await authenticateOptional(c, services);

@@ -4,60 +4,63 @@ import type { StreamEvent } from "../kernel/sse.ts";
 import type { ChainedChange, Change, LogHead } from "../registry/change-chain.ts";
 import type { AsOf } from "../registry/contract.ts";
 
-/** A part of one tenant whose changes somebody follows. */
+/** Capabilities of one tenant whose changes a reader follows. */
 export interface FollowedItems {
   tenant: string;
-  /** For a reader outside the tenant: what is not public any more is not told. */
+  /** True for a reader outside the tenant: changes made while a server is not public are left out. */
   onlyPublic: boolean;
   servers: {
     server: string;
-    /** The generation at which it was chosen. */
+    /** Generation at which the server's capabilities were chosen. */
     since: number;
-    /** The generation up to which its reader says to have seen everything. */
+    /** Generation up to which the reader claims to have seen all changes. */
     after: number;
-    /** It was read as a public server: then its loss may be told to those outside. */
+    /**
+     * The server was public when chosen, so a reader outside the tenant may learn that it became private or was
+     * deleted.
+     */
     wasPublic: boolean;
     items: { kind: Exclude<Change["kind"], "server">; key: string; id: string }[];
   }[];
 }
 
-/** A change to a followed capability, or one to its server that takes it away. */
+/** A change to a followed capability, or a change to its server that makes it unavailable. */
 export interface ItemChange extends Change {
   tenant: string;
-  /** The capability's id; absent where its whole server is concerned. */
+  /** Id of the capability; absent if the change is about the whole server. */
   id?: string;
 }
 
 export interface ItemChanges {
   changes: ItemChange[];
-  /** The generation up to which this is everything; below the tenant's own where one answer does not hold it all. */
+  /** Generation up to which the changes are complete; below the tenant's own if they do not fit one page. */
   upTo: number;
   generation: number;
-  /** False where the log no longer reaches back as far as was asked. */
+  /** False if the log has been pruned past the requested generation. */
   complete: boolean;
 }
 
-/** What a stream tells of: tenants, each read on from where it was left, page by page. */
+/** Source of a live stream: changes of some tenants, each read page by page from its last position. */
 export interface ChangeFeed {
   readonly tenants: readonly string[];
-  /** How far the reader has come: the id that it comes back with. */
+  /** Position of the reader, used as the event id to resume from. */
   readonly position: string;
-  /** The next events of one tenant, oldest first, and whether there are others after them already. */
+  /** The next events of one tenant, oldest first, and whether more are available already. */
   next(tenant: string): Promise<{ events: StreamEvent[]; more: boolean }>;
-  /** Looks once before the stream opens, where that is not told but compared with later. */
+  /** Reads the initial state before the stream opens, for feeds that compare states instead of reading a log. */
   snapshot?(): Promise<void>;
-  /** First and last words of a stream whose readers cannot come back to a position. */
+  /** First and last text of a stream that cannot be resumed. */
   readonly frame?: { opening: string; closing: string };
 }
 
-/** What a stream of changes follows. Other rooms have more kinds. */
+/** Subjects of a stream of changes. Other rooms have more kinds. */
 export type LogSubject = { kind: "log"; tenant: string; since: number };
 export type ChosenSubject = { kind: "subset"; topics: FollowedItems[] };
 
 export interface StreamOptions<I> {
   follows: I;
   lifetimeMs: number;
-  /** The session it belongs to, which ends it. */
+  /** Session that the stream belongs to; when it ends, the stream is closed. */
   session?: string;
 }
 
@@ -68,13 +71,16 @@ export interface Streams<I> {
   count(): Promise<number>;
 }
 
-/** What readers of the log ask a tenant's object. */
+/** Change log methods of the tenant object. */
 export interface ChangesTenant {
-  /** Entries of the log after a sequence number, and where it ends; no end before the first write. */
+  /** Log entries after a sequence number, and the head of the log; no head before the first write. */
   changes(since: number, limit: number): Promise<AsOf<{ changes: ChainedChange[]; head?: LogHead }>>;
-  /** What happened to the items that somebody follows. */
+  /** Changes to the followed capabilities. */
   changesOf(topic: FollowedItems): Promise<ItemChanges>;
-  /** From now on and until then, the watcher is told of every write. False before the first: it has to ask again. */
+  /**
+   * Notifies the watcher of every write until the given time. False before the tenant's first write: nothing is stored
+   * yet, and the watcher has to call again.
+   */
   watch(watcher: string, until: number): Promise<boolean>;
   unwatch(watcher: string): Promise<void>;
 }

@@ -1,9 +1,9 @@
 import type { ChangeFeed, ChangesTenant } from "./contract.ts";
 
-/** Entries fetched at once: what the object holds of a log for a reader who is far behind. */
+/** Entries per fetch: limits what the object holds in memory for a reader that is far behind. */
 const pageLength = 200;
 
-/** The whole log of one tenant. The id of an entry is its sequence number. */
+/** The whole log of one tenant. The id of an event is the sequence number of its entry. */
 export class FollowedLog implements ChangeFeed {
   readonly tenants: readonly [string];
   readonly #tenantOf: (name: string) => Pick<ChangesTenant, "changes">;

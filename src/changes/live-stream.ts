@@ -1,14 +1,14 @@
 import { formatEvent, formatRetry, heartbeat } from "../kernel/sse.ts";
 import type { ChangeFeed } from "./contract.ts";
 
-/** Also how a client that left is noticed: the runtime finds out by writing, and takes a write or two to tell. */
+/** Also detects that a client has left: the runtime notices only on a write, and may take two. */
 const heartbeatMs = 700;
 const retryMs = 2_000;
 
 /**
- * One live stream: what it follows, and the timers that keep it alive and end it. It goes at its reader's pace: the next
- * page is fetched when the last one is out, so a reader who is far behind costs no more memory than one who keeps up.
- * Everything stops when the client leaves or its time is up.
+ * One live stream: its feed, and the timers for heartbeat and lifetime. The next page is fetched when the last one has
+ * been read, so a reader that is far behind needs no more memory than one that keeps up. Everything stops when the
+ * client leaves or the lifetime is over.
  */
 export class LiveStream {
   readonly tenants: readonly string[];
@@ -19,7 +19,7 @@ export class LiveStream {
   readonly #heartbeat: ReturnType<typeof setInterval>;
   readonly #lifetime: ReturnType<typeof setTimeout>;
   readonly #onClosed: () => void;
-  /** Tenants of which there may be news. */
+  /** Tenants that may have new events. */
   readonly #tenantsToRead = new Set<string>();
   #catchingUp = false;
   #onDrained: () => void = () => {};
@@ -36,7 +36,7 @@ export class LiveStream {
       start: (controller) => {
         opened = controller;
       },
-      // Asked for only when nothing is queued any more.
+      // Called only when the queue is empty.
       pull: () => this.#onDrained(),
       cancel: () => this.#release(),
     });
@@ -44,28 +44,31 @@ export class LiveStream {
     this.#controller = opened;
     this.#heartbeat = setInterval(() => this.#send(heartbeat), heartbeatMs);
     this.#lifetime = setTimeout(() => this.close(), lifetimeMs);
-    // The position comes with the first words, so that a client which hears nothing more can come back to it.
+    // The position is sent first, so that a client that receives nothing more can resume from it.
     this.#send(followed.frame?.opening ?? formatRetry(retryMs, followed.position));
   }
 
-  /** Sends what is new in a tenant, as fast as it is read. One page at a time, so that all goes out in order and once. */
+  /**
+   * Sends new events of a tenant at the reader's pace. One page at a time, so that all events are sent in order and
+   * once.
+   */
   async catchUp(tenant: string): Promise<void> {
     this.#tenantsToRead.add(tenant);
     if (this.#catchingUp) return;
     this.#catchingUp = true;
     try {
-      // What is put back while this runs has its turn after the others.
+      // A tenant that is added again during the loop is read after the others.
       for (const next of this.#tenantsToRead) {
         await this.#drained();
         if (this.#closed) return;
-        // Before it is asked: news that comes meanwhile puts it back.
+        // Delete before reading: a change that arrives meanwhile adds the tenant again.
         this.#tenantsToRead.delete(next);
         const { events, more } = await this.#followed.next(next);
         this.#send(events.map(formatEvent).join(""));
         if (more) this.#tenantsToRead.add(next);
       }
     } catch (cause) {
-      // The client comes back to the last id it saw, by when the tenant may answer again.
+      // The client reconnects with the last id it saw, when the tenant may respond again.
       console.error(JSON.stringify({ event: "stream", tenants: this.tenants, cause: String(cause) }));
       this.close();
     } finally {
@@ -73,7 +76,7 @@ export class LiveStream {
     }
   }
 
-  /** The end as the client sees it: it may come back after a moment. */
+  /** Ends the stream for the client, which may reconnect after a moment. */
   close(): void {
     if (this.#closed) return;
     this.#send(this.#followed.frame?.closing ?? formatRetry(retryMs));
@@ -82,7 +85,7 @@ export class LiveStream {
   }
 
   async #drained(): Promise<void> {
-    // Null once the stream is over, when there is nothing to wait for either.
+    // desiredSize is null once the stream has ended; then there is nothing to wait for.
     if (this.#closed || (this.#controller.desiredSize ?? 0) >= 0) return;
     await new Promise<void>((resolve) => {
       this.#onDrained = resolve;

@@ -1,6 +1,5 @@
 import { denied, type Operation } from "../http/operation.ts";
 
-/** The log of changes. */
 export const changesOperations: Record<string, Record<string, Operation>> = {
   "/api/changes/{tenant}": {
     get: {

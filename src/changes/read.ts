@@ -5,12 +5,12 @@ import { checkMember, checkMinGeneration } from "../registry/access.ts";
 import { type ChainedChange, genesisOf, type LogHead } from "../registry/change-chain.ts";
 import type { ChangesDeps } from "./deps.ts";
 
-/** Entries of a tenant's log, oldest first, and from where to go on. */
+/** Log entries of a tenant, oldest first, and the sequence number to continue from. */
 export interface ChangePage {
   items: ChainedChange[];
   generation: number;
   nextSince: number;
-  /** Where the log ends: whoever has read that far must have come to this hash. */
+  /** Head of the log: a reader that has read all entries must have computed this hash. */
   head: LogHead;
 }
 

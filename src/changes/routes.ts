@@ -10,15 +10,15 @@ import { maxStreams, streamsOfSubject } from "./streams.ts";
 
 const path = "/api/changes/:tenant";
 
-/** One resource in two forms. */
+/** The response is JSON or an event stream, depending on Accept. */
 const vary = { Vary: "Accept, Origin" };
 
-/** A tenant's ordered log of changes: page by page, or as it grows. */
+/** A tenant's change log, as pages or as a live stream. */
 export function changesRoutes(app: App, services: ChangesDeps): void {
   app.get(path, async (c) => {
     const tenant = tenantName(c.req.param("tenant"));
     const principal = await authenticate(c, services, "registry:read");
-    // Before the query: whoever may not see the log does not learn what is wrong with the question either.
+    // Checked before the query: a caller without access must not learn from query errors.
     throwIf(checkMember(principal, tenant));
     return wantsEvents(c) ? follow(c, services, principal, tenant) : list(c, services, principal, tenant);
   });
@@ -45,17 +45,17 @@ async function follow(
 ): Promise<Response> {
   const query = readQuery(c, ["since"]);
   const asked = position("since", query.since);
-  // An empty one is how a client says that it has seen none.
+  // An empty Last-Event-ID means that the client has seen no event.
   const seen = position("Last-Event-ID", c.req.header("Last-Event-ID") || undefined);
   const since = seen ?? asked ?? 0;
   const { minGeneration } = freshnessOf(c);
   const { head } = unwrap(await readChanges(services, principal, tenant, { since, limit: 1 }, minGeneration));
-  // It would hear nothing until the log has come that far, and then miss what came before.
+  // Such a stream would be silent until the log has grown that far, and then miss the entries before.
   if (since > head.sequence) {
     const message = `The log ends at ${head.sequence}, before ${since}`;
     throw requestError("ErrorBadRequest", message, { sequence: head.sequence });
   }
-  // A HEAD comes here too, and would open a stream that no one reads.
+  // HEAD requests arrive here too, and must not open a stream that no one reads.
   if (c.req.method !== "GET") return sendEvents(c, services, null, vary);
   const opened = await streamsOfSubject(services, principal.subject).open(
     { follows: { kind: "log", tenant, since }, lifetimeMs: streamLifetimeMs(principal, services.now()) },

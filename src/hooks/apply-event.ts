@@ -19,9 +19,9 @@ interface EventContext {
 }
 
 /**
- * Brings a server to where the newest of its publisher's events says, whatever order they come in. A sequence counts
- * for the manifest and for the status apart: an old status must not be lost because a newer manifest came first. A
- * removal concerns both, so one that comes late still takes back a status that was set before it.
+ * Applies a publisher's event so that the highest sequence wins, in whatever order events arrive. Manifest and status
+ * have separate sequences: an older status must not be lost because a newer manifest came first. A removal concerns
+ * both, so a late removal still resets a status that was set before it.
  */
 export function applyEvent(
   sql: SqlStorage,
@@ -36,7 +36,7 @@ export function applyEvent(
     case "server.status":
       return inSequence(sql, "status", event, arrival, () => setStatus(sql, event.status, arrival));
     case "server.removed": {
-      // Withdrawn first: then the status goes without a change of its own, and one event is one generation.
+      // Withdraw first: the status is then reset without a change of its own, and one event is one generation.
       const removed = inSequence(sql, "manifest", event, arrival, () => withdraw(sql, arrival));
       if (!removed.ok) return removed;
       const reset = inSequence(sql, "status", event, arrival, () => setStatus(sql, "active", arrival));
@@ -102,7 +102,7 @@ function withdraw(sql: SqlStorage, { hook, at, write }: EventContext): Result<Ap
   return ok(outcomeNow(sql, hook.server, "applied"));
 }
 
-/** Where the server is now. */
+/** The outcome with the server's current generation and digest. */
 function outcomeNow(sql: SqlStorage, server: string, outcome: AppliedEvent["outcome"]): AppliedEvent {
   const row = findRow(sql, server);
   const digest = row?.digest ?? undefined;

@@ -5,7 +5,7 @@ import type { Head } from "../registry/contract.ts";
 import type { ServerStatus } from "../registry/schema.ts";
 import type { HookEventType } from "./schema.ts";
 
-/** A secret or public key, and until when it is good. */
+/** A secret or public key. `until` is when it expires. */
 export interface HookKey {
   id: string;
   text: string;
@@ -14,7 +14,7 @@ export interface HookKey {
 
 export type HookFormat = "standard" | "github";
 
-/** An inbound webhook as its owner sees it. */
+/** An inbound webhook as shown to its owner. */
 export interface Hook {
   id: string;
   server: string;
@@ -25,11 +25,11 @@ export interface Hook {
   description?: string;
   createdAt: string;
   createdBy: string;
-  /** How many secrets or keys are good now, and until when the older ones are. */
+  /** Valid secrets or keys, and when the older ones expire. */
   keys: { id: string; until?: string }[];
 }
 
-/** What is needed to judge a message before it is taken. */
+/** What is needed to verify a message before it is accepted. */
 export interface HookCredentials {
   server: string;
   events: HookEventType[];
@@ -48,10 +48,10 @@ export interface NewHook {
   description?: string | undefined;
 }
 
-/** What became of an event. */
+/** Result of an event. */
 export type EventOutcome = "applied" | "unchanged" | "queued" | "duplicate" | "stale" | "refused";
 
-/** One message that arrived through a hook. */
+/** A message received through a hook. */
 export interface HookDelivery {
   message: string;
   at: string;
@@ -60,11 +60,11 @@ export interface HookDelivery {
   outcome: EventOutcome;
   generation?: number;
   digest?: string;
-  /** Why it was refused. */
+  /** Why the message was refused. */
   reason?: string;
 }
 
-/** An event that was verified and read. */
+/** A verified and parsed event. */
 export type PublisherEvent = { message: string; sequence: number } & (
   | { type: "manifest.published"; manifest: Omit<PreparedManifest, "rejected"> }
   | { type: "manifest.changed" }
@@ -78,13 +78,13 @@ export interface AppliedEvent {
   digest?: string;
 }
 
-/** An event's outcome, with the head that readers are shown from now on. */
+/** Outcome of an event, with the current head of the server. */
 export type ReceivedEvent = Omit<AppliedEvent, "outcome"> & {
   outcome: AppliedEvent["outcome"] | "duplicate";
   head?: Head;
 };
 
-/** What hooks ask a tenant's object. */
+/** Hook methods of the tenant object. */
 export interface HooksTenant {
   registerHook(hook: NewHook, subject: string): Promise<Result<Hook, Failure>>;
   hooks(): Promise<Hook[]>;
@@ -95,9 +95,9 @@ export interface HooksTenant {
     rotation: { key: HookKey; signature: Hook["signature"]; overlapMs: number },
   ): Promise<Result<Hook, Failure>>;
   removeHook(id: string): Promise<Result<{ id: string }, Failure>>;
-  /** What a message must meet; undefined if the hook does not exist. */
+  /** What is needed to verify a message; undefined if the hook does not exist. */
   hookCredentials(id: string): Promise<HookCredentials | undefined>;
-  /** Takes an event that was verified with one of the hook's keys. One message has one effect, however often it comes. */
+  /** Applies an event that was verified with one of the hook's keys. A repeated message has no further effect. */
   receiveEvent(id: string, keyId: string, event: PublisherEvent): Promise<Result<ReceivedEvent, Failure>>;
   /** Records for the owner why a verified message had no effect. */
   recordRefusedEvent(id: string, message: string, type: string, reason: string): Promise<void>;

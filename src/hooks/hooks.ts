@@ -31,22 +31,22 @@ import {
 
 const maxHooks = 100;
 
-/** What hooks need of the object that they belong to. */
+/** What hooks need from the tenant object. */
 export interface HooksOptions {
   sql: SqlStorage;
-  /** False while nothing was ever written: then there are no tables either. */
+  /** False before the tenant's first write: the tables do not exist yet. */
   isReady: () => boolean;
   context: WriteContext;
-  /** One write of the tenant, with all that follows from it. */
+  /** Runs a write of the tenant, with its rate limit, new head and outbox tasks. */
   write: (
     hook: HookRow,
     work: (at: string) => Result<AppliedEvent, Failure>,
   ) => Promise<Result<AppliedEvent & { head: Head }, Failure>>;
-  /** Reads the server's sources as soon as possible. */
+  /** Schedules a sync of the server's sources as soon as possible. */
   refreshSoon: (server: string) => void;
 }
 
-/** The hooks of a tenant: what owners do with them, and what comes in through them. */
+/** The hooks of a tenant: their management and the events they receive. */
 export class Hooks {
   readonly #options: HooksOptions;
 
@@ -57,7 +57,7 @@ export class Hooks {
   register(hook: NewHook, subject: string): Result<Hook, Failure> {
     if (!this.#options.isReady()) return err(failure("ErrorMCPServerNotFound"));
     const { sql } = this.#options;
-    // A server that its publisher withdrew can be brought back by a hook, so it counts.
+    // A hook can restore a server that its publisher withdrew, so a withdrawn server counts as existing.
     const server = findRow(sql, hook.server);
     const exists = server !== undefined && (server.deleted_at === null || server.withdrawn === 1);
     if (!exists) return err(failure("ErrorMCPServerNotFound"));
@@ -106,17 +106,17 @@ export class Hooks {
     return ok({ id });
   }
 
-  /** What a message must meet. Undefined for a hook that there is not. */
+  /** What is needed to verify a message; undefined if the hook does not exist. */
   credentials(id: string): HookCredentials | undefined {
     const row = this.#find(id);
     return row.ok ? credentialsOf(row.value, Date.now()) : undefined;
   }
 
-  /** Takes an event that was verified with one of the hook's keys. One message has one effect, however often it comes. */
+  /** Applies an event that was verified with one of the hook's keys. A repeated message has no further effect. */
   async receive(id: string, keyId: string, event: PublisherEvent): Promise<Result<ReceivedEvent, Failure>> {
     const { sql, context, write, refreshSoon } = this.#options;
     const row = this.#find(id);
-    // Between the check of the signature and now, the hook or its key may have been taken back.
+    // The hook or its key may have been revoked since the signature was checked.
     if (!row.ok) return err(failure("ErrorWebhookUnverified"));
     const hook = row.value;
     if (hook.enabled === 0) return err(failure("ErrorHookDisabled"));
@@ -135,7 +135,7 @@ export class Hooks {
     return received;
   }
 
-  /** Keeps for the owner to see why a message that was verified had no effect. */
+  /** Records for the owner why a verified message had no effect. */
   recordRefused(id: string, message: string, type: string, reason: string): void {
     if (!this.#find(id).ok || findDelivery(this.#options.sql, id, message) !== undefined) return;
     recordDelivery(this.#options.sql, id, { message, type, outcome: "refused", reason }, Date.now());
@@ -145,7 +145,7 @@ export class Hooks {
     recordDelivery(this.#options.sql, id, { message, type, sequence, outcome: "refused", reason }, Date.now());
   }
 
-  /** What is told of a message that was taken before: where its server is now. */
+  /** Outcome of a repeated message, with the current head of its server. */
   #duplicateOf({ server }: HookRow, { generation, digest }: HookDelivery): ReceivedEvent {
     const head = currentHead(this.#options.sql, server);
     return {

@@ -21,15 +21,18 @@ import { HookEvent } from "./schema.ts";
 
 const path = "/hooks/:tenant/:id";
 
-/** What an event holds beside its manifest. */
+/** Size limit of an event besides its manifest. */
 const envelopeBytes = 64 * 1_024;
 
-/** Where publishers tell of changes. Whatever is wrong before the signature is proven has one answer. */
+/**
+ * Receives events from publishers. Until the signature is verified, an unknown tenant, an unknown hook and a wrong
+ * signature have the same response.
+ */
 export function inboundHookRoutes(app: App, services: HooksDeps): void {
   app.post(path, async (c) => {
     const [tenant, id] = [c.req.param("tenant"), c.req.param("id")];
     c.set("subject", `hook ${id.slice(0, 64)}`);
-    // Counted before anything is asked: nobody has proven yet who they are.
+    // Rate limit before any lookup: the sender is not authenticated yet.
     consumeRateLimit(
       services,
       services.readLimiter,
@@ -45,7 +48,7 @@ export function inboundHookRoutes(app: App, services: HooksDeps): void {
     const object = services.tenant(tenant);
     const read = await readEvent(services, { tenant, name: hook.server }, hook, verified.message, body);
     if (!read.ok) {
-      // Told to the sender, and kept for the owner to see.
+      // The sender receives the error, and the owner finds it in the hook's deliveries.
       await object.recordRefusedEvent(id, verified.message, read.error.type, read.error.failure.message);
       throw new RequestFailed(read.error.failure);
     }
@@ -66,12 +69,12 @@ export function inboundHookRoutes(app: App, services: HooksDeps): void {
   });
 }
 
-/** A publisher does not wait longer than this for its sources to be read. */
+/** How long the response waits for sources to be read. */
 const patienceMs = 5_000;
 
 /**
- * Where sources are to be read again, the answer waits for that if it is quick; otherwise it says that it will be done.
- * Either way this data centre shows what was read as soon as it is.
+ * If sources have to be read again, the response waits a short time for that, and otherwise stays `queued`. Either way
+ * this data centre serves the new content as soon as it is read.
  */
 async function withRefresh(
   c: RequestContext,
@@ -91,14 +94,14 @@ async function withRefresh(
   return { outcome, generation, head, digest };
 }
 
-/** Made-up paths wake no tenant: the directory knows whom there ever was. */
+/** Invented paths must not wake a tenant object: the directory knows which tenants ever existed. */
 async function findGate(services: HooksDeps, tenant: string, id: string): Promise<HookCredentials | undefined> {
   if (!tenantPattern.test(tenant) || !/^[0-9a-f-]{36}$/.test(id)) return undefined;
   if (!(await tenantExists(services, tenant))) return undefined;
   return services.tenant(tenant).hookCredentials(id);
 }
 
-/** The message's id and the key it was signed with; undefined where none of the hook's keys signed it. */
+/** Id of the message and of the key that signed it; undefined if none of the hook's keys did. */
 async function verify(
   c: RequestContext,
   { format, keys }: HookCredentials,
@@ -106,11 +109,11 @@ async function verify(
   now: number,
 ): Promise<{ message: string; keyId: string } | undefined> {
   const { headers } = c.req.raw;
-  // One at a time, to know which it was: a key that is taken back meanwhile must not count.
+  // Keys are tried one by one to know which one signed: a key that is revoked meanwhile must not count.
   for (const { id: keyId, text } of keys) {
     if (format === "github") {
       const verified = await verifyGithub({ headers, body }, [text]);
-      // GitHub signs neither its delivery id nor a time, so a message is known by what it says.
+      // GitHub signs neither its delivery id nor a timestamp, so the digest of the body identifies a message.
       if (verified.ok) return { message: await digestOfText(new TextDecoder().decode(body)), keyId };
       continue;
     }
@@ -126,7 +129,7 @@ interface InvalidEvent {
   failure: Failure;
 }
 
-/** Bytes → event, with its manifest prepared as for any other publish. */
+/** Bytes → event. Its manifest is prepared as for any other publish. */
 async function readEvent(
   services: HooksDeps,
   ref: { tenant: string; name: string },
@@ -134,7 +137,8 @@ async function readEvent(
   message: string,
   body: Uint8Array,
 ): Promise<Result<PublisherEvent, InvalidEvent>> {
-  // GitHub speaks of a repository, not of a manifest: it is a reason to look again, and has no order.
+  // A GitHub event is about a repository, not a manifest: it triggers a sync of the sources. It has no sequence, so the
+  // current time is used.
   if (hook.format === "github") return ok({ message, type: "manifest.changed", sequence: services.now() });
   const { bounds } = services.config;
   const parsed = parseStrictJson(body, { maxDepth: bounds.depth });
@@ -155,7 +159,7 @@ async function readEvent(
   return ok({ message, type, sequence, manifest });
 }
 
-/** Only the envelope: the manifest in it is judged where every manifest is. */
+/** Validates only the envelope; the manifest is validated as for any other publish. */
 function eventOf(value: unknown): Result<HookEvent, InvalidEvent> {
   const issues = zodIssues(HookEvent, value, "");
   const [first] = issues;

@@ -1,6 +1,5 @@
 import { badBody, denied, notFound, type Operation } from "../http/operation.ts";
 
-/** Inbound webhooks. */
 export const hooksOperations: Record<string, Record<string, Operation>> = {
   "/api/hooks": {
     post: {

@@ -11,7 +11,7 @@ import { HookChange, HookEventType, HookRequest, KeyRotation } from "./schema.ts
 const collection = "/api/hooks";
 const item = "/api/hooks/:tenant/:id";
 
-/** Inbound webhooks: registered, looked at, rotated, switched off and deleted by those who may publish. */
+/** Routes to register, read, rotate, disable and delete inbound webhooks, for callers who may publish. */
 export function hooksRoutes(app: App, services: HooksDeps): void {
   const object = (tenant: string) => services.tenant(tenant);
   const { configBytes: bytes, depth } = services.config.bounds;
@@ -92,7 +92,7 @@ export function hooksRoutes(app: App, services: HooksDeps): void {
   }
 }
 
-/** A tenant that the caller may publish to. Permission comes before anything is looked up. */
+/** The tenant, if the caller may publish to it. Permission is checked before any lookup. */
 async function ownerOf(c: RequestContext, services: HooksDeps, tenant: string | undefined): Promise<string> {
   const principal = await authenticate(c, services, "registry:publish");
   const name = tenantName(tenant);
@@ -100,7 +100,7 @@ async function ownerOf(c: RequestContext, services: HooksDeps, tenant: string | 
   return name;
 }
 
-/** The publisher's own key, or a secret made for it. */
+/** The publisher's public key, or a new shared secret. */
 async function keyOf(publicKey: string | undefined): Promise<HookKey> {
   const text = publicKey ?? generateSecret();
   const imported = await importVerifyingKey(text);

@@ -4,11 +4,11 @@ import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { JsonObject } from "../manifest/schema/parts.ts";
 import { ServerStatus } from "../registry/schema.ts";
 
-/** What a publisher may say through a hook. */
+/** Event types that a publisher may send through a hook. */
 export const HookEventType = z.enum(["manifest.published", "manifest.changed", "server.removed", "server.status"]);
 export type HookEventType = z.infer<typeof HookEventType>;
 
-/** Registers an inbound webhook. */
+/** Request body to register an inbound webhook. */
 export const HookRequest = z
   .strictObject({
     tenant: TenantName,
@@ -44,7 +44,7 @@ export const HookChange = z
   .refine((change) => Object.keys(change).length > 0, { message: "changes nothing" })
   .describe("Switches a hook off or on, or describes it anew.");
 
-/** The longest that two secrets are good at once. */
+/** Longest time that the old and the new secret are both valid. */
 const maxOverlapSeconds = 7 * 86_400;
 
 export const KeyRotation = z
@@ -64,7 +64,7 @@ export const KeyRotation = z
   })
   .describe("Puts a new secret or key beside the old one.");
 
-/** What arrives. Unknown keys are ignored: senders add their own. */
+/** Body of an event. Unknown keys are ignored: senders add their own. */
 export const HookEvent = z
   .looseObject({
     type: HookEventType,

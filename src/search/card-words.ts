@@ -2,10 +2,10 @@ import { isObject } from "../kernel/json.ts";
 import { clip } from "../kernel/text.ts";
 import type { CapabilityCard } from "./contract.ts";
 
-/** Enough to choose by; whoever wants the rest reads the item. */
+/** Enough to choose by; the item itself has the full description. */
 const descriptionCharacters = 400;
 
-/** What a card shows of an item's own words. */
+/** Version, title and description that a card shows of a declared item. */
 export function cardWords(
   declared: Record<string, unknown>,
 ): Pick<CapabilityCard, "version" | "title" | "description"> {

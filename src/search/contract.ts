@@ -2,7 +2,7 @@ import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { AsOf } from "../registry/contract.ts";
 import type { Explanation } from "./rank.ts";
 
-/** A current capability as a search or a negotiation sees it: enough to choose by, without its schema. */
+/** A current capability in search and negotiation: enough to choose by, without its schema. */
 export interface CapabilityCard {
   tenant: string;
   server: string;
@@ -15,60 +15,60 @@ export interface CapabilityCard {
   /** Declared by the item, else by its server. */
   version?: string;
   title?: string;
-  /** The first few hundred characters. */
+  /** Only the first few hundred characters. */
   description?: string;
 }
 
-/** What to look for among current capabilities that are switched on. */
+/** A query for current, enabled capabilities. */
 export interface CardQuery {
-  /** Plain words, never query syntax. Empty lists in order of server, kind and key. */
+  /** Plain words, never query syntax. Without a letter or digit, cards are listed by tenant, server, kind and key. */
   text: string;
   kinds?: readonly CapabilityKind[];
-  /** By name, of whichever tenants are asked. */
+  /** Server names, in every tenant searched. */
   servers?: readonly string[];
   limit: number;
 }
 
-/** A card with how well it serves what was asked, and why; nothing was asked where it has no explanation. */
+/** A card with its score and why it matches. No explanation if the query has no search terms. */
 export type RankedCard = CapabilityCard & { score: number; explanation?: Explanation };
 
-/** Whose public items to look at; everyone's where neither is given. */
+/** Tenants whose public capabilities are searched; all tenants if neither list is given. */
 export interface TenantFilter {
   tenants?: readonly string[];
   exceptTenants?: readonly string[];
 }
 
-/** A card with the generation of its tenant as of which it is true. */
+/** A card and the tenant generation it is current as of. */
 export type PublicCard<T extends CapabilityCard = CapabilityCard> = T & { generation: number };
 
-/** What search asks a tenant's object. */
+/** Search methods of the tenant object. */
 export interface SearchTenant {
-  /** Current items that are switched on, the best first. */
+  /** Current, enabled capabilities, best match first. */
   find(query: CardQuery): Promise<AsOf<{ cards: RankedCard[] }>>;
-  /** Those of these ids that are current and switched on. */
+  /** Capabilities with these ids that are current and enabled. */
   cards(ids: readonly string[]): Promise<AsOf<{ cards: (CapabilityCard & { public: boolean })[] }>>;
 }
 
-/** What search asks the directory. */
+/** Search methods of the directory. */
 export interface SearchDirectory {
-  /** Items of public servers, the best first. */
+  /** Capabilities of public servers, best match first. */
   find(query: CardQuery & TenantFilter): Promise<AsOf<{ cards: PublicCard<RankedCard>[] }>>;
-  /** Items of public servers by id, which several tenants may have. */
+  /** Capabilities of public servers by id. Several tenants may have the same id. */
   cards(ids: readonly string[], whose?: TenantFilter): Promise<AsOf<{ cards: PublicCard[] }>>;
 }
 
-/** What a tenant tells of a public server's items: those that changed, a batch at a time. */
+/** Changed items of a public server, sent from the tenant to the directory in batches. */
 export interface PublicItems {
-  /** The generation at which the server became public: what is here from an earlier time is dropped. */
+  /** Generation at which the server became public. The directory drops items it has from an earlier public period. */
   publicSince: number;
   changed: ItemChange[];
-  /** Nothing more is owed: with this batch every item is as of the generation it carries. */
+  /** No items are pending after this batch: all items of the server are then as of the batch's generation. */
   complete: boolean;
 }
 
 export interface ItemChange {
   kind: CapabilityKind;
   key: string;
-  /** As it is now; absent where it is gone or switched off. */
+  /** Current state; absent if the item is removed or disabled. */
   indexed?: { card: CapabilityCard; bag: ArrayBuffer };
 }

@@ -1,7 +1,6 @@
 import type { HttpDeps } from "../http/deps.ts";
 import type { SearchDirectory, SearchTenant } from "./contract.ts";
 
-/** What search works with. */
 export interface SearchDeps extends HttpDeps {
   tenant(name: string): SearchTenant;
   directory(): SearchDirectory;

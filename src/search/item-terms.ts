@@ -2,20 +2,23 @@ import { isObject } from "../kernel/json.ts";
 import { packTermWeights, type TermWeights } from "./term-weights.ts";
 import { maxCharacters, termsOf } from "./terms.ts";
 
-/** What a server lends its items: searching for it finds them. */
+/** Words of a server that its items are also found by. */
 export interface ServerWords {
   name: string;
   title?: string;
 }
 
-/** A hit in the name counts most; in the server's words, which all its items share, least. */
+/**
+ * Weight of a term by field: highest in the name, lowest in parameters and in the server's words, which all its items
+ * share.
+ */
 const fieldWeights = { name: 4, title: 2, description: 1, parameters: 0.5, server: 0.5 } as const;
 type Field = keyof typeof fieldWeights;
 
-/** Terms of the parameters count half towards the length: many of them do not make an item say less. */
+/** Parameter terms count half towards the text length: many parameters do not make an item less relevant. */
 const parameterLength = 0.5;
 
-/** What an item is found by, as the index keeps it. */
+/** Terms and weights that an item is found by, packed for the index. */
 export function itemTermWeights(
   item: { key: string; declared: Record<string, unknown> },
   server: ServerWords,
@@ -30,31 +33,31 @@ export function itemTermWeights(
   return packTermWeights(weights, length, fields.name.length);
 }
 
-/** The terms as the full-text index takes them; those of the name a second time, told apart. */
+/** Tokens for the full-text index: one for each term, and a second, marked one for each term in the name. */
 export function tokensOf({ hashes, names }: TermWeights): string[] {
   return [...Array.from(hashes, tokenOf), ...Array.from(hashes.subarray(0, names), nameTokenOf)];
 }
 
 /**
- * A term as a token of the full-text index: its hash, as in the bag and in the table of meanings. So no tokenizer comes
- * between what was published and what is asked, in any script, and nothing that anyone writes is ever syntax.
+ * A term as a token of the full-text index: its hash, as in the term weights and word vectors. So no tokenizer alters
+ * published text or queries, in any script, and user text can never be query syntax.
  */
 export function tokenOf(hash: number): string {
   return hash.toString(36);
 }
 
-/** The token of a term where it is in the name. */
+/** Token of a term that is in the name. */
 export function nameTokenOf(hash: number): string {
   return `${tokenOf(hash)}_`;
 }
 
-/** The terms of a declared item by where they stand. */
+/** Terms of a declared item by field. */
 export function fieldTerms(
   { key, declared }: { key: string; declared: Record<string, unknown> },
   server: ServerWords,
 ): Record<Field, string[]> {
   const annotations = isObject(declared.annotations) ? declared.annotations : {};
-  // A resource is keyed by its URI and named apart from it.
+  // The key of a resource is its URI; its name is separate.
   const name = declared.name === key ? key : `${key} ${textOf(declared.name)}`;
   return {
     name: distinct(termsOf(name)),
@@ -65,10 +68,10 @@ export function fieldTerms(
   };
 }
 
-/** Schemas looked into: enough for any real tool, and a bound for the others. */
+/** Limit of schemas read per item, and of entries read per argument list: enough for any real tool. */
 const maxSchemas = 100;
 
-/** Names of what an item takes with what is said of each; the outermost first. */
+/** Names, titles and descriptions of an item's parameters, outermost first. */
 function parameterText(declared: Record<string, unknown>): string {
   const said: string[] = [];
   let length = 0;

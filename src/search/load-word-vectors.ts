@@ -1,15 +1,15 @@
 import { readVectors, type WordVectors } from "./word-vectors.ts";
 
-/** How long to search by words alone before the table is asked for again. */
+/** After a failed load, search uses words alone for this long before it tries again. */
 const retryAfterMs = 60_000;
 
 let table: WordVectors | undefined;
 let failedAt = Number.NEGATIVE_INFINITY;
 
 /**
- * The table of what words mean, read on first use and kept for the life of the isolate. Searching works without it:
- * where the asset is missing or cannot be read, words alone decide. The table is kept and not the promise of it, which
- * would belong to the request that asked first: two that ask at once read it twice.
+ * The word vectors, loaded on first use and cached for the life of the isolate. Search works without them: if the asset
+ * is missing or unreadable, ranking uses words alone. The table is cached instead of its promise, which would belong to
+ * the request that created it; two concurrent first requests load it twice.
  */
 export async function wordVectors(assets: Env["ASSETS"] | undefined): Promise<WordVectors | undefined> {
   if (table !== undefined || assets === undefined || Date.now() - failedAt < retryAfterMs) return table;
@@ -21,7 +21,7 @@ export async function wordVectors(assets: Env["ASSETS"] | undefined): Promise<Wo
 
 async function load(assets: Env["ASSETS"]): Promise<WordVectors | undefined> {
   try {
-    // Only the path counts: the binding leads nowhere but to this deployment's own files.
+    // Only the path matters: the binding serves nothing but this deployment's own files.
     const response = await assets.fetch("https://assets.invalid/word-vectors.bin");
     const read = response.ok ? readVectors(await response.arrayBuffer()) : undefined;
     if (read !== undefined) return read;

@@ -1,6 +1,5 @@
 import { denied, type Operation, page } from "../http/operation.ts";
 
-/** Finding capabilities. */
 export const searchOperations: Record<string, Record<string, Operation>> = {
   "/api/search": {
     get: {

@@ -1,12 +1,12 @@
 import type { CapabilityCard } from "./contract.ts";
 
-/** A capability that a caller names; of any tenant that the caller may see where none is given. */
+/** A capability named by a caller. Without a tenant, it may be in any tenant the caller may see. */
 export interface CardName {
   id: string;
   tenant?: string | undefined;
 }
 
-/** A capability as the caller reviewed it; at any version where no digest is given. */
+/** A capability in the version that the caller reviewed; any version if no digest is given. */
 export interface Pin extends CardName {
   digest?: string | undefined;
 }
@@ -16,7 +16,7 @@ export interface Unresolved {
   message: string;
 }
 
-/** A pin that does not hold. The card is there where the capability exists and is not the pinned version. */
+/** A pin that failed. `card` is set if the capability exists but has another digest than the pinned one. */
 export interface FailedPin<P extends Pin, Card extends CapabilityCard> {
   pin: P;
   card?: Card;
@@ -24,7 +24,7 @@ export interface FailedPin<P extends Pin, Card extends CapabilityCard> {
   message: string;
 }
 
-/** The one card that a name means, among all that it may mean to this caller. */
+/** The card that a name refers to, among the cards the caller may see. */
 export function resolveCard<Card extends CapabilityCard>(
   { id, tenant }: CardName,
   named: readonly Card[],
@@ -37,7 +37,10 @@ export function resolveCard<Card extends CapabilityCard>(
   return { reason: "ambiguous", message: `Several tenants have it; say which: ${owners.join(", ")}` };
 }
 
-/** Pins that hold, each capability once, in their order. A pin fails only where no other pin of its capability holds. */
+/**
+ * Cards of the pins that hold, each once, in pin order. A pin of another digest does not fail if another pin of the
+ * same capability holds.
+ */
 export function checkPins<P extends Pin, Card extends CapabilityCard>(
   pins: readonly P[],
   named: readonly Card[],

@@ -1,22 +1,22 @@
 import { contentTerms, maxCharacters, termsOf } from "./terms.ts";
 
-/** Clauses of one task that are looked for apart. What is past them goes with the last. */
+/** Clauses of one task that are searched separately. Further clauses are joined to the last. */
 const maxClauses = 8;
 
-/** Shorter than this, a clause goes with the one before: "then commit" is seldom found by itself. */
+/** A clause with fewer words is joined to its neighbour: "then commit" rarely finds anything by itself. */
 const minWords = 3;
 
-/** Words that lead on to the next step. */
+/** Words that introduce the next step. */
 const leading =
   "(?:and then|then|after that|afterwards|finally|lastly|next|also|additionally|in addition|furthermore|moreover|besides)";
 
-/** Where one step of a task ends and the next begins: the end of a sentence, or a word that leads on. */
+/** Boundary between two steps: the end of a sentence, or a word that introduces the next step. */
 const border = new RegExp(`(?<=[.!?;]) |(?<=[。！？；])|,? ${leading}\\b[ ,]*`, "iu");
 const lead = new RegExp(`^${leading}\\b[ ,]*`, "iu");
 
 /**
- * The steps of a task in plain words: "book a flight, then tell Ann" needs two capabilities, and each is easier to find
- * by its own words than by all of them. Every word is in one of them, but for those that lead on.
+ * Splits a task into steps: "book a flight, then tell Ann" needs two capabilities, and each is easier to find by its
+ * own words than by all of them. Only the words that introduce a step are dropped.
  */
 export function clausesOf(text: string): string[] {
   const clauses: string[] = [];
@@ -34,7 +34,7 @@ function isShort(clause: string): boolean {
   return (clause.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) < minWords;
 }
 
-/** Without runs of white space, which would make looking for borders slow. */
+/** Lines with white space collapsed: long runs of it would make the search for boundaries slow. */
 function linesOf(text: string): string[] {
   return text
     .slice(0, maxCharacters)
@@ -42,24 +42,26 @@ function linesOf(text: string): string[] {
     .map((line) => line.split(/\s+/u).join(" "));
 }
 
-/** What to look for: the whole of a task, and each of its steps where it has several. */
+/** Search terms of a whole task, and of each of its steps. */
 export interface ParsedQuery {
   whole: ClauseTerms;
   clauses: ClauseTerms[];
 }
 
 export interface ClauseTerms {
-  /** Terms that items are found by. */
+  /** Terms to look up in the index. */
   terms: string[];
-  /** Every term, as often as it occurs: what is said in full means more than its telling words. */
+  /**
+   * All terms, as often as they occur: the meaning of a clause is computed from all its words, common ones included.
+   */
   said: string[];
 }
 
-/** Distinct terms of one clause, and of a task: more would only slow it down. */
+/** Limits of distinct terms per clause and per task; more would only slow the search down. */
 const maxTermsOfClause = 32;
 const maxTerms = 96;
 
-/** Plain words → what to look for; nothing where there is no letter or digit. */
+/** Plain words → search terms; undefined if the text has no letter or digit. */
 export function parseQuery(text: string): ParsedQuery | undefined {
   const asks = clausesOf(text).map((clause) => askFor(clause, maxTermsOfClause));
   const clauses = asks.filter(({ terms }) => terms.length > 0);

@@ -2,12 +2,12 @@ import type { ClauseTerms, ParsedQuery } from "./query.ts";
 import { hashOf, similarity, type TermWeights, weightSteps } from "./term-weights.ts";
 import { cosine, meaningOfBag, vectorOf, type WordVectors } from "./word-vectors.ts";
 
-/** Damps the lead of a first place, so that being second in two lists beats being first in one. */
+/** Reduces the lead of first place, so that second place in two lists beats first place in one. */
 const damping = 60;
 
 /**
- * One ranking out of several whose scores cannot be compared: each list gives an item 1/(60 + place). Equal sums keep
- * the order in which the items first appear.
+ * Reciprocal rank fusion: merges rankings whose scores cannot be compared. Each list gives an item 1/(60 + rank). Equal
+ * sums keep the order in which items first appear.
  */
 export function fuseRanks<T>(lists: readonly (readonly T[])[], keyOf: (item: T) => string): T[] {
   const sums = new Map<string, { item: T; sum: number }>();
@@ -21,28 +21,28 @@ export function fuseRanks<T>(lists: readonly (readonly T[])[], keyOf: (item: T) 
   return [...sums.values()].sort((a, b) => b.sum - a.sum).map(({ item }) => item);
 }
 
-/** How common words are in the index that is asked. */
+/** Term frequencies in the searched index. */
 export interface Statistics {
   documents: number;
-  /** Items that have a term. */
+  /** Number of items that contain a term. */
   frequency(term: string): number;
 }
 
-/** Why an item is where it is. */
+/** Why an item has its rank. */
 export interface Explanation {
-  /** How well its words match, of the best match for the same clause. */
+  /** Word match, relative to the best match for the same clause. */
   words: number;
-  /** How near its meaning is, of the nearest for the same clause; absent where no table of meanings is at hand. */
+  /** Similarity in meaning, relative to the most similar item for the same clause; absent without word vectors. */
   meaning?: number;
-  /** The clause it serves best, counted from 0, where the task has several. */
+  /** The clause that the item matches best, counted from 0; only if the task has several. */
   clause?: number;
-  /** It says nearly the same as an item ranked before it, and therefore comes later. */
+  /** Nearly the same terms as an item ranked higher, and therefore demoted. */
   alike?: true;
 }
 
 export interface Weighable {
   bag: TermWeights;
-  /** Where it is known already. */
+  /** Meaning vector, if already computed. */
   meaning?: Float32Array;
 }
 
@@ -52,22 +52,23 @@ export interface Ranked<T> {
   explanation: Explanation;
 }
 
-/** How much of a score is meaning rather than words. */
+/** Share of meaning in a score; the rest is word match. */
 const meaningShare = 0.6;
 
-/** What serves the task as a whole counts beside what serves one clause of it best. */
+/** Weight of the whole task's score beside the score of the best clause, which weighs 1. */
 const wholeShare = 0.6;
 
-/** An item that shares no word with the task must be at least this near in meaning to be found. */
+/** Minimum similarity in meaning for an item that shares no word with the task. */
 const minSimilarity = 0.25;
 
-/** BM25: how soon more of a term stops to count, and how much a long text is held against an item. */
+/** BM25 parameters: k1, how soon repeated terms stop adding to the score, and b, how much long texts are penalised. */
 const saturation = 1.2;
 const lengthShare = 0.5;
 
 /**
- * Items in the order in which they serve a task: for each clause, the words they share with it, the rarer the better,
- * and how near they are in meaning; then the best of their clauses, with a part for the task as a whole.
+ * Ranks items for a task. Each clause is scored by shared words, rare words counting more, and by similarity in
+ * meaning. An item gets the score of its best clause, averaged with its score for the whole task. Near-duplicates are
+ * demoted.
  */
 export function rank<T extends Weighable>(
   question: ParsedQuery,
@@ -122,7 +123,7 @@ function byScore(a: Ranked<unknown>, b: Ranked<unknown>): number {
   return b.score - a.score;
 }
 
-/** BM25 over the weights of the bags, for every item. */
+/** BM25 score of every item, from its stored term weights. */
 function matches(
   terms: readonly string[],
   items: readonly { bag: TermWeights }[],
@@ -156,21 +157,21 @@ function highest(served: readonly ClauseScore[]): number {
   return served.reduce((most, { score }) => Math.max(most, score), 0) || 1;
 }
 
-/** More alike than this, two items are copies: forks of one server, published twice. */
+/** Items at least this similar are copies: forks of one server, published twice. */
 const copies = 0.9;
-/** Copies score nearly the same, so only neighbours are compared. */
+/** Copies score nearly the same, so only neighbours with close scores are compared. */
 const nearScore = 0.05;
 const neighbours = 8;
-/** As far as anyone reads. */
+/** Only this many top results are checked for copies: few readers go further. */
 const maxSpread = 100;
 const copyPenalty = 0.5;
 
-/** A cheap look before the dear one: what differs much in length is no copy. */
+/** Cheap check before `similarity`: items that differ much in number of terms are not copies. */
 function ofOneLength(a: TermWeights, b: TermWeights): boolean {
   return Math.abs(a.hashes.length - b.hashes.length) <= 0.1 * Math.max(a.hashes.length, b.hashes.length);
 }
 
-/** Moves copies of what is ranked already further down, so that the first few differ. */
+/** Lowers the score of copies of higher-ranked items, so that the first results differ. */
 function demoteDuplicates<T extends { bag: TermWeights }>(ranked: Ranked<T>[]): Ranked<T>[] {
   const head = ranked.slice(0, maxSpread);
   const kept: Ranked<T>[] = [];

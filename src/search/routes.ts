@@ -14,10 +14,10 @@ const known: readonly string[] = [...single, ...repeated];
 const maxQueryLength = 10_240;
 const maxValues = 20;
 
-/** Changes with the shape of what is sent. */
+/** Part of the ETag: change it whenever the response format changes. */
 const version = "s1";
 
-/** Capabilities across tenants for a task: what is public, and what is the caller's own. */
+/** Search for capabilities across tenants: public ones, and those of the caller's own tenants. */
 export function searchRoutes(app: App, services: SearchDeps): void {
   app.get(path, async (c) => {
     const principal = await authenticateOptional(c, services);
@@ -27,7 +27,7 @@ export function searchRoutes(app: App, services: SearchDeps): void {
     }
     const { generation, ...found } = unwrap(await searchCapabilities(services, principal, search, { limit, cursor }));
     const content = JSON.stringify(found);
-    // Cursors and generations move with every write anywhere; what is shown is the same until it changes.
+    // The ETag does not cover cursor and generation, which change with every write of any tenant.
     const { nextCursor: _, ...lasting } = found;
     const etag = `W/"${version}-${(await digestOfText(JSON.stringify(lasting))).slice(7, 39)}"`;
     const meta = { generation, etag, source: "object" as const };

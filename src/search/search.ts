@@ -10,7 +10,7 @@ import type { Explanation } from "./rank.ts";
 import { wordsIn } from "./terms.ts";
 import { type ShownCard, searchCards, searchScope, shownCard, type VisibleCard } from "./visible-cards.ts";
 
-/** Where words of a text match, as [start, end) in UTF-16 code units: whoever shows the text decides how to mark them. */
+/** Matching words of a text, as [start, end) in UTF-16 code units; the client decides how to mark them. */
 export type Highlights = [start: number, end: number][];
 
 const maxHighlights = 20;
@@ -28,38 +28,38 @@ export interface Search {
   text: string;
   kinds?: readonly CapabilityKind[];
   tenants?: readonly string[];
-  /** Tokens that all results together may cost. */
+  /** Token budget for all results together. */
   budget?: number;
   explain: boolean;
 }
 
 export interface SearchResult extends ShownCard {
   score: number;
-  /** Where words of the task are in what is shown. */
+  /** Matches of the task's words in the shown fields. */
   highlights: Partial<Record<"name" | "title" | "description", Highlights>>;
-  /** Says nearly the same as a result before it. */
+  /** Nearly the same as an earlier result. */
   alike?: true;
   why?: Omit<Explanation, "alike"> & { terms: string[] };
 }
 
 export interface SearchPage {
   items: SearchResult[];
-  /** Of the results on this page and the ones before. */
+  /** Tokens of the results on this page and the pages before. */
   usedTokens: number;
-  /** Better results than the last one here that would have cost more than was left. */
+  /** Number of results ranked above the last one here that exceeded the remaining budget. */
   leftOut?: number;
-  /** The steps that the task was taken apart into, where there are several. */
+  /** Number of steps the task was split into, if several. */
   steps?: number;
   generation: number;
   nextCursor?: string;
-  /** Tenants of the caller's that were not looked into. */
+  /** Tenants of the caller beyond the limit per search: only their public capabilities are found. */
   skippedTenants?: string[];
 }
 
-/** How far down a ranking pages go: whoever is not content by then asks differently. */
+/** Results over all pages; a caller who needs others should change the query. */
 const maxResults = 100;
 
-/** A page of the capabilities that serve a task. A cursor is good while what came before it stays as it was. */
+/** A page of capabilities for a task. A cursor is valid while the results before it are unchanged. */
 export async function searchCapabilities(
   services: SearchDeps,
   principal: Principal,
@@ -82,11 +82,11 @@ export async function searchCapabilities(
   const range = searchScope(principal, tenants);
   const from = Number(start.value?.after[0] ?? 0);
   const to = from + page.limit;
-  // All of them for every page: a copy goes behind what differs, wherever that is, and a budget may pass over any.
+  // Every page needs all results: duplicates move behind all others, and the budget may skip any result.
   const query = { text, limit: maxResults, kinds };
   const { cards, generation } = await searchCards(services, range, query);
   const { fitting, tooDear: skippedBefore } = withinBudget(duplicatesLast(cards).slice(0, maxResults), budget);
-  // What was on the pages before must still be there, in the same order: else this one would repeat or skip something.
+  // The results of earlier pages must be unchanged and in the same order; else this page would repeat or skip results.
   const before = start.value?.after[1];
   if (before !== undefined && before !== (await resultsDigest(fitting.slice(0, from)))) {
     return err(failure("ErrorCursorExpired"));
@@ -109,7 +109,10 @@ export async function searchCapabilities(
   return ok(answer);
 }
 
-/** The same thing, published twice: what is found in one tenant and again in another comes after all that differs. */
+/**
+ * Moves cards with the same kind and digest as an earlier card, as when two tenants publish the same, behind all
+ * others.
+ */
 function duplicatesLast(cards: readonly VisibleCard[]): VisibleCard[] {
   const seen = new Set<string>();
   const copies: VisibleCard[] = [];
@@ -127,7 +130,10 @@ function resultsDigest(cards: readonly VisibleCard[]): Promise<string> {
   return digestOfText(JSON.stringify(cards.map(({ tenant, id, digest }) => [tenant, id, digest])));
 }
 
-/** The best first, as long as they fit: a dear one is passed over for cheaper ones behind it. */
+/**
+ * Takes results in order while they fit the budget. A result over the remaining budget is skipped for cheaper ones
+ * after it.
+ */
 function withinBudget(cards: readonly VisibleCard[], budget = Number.POSITIVE_INFINITY) {
   let left = budget;
   const fitting: VisibleCard[] = [];
@@ -138,7 +144,7 @@ function withinBudget(cards: readonly VisibleCard[], budget = Number.POSITIVE_IN
     fitting.push(card);
     places.set(card, place);
   });
-  /** Before a certain result, or all where there is none. */
+  // Number of results skipped before `last`; all skipped results if `last` is undefined.
   const skippedBefore = (last: VisibleCard | undefined): number => {
     if (last === undefined) return cards.length - fitting.length;
     return (places.get(last) ?? 0) - fitting.indexOf(last);

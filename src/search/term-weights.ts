@@ -1,25 +1,25 @@
 /**
- * The terms of an item with how much each weighs, packed to be stored beside it: the length of the text and how many
- * terms are of the name, then a hash of each term, those of the name first, then the weights. Ranking reads hundreds of
- * these for a question, so they are read in place.
+ * The terms of an item and their weights, packed for storage: a header with text length and number of name terms, then
+ * a hash of each term, name terms first, then the weights. Ranking reads hundreds of these per query, so the arrays are
+ * views of the stored buffer.
  */
 export interface TermWeights {
   length: number;
-  /** How many of the terms, from the first, are in the name. */
+  /** Number of terms in the name; they come first. */
   names: number;
   hashes: Uint32Array;
-  /** In halves: 8 is a weight of 4. */
+  /** In steps of one half: 8 is a weight of 4. */
   weights: Uint8Array;
 }
 
-/** Weights are kept in halves, in a byte. */
+/** Steps per unit of weight. Weights are stored in halves, one byte each. */
 export const weightSteps = 2;
 const heaviest = 255;
 
-/** Past this the rarest information is in: the terms that come first weigh most. */
+/** Terms stored per item. The fields come in order of importance, so the least important terms are cut. */
 const maxTerms = 400;
 
-/** The length has the lower bits of a number, the count of the name's terms the upper ones. */
+/** The header has the text length in its lower bits and the number of name terms in its upper bits. */
 const lengthBits = 20;
 const longest = 2 ** lengthBits - 1;
 
@@ -47,7 +47,7 @@ export function readTermWeights(buffer: ArrayBuffer): TermWeights {
   };
 }
 
-/** FNV-1a over code units: two of a hundred thousand terms meet about once. */
+/** FNV-1a over UTF-16 code units: among a hundred thousand terms, about one pair collides. */
 export function hashOf(term: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < term.length; at += 1) {
@@ -57,7 +57,7 @@ export function hashOf(term: string): number {
   return hash >>> 0;
 }
 
-/** How alike two items are, from 0 to 1: the weight they share of all the weight there is. */
+/** Similarity of two items, from 0 to 1: shared weight divided by total weight (weighted Jaccard). */
 export function similarity(a: TermWeights, b: TermWeights): number {
   const weights = new Map<number, number>();
   let total = 0;

@@ -1,14 +1,14 @@
 import { stemmer } from "stemmer";
 
 /**
- * Text → the terms that items are found by: identifiers taken apart, one spelling, English endings off. What is
- * published and what is asked for go through the same.
+ * Text → search terms: identifiers split, spelling normalised, English words stemmed. Published text and queries go
+ * through the same steps.
  */
 
-/** Of any one text. Past this it says little that is new, and only makes the index longer. */
+/** Per text. Longer texts add little new information and only make the index larger. */
 export const maxCharacters = 4_000;
 
-/** A word as it stands in a text, with the terms it is found by. */
+/** A word of a text, with its position and its search terms. */
 export interface Word {
   start: number;
   end: number;
@@ -17,25 +17,25 @@ export interface Word {
 
 const word = /[\p{L}\p{N}\p{M}]+/gu;
 
-/** The words of a text in their order. The places are those of the text as it was given. */
+/** Words of a text in order, with positions in the original text. */
 export function* wordsIn(text: string): Generator<Word> {
   for (const { 0: written, index: start } of clipped(text).matchAll(word)) {
     yield { start, end: start + written.length, terms: termsOfWord(written) };
   }
 }
 
-/** All the terms of a text in their order, as often as they occur. */
+/** All terms of a text in order, with repetitions. */
 export function termsOf(text: string): string[] {
   const terms: string[] = [];
   for (const written of clipped(text).match(word) ?? []) terms.push(...termsOfWord(written));
   return terms;
 }
 
-/** Where a new word begins inside one: `getURL2` → get, URL, 2. */
+/** Word boundaries inside an identifier: `getURL2` → get, URL, 2. */
 const humps =
   /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=[\p{L}\p{M}])(?=\p{N})|(?<=\p{N})(?=\p{L})/u;
 
-/** As it is and taken apart. Single letters and digits that fall off are no words. */
+/** Terms of the whole word and of its parts. Parts of a single character are dropped. */
 function termsOfWord(written: string): string[] {
   const terms = new Set<string>();
   for (const run of normal(written).match(spacelessRun) ?? []) {
@@ -49,7 +49,7 @@ function termsOfWord(written: string): string[] {
   return [...terms];
 }
 
-/** One spelling for what looks the same: composed letters, plain digits, no ligatures. */
+/** Unicode NFKC: composed letters, plain digits, no ligatures. */
 function normal(text: string): string {
   return clipped(text.normalize("NFKC"));
 }
@@ -58,7 +58,7 @@ function clipped(text: string): string {
   return text.length <= maxCharacters ? text : text.slice(0, maxCharacters);
 }
 
-/** Accents of the scripts that can do without: `café` is found by cafe. */
+/** Combining accents, which are removed: `café` is found by cafe. */
 const accents = /[\u0300-\u036f]/g;
 const maxTermLength = 64;
 
@@ -71,14 +71,17 @@ function stem(text: string): string {
 const spaceless = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u30fc]/u;
 const spacelessRun = new RegExp(`${spaceless.source}+|(?:(?!${spaceless.source}).)+`, "gsu");
 
-/** Two neighbours are nearly as telling as a word, and need no dictionary. One alone is kept too: it may be all there is. */
+/**
+ * Pairs of adjacent characters: nearly as specific as words, and no dictionary is needed. A single character is kept,
+ * as it may be the whole text.
+ */
 function pairs(run: string): string[] {
   const characters = [...run];
   const neighbours = characters.slice(1).map((character, index) => `${characters[index]}${character}`);
   return characters.length === 1 ? characters : neighbours;
 }
 
-/** Words that say nothing about which capability is meant. */
+/** Words that do not help to choose a capability. */
 const stopWords = new Set(
   (
     "a about all am an and any are as at be been but by can could did do does for from had has have how i if in into " +
@@ -88,7 +91,7 @@ const stopWords = new Set(
 );
 const stopTerms = new Set([...stopWords].map(stem));
 
-/** What of the terms of a question to look for: those that tell something, or all where none does. Each once. */
+/** Distinct terms of a query without stop words and single letters; all distinct terms if none is left. */
 export function contentTerms(terms: readonly string[]): string[] {
   const distinct = [...new Set(terms)];
   const rareTokens = distinct.filter((term) => !stopTerms.has(term) && !/^[a-z]$/.test(term));

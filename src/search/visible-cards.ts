@@ -3,28 +3,28 @@ import type { CapabilityCard, CardQuery } from "./contract.ts";
 import type { SearchDeps } from "./deps.ts";
 import { type Explanation, fuseRanks } from "./rank.ts";
 
-/** A card with the generation of its tenant as of which it is true. */
+/** A card the caller may see. `seenAt` is the tenant generation it is current as of. */
 export interface VisibleCard extends CapabilityCard {
   seenAt: number;
-  /** Found among what is public, as anyone would. */
+  /** Found in the directory, as by any caller. */
   wasPublic: boolean;
-  /** Of its own ranking, where it was searched for. */
+  /** Score in the ranking of its tenant or of the directory; absent for a lookup by id. */
   score?: number;
   explanation?: Explanation;
 }
 
-/** Where a caller looks: all its tenants and what is public elsewhere, or only some of that. */
+/** Where to search for a caller: its own tenants and public servers of others, or a selection of both. */
 export interface SearchScope {
   own: string[];
-  /** Absent where the caller's own are all that was asked for. */
+  /** Absent if only tenants of the caller are requested. */
   elsewhere?: { exceptTenants: readonly string[]; tenants?: readonly string[] };
-  /** Tenants of the caller's beyond those that one question goes to. */
+  /** Tenants of the caller beyond the limit per search: only their public capabilities are found. */
   skipped: string[];
 }
 
 const maxOwnTenants = 16;
 
-/** What the directory has to say where it is not asked. */
+/** Result if the directory is not queried. */
 const nothing = { cards: [], generation: 0 };
 
 export function searchScope(principal: Principal, tenants: readonly string[] | undefined): SearchScope {
@@ -39,18 +39,18 @@ export function searchScope(principal: Principal, tenants: readonly string[] | u
   };
 }
 
-/** Capabilities that the caller may see, the best first. */
+/** Capabilities the caller may see, best match first. */
 export async function rankedCards(services: SearchDeps, range: SearchScope, query: CardQuery): Promise<VisibleCard[]> {
   return (await searchCards(services, range, query)).cards;
 }
 
 export interface FoundCards {
   cards: VisibleCard[];
-  /** Moves when anything does that the ranking was made from: the generations of all that was asked, added up. */
+  /** Sum of the generations of all tenants searched and of the directory: changes when any of them changes. */
   generation: number;
 }
 
-/** Each tenant's own ranking and the public one, fused. */
+/** Fuses the rankings of the caller's tenants with the directory's ranking. */
 export async function searchCards(
   services: SearchDeps,
   { own, elsewhere }: SearchScope,
@@ -73,7 +73,7 @@ export async function searchCards(
   };
 }
 
-/** All that these ids may mean to the caller. */
+/** All cards with these ids that the caller may see. */
 export async function cardsById(
   services: SearchDeps,
   { own, elsewhere }: SearchScope,
@@ -95,7 +95,7 @@ export async function cardsById(
   ];
 }
 
-/** A card as callers see it. */
+/** A card in API responses. */
 export interface ShownCard {
   id: string;
   tenant: string;

@@ -3,10 +3,10 @@ import type { Result } from "../kernel/result.ts";
 import type { AsOf, Writer } from "../registry/contract.ts";
 import type { ChangeFilters, SubscriptionChange } from "./schema.ts";
 
-/** Why a subscription gets no messages: its owner stopped it, or the schedule of deliveries did. */
+/** Why a subscription is disabled: by its owner (`paused`), or by the retry schedule. */
 export type DisabledReason = "paused" | "gone" | "refused" | "dead";
 
-/** A subscription as its tenant sees it. */
+/** A subscription as shown to its tenant. */
 export interface Subscription {
   id: string;
   url: string;
@@ -14,29 +14,29 @@ export interface Subscription {
   description?: string;
   state: "active" | "disabled";
   reason?: DisabledReason;
-  /** Since when it is in that state. */
+  /** When the state last changed. */
   since: string;
-  /** Messages that wait. */
+  /** Number of pending messages. */
   pending: number;
-  /** Messages that were given up: too many waited, or the log no longer reached back to what they were about. */
+  /** Number of dropped messages: too many were pending, or the log was pruned past their changes. */
   dropped: number;
   createdAt: string;
   createdBy: string;
 }
 
-/** One attempt to deliver, as the subscription shows it: with the status that was answered, or why there was none. */
+/** A delivery attempt with the status of the response, or why there was none. */
 export interface Attempt {
   message: string;
   at: string;
-  /** Which of the message's attempts it was, from 1. */
+  /** Number of the attempt for its message, from 1. */
   attempt: number;
   status?: number;
   failure?: string;
-  /** When the next one comes; absent where there is none. */
+  /** Time of the next attempt; absent if there is none. */
   nextAt?: string;
 }
 
-/** An address somebody chose, and the host at which they reached the registry to say so. */
+/** The address of a receiver, and the registry host that the request with this address was sent to. */
 export interface ChosenAddress {
   url: string;
   ownHost: string;
@@ -47,14 +47,14 @@ export interface SubscriptionRequest extends ChosenAddress {
   description?: string;
 }
 
-/** What subscriptions ask a tenant's object. */
+/** Subscription methods of the tenant object. */
 export interface SubscriptionsTenant {
   createSubscription(
     writer: Writer,
     request: SubscriptionRequest,
   ): Promise<Result<Subscription & { secret: string }, Failure>>;
   subscriptions(): Promise<AsOf<{ items: Subscription[] }>>;
-  /** With its recent attempts, the newest first. */
+  /** The subscription with its recent attempts, newest first. */
   subscription(id: string): Promise<Result<Subscription & { attempts: Attempt[] }, Failure>>;
   changeSubscription(
     writer: Writer,

@@ -4,11 +4,11 @@ import { importSigningKey, type WebhookKey } from "../webhooks/keys.ts";
 import { signWebhook } from "../webhooks/sign.ts";
 import type { AttemptOutcome } from "./retry-schedule.ts";
 
-/** How one attempt ended: with an answer, whichever, or without. */
+/** Result of one attempt: a response with any status, or none. */
 export type DeliveryResult = { status: number; retryAfter: string | null } | { failure: FetchFailureKind };
 
 export interface Message {
-  /** The same at each attempt, so that a receiver can tell a repeat. */
+  /** The same for every attempt, so that a receiver can detect repeats. */
   id: string;
   url: string;
   body: Uint8Array;
@@ -16,13 +16,15 @@ export interface Message {
 
 export interface DeliveryTerms {
   fetch: GuardedFetch;
-  /** All that sign, in their `whsec_` form. */
+  /** All secrets to sign with, in their `whsec_` form. */
   secrets: readonly string[];
   now: number;
   deadlineMs: number;
 }
 
-/** One attempt to deliver a message by Standard Webhooks 1.0. What the receiver answers is its status and no more. */
+/**
+ * One attempt to deliver a message by Standard Webhooks 1.0. Only the status and Retry-After of the response are read.
+ */
 export async function deliver(message: Message, terms: DeliveryTerms): Promise<DeliveryResult> {
   const signed = await signWebhook(message, await signingKeys(terms.secrets), terms.now);
   if (!signed.ok) throw new Error(`message ${message.id} cannot be signed: ${signed.error}`);
@@ -30,10 +32,10 @@ export async function deliver(message: Message, terms: DeliveryTerms): Promise<D
     method: "POST",
     headers: { ...signed.value, "content-type": "application/json", "user-agent": "Rollcall-Webhooks" },
     body: message.body,
-    // A subscription is to one address: what stands elsewhere was never subscribed.
+    // No redirects: only this address was subscribed.
     redirect: "manual",
     patience: { deadlineMs: terms.deadlineMs },
-    // The body is not read, so it may announce any size.
+    // The response body is not read, so it may have any size.
     maxBytes: Number.MAX_SAFE_INTEGER,
   });
   if (!answer.ok) return { failure: answer.error.kind };
@@ -42,7 +44,7 @@ export async function deliver(message: Message, terms: DeliveryTerms): Promise<D
   return { status, retryAfter: headers.get("retry-after") };
 }
 
-/** The same in the words of the schedule. */
+/** The result as the retry schedule takes it. */
 export function outcomeOf(result: DeliveryResult): AttemptOutcome {
   if ("status" in result) return { kind: "answered", ...result };
   return { kind: result.failure === "refused" ? "refused" : "unanswered" };
@@ -51,7 +53,7 @@ export function outcomeOf(result: DeliveryResult): AttemptOutcome {
 async function signingKeys(secrets: readonly string[]): Promise<WebhookKey<"sign">[]> {
   const keys = await Promise.all(secrets.map(importSigningKey));
   return keys.map((key) => {
-    // It must not be repeated here: this ends in a log.
+    // The error is logged, so it must not contain the secret.
     if (!key.ok) throw new Error(`a stored secret is none: ${key.error}`);
     return key.value;
   });

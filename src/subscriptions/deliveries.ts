@@ -30,28 +30,31 @@ export interface DeliveriesOptions {
   fetch: (request: Request) => Promise<Response>;
   policyFor: AddressPolicyFor;
   now: () => number;
-  /** Sets the alarm to whatever is due next. */
+  /** Sets the alarm to the next due time. */
   reschedule: () => Promise<void>;
   random?: () => number;
-  /** How long a receiver may take to answer. */
+  /** How long a receiver may take to respond. */
   deadlineMs?: number;
 }
 
-/** The platform lets an object wait for six answers at once. The others are for KV, and for one test. */
+/**
+ * The platform allows six requests per object that wait for a response. The other two are for KV and for one test
+ * message.
+ */
 const maxConcurrent = 4;
-/** Of those, for one receiver that answers well. One that failed last time gets a single one: it may be slow, too. */
+/** Concurrent attempts per subscription. A receiver that failed last time gets only one: it may be slow, too. */
 const maxPerSubscription = 2;
 
 const defaultDeadlineMs = 15_000;
 
 /**
- * Brings messages to their receivers. Each attempt stands alone: nobody waits for it but its own message, and whoever
- * was served longest ago comes next, so that a receiver that hangs holds back nobody else.
+ * Delivers messages to their receivers. Attempts are independent, and the subscription served longest ago comes next,
+ * so that a hanging receiver delays no other.
  */
 export class Deliveries {
   readonly #storage: ObjectStorage;
   readonly #options: Required<DeliveriesOptions>;
-  /** Attempts that have not ended, by message. */
+  /** Running attempts: message id → subscription id. */
   readonly #underway = new Map<string, string>();
   readonly #servedAt = new Map<string, number>();
   readonly #failing = new Set<string>();
@@ -63,14 +66,14 @@ export class Deliveries {
     this.#options = { random: Math.random, deadlineMs: defaultDeadlineMs, ...options };
   }
 
-  /** Starts what is due and finds a place, and goes on until nothing is. No write waits for this. */
+  /** Starts due deliveries within the concurrency limits, and continues until none is left. No write waits for this. */
   async drain(): Promise<void> {
     const started: Promise<void>[] = [];
     for (let due = this.#next(); due !== undefined; due = this.#next()) started.push(this.#run(due));
     await Promise.all(started);
   }
 
-  /** Sends one message that tells of nothing, once, whatever state the subscription is in. */
+  /** Sends one test message, once, in any state of the subscription. */
   async test(id: string): Promise<Result<Attempt, Failure>> {
     const { sql } = this.#storage;
     const found = requireSubscription(sql, id);
@@ -93,13 +96,13 @@ export class Deliveries {
     }
   }
 
-  /** A subscription is gone, and with it what was remembered of its receiver. */
+  /** Deletes the in-memory state of a removed subscription. */
   forget(id: string): void {
     this.#servedAt.delete(id);
     this.#failing.delete(id);
   }
 
-  /** What to attempt now, from whoever was served longest ago. */
+  /** The next delivery to attempt, from the subscription served longest ago. */
   #next(): DueDelivery | undefined {
     if (this.#underway.size >= maxConcurrent) return undefined;
     const { sql } = this.#storage;
@@ -128,7 +131,7 @@ export class Deliveries {
       this.#underway.delete(message);
     }
     await this.#options.reschedule();
-    // What broke on our side is left to the alarm: here it would come round at once, and again.
+    // Internal errors are left to the alarm: draining here would repeat them at once, in a loop.
     if (ended) await this.drain();
   }
 
@@ -138,14 +141,17 @@ export class Deliveries {
     if (row === undefined) return removeDelivery(sql, due.subscription, due.generation);
     const filters = JSON.parse(row.filters) as ChangeFilters;
     const body = changeMessage(sql, tenantOf(sql), { ...due, filters });
-    // The log has been cut off before it.
+    // The log has been pruned past this generation.
     if (body === undefined) return dropDelivery(sql, due.subscription, due.generation);
     const at = this.#options.now();
     const result = await this.#send(row, message, body);
     this.#storage.transactionSync(() => this.#settle(row, due, { message, at, attempt: due.attempt }, result));
   }
 
-  /** What follows from an attempt. The subscription may have been changed or deleted while it was under way. */
+  /**
+   * Stores the result of an attempt and schedules the next. The subscription may have been changed or deleted
+   * meanwhile.
+   */
   #settle(
     row: SubscriptionRow,
     due: DueDelivery,
@@ -176,7 +182,7 @@ export class Deliveries {
     recordAttempt(sql, row.id, made, result, next.kind === "retry" && isCurrent ? next.at : undefined);
   }
 
-  /** A receiver that asks for time means all of its messages, not the one that happened to ask. */
+  /** Retry-After applies to all messages of the subscription, not only to the one that received it. */
   #honourRetryAfter(id: string, result: DeliveryResult): void {
     if (!("status" in result) || (result.status !== 429 && result.status !== 503)) return;
     const until = readRetryAfter(result.retryAfter, this.#options.now(), maxRetryAfterMs);

@@ -2,14 +2,14 @@ import { byteLength } from "../kernel/text.ts";
 import { type ChangeRow, changeOf } from "../registry/sql/change-log.ts";
 import { type ChangeFilters, matchesFilters } from "./schema.ts";
 
-/** Standard Webhooks asks for less than 20 kB; the envelope with the longest tenant takes a few hundred bytes. */
+/** Standard Webhooks asks for less than 20 kB. The envelope has a few hundred bytes with the longest tenant name. */
 const maxBytes = 20_000;
 const envelopeBytes = 500;
 
 /**
- * The body of the message about one generation: as many of its entries as fit, and from where to read the rest. It is
- * made from the log at each attempt, and entries never change, so that thousands of waiting messages take no room.
- * Undefined where the log has nothing (any more) that was asked for.
+ * Body of the message about one generation: as many of its changes as fit, and the sequence number to read the rest
+ * from. It is built from the log at each attempt: entries never change, and thousands of pending messages need no
+ * space. undefined if the log has no matching change (any more).
  */
 export function changeMessage(
   sql: SqlStorage,
@@ -33,7 +33,7 @@ export function changeMessage(
     room -= sizeOf(change) + 1;
     more = room < 0;
     if (more && changes.length === 0) {
-      // Only its reasons can be that long; they are read with the rest.
+      // Only the reasons can be that long; the receiver reads them from the log with the rest.
       changes.push({ ...change, reasons: [] });
       since = change.sequence - 1;
     }
@@ -46,7 +46,7 @@ export function changeMessage(
   return new TextEncoder().encode(JSON.stringify({ type: "capabilities.changed", timestamp, data }));
 }
 
-/** A message that tells of nothing, to see whether it arrives. */
+/** A test message, without changes. */
 export function testMessage(tenant: string, subscription: string, at: string): Uint8Array {
   const data = { tenant, subscription };
   return new TextEncoder().encode(JSON.stringify({ type: "subscription.test", timestamp: at, data }));

@@ -2,7 +2,6 @@ import { badBody, denied, type Operation, subscription } from "../http/operation
 
 const noSubscription = { 404: "No such subscription." };
 
-/** Outbound webhooks. */
 export const subscriptionsOperations: Record<string, Record<string, Operation>> = {
   "/api/subscriptions": {
     get: {

@@ -1,10 +1,10 @@
-/** The form that RFC 9110 has senders write. The two obsolete ones are not sent by anyone we would wait for. */
+/** IMF-fixdate, the only format that RFC 9110 lets senders generate. The two obsolete formats are ignored. */
 const httpDate =
   /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * When a `Retry-After` header asks to be called again, in milliseconds like `now`; undefined where it does not say. Never
- * in the past, and never more than `longestMs` ahead, whatever it asks.
+ * Time that a `Retry-After` header asks for, in milliseconds like `now`; undefined if it is missing or invalid. Never
+ * in the past, and at most `maxMs` ahead.
  */
 export function readRetryAfter(header: string | null, now: number, maxMs: number): number | undefined {
   const text = header?.trim() ?? "";
@@ -16,7 +16,7 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** What goes before each attempt, counted from the end of the one before. About three days in all. */
+/** Delay before each attempt, counted from the end of the previous one. About three days in total. */
 const delays = [
   ...[0, 5 * second, 5 * minute, 30 * minute],
   ...[2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour],
@@ -24,29 +24,32 @@ const delays = [
 
 export const maxAttempts = delays.length;
 
-/** An attempt comes up to this much later than its delay says, so that what failed together does not return together. */
+/** Attempts are delayed by up to this share more, so that messages that failed together are not retried together. */
 const jitterShare = 0.2;
 
-/** The longest that a subscriber may put an attempt off. */
+/** Longest Retry-After that is honoured. */
 export const maxRetryAfterMs = 24 * hour;
 
-/** How an attempt to deliver ended. */
+/** Outcome of a delivery attempt. */
 export type AttemptOutcome =
   | { kind: "answered"; status: number; retryAfter: string | null }
-  /** No answer in time, or none at all. */
+  /** No response, or none in time. */
   | { kind: "unanswered" }
-  /** Nothing was sent: the address is not one that the registry asks. */
+  /** Nothing was sent: the address policy refuses the address. */
   | { kind: "refused" };
 
 export type NextStep =
   | { kind: "delivered" }
   | { kind: "retry"; at: number; attempt: number }
-  /** `gone`: the subscriber said so. `refused`: its address may not be asked. `dead`: no attempt is left. */
+  /**
+   * `gone`: the receiver responded 410. `refused`: the address policy refuses its address. `dead`: no attempt is left.
+   */
   | { kind: "disable"; reason: "gone" | "refused" | "dead" };
 
 /**
- * What follows an attempt. Only 2xx is success: a redirect is a failure like any other, as a subscription is to one
- * address. `attempt` counts from 1 and is the one that just ended, at `now` (milliseconds); `random` is in [0, 1).
+ * The step after an attempt. Only 2xx is success: a redirect is a failure like any other, as a subscription is to one
+ * address. `attempt` is the number, from 1, of the attempt that just ended, at `now` (milliseconds); `random` is in [0,
+ * 1).
  */
 export function nextAttempt(outcome: AttemptOutcome, attempt: number, now: number, random: number): NextStep {
   if (outcome.kind === "refused") return { kind: "disable", reason: "refused" };
@@ -58,6 +61,6 @@ export function nextAttempt(outcome: AttemptOutcome, attempt: number, now: numbe
   if (delay === undefined) return { kind: "disable", reason: "dead" };
   const scheduled = now + Math.round(delay * (1 + jitterShare * random));
   const asked = outcome.kind === "answered" ? readRetryAfter(outcome.retryAfter, now, maxRetryAfterMs) : undefined;
-  // A subscriber may ask for more time, not for less: the schedule also spares the registry.
+  // Retry-After can lengthen the delay but not shorten it: the schedule also protects the registry.
   return { kind: "retry", at: Math.max(scheduled, asked ?? 0), attempt: attempt + 1 };
 }

@@ -9,15 +9,15 @@ import { NewSubscription, SecretRotation, SubscriptionChange } from "./schema.ts
 const listPath = "/api/subscriptions";
 const onePath = "/api/subscriptions/:tenant/:id";
 
-/** A secret is shown once and kept by nobody in between. */
+/** A response with a secret must not be cached. */
 const noStore = { "Cache-Control": "no-store" };
 
-/** Who is told of a tenant's changes. All of it is for those who may publish there. */
+/** Webhook subscriptions to a tenant's changes, for callers who may publish there. */
 export function subscriptionsRoutes(app: App, services: SubscriptionsDeps): void {
   const { configBytes: bytes, depth } = services.config.bounds;
   const limits = { bytes, depth };
   const object = (tenant: string) => services.tenant(tenant);
-  /** Permission comes first: whoever lacks it learns neither what is there nor what is wrong with the question. */
+  // Permission is checked first: a caller without it must not learn what exists or what is wrong with the request.
   const named = async (c: RequestContext) => {
     const tenant = tenantName(c.req.param("tenant"));
     const writer = await authorizeWrite(c, services, tenant);
@@ -93,7 +93,7 @@ export function subscriptionsRoutes(app: App, services: SubscriptionsDeps): void
   });
 }
 
-/** Where the registry was reached: a host that its own messages must not go to. */
+/** Host that the registry was reached at: its own messages must not go there. */
 function hostOf(c: RequestContext): string {
   return new URL(c.req.url).host;
 }

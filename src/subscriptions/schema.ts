@@ -3,7 +3,7 @@ import { ServerName, TenantName } from "../kernel/names.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { Change } from "../registry/change-chain.ts";
 
-/** Whether a change is one that was asked for. */
+/** True if a change matches the filters. */
 export function matchesFilters(
   { servers, kinds, classifications }: ChangeFilters,
   { server, kind, classification }: Pick<Change, "server" | "kind" | "classification">,
@@ -11,16 +11,16 @@ export function matchesFilters(
   if (servers !== undefined && !servers.includes(server)) return false;
   if (kinds !== undefined && !kinds.includes(kind)) return false;
   if (classifications === undefined || classifications.includes(classification)) return true;
-  // A removal counts as breaking wherever changes are counted, so whoever asks for those gets it.
+  // A removal also counts as breaking, so a filter for breaking changes includes it.
   return classification === "removed" && classifications.includes("breaking");
 }
 
-/** What a change can be about; `server` is a server's own settings, visibility or removal. */
+/** What a change is about; `server` is a server's own settings, visibility or removal. */
 export const ChangeKind = z.enum([...CapabilityKind.options, "server"]);
 
 export const ChangeClass = z.enum(["breaking", "additive", "cosmetic", "removed"]);
 
-/** Which changes somebody wants to hear of. */
+/** Which changes a subscription receives. */
 export const ChangeFilters = z
   .strictObject({
     servers: z.array(ServerName).min(1).max(100).describe("Only changes of these servers.").optional(),
@@ -35,11 +35,11 @@ export const ChangeFilters = z
   .describe("A list that is absent lets everything through; those that are there must all agree.");
 export type ChangeFilters = z.infer<typeof ChangeFilters>;
 
-// What of it may be asked is decided where it is asked, in one place for every address.
+// Which addresses are allowed is decided by the address policy, in one place for all of them.
 const Address = z.string().min(1).max(2_048).describe("An https URL that takes POST.");
 const Note = z.string().max(1_024).describe("For those who look after it.");
 
-/** Asks for a message about each change of a tenant. */
+/** Request body to subscribe to a tenant's changes. */
 export const NewSubscription = z
   .strictObject({
     tenant: TenantName,

@@ -24,13 +24,13 @@ import {
   subscriptionOf,
 } from "./sql/subscriptions.ts";
 
-/** Of one tenant. */
+/** Per tenant. */
 export const maxSubscriptions = 100;
 
-/** Beside the newest: a third rotation within one overlap ends the oldest early. */
+/** Besides the newest: a fourth rotation within one overlap ends the oldest secret early. */
 const maxEarlierSecrets = 3;
 
-/** What messages may reach: never the registry itself, by its public name or the one it was reached under. */
+/** Address policy for messages: never the registry itself, by its public host or the host it was reached at. */
 export function addressPolicyFor({
   publicUrl,
   allowLoopbackFetch,
@@ -39,7 +39,7 @@ export function addressPolicyFor({
   return (ownHost) => ({ ownHosts: [...published, ownHost], allowLoopback: allowLoopbackFetch });
 }
 
-/** What subscriptions need of the object that they belong to. */
+/** What subscriptions need from the tenant object. */
 export interface SubscriptionsOptions {
   storage: ObjectStorage;
   deliveries: Pick<Deliveries, "drain" | "forget" | "test">;
@@ -84,7 +84,7 @@ export class Subscriptions {
     return { items, generation: generationOf(this.#sql) };
   }
 
-  /** With its recent attempts, the newest first. */
+  /** The subscription with its recent attempts, newest first. */
   show(id: string): Result<Subscription & { attempts: Attempt[] }, Failure> {
     if (!this.#options.isReady()) return err(failure("ErrorSubscriptionNotFound"));
     const found = this.#read(id);
@@ -92,21 +92,21 @@ export class Subscriptions {
   }
 
   /**
-   * Changes what is named. Starting it again, or at another address, gives what waits a whole schedule of its own; what
-   * happened while it was stopped is not told.
+   * Changes the given fields. A new start or a new address restarts the retry schedule of pending messages; changes
+   * made while the subscription was disabled are not sent.
    */
   change(writer: Writer, id: string, change: SubscriptionChange, ownHost: string): Result<Subscription, Failure> {
     const { deliveries, reschedule } = this.#options;
     const changed = this.#write(writer, (now) => this.#apply(id, change, ownHost, now));
     if (changed.ok) {
-      // What waited for it may go at once. Durable before that, should the process die on the way.
+      // Pending messages may be sent at once. The alarm is set first, in case the process dies meanwhile.
       void reschedule();
       void deliveries.drain();
     }
     return changed;
   }
 
-  /** A new secret. Those before it sign for the overlap and no longer, however long they were given earlier. */
+  /** Adds a new secret. Earlier secrets sign until the overlap ends at the latest, even if they had longer before. */
   rotate(
     writer: Writer,
     id: string,
@@ -127,7 +127,7 @@ export class Subscriptions {
     });
   }
 
-  /** With all that waits for it. An attempt that is under way may still arrive. */
+  /** Removes a subscription with its pending messages. A running attempt may still arrive. */
   remove(writer: Writer, id: string): Result<{ id: string }, Failure> {
     const removed = this.#write(writer, () => {
       const found = requireSubscription(this.#sql, id);
@@ -139,7 +139,7 @@ export class Subscriptions {
     return removed;
   }
 
-  /** Sends a message that tells of nothing, and says what came of it. */
+  /** Sends a test message and returns the attempt. */
   async test(writer: Writer, id: string): Promise<Result<Attempt, Failure>> {
     const { deliveries, isReady, admit } = this.#options;
     if (!isReady()) return err(failure("ErrorSubscriptionNotFound"));
@@ -189,7 +189,7 @@ export class Subscriptions {
     return found.ok ? ok(subscriptionOf(this.#sql, found.value)) : found;
   }
 
-  /** Which rule refuses an address is not said: who can tell them apart has a map of what is inside. */
+  /** The response does not say which rule refuses an address: that would let callers map the internal network. */
   #checkAddress({ url, ownHost }: ChosenAddress): Failure | undefined {
     return checkAddress(url, this.#options.policyFor(ownHost)).ok ? undefined : failure("ErrorAddressRefused");
   }

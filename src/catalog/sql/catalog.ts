@@ -4,10 +4,10 @@ import { hasStoredCounts, maxCounted, scannedCounts, storedCounts } from "./face
 import { type ListedServer, type Position, type Scanned, scanServers } from "./pages.ts";
 
 const start: Position = { tenant: "", name: "" };
-/** A page is for choosing; the whole text is with the server. */
+/** Longer descriptions are cut in a page; the server itself has the full text. */
 const maxDescriptionLength = 1_000;
 
-/** A page of the catalogue, and the counts that go with it. */
+/** A page of the catalogue with its counts. */
 export function readCatalog(sql: SqlStorage, question: DirectoryCatalogQuery): Omit<CatalogAnswer, "generation"> {
   const { caller, facets, after, limit, values, updatedSince } = question;
   const unfiltered = Object.keys(values).length === 0 && updatedSince === undefined;
@@ -16,7 +16,7 @@ export function readCatalog(sql: SqlStorage, question: DirectoryCatalogQuery): O
     const page = pageOf(sql, scanServers(sql, question, after, limit), limit);
     return counting ? { ...page, counted: storedCounts(sql, caller, facets) } : page;
   }
-  // Looked at once for both where the page is the first.
+  // For the first page, one scan serves both items and counts.
   const all = scanServers(sql, question, start, Math.max(maxCounted + 1, limit));
   const isFirst = after.tenant === "" && after.name === "";
   const complete = all.stoppedAt === undefined && all.found.length <= maxCounted;

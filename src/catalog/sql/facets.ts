@@ -2,23 +2,23 @@ import type { CatalogCaller, CatalogDimension, Counted, Facet } from "../contrac
 import { everyServer, scopes } from "./listing.ts";
 import type { ListedServer } from "./pages.ts";
 
-/** Of one dimension: the most frequent. */
+/** Values shown per dimension, most frequent first. */
 const maxShown = 20;
-/** Filtered servers are counted up to this many. */
+/** Filtered servers are counted up to this number. */
 export const maxCounted = 1_000;
-/** A caller with more tenants than this has its servers counted, for want of few enough counts to add up. */
+/** A caller with more tenants has too many stored counts to add up; its servers are scanned and counted instead. */
 const maxStoredScopes = 50;
 
 type Counts = { total: Counted; facets: Partial<Record<CatalogDimension, Facet>> };
 
-/** Whether the counts that are kept answer for all that a caller may see. */
+/** True if stored counts cover everything the caller may see. */
 export function hasStoredCounts(caller: CatalogCaller): boolean {
   return caller === "admin" || caller.length <= maxStoredScopes;
 }
 
 /**
- * Of everything that the caller may see: read, not counted. Of several scopes the values that are frequent in one of
- * them are added up, so a value that is rare in each is not shown however many there are together.
+ * Counts of everything the caller may see, read from stored counts. With several scopes, only values that are among the
+ * most frequent in one of them are added up: a value that is rare in each scope is missing, whatever its total.
  */
 export function storedCounts(sql: SqlStorage, caller: CatalogCaller, dimensions: readonly CatalogDimension[]): Counts {
   const seen = caller === "admin" ? [scopes.all] : [scopes.public, ...new Set(caller.map(scopes.privateOf))];
@@ -53,7 +53,7 @@ function addedUp(sql: SqlStorage, seen: readonly string[], attributes: readonly 
     .map(({ attribute, servers }) => [attribute, servers]);
 }
 
-/** Of servers that were found one by one; `complete` where those are all that there are. */
+/** Counts of scanned servers; `complete` if the scan found all of them. */
 export function scannedCounts(
   sql: SqlStorage,
   found: readonly ListedServer[],

@@ -1,15 +1,15 @@
 import type { CatalogEntry } from "../../registry/summary.ts";
 import type { CatalogDimension } from "../contract.ts";
 
-/** The number of the attribute that every server has. */
+/** Id of the attribute that every server has. */
 export const everyServer = 0;
 
-/** Which servers a kept count is of. */
+/** Sets of servers that counts are stored for. */
 export const scopes = { all: "all", public: "public", privateOf: (tenant: string) => `tenant/${tenant}` };
 
 type Valued = [dimension: CatalogDimension | "server", value: string];
 
-/** All that a server is found by. */
+/** All attribute values that a server is found by. */
 function valuesOf(entry: CatalogEntry): Valued[] {
   const kinds = Object.entries(entry.counts ?? {}).filter(([, items]) => items > 0);
   return [
@@ -32,10 +32,7 @@ interface ListingRow extends Record<string, SqlStorageValue> {
   attributes: string;
 }
 
-/**
- * Brings rows and counts in line with a server as it is now, writing no more than differs from what it was. Called in
- * the transaction that takes the entry.
- */
+/** Updates rows and counts of a server, writing only what differs. Called in the transaction that stores the entry. */
 export function listServer(sql: SqlStorage, entry: CatalogEntry): void {
   const before = listed(sql, entry);
   const isPublic = entry.visibility === "public" ? 1 : 0;
@@ -43,7 +40,8 @@ export function listServer(sql: SqlStorage, entry: CatalogEntry): void {
   const ids = numbered.map(({ id }) => id);
   const was = before?.ids ?? [];
   const moved = before !== undefined && before.public !== isPublic;
-  // The new before the old: a value that only moves must not be forgotten in between.
+  // Add before removing: a value that only changes scope would otherwise drop to zero servers, and its id would be
+  // deleted.
   for (const { dimension, id } of numbered) {
     if (moved || !was.includes(id)) add(sql, entry, id, dimension, isPublic);
   }

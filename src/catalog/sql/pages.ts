@@ -2,12 +2,12 @@ import { compareServers } from "../../kernel/names.ts";
 import type { CatalogCaller, CatalogFilter } from "../contract.ts";
 import { everyServer, scopes } from "./listing.ts";
 
-/** A server that was looked at, in the order of tenant and name. */
+/** A scanned server. */
 export interface ListedServer extends Record<string, SqlStorageValue> {
   tenant: string;
   name: string;
   updated_at: number;
-  /** Numbers of its attributes, as a JSON list. */
+  /** Ids of its attributes, as a JSON list. */
   attributes: string;
 }
 
@@ -16,25 +16,28 @@ export interface Position {
   name: string;
 }
 
-/** Looked at for one page, at most: beyond that, the page ends where looking stopped. */
+/** Servers scanned per page: beyond that, the page ends where the scan stopped. */
 const maxScanned = 2_000;
-/** So many recent changes are put in order; with more, servers are gone through in the order they are shown. */
+/**
+ * Up to this many recently changed servers are sorted in memory; with more, servers are scanned in order of tenant and
+ * name.
+ */
 const maxRecent = 500;
 
-/** So many stretches are simply looked at, one after the other. */
+/** Up to this many index ranges are scanned one after the other, without checking first which are empty. */
 const fewRanges = 8;
-/** Rows of the index, in one go. */
+/** Index rows per query. */
 const maxAtOnce = 100;
 
-/** Some servers in order, and whether looking stopped early. */
+/** Servers in order of tenant and name, and the position if the scan stopped early. */
 export interface Scanned {
   found: ListedServer[];
   stoppedAt?: Position;
 }
 
 /**
- * The first servers after a position that a caller may see and that fit a filter. The rarest of its dimensions is walked
- * in order and the others are looked up, so that what is read depends on the page and not on the catalogue.
+ * The first servers after a position that the caller may see and that match the filter. Scans the index of the rarest
+ * dimension in order and checks the others per row, so that the cost depends on the page and not on the catalogue.
  */
 export function scanServers(
   sql: SqlStorage,
@@ -62,13 +65,16 @@ export function scanServers(
 }
 
 interface Condition {
-  /** Numbers of the values, of which one is enough. */
+  /** Attribute ids of the values; one of them is enough. */
   ids: number[];
-  /** How many servers have them, whoever sees those. */
+  /** Number of servers with these values, visible to the caller or not. */
   servers: number;
 }
 
-/** Undefined where a dimension has none of the values: nothing fits. A tenant is no condition but where to look. */
+/**
+ * undefined if no server has any of a dimension's values: nothing matches. The tenant dimension is not a condition; it
+ * selects the ranges to scan.
+ */
 function conditionsOf(sql: SqlStorage, { values }: CatalogFilter): Condition[] | undefined {
   const conditions: Condition[] = [];
   for (const [dimension, wanted] of Object.entries(values)) {
@@ -94,13 +100,13 @@ function fits(row: ListedServer, conditions: readonly Condition[], updatedSince:
   return conditions.every((condition) => condition.ids.some((id) => ids.has(id)));
 }
 
-/** A stretch of the index: public or other servers, of one tenant or of all. */
+/** An index range: public or private servers, of one tenant or of all. */
 interface Range {
   public: 0 | 1;
   tenant?: string;
 }
 
-/** What a caller may see: stretches in order, in groups that have to be merged. Nothing else is ever read. */
+/** Index ranges that the caller may see, in sorted groups to be merged. No other range is ever read. */
 function groupsOf({ caller, values }: CatalogFilter & { caller: CatalogCaller }): Range[][] {
   const wanted = values.tenant && [...values.tenant].sort();
   const open: Range[] = wanted?.map((tenant) => ({ public: 1, tenant })) ?? [{ public: 1 }];
@@ -114,7 +120,7 @@ function groupsOf({ caller, values }: CatalogFilter & { caller: CatalogCaller })
 const columns = "listing.tenant, listing.name, listing.updated_at, listing.attributes";
 const joined = `server_attribute AS has CROSS JOIN listing ON listing.tenant = has.tenant AND listing.name = has.name`;
 
-/** A few at a time: whoever has enough stops, and no statement is left open. */
+/** Reads rows in small batches, so that the reader can stop early and no statement stays open. */
 function* rowsOf(
   sql: SqlStorage,
   ranges: readonly Range[],
@@ -132,7 +138,7 @@ function* rowsOf(
   }
 }
 
-/** Of many tenants' own servers, the stretches that are not empty: one question instead of one each. */
+/** The ranges that are not empty, found with one query instead of one per tenant. */
 function nonEmptyRanges(sql: SqlStorage, ranges: readonly Range[], attribute: number): readonly Range[] {
   const wanted = ranges.map(({ tenant = "" }) => scopes.privateOf(tenant));
   const rows = sql.exec<{ at: number }>(
@@ -161,8 +167,8 @@ function readRange(sql: SqlStorage, range: Range, attribute: number, after: Posi
 }
 
 /**
- * Where little has changed since, that little. Undefined where there is no such question, or no less to go through than
- * another way.
+ * The servers changed since `since`, if they are few. undefined without `since`, for single tenants, or if the index of
+ * the rarest dimension (`otherwise`) has fewer rows.
  */
 function recent(
   sql: SqlStorage,
@@ -184,7 +190,7 @@ function recent(
   return [rows.filter((row) => compareServers(row, after) > 0).sort(compareServers)];
 }
 
-/** Lists that are each in order as one, everything once. */
+/** Merges sorted lists into one, without duplicates. */
 function* mergeSorted(lists: readonly Iterable<ListedServer>[]): Iterable<ListedServer> {
   const heads = lists.flatMap((list) => {
     const rest = list[Symbol.iterator]();
@@ -202,7 +208,7 @@ function* mergeSorted(lists: readonly Iterable<ListedServer>[]): Iterable<Listed
       }
     }
   } finally {
-    // Who reads a page does not read on: the lists are told, and count what was read of them.
+    // The reader of a page stops early: close the other iterators.
     for (const { rest } of heads) rest.return?.();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What the catalogue is filtered and counted by. `attribute` gives every value of every dimension a number; number 0 is
- * the attribute that every server has. `listing` is a server in a few bytes, looked at before its entry is read.
+ * Tables that the catalogue is filtered and counted by. `attribute` gives every value of every dimension an id; id 0 is
+ * the attribute that every server has. `listing` is a small row per server, scanned before its entry is read.
  */
 export const catalogTables = `
   CREATE TABLE attribute (

@@ -1,4 +1,4 @@
-/** Who is told of writes. */
+/** Objects that are notified of writes. */
 export const watcherTables = `
   CREATE TABLE watcher (
     id TEXT PRIMARY KEY,

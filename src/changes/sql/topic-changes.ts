@@ -3,14 +3,14 @@ import { findLive } from "../../registry/sql/servers.ts";
 import type { FollowedItems, ItemChange, ItemChanges } from "../contract.ts";
 
 /**
- * Of one server in one answer, or as many as one generation can bring (an item changes and is switched, and so may the
- * server): whoever is further behind asks again from where this ends, which is always further on.
+ * Changes of one server per page: at least as many as one generation can have (each item may change and be switched on
+ * or off, and so may the server), so that a reader that is behind always advances with the next page.
  */
 function mostOf(items: number): number {
   return Math.max(1_000, 2 * items + 2);
 }
 
-/** What happened to the followed items since each of their servers was last seen. */
+/** Changes to the followed items since each of their servers was last seen. */
 export function followedChanges(sql: SqlStorage, tenant: string, { servers, onlyPublic }: FollowedItems): ItemChanges {
   const present = generationOf(sql);
   const oldest = oldestGeneration(sql);
@@ -25,12 +25,12 @@ export function followedChanges(sql: SqlStorage, tenant: string, { servers, only
     .sort((a, b) => a.sequence - b.sequence);
   const complete = servers.every(({ since, after }) => Math.max(since, after) >= oldest - 1);
   if (!onlyPublic || upTo < present) return { changes, upTo, generation: present, complete };
-  // How often the tenant changes is not for those outside to know: they have seen as far as what they could see.
+  // Readers outside the tenant must not learn how often it changes: report the last generation they could see.
   const seen = Math.max(...pages.map((page) => page.seen));
   return { changes, upTo: seen, generation: seen, complete };
 }
 
-/** The generations of a server that may be told: up to one, and again from another. */
+/** Generations of a server that a reader may see: up to `until`, and again from `from`. */
 interface VisibleGenerations {
   until: number;
   from: number;
@@ -40,9 +40,9 @@ interface VisibleGenerations {
 const all: VisibleGenerations = { until: Number.MAX_SAFE_INTEGER, from: 0, reasons: true };
 
 /**
- * What someone outside may know of a server: all up to its loss, which is the last they hear, and what came after it
- * was public again. What happened in between is not told, then or later. A reader's own word on how far it has read
- * changes nothing here: the loss is looked for from where the server was chosen.
+ * Generations a reader outside the tenant may see: up to the change that made the server private or deleted it, and
+ * again from when it became public. Changes in between are never sent. That change is searched from where the server
+ * was chosen (`since`): the position a reader claims (`after`) must not widen what it sees.
  */
 function visibleToOutsiders(
   sql: SqlStorage,
@@ -60,7 +60,7 @@ function visibleToOutsiders(
       from,
     )
     .one();
-  // Where the log no longer reaches back to it, the loss may have been earlier.
+  // If the log has been pruned past `since`, the first such change may be missing from it.
   const known = wasPublic && since >= oldest - 1;
   return { until: known ? (loss ?? since) : since, from, reasons: false };
 }
@@ -93,15 +93,15 @@ function pageOf(
   const changes = rows.map((row) => {
     const id = ids.get(`${row.kind} ${row.key}`);
     const { reasons, ...change } = changeOf(row);
-    // Why something changed is the tenant's own business.
+    // Reasons of changes are visible only inside the tenant.
     return { ...change, reasons: withReasons ? reasons : [], id };
   });
-  // The last generation of a full page may go on behind it.
+  // The last generation of a full page may be incomplete.
   const upTo = rows.length === most ? (rows.at(-1)?.generation ?? since) - 1 : Number.MAX_SAFE_INTEGER;
   return { changes, upTo, seen: last ?? since };
 }
 
-/** Entries of earlier generations may have been pruned. */
+/** The oldest generation in the log; 0 if nothing has been pruned. */
 function oldestGeneration(sql: SqlStorage): number {
   const first = sql
     .exec<{ sequence: number; generation: number }>("SELECT sequence, generation FROM change ORDER BY sequence LIMIT 1")

@@ -1,4 +1,4 @@
-/** Who wants to hear that the tenant changed: objects with live streams, each until its streams must have ended. */
+/** Watchers: objects with live streams, notified of the tenant's writes until their streams must have ended. */
 
 export function addWatcher(sql: SqlStorage, watcher: string, until: number): void {
   sql.exec(
@@ -12,7 +12,7 @@ export function dropWatcher(sql: SqlStorage, watcher: string): void {
   sql.exec("DELETE FROM watcher WHERE id = ?", watcher);
 }
 
-/** Those that still want to; the others are forgotten on the way. */
+/** Active watchers. Expired ones are deleted. */
 export function watchers(sql: SqlStorage, now: number): string[] {
   const rows = sql.exec<{ id: string; until: number }>("SELECT id, until FROM watcher").toArray();
   if (rows.some(({ until }) => until <= now)) sql.exec("DELETE FROM watcher WHERE until <= ?", now);

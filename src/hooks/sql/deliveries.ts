@@ -13,13 +13,13 @@ interface DeliveryRow extends Record<string, SqlStorageValue> {
 }
 
 /**
- * Messages are remembered far longer than their timestamps are accepted, so that none is taken twice, and as many as an
- * owner may want to look at.
+ * Messages are stored for an hour, far longer than their timestamps are accepted, so that none is applied twice. The
+ * newest 100 are stored longer, for the owner to read.
  */
 const rememberedMs = 3_600_000;
 const kept = 100;
 
-/** A message that was taken before; one that was refused may come again. */
+/** A message that was accepted before. A refused message may be sent again. */
 export function findDelivery(sql: SqlStorage, hook: string, message: string): HookDelivery | undefined {
   const row = sql
     .exec<DeliveryRow>(
@@ -50,7 +50,7 @@ export function recordDelivery(sql: SqlStorage, hook: string, delivery: Omit<Hoo
   );
 }
 
-/** The newest first. */
+/** Newest first. */
 export function listDeliveries(sql: SqlStorage, hook: string): HookDelivery[] {
   return sql
     .exec<DeliveryRow>("SELECT * FROM hook_delivery WHERE hook = ? ORDER BY at DESC, message LIMIT ?", hook, kept)

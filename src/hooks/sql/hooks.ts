@@ -48,7 +48,7 @@ export function changeHook(sql: SqlStorage, id: string, change: { enabled?: bool
   if (description !== undefined) sql.exec("UPDATE hook SET description = ? WHERE id = ?", description, id);
 }
 
-/** Puts a key in front; those that were good before are good until the overlap ends. */
+/** Adds a key as the first. Earlier keys stay valid until the overlap ends, or until they expire if that is sooner. */
 export function rotateKeys(sql: SqlStorage, row: HookRow, key: HookKey, overlapMs: number, now: number): void {
   const until = now + overlapMs;
   const kept = validKeys(row, now).map((old) => ({ ...old, until: Math.min(old.until ?? until, until) }));
@@ -56,7 +56,7 @@ export function rotateKeys(sql: SqlStorage, row: HookRow, key: HookKey, overlapM
   sql.exec("UPDATE hook SET keys = ? WHERE id = ?", JSON.stringify(keys), row.id);
 }
 
-/** Each is tried on every message. */
+/** Limited because every message is checked against each key. */
 const maxKeys = 4;
 
 export function deleteHook(sql: SqlStorage, id: string): void {
@@ -97,7 +97,7 @@ export function credentialsOf(row: HookRow, now: number): HookCredentials {
   return { server: row.server, events, format: row.format, enabled: row.enabled === 1, keys: validKeys(row, now) };
 }
 
-/** The publisher of a server has no way to bring back what its owner took away. */
+/** Deletes the hooks of a server that its owner deleted, so that its publisher cannot restore it. */
 export function hookRows(sql: SqlStorage): ServerListener {
   return {
     removed: (server, how) => {

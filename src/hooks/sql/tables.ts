@@ -1,4 +1,4 @@
-/** Hooks, and what they received. */
+/** Hooks, and the messages they received. */
 export const hookTables = `
   CREATE TABLE hook (
     id TEXT PRIMARY KEY,

@@ -5,16 +5,16 @@ import { neighboursOf, type WordVectors } from "../word-vectors.ts";
 import type { CardCondition } from "./card-table.ts";
 import { Postings, type ScoredToken } from "./postings.ts";
 
-/** A term to look for: of the task itself, or near one of its terms in meaning. */
+/** A term to search for: from the query itself, or a synonym of one of its terms (`near`). */
 export interface WantedTerm {
   hash: number;
   near?: true;
 }
 
-/** Of all clauses together: a long task says enough in its own words. */
+/** For all clauses together: a long query has enough terms of its own. */
 const maxSynonyms = 48;
 
-/** For each clause, its own terms and those near them. */
+/** The terms of each clause and their synonyms. */
 export function expandTerms(clauses: readonly ClauseTerms[], vectors: WordVectors | undefined): WantedTerm[][] {
   const near = Math.ceil(maxSynonyms / clauses.length);
   return clauses.map((clause) => lookedForIn(clause, near, vectors));
@@ -33,11 +33,11 @@ function lookedForIn({ terms }: ClauseTerms, most: number, vectors: WordVectors 
 export interface Statistics {
   documents: number;
   frequency(term: string): number;
-  /** Of a token of the full-text index. */
+  /** Number of cards that contain a token of the full-text index. */
   documentCount(token: string): number;
 }
 
-/** How many cards have each of these tokens; those that none has may be left out. */
+/** Number of cards that contain each token. Tokens that no card contains may be missing. */
 export type CountTokens = (sql: SqlStorage, tokens: readonly string[]) => Map<string, number>;
 
 export function statisticsOf(
@@ -51,23 +51,23 @@ export function statisticsOf(
   const own = wanted.filter(({ near }) => near === undefined);
   const found = count(sql, [...hashes.map(tokenOf), ...own.map(({ hash }) => nameTokenOf(hash))]);
   const documentCount = (token: string) => found.get(token) ?? 0;
-  // The highest number rather than a count, which would read every row. Where many were dropped it is too high, which
-  // raises what all terms are worth and hardly moves one against another.
+  // The highest card number instead of count(*), which would read every row. After many deletions it is too high, which
+  // raises the weight of all terms alike and hardly affects their order.
   const { documents } = sql.exec<{ documents: number }>("SELECT coalesce(max(number), 0) AS documents FROM card").one();
   return { documents, documentCount, frequency: (term) => documentCount(tokenOf(hashOf(term))) };
 }
 
 export interface Bounds {
-  /** How many places of terms one question looks at, all its clauses together. */
+  /** Postings read for one query, all clauses together. */
   postings: number;
-  /** How many cards are weighed, at least and at most; in between, as many as are asked for. */
+  /** Minimum and maximum number of candidates to score; in between, the limit of the query. */
   fewest: number;
   most: number;
 }
 
 export const usualBounds: Bounds = { postings: 20_000, fewest: 320, most: 1_000 };
 
-/** The numbers of the cards worth weighing: for each clause those that have most of its rarer terms. */
+/** Numbers of the cards to score: for each clause, the cards with the highest total weight of its rare terms. */
 export function candidates(
   sql: SqlStorage,
   clauses: readonly WantedTerm[][],
@@ -80,7 +80,7 @@ export function candidates(
   const share = Math.ceil(wanted / clauses.length);
   const places = Math.ceil(postings / clauses.length);
   const few = condition.indexed ? smallFilteredSet(sql, condition) : undefined;
-  // So few are looked at themselves: however common a term is elsewhere, none that has it is missed.
+  // A small filtered set is checked card by card, so that no card is missed because its terms are common elsewhere.
   if (few !== undefined && few.size <= wanted) return withAnyTerm(sql, [...few], clauses.flat());
   const fitting = (some: readonly number[]) =>
     few === undefined ? filterCards(sql, some, condition) : some.filter((number) => few.has(number));
@@ -92,14 +92,14 @@ export function candidates(
       found.push(...fitting(part));
       if (found.length >= share) break;
     }
-    // Where rare terms lead to few, some of the many that have the least common of the others.
+    // If rare terms find too few cards, add some of those that contain the least common of the remaining terms.
     if (common !== undefined && found.length < share) found.push(...fitting(some(sql, common.token)));
     for (const number of found.slice(0, share)) numbers.add(number);
   }
   return [...numbers];
 }
 
-/** Looked at where no term is rare. */
+/** Cards read for a term that exceeds the postings budget. */
 const maxPerTenant = 2_000;
 
 function some(sql: SqlStorage, token: string): number[] {
@@ -113,7 +113,7 @@ function some(sql: SqlStorage, token: string): number[] {
     .map(({ number }) => number);
 }
 
-/** Where a condition leaves more than this, cards are looked at one by one. */
+/** If a condition matches more cards than this, candidates are filtered with SQL instead of a set in memory. */
 const maxSmallSet = 5_000;
 
 function smallFilteredSet(sql: SqlStorage, { where, values }: CardCondition): Set<number> | undefined {
@@ -150,17 +150,17 @@ function filterCards(sql: SqlStorage, numbers: readonly number[], { where, value
     .map(({ number }) => number);
 }
 
-/** What a term in the name adds: as much as it does in the weighing that follows. */
+/** Extra weight of a term in the name: as much as it adds in ranking. */
 const nameBonus = 0.7;
-/** What a term is worth that only means much the same. */
+/** Weight factor of a synonym. */
 const nearWorth = 0.3;
 
 interface Token extends ScoredToken {
-  /** How many items have it. */
+  /** Number of cards that contain the token. */
   places: number;
 }
 
-/** The rarest tokens of a clause, as many as the postings allow, and the first of its own terms that is too common. */
+/** The rarest tokens of a clause, up to the postings budget, and the first of its own terms that exceeds the budget. */
 function rareTokens(
   clause: readonly WantedTerm[],
   { documents, documentCount }: Statistics,
@@ -176,7 +176,7 @@ function rareTokens(
       { token: named, places: documentCount(named), worth: nameBonus * worth },
     ];
   });
-  // What only means much the same comes last: it must not take the places that the task's own words need.
+  // Synonyms come last, so that they do not use up the postings budget of the query's own terms.
   const rarest = tokens
     .filter(({ places }) => places > 0)
     .sort((a, b) => Number(a.near ?? 0) - Number(b.near ?? 0) || a.places - b.places);

@@ -10,7 +10,7 @@ export interface CardPlace {
   key: string;
 }
 
-/** Puts an item into the index, in place of what was there under its kind and key. */
+/** Inserts or replaces a card and its index terms. */
 export function putCard(sql: SqlStorage, card: CapabilityCard, bag: ArrayBuffer): void {
   const { number } = sql
     .exec<{ number: number }>(
@@ -31,12 +31,12 @@ export function dropCard(sql: SqlStorage, { tenant, server, kind, key }: CardPla
   drop(sql, "tenant = ? AND server = ? AND kind = ? AND key = ?", tenant, server, kind, key);
 }
 
-/** Drops all of one server's. */
+/** Drops all cards of a server. */
 export function dropCards(sql: SqlStorage, tenant: string, server: string): void {
   drop(sql, "tenant = ? AND server = ?", tenant, server);
 }
 
-/** What the index has under an item's place, or under those of all of a server's items. */
+/** Term weights stored for one item, or for all items of the server if kind or key is absent. */
 export function bagsAt(
   sql: SqlStorage,
   { tenant, server, kind, key }: Pick<CardPlace, "tenant" | "server"> & Partial<CardPlace>,
@@ -54,7 +54,7 @@ function drop(sql: SqlStorage, which: string, ...values: string[]): void {
   sql.exec(`DELETE FROM card WHERE ${which}`, ...values);
 }
 
-/** How many cards have each of these tokens, from the full-text index: it reads every place that a token has. */
+/** Number of cards that contain each token, from the full-text index. Reads every posting of each token. */
 export function countTerms(sql: SqlStorage, tokens: readonly string[]): Map<string, number> {
   const rows = sql.exec<{ term: string; doc: number }>(
     "SELECT term, doc FROM card_vocabulary WHERE term IN (SELECT value FROM json_each(?))",
@@ -63,21 +63,21 @@ export function countTerms(sql: SqlStorage, tokens: readonly string[]): Map<stri
   return new Map(rows.toArray().map(({ term, doc }) => [term, doc]));
 }
 
-/** A condition on `card`, worded by code and never by a caller, with the values it takes. */
+/** An SQL condition on `card` with its bound values. The SQL text never comes from a caller. */
 export interface CardCondition {
   where: string;
   values: SqlStorageValue[];
-  /** An index leads to the cards that it holds for. */
+  /** True if an index finds the matching cards. */
   indexed?: boolean;
 }
 
-/** A column that has one of the values. However many there are, they are bound as one. */
+/** A column has one of the values. All values are bound as one JSON parameter, however many there are. */
 export function oneOf(column: "id" | "kind" | "server" | "tenant", values: readonly string[]): CardCondition {
   const where = `card.${column} IN (SELECT value FROM json_each(?))`;
   return { where, values: [JSON.stringify(values)], indexed: column === "tenant" };
 }
 
-/** The order of cards that nothing else puts in order. */
+/** Order of cards without a ranking. */
 export const inOrder = "card.tenant, card.server, card.kind, card.key";
 
 export function listCards(sql: SqlStorage, conditions: readonly CardCondition[]): CapabilityCard[] {

@@ -2,7 +2,7 @@ import type { PublicItems } from "../contract.ts";
 import { bagsAt, dropCard, dropCards, putCard } from "./card-table.ts";
 import { TermChanges } from "./term-counts.ts";
 
-/** Applies a batch that carries the server's generation or a later one: the caller has seen to that. */
+/** Applies a batch of item changes. The caller has checked that the directory has no later generation of the server. */
 export function applyItems(sql: SqlStorage, place: Place, items: PublicItems): void {
   const { tenant, name } = place;
   const known = sql
@@ -13,8 +13,8 @@ export function applyItems(sql: SqlStorage, place: Place, items: PublicItems): v
     )
     .toArray()[0];
   if (known === undefined || known.public_since < items.publicSince) {
-    // It was private or gone in between, and of what changed meanwhile nobody told. Compared, not just told to drop: a
-    // first batch that arrives twice must not undo the second.
+    // The server was private or deleted in between, and the directory got no item changes meanwhile. Compare
+    // generations instead of sending a drop flag: a first batch that arrives twice must not undo the second.
     dropServer(sql, tenant, name);
     sql.exec(
       `INSERT INTO indexed_server (tenant, name, public_since, items_generation) VALUES (?1, ?2, ?3, ?3)
@@ -45,7 +45,7 @@ export function applyItems(sql: SqlStorage, place: Place, items: PublicItems): v
   }
 }
 
-/** All of a server that is no longer public. */
+/** Removes all items of a server that is no longer public. */
 export function dropItems(sql: SqlStorage, { tenant, name }: Pick<Place, "tenant" | "name">): void {
   dropServer(sql, tenant, name);
   sql.exec("DELETE FROM indexed_server WHERE tenant = ? AND name = ?", tenant, name);

@@ -34,8 +34,8 @@ interface ServerRow extends Record<string, SqlStorageValue> {
 }
 
 /**
- * Adds what cards take from their servers, looked up when asked: a new version of a server rewrites none of its cards. A
- * card of a server that is not public at this moment is left out, whatever became of its items.
+ * Adds version and generation of the server at query time, so that a new server version rewrites none of its cards.
+ * Cards of servers that are not public now are left out, even if their items are still indexed.
  */
 function withServers<T extends CapabilityCard>(sql: SqlStorage, cards: readonly T[]): PublicCard<T>[] {
   const places = new Map(cards.map(({ tenant, server }) => [`${tenant}/${server}`, [tenant, server]]));

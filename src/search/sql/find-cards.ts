@@ -6,17 +6,16 @@ import type { WordVectors } from "../word-vectors.ts";
 import { type Bounds, type CountTokens, candidates, expandTerms, statisticsOf, usualBounds } from "./candidates.ts";
 import { allOf, type CardCondition, type CardRow, cardOf, inOrder, oneOf } from "./card-table.ts";
 
-/** What a search is made with. */
 export interface RankContext {
   vectors: WordVectors | undefined;
   count: CountTokens;
-  /** Others than the usual only where search itself is measured. */
+  /** Overridden only when search itself is measured. */
   bounds?: Bounds;
 }
 
 /**
- * The best first; where the text has nothing to look for, all of them in order. What a question costs is bounded whatever
- * the size of the index: the rarest terms of each clause lead to a few hundred candidates, and only those are weighed.
+ * Cards for a query, best match first; in fixed order if the text has no search terms. The cost is bounded for any
+ * index size: the rarest terms of each clause select a few hundred candidates, and only candidates are scored.
  */
 export function findCards(
   sql: SqlStorage,
@@ -51,7 +50,7 @@ export function findCards(
   return shown(sql, rank(question, items, statistics, vectors).slice(0, limit));
 }
 
-/** The words to show are read for the few that are left, not for all that were weighed. */
+/** Reads the shown fields for the final results only, not for all candidates. */
 function shown(
   sql: SqlStorage,
   ranked: readonly { item: { number: number }; score: number; explanation: Explanation }[],

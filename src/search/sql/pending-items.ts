@@ -1,11 +1,11 @@
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 
-/** Items of public servers that the directory has not yet heard of as they are now. */
+/** An item of a public server whose current state the directory has not received yet. */
 export interface PendingItem extends Record<string, SqlStorageValue> {
   server: string;
   kind: CapabilityKind;
   key: string;
-  /** When it was noted last: what was told before then does not strike it off. */
+  /** Generation at which the item was last marked. An update sent for an earlier generation does not remove the row. */
   generation: number;
 }
 
@@ -25,7 +25,7 @@ export function markItemPending(
   );
 }
 
-/** All that a server shows, for when it becomes public. */
+/** Marks all indexed items of a server, as when it becomes public. */
 export function markItemsPending(sql: SqlStorage, tenant: string, server: string, generation: number): void {
   sql.exec(
     `INSERT INTO pending_item (server, kind, key, generation) SELECT server, kind, key, ?3 FROM card
@@ -37,7 +37,7 @@ export function markItemsPending(sql: SqlStorage, tenant: string, server: string
   );
 }
 
-/** A server that is not public owes no items: the directory drops them all when it hears so. */
+/** A server that is not public has no pending items: the directory drops all its items when it receives that change. */
 export function forgetPending(sql: SqlStorage, server: string): void {
   sql.exec("DELETE FROM pending_item WHERE server = ?", server);
 }

@@ -1,18 +1,18 @@
-/** A token to look up, and what having it is worth. */
+/** A token to look up, and its weight. */
 export interface ScoredToken {
   token: string;
   worth: number;
 }
 
 /**
- * Which cards have some tokens, and what those are worth together. The places of a token come as one text, which costs a
- * fifth of what a row for each would.
+ * The cards that contain any of some tokens, with the total weight of those tokens. The postings of a token are read as
+ * one group_concat text, which costs a fifth of reading a row for each.
  */
 export class Postings {
   readonly #worths: Worths;
   readonly #found: number[] = [];
 
-  /** `highest` is the highest number that a card has. */
+  /** `highest` is the highest card number. */
   constructor(sql: SqlStorage, tokens: readonly ScoredToken[], highest: number) {
     this.#worths = highest < maxListLength ? new ScoreArray(highest) : new Map();
     const rows = sql.exec<{ places: string | null }>(
@@ -25,7 +25,10 @@ export class Postings {
     });
   }
 
-  /** The most worthy first, at most so many at once and then twice as many each time; all of them in the end. */
+  /**
+   * All card numbers in batches, highest weight first. Batches have at most `first` cards; the limit doubles as it goes
+   * on.
+   */
   *best(first: number): Generator<number[]> {
     let atOnce = first;
     const worthOf = (number: number) => this.#worths.get(number) ?? 0;
@@ -34,7 +37,7 @@ export class Postings {
     for (let left = sorted.length; left > 0; ) {
       const [from, to] = [sorted[Math.max(0, left - atOnce)] as number, above];
       yield this.#found.filter((number) => worthOf(number) > from && worthOf(number) < to);
-      // However many are worth just as much: those found by the rarest token first.
+      // Cards of equal weight, however many: those found by the rarest token first.
       const equal = this.#found.filter((number) => worthOf(number) === from);
       for (let at = 0; at < equal.length; at += atOnce) yield equal.slice(at, at + atOnce);
       above = from;
@@ -61,15 +64,15 @@ export class Postings {
 
 const zero = 48;
 
-/** What cards are worth, by their numbers. */
+/** Weights by card number. */
 interface Worths {
   get(number: number): number | undefined;
   set(number: number, worth: number): unknown;
 }
 
 /**
- * Numbers of dropped cards are hardly used again, so after years of coming and going they say nothing of how many cards
- * there are. Up to here a place for every number costs less than a table of those found.
+ * Numbers of deleted cards are rarely reused, so after years of changes the highest number says little about how many
+ * cards there are. Up to this number, an array of all numbers costs less than a map of the cards found.
  */
 const maxListLength = 500_000;
 

@@ -1,6 +1,6 @@
 /**
- * `card_text` keeps no text, only which terms are where, under the number of the card. That number is a declared key
- * because a rowid that is not may be renumbered, and would then point at another item's terms.
+ * `card_text` stores no text, only postings by card number. The number is a declared key because SQLite may renumber an
+ * undeclared rowid, which would then point to another card's terms.
  */
 const cardTables = `
   CREATE TABLE card (
@@ -25,7 +25,7 @@ const cardTables = `
   CREATE VIRTUAL TABLE card_vocabulary USING fts5vocab (card_text, row);
 `;
 
-/** A tenant's index of its own items, and which of them the directory has not heard of yet. */
+/** A tenant's card index, and the items whose current state the directory has not received yet. */
 export const tenantSearchTables = `
   ${cardTables}
   CREATE TABLE pending_item (
@@ -38,11 +38,11 @@ export const tenantSearchTables = `
 `;
 
 /**
- * The directory's index of the items of public servers. A server's `public_since` and `items_generation` say which of
- * its items are here.
+ * The directory's card index of public servers. `public_since` and `items_generation` of a server say which of its
+ * items are indexed.
  *
- * `term_count` has how many cards have a term. The full-text index would have to read all places of a common term to say
- * so, and of those a directory has as many as there are public items; so they are counted as cards come and go.
+ * `term_count` is the number of cards that contain a term. To count a common term, the full-text index would read all
+ * its postings, up to one per public item; so counts are updated as cards are added and removed.
  */
 export const directorySearchTables = `
   ${cardTables}

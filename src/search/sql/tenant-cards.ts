@@ -10,7 +10,7 @@ import { itemTermWeights, type ServerWords } from "../item-terms.ts";
 import { type CardRow, cardOf, dropCard, dropCards, putCard } from "./card-table.ts";
 import { forgetPending, markItemPending, markItemsPending } from "./pending-items.ts";
 
-/** Keeps a tenant's cards in line with its servers, and notes what the directory must hear of them. */
+/** Keeps a tenant's cards in sync with its servers, and marks the items to send to the directory. */
 export function searchCards(sql: SqlStorage): ServerListener {
   return {
     itemsChanged: (server, items) => refreshCards(sql, server, items),
@@ -22,8 +22,8 @@ export function searchCards(sql: SqlStorage): ServerListener {
 }
 
 /**
- * Brings the cards of these items in line with what is current and switched on, and owes the directory those of a public
- * server. Called in the transaction that changed them, once the server's row says what it will say.
+ * Updates the cards of these items, drops those of removed and disabled items, and marks the items of a public server
+ * as pending for the directory. Called in the transaction that changed the items, after the server's row is updated.
  */
 function refreshCards(sql: SqlStorage, server: string, slots: Iterable<ItemRef>): void {
   const row = findLive(sql, server);
@@ -38,7 +38,10 @@ function refreshCards(sql: SqlStorage, server: string, slots: Iterable<ItemRef>)
   }
 }
 
-/** All that a server has or had, for when its title changes: each item is found by it too. */
+/**
+ * Updates the cards of all current and indexed items of a server. Needed when its title changes: items are found by it
+ * too.
+ */
 function refreshServer(sql: SqlStorage, server: string): void {
   const slots = sql.exec<{ kind: CapabilityKind; key: string }>(
     `SELECT kind, key FROM capability WHERE server = ?1 AND last_revision IS NULL
@@ -49,7 +52,7 @@ function refreshServer(sql: SqlStorage, server: string): void {
   refreshCards(sql, server, slots.toArray());
 }
 
-/** The index anew from what is current, with the public part of it owed to the directory. */
+/** Rebuilds the index from current items, and enqueues public servers for the directory. */
 export function rebuildCards(sql: SqlStorage): void {
   sql.exec("DELETE FROM card");
   sql.exec("INSERT INTO card_text (card_text) VALUES ('delete-all')");
@@ -67,7 +70,7 @@ function dropServerCards(sql: SqlStorage, server: string): void {
   forgetPending(sql, server);
 }
 
-/** An item as the directory is told of it: what the tenant's own index has. Nothing where it is gone or switched off. */
+/** An item as sent to the directory, from the tenant's index; undefined if the item is removed or disabled. */
 export function indexedItem(
   sql: SqlStorage,
   server: string,

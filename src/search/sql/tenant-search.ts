@@ -19,8 +19,8 @@ export function tenantCards(sql: SqlStorage, ids: readonly string[]): (Capabilit
 }
 
 /**
- * What cards take from their servers. Looked up when asked, never stored with the card: every new version of a server
- * would otherwise rewrite all its cards.
+ * Server fields that cards show. Read at query time and not stored with the card: each new version of a server would
+ * otherwise rewrite all its cards.
  */
 function serversOf(sql: SqlStorage, cards: readonly CapabilityCard[]) {
   const names = [...new Set(cards.map(({ server }) => server))];

@@ -1,7 +1,7 @@
 import { tokensOf } from "../item-terms.ts";
 import { readTermWeights } from "../term-weights.ts";
 
-/** Changes of `term_count`, added up first: terms that a batch takes and gives back are never written. */
+/** Changes to `term_count`, summed before writing: a term that a batch both removes and adds is not written. */
 export class TermChanges {
   readonly #changes = new Map<string, number>();
 
@@ -37,7 +37,7 @@ export class TermChanges {
   }
 }
 
-/** How many cards have each of these; those that none has are left out. */
+/** Number of cards that contain each token; tokens that no card contains are missing. */
 export function termCounts(sql: SqlStorage, tokens: readonly string[]): Map<string, number> {
   const rows = sql.exec<{ token: string; items: number }>(
     "SELECT token, items FROM term_count WHERE token IN (SELECT value FROM json_each(?))",

@@ -1,7 +1,7 @@
 import type { Attempt } from "../contract.ts";
 import type { DeliveryResult } from "../deliver.ts";
 
-/** Of one subscription. */
+/** Attempts stored per subscription. */
 const kept = 50;
 
 interface AttemptRow extends Record<string, SqlStorageValue> {
@@ -37,7 +37,7 @@ export function recordAttempt(
   sql.exec("DELETE FROM delivery_attempt WHERE subscription = ? AND number <= ?", subscription, number - kept);
 }
 
-/** The newest first. */
+/** Newest first. */
 export function recentAttempts(sql: SqlStorage, subscription: string): Attempt[] {
   return sql
     .exec<AttemptRow>(

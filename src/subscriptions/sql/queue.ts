@@ -3,27 +3,27 @@ import { generationOf } from "../../registry/sql/change-log.ts";
 import { type ChangeFilters, matchesFilters } from "../schema.ts";
 
 /**
- * Messages that wait to be delivered, one a subscription and generation. A row is written in the transaction that makes
- * the change and leaves when its receiver has taken it.
+ * Pending messages, one per subscription and generation. A row is written in the transaction that makes the change, and
+ * removed when the message is delivered or dropped.
  */
 
-/** Of one subscription. */
+/** Per subscription. */
 export const maxPending = 1_000;
 
-/** While something is due or under way: rings after every attempt must have ended, in case the process died meanwhile. */
+/** Alarm delay while deliveries are due or running: longer than any attempt, in case the process died meanwhile. */
 const safetyNetMs = 20_000;
 
 export interface DueDelivery {
   subscription: string;
   generation: number;
   server: string;
-  /** The one to come, from 1. */
+  /** Number of the next attempt, from 1. */
   attempt: number;
 }
 
 /**
- * Puts down a message for everyone who asked for what the write at hand changed, inside its transaction. A write that
- * changed nothing adds no generation; the marker tells.
+ * Enqueues a message for every active subscription whose filters match the changes of the current write, inside its
+ * transaction. A write that changed nothing adds no generation, which the marker detects.
  */
 export function enqueueDeliveries(sql: SqlStorage, server: string, now: number): void {
   const active = sql
@@ -48,7 +48,7 @@ export function enqueueDeliveries(sql: SqlStorage, server: string, now: number):
   }
 }
 
-/** Thousands of entries of one generation have a few kinds of change between them. */
+/** The distinct kinds of change in a generation: a few, even for thousands of entries. */
 function kindsOfChange(sql: SqlStorage, server: string, generation: number): Pick<Change, "kind" | "classification">[] {
   return sql
     .exec<{ kind: Change["kind"]; classification: Change["classification"] }>(
@@ -59,12 +59,12 @@ function kindsOfChange(sql: SqlStorage, server: string, generation: number): Pic
     .toArray();
 }
 
-/** What has happened so far is nothing to tell of. Called when a subscription starts. */
+/** Skips all changes so far. Called when a subscription starts. */
 export function startAtCurrentGeneration(sql: SqlStorage): void {
   moveMarker(sql, generationOf(sql));
 }
 
-/** Up to which generation subscribers have been written down. True where that is news. */
+/** Moves the marker of the generation up to which messages are enqueued. True if it moved. */
 function moveMarker(sql: SqlStorage, generation: number): boolean {
   const moved = sql.exec(
     `INSERT INTO meta (key, value) VALUES ('delivered', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1 WHERE value < ?1
@@ -85,7 +85,7 @@ function dropOldest(sql: SqlStorage, subscription: string): void {
   for (const { generation } of surplus) dropDelivery(sql, subscription, generation);
 }
 
-/** Gives a message up, and lets the subscription show it. */
+/** Drops a message, and counts it for the subscription to show. */
 export function dropDelivery(sql: SqlStorage, subscription: string, generation: number): void {
   removeDelivery(sql, subscription, generation);
   sql.exec("UPDATE subscription SET dropped = dropped + 1 WHERE id = ?", subscription);
@@ -105,12 +105,12 @@ export function rescheduleDelivery(sql: SqlStorage, due: DueDelivery, next: { at
   );
 }
 
-/** All that waits starts over: the address was mended. */
+/** Restarts the retry schedule of all pending messages, after a new address or a new start. */
 export function resetAttempts(sql: SqlStorage, subscription: string, now: number): void {
   sql.exec("UPDATE delivery SET attempt = 1, due_at = ? WHERE subscription = ?", now, subscription);
 }
 
-/** Takes out what waits and is no longer asked for. */
+/** Removes pending messages that no longer match the filters. */
 export function removeUnwanted(sql: SqlStorage, subscription: string, filters: ChangeFilters): void {
   const waiting = sql
     .exec<{ server: string; generation: number }>(
@@ -125,7 +125,7 @@ export function removeUnwanted(sql: SqlStorage, subscription: string, filters: C
   }
 }
 
-/** Those with something to send now. */
+/** Active subscriptions with a delivery due now. */
 export function subscriptionsDue(sql: SqlStorage, now: number): string[] {
   return sql
     .exec<{ id: string }>(
@@ -149,7 +149,10 @@ export function dueOf(sql: SqlStorage, subscription: string, now: number, limit:
     .toArray();
 }
 
-/** When to look again. What is due already is being seen to, or waits for a free place: the end of an attempt tells. */
+/**
+ * Time of the next alarm. Deliveries already due are running or wait for a free slot: the end of an attempt starts
+ * them, and the alarm is only a safety net.
+ */
 export function nextDelivery(sql: SqlStorage, now: number): number | undefined {
   const { at } = sql
     .exec<{ at: number | null }>(

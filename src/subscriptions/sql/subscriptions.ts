@@ -4,7 +4,7 @@ import { err, ok, type Result } from "../../kernel/result.ts";
 import type { DisabledReason, Subscription, SubscriptionRequest } from "../contract.ts";
 import type { ChangeFilters } from "../schema.ts";
 
-/** A secret that signs; the newest has no end. Milliseconds. */
+/** A signing secret. `until` is in milliseconds; the newest secret has none. */
 export interface Secret {
   text: string;
   until?: number;
@@ -13,7 +13,7 @@ export interface Secret {
 export interface SubscriptionRow extends Record<string, SqlStorageValue> {
   id: string;
   url: string;
-  /** The registry's own host, as whoever chose the address reached it. */
+  /** Host that the registry was reached at when the address was set. */
   own_host: string;
   filters: string;
   description: string | null;
@@ -21,9 +21,9 @@ export interface SubscriptionRow extends Record<string, SqlStorageValue> {
   state: "active" | "disabled";
   reason: DisabledReason | null;
   since: string;
-  /** Goes up when the address or the state changes, so that a late outcome of an earlier one has no effect. */
+  /** Incremented when the address or the state changes, so that a late result of an earlier attempt has no effect. */
   version: number;
-  /** The receiver asked for silence until then. */
+  /** Time until which the receiver asked for no messages (Retry-After). */
   not_before: number;
   dropped: number;
   created_at: string;
@@ -62,14 +62,14 @@ export function insertSubscription(
   });
 }
 
-/** With the messages that wait and the record of attempts. */
+/** Deletes a subscription with its pending messages and its attempts. */
 export function deleteSubscription(sql: SqlStorage, id: string): void {
   sql.exec("DELETE FROM subscription WHERE id = ?", id);
   sql.exec("DELETE FROM delivery WHERE subscription = ?", id);
   sql.exec("DELETE FROM delivery_attempt WHERE subscription = ?", id);
 }
 
-/** Without its secrets, which are shown once, when they are made. */
+/** The subscription without its secrets, which are shown once, when they are created. */
 export function subscriptionOf(sql: SqlStorage, row: SubscriptionRow): Subscription {
   const { pending } = sql
     .exec<{ pending: number }>("SELECT count(*) AS pending FROM delivery WHERE subscription = ?", row.id)
@@ -89,13 +89,13 @@ export function subscriptionOf(sql: SqlStorage, row: SubscriptionRow): Subscript
   };
 }
 
-/** Those that sign at a time, the newest first. */
+/** Secrets that are valid at `now`, newest first. */
 export function secretsOf(row: Pick<SubscriptionRow, "secrets">, now: number): Secret[] {
   const secrets = JSON.parse(row.secrets) as Secret[];
   return secrets.filter(({ until }) => until === undefined || until > now);
 }
 
-/** Stops a subscription, unless it is stopped. */
+/** Disables a subscription, unless it is disabled already. */
 export function disable(sql: SqlStorage, id: string, reason: DisabledReason, at: string): void {
   sql.exec(
     `UPDATE subscription SET state = 'disabled', reason = ?, since = ?, version = version + 1

@@ -1,4 +1,4 @@
-/** Subscriptions, the messages that wait for their receivers, and the attempts to deliver them. */
+/** Subscriptions, pending messages, and delivery attempts. */
 export const subscriptionTables = `
   CREATE TABLE subscription (
     id TEXT PRIMARY KEY,
