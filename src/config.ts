@@ -14,7 +14,7 @@ export type Advertised = Readonly<Record<IndexVariant, boolean>>;
 export const nothingAdvertised: Advertised = { summary: false, full: false, stats: false };
 
 /** Where token keys come from. Without token keys, authenticated routes respond with 503. */
-export type TokenKeys = { kind: "secret"; secret: Uint8Array } | { kind: "jwks"; url: string };
+type TokenKeys = { kind: "secret"; secret: Uint8Array } | { kind: "jwks"; url: string };
 
 /** The capabilities that a client must have declared to use paths that start with a prefix. */
 export interface SessionRequirement {
@@ -23,7 +23,6 @@ export interface SessionRequirement {
 }
 
 /** A credential for a source: sent in a header, to one origin and no other. */
-export type SourceCredential = z.infer<typeof SourceCredential>;
 const SourceCredential = z.object({
   value: z.string(),
   origin: z.string().refine((origin) => URL.parse(origin)?.origin === origin),

@@ -3,7 +3,7 @@ import { rank, type Weighable } from "../../src/search/rank.ts";
 import { statisticsOf } from "../../src/search/sql/candidates.ts";
 import { termCounts } from "../../src/search/sql/term-counts.ts";
 import { readTermWeights } from "../../src/search/term-weights.ts";
-import { meaningOfBag, type WordVectors } from "../../src/search/word-vectors.ts";
+import { vectorOfItem, type WordVectors } from "../../src/search/word-vectors.ts";
 
 /** The same scoring with no bound at all: every item of the index is weighed for every task. */
 export function exhaustiveSearch(sql: SqlStorage, vectors: WordVectors): (text: string, limit: number) => string[] {
@@ -12,7 +12,7 @@ export function exhaustiveSearch(sql: SqlStorage, vectors: WordVectors): (text: 
   );
   const items = rows.toArray().map(({ place, bag: packed }): Weighable & { place: string } => {
     const bag = readTermWeights(packed);
-    return { place, bag, meaning: meaningOfBag(vectors, bag) };
+    return { place, bag, meaning: vectorOfItem(vectors, bag) };
   });
   return (text, limit) => {
     const question = parseQuery(text);

@@ -4,7 +4,7 @@ import { parseStrictJson } from "../kernel/strict-json.ts";
 import { withTimeout } from "../kernel/timeout.ts";
 
 /** A public key that verifies tokens, with the one algorithm it is used for. */
-export interface VerificationKey {
+interface VerificationKey {
   alg: string;
   kid: string | undefined;
   key: CryptoKey;
@@ -19,7 +19,7 @@ const kinds = [
 const minRsaBits = 2_048;
 
 /** Imports a key of a JWK Set; undefined if its type, purpose or strength is not accepted, or if it is damaged. */
-export async function importVerificationKey(jwk: unknown): Promise<VerificationKey | undefined> {
+async function importVerificationKey(jwk: unknown): Promise<VerificationKey | undefined> {
   if (typeof jwk !== "object" || jwk === null) return undefined;
   const members = jwk as Record<string, unknown>;
   const kind = kinds.find(({ kty, crv }) => kty === members.kty && crv === members.crv);

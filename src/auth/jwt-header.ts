@@ -10,7 +10,7 @@ export interface JwsHeader {
 }
 
 /** Real tokens are below 2 kB; longer tokens are refused before decoding. */
-export const maxTokenCharacters = 8_192;
+const maxTokenCharacters = 8_192;
 
 /** Claims are values or lists of values; no claim in use is nested deeper. */
 const maxDepth = 8;

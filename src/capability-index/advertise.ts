@@ -19,7 +19,7 @@ export function advertisedBy(settings: Advertise | undefined): Advertised {
 }
 
 /** The tenant's settings for its own index, and the variants that follow from them. */
-export interface ShownAdvertise {
+interface ShownAdvertise {
   settings: AdvertiseSettings;
   advertised: Record<string, boolean>;
   etag: string;

@@ -22,7 +22,7 @@ import { tokensOf } from "./render.ts";
 import type { IndexBudgetRequest } from "./schema.ts";
 import { budgetHeader, indexTextVersion } from "./text.ts";
 
-export interface BudgetItem {
+interface BudgetItem {
   id: string;
   server: string;
   kind: string;
@@ -32,13 +32,13 @@ export interface BudgetItem {
   pinned?: true;
 }
 
-export interface BudgetLeftOut {
+interface BudgetLeftOut {
   id: string;
   reason: FailedPin<Pin, VisibleCard>["reason"] | "over-budget";
   message: string;
 }
 
-export interface BudgetIndex {
+interface BudgetIndex {
   /** YAML; empty if not even one name fits. */
   index: string;
   /** Of the whole text, measured by the tokenizer; at most the budget. */

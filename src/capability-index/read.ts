@@ -19,14 +19,14 @@ export interface IndexRef extends IndexOwner {
   tenant: string;
 }
 
-export interface IndexReadOptions {
+interface IndexReadOptions {
   freshness?: Freshness;
   ifNoneMatch?: string | undefined;
   /** True if only advertised variants may be read. */
   onlyAdvertised: boolean;
 }
 
-export interface ShownIndex {
+interface ShownIndex {
   etag: string;
   generation: number;
   mimeType: string;

@@ -20,7 +20,7 @@ export function indexUri({ tenant, name }: IndexOwner, variant: string): string 
   return ["rollcall://capability-index", tenant, name, variant].filter((part) => part !== undefined).join("/");
 }
 
-export interface IndexMetadata {
+interface IndexMetadata {
   /** `created`: earliest registration of a server in the index; `lastUpdated`: latest change. null without servers. */
   created: string | null;
   lastUpdated: string | null;

@@ -10,7 +10,7 @@ import type { CatalogDeps } from "./deps.ts";
 import type { CatalogPage } from "./page-cache.ts";
 import type { CatalogField, CatalogQuery } from "./query.ts";
 
-export interface ShownCatalog extends CatalogPage {
+interface ShownCatalog extends CatalogPage {
   source: AnswerSource;
   /** For a cached page: true while it is still cached and fresh. */
   holds?: () => boolean;

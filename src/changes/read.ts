@@ -6,7 +6,7 @@ import { type ChainedChange, genesisOf, type LogHead } from "../registry/change-
 import type { ChangesDeps } from "./deps.ts";
 
 /** Log entries of a tenant, oldest first, and the sequence number to continue from. */
-export interface ChangePage {
+interface ChangePage {
   items: ChainedChange[];
   generation: number;
   nextSince: number;

@@ -32,7 +32,7 @@ import {
 const maxHooks = 100;
 
 /** What hooks need from the tenant object. */
-export interface HooksOptions {
+interface HooksOptions {
   sql: SqlStorage;
   /** False before the tenant's first write: the tables do not exist yet. */
   isReady: () => boolean;

@@ -38,7 +38,7 @@ export function inboundHookRoutes(app: App, services: HooksDeps): void {
       services.readLimiter,
       `hook ${tenant.slice(0, 100)} ${c.req.header("CF-Connecting-IP") ?? ""}`,
     );
-    const hook = await findGate(services, tenant, id);
+    const hook = await findCredentials(services, tenant, id);
     const body = await readBytes(c, services.config.bounds.manifestBytes + envelopeBytes);
     const verified = hook && (await verify(c, hook, body, services.now()));
     if (verified === undefined) throw requestError("ErrorWebhookUnverified");
@@ -70,7 +70,7 @@ export function inboundHookRoutes(app: App, services: HooksDeps): void {
 }
 
 /** How long the response waits for sources to be read. */
-const patienceMs = 5_000;
+const refreshWaitMs = 5_000;
 
 /**
  * If sources have to be read again, the response waits a short time for that, and otherwise stays `queued`. Either way
@@ -83,9 +83,9 @@ async function withRefresh(
   received: ReceivedEvent,
 ): Promise<ReceivedEvent> {
   if (received.outcome !== "queued") return received;
-  const refreshing = refreshNow(services, ref, { anew: true });
+  const refreshing = refreshNow(services, ref, { afterRunning: true });
   c.executionCtx.waitUntil(refreshing);
-  const refreshed = await withTimeout(refreshing, patienceMs).catch((cause: unknown) => {
+  const refreshed = await withTimeout(refreshing, refreshWaitMs).catch((cause: unknown) => {
     if (cause instanceof DOMException && cause.name === "TimeoutError") return undefined;
     throw cause;
   });
@@ -95,7 +95,7 @@ async function withRefresh(
 }
 
 /** Invented paths must not wake a tenant object: the directory knows which tenants ever existed. */
-async function findGate(services: HooksDeps, tenant: string, id: string): Promise<HookCredentials | undefined> {
+async function findCredentials(services: HooksDeps, tenant: string, id: string): Promise<HookCredentials | undefined> {
   if (!tenantPattern.test(tenant) || !/^[0-9a-f-]{36}$/.test(id)) return undefined;
   if (!(await tenantExists(services, tenant))) return undefined;
   return services.tenant(tenant).hookCredentials(id);

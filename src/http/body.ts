@@ -6,7 +6,7 @@ import { parseYaml } from "../kernel/yaml.ts";
 import { zodIssues } from "../kernel/zod-issues.ts";
 import { type RequestContext, RequestFailed, requestError } from "./context.ts";
 
-export interface DocumentLimits {
+interface DocumentLimits {
   bytes: number;
   depth: number;
   /** The YAML parser is far slower than the JSON parser, so YAML documents have a lower limit. */

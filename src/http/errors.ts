@@ -6,15 +6,15 @@ import type { RequestContext } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
 import { json, publicOrigin, send } from "./respond.ts";
 
-export const problemJson = "application/problem+json; charset=utf-8";
+const problemJson = "application/problem+json; charset=utf-8";
 
 /** True for paths of the official registry's API, `/v0` and `/v0.1`. */
-export function isOfficial(path: string): boolean {
+function isOfficial(path: string): boolean {
   return /^\/v0(\.1)?(\/|$)/.test(path);
 }
 
 /** A failure in the official API's format: RFC 9457, plus the message as `error` for clients that read this member. */
-export function problem({ code, message, details }: Failure): Record<string, unknown> {
+function problem({ code, message, details }: Failure): Record<string, unknown> {
   const status = statusOf(code);
   const { issues, ...others } = details ?? {};
   return {
@@ -58,7 +58,7 @@ const titles: Partial<Record<number, string>> = {
 };
 
 /** JSON-RPC error of a request that failed before a method was called. */
-export function rpcError({ code, message, details }: Failure, id: string | number | undefined): unknown {
+function rpcError({ code, message, details }: Failure, id: string | number | undefined): unknown {
   const data = { code, details };
   return { jsonrpc: "2.0", id: id ?? null, error: { code: rpcCode(code), message, data } };
 }

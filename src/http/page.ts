@@ -15,7 +15,7 @@ export interface PageRequest {
 }
 
 /** Items read for a page: one more than the page holds if there is a next page. */
-export interface ReadItems<T> {
+interface ReadItems<T> {
   items: T[];
   generation: number;
   /** Set if reading stopped before the page was full: the next page starts after this server. */

@@ -47,7 +47,7 @@ const anonymousPrincipal: Omit<Principal, "subject"> = {
 };
 
 /** Applies the rate limit and checks the scope of a known principal. */
-export function authorize(c: RequestContext, services: HttpDeps, principal: Principal, scope: Scope): Principal {
+function authorize(c: RequestContext, services: HttpDeps, principal: Principal, scope: Scope): Principal {
   c.set("subject", principal.subject);
   consumeRateLimit(services, services.readLimiter, principal.subject);
   throwIf(checkScope(principal, scope));

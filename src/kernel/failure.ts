@@ -89,7 +89,7 @@ export interface IdCollision {
   takenBy: string;
 }
 
-export interface FailureDetails {
+interface FailureDetails {
   issues?: Issue[];
   collisions?: IdCollision[];
   retryAfterSeconds?: number;

@@ -3,7 +3,7 @@ import type { Issue } from "./issue.ts";
 import { err, ok, type Result } from "./result.ts";
 import { parseStrictJson, type StrictJson } from "./strict-json.ts";
 
-export interface YamlFault {
+interface YamlFault {
   message: string;
   /** The document is valid but exceeds the size limit. */
   tooLarge?: true;

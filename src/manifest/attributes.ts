@@ -2,7 +2,7 @@ import { isObject } from "../kernel/json.ts";
 
 /** Dimensions by which servers are filtered, besides the kinds of their items. Derived from the declared items. */
 export const itemDimensions = ["provider", "category", "permission", "effect", "capability_type"] as const;
-export type ItemDimension = (typeof itemDimensions)[number];
+type ItemDimension = (typeof itemDimensions)[number];
 
 /** One value of an item in one dimension. */
 export type Attribute = [dimension: ItemDimension, value: string];

@@ -9,7 +9,7 @@ import type { CapabilityKind } from "./schema/capability.ts";
 import type { StoredManifest } from "./stored.ts";
 
 /** One version of a capability, reduced to the fields that a comparison needs. */
-export interface Item {
+interface Item {
   kind: CapabilityKind;
   key: string;
   digest: string;

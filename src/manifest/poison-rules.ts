@@ -1,6 +1,6 @@
 import { misplacedJoiner } from "../kernel/characters.ts";
 
-export interface PoisonRule {
+interface PoisonRule {
   rule: string;
   message: string;
   /** Expects text in NFKC with white space collapsed. */

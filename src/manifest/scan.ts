@@ -5,7 +5,7 @@ import { poisonRules } from "./poison-rules.ts";
 
 export { schemaFlags, schemaIssues } from "./schema-refs.ts";
 
-export interface CapabilityText {
+interface CapabilityText {
   kind: string;
   name: string;
   /** The capability object as published. */

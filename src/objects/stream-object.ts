@@ -10,7 +10,7 @@ import { FollowedSubset } from "../sessions/follow-chosen.ts";
 import type { StreamRpc, StreamSubject, Tenant } from "./contract.ts";
 import { tenantOf } from "./stubs.ts";
 
-export function follow(interest: StreamSubject, tenantOf: (name: string) => Tenant): ChangeFeed {
+function follow(interest: StreamSubject, tenantOf: (name: string) => Tenant): ChangeFeed {
   switch (interest.kind) {
     case "subset":
       return new FollowedSubset(interest.topics, tenantOf);

@@ -13,7 +13,7 @@ import {
 } from "./schema.ts";
 
 /** Version of a server that declares none, or an invalid one. */
-export const noVersion = "0.0.0";
+const noVersion = "0.0.0";
 
 /** Size limit of a derived document; optional fields beyond the limit are left out. */
 const maxCharacters = 65_536;

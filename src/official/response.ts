@@ -5,7 +5,7 @@ import type { ServerVersion } from "./contract.ts";
  * A version in a response of the official registry's API. The official schema allows no other members under the first
  * key of `_meta`.
  */
-export interface ServerResponse {
+interface ServerResponse {
   server: Record<string, unknown>;
   _meta: {
     "io.modelcontextprotocol.registry/official": Record<string, unknown>;

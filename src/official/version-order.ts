@@ -3,7 +3,7 @@ import parse from "semver/functions/parse.js";
 import type { VersionStatus } from "./schema.ts";
 
 /** The fields that decide which version is the latest. */
-export interface OrderedVersion {
+interface OrderedVersion {
   version: string;
   status: VersionStatus;
   /** Order of publication: a later version has a higher number. */
@@ -14,7 +14,7 @@ export interface OrderedVersion {
  * A total order over versions, so that the latest does not depend on the order of comparison: semantic versions by
  * precedence and above all others, the rest and ties by order of publication.
  */
-export function compareVersions(a: OrderedVersion, b: OrderedVersion): number {
+function compareVersions(a: OrderedVersion, b: OrderedVersion): number {
   const [left, right] = [parse(a.version), parse(b.version)];
   if (left !== null && right !== null) return compare(left, right) || a.sequence - b.sequence;
   if (left === null && right === null) return a.sequence - b.sequence;

@@ -97,5 +97,6 @@ function writerOf(principal: Principal, name: string): Writer {
 
 /** The tenant's object reads the remotes at once. Waits for it in the background, to update this Worker's caches. */
 function readRemotes(c: RequestContext, services: OfficialDeps, { name, remotes = [] }: ServerJson): void {
-  if (remotes.length > 0) c.executionCtx.waitUntil(refreshNow(services, parseOfficialName(name), { anew: false }));
+  if (remotes.length > 0)
+    c.executionCtx.waitUntil(refreshNow(services, parseOfficialName(name), { afterRunning: false }));
 }

@@ -19,7 +19,7 @@ export interface GuardedRequest {
   signal?: AbortSignal | null;
 }
 
-export interface GuardedResponse {
+interface GuardedResponse {
   status: number;
   headers: Headers;
   /** The final URL, after redirects. */

@@ -2,7 +2,7 @@ import { discard } from "./bounded-body.ts";
 import { FetchError } from "./fetch-failure.ts";
 import type { GuardedFetch, GuardedRequest } from "./guarded-fetch.ts";
 
-export type StandardFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+type StandardFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 /** Statuses with which a Response may not have a body, not even an empty one. */
 const bodiless = new Set([204, 205, 304]);

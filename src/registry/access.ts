@@ -9,7 +9,7 @@ import type { RegistryDeps } from "./deps.ts";
  * The reason why a principal may not read a server, or undefined if it may. A caller outside the tenant gets the same
  * failure for a private server as for one that does not exist.
  */
-export function checkReadable(principal: Principal, tenant: string, head: Head | undefined): Failure | undefined {
+function checkReadable(principal: Principal, tenant: string, head: Head | undefined): Failure | undefined {
   const gone = head === undefined || head.deleted === true;
   if (isMember(principal, tenant)) return gone ? failure("ErrorMCPServerNotFound") : undefined;
   if (!gone && head.visibility === "public") return undefined;

@@ -18,7 +18,7 @@ import { authorizeWrite, effectiveBy, writeMeta } from "./write.ts";
  * Sends one view of one server: authenticate, resolve the head, compare ETags, send bytes. A response served from
  * memory is stored in the response cache, which answers the next requests without this function.
  */
-export async function readView(c: RequestContext, services: RegistryDeps, view: View): Promise<Response> {
+async function readView(c: RequestContext, services: RegistryDeps, view: View): Promise<Response> {
   const ref = serverRef(c);
   const freshness = freshnessOf(c);
   if (c.req.url.includes("?")) readQuery(c, []);

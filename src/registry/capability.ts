@@ -9,9 +9,9 @@ import type { RegistryDeps } from "./deps.ts";
 import type { CapabilityDocument } from "./views/capability.ts";
 
 /** Formats of a capability document besides JSON. */
-export type TextFormat = "yaml" | "rtfs";
+type TextFormat = "yaml" | "rtfs";
 
-export interface CapabilityText {
+interface CapabilityText {
   text: string;
   /** JSON pointers to values that the format cannot express, relative to a list with only this capability. */
   losses: string[];
@@ -27,7 +27,7 @@ function rtfsOf({ kind: _, registry: __, runtime: ___, ...document }: Record<str
   return document as unknown as RtfsCapability;
 }
 
-export interface FoundCapability extends CapabilityDocument {
+interface FoundCapability extends CapabilityDocument {
   head: Head;
   generation: number;
 }

@@ -116,7 +116,7 @@ function shown({ config, head, summary, createdAt, updatedAt }: ServerEntry, sou
  */
 function readSources(c: RequestContext, services: RegistryDeps, { tenant, name, sources }: ServerConfig): void {
   if (sources !== undefined && sources.length > 0) {
-    c.executionCtx.waitUntil(refreshNow(services, { tenant, name }, { anew: false }));
+    c.executionCtx.waitUntil(refreshNow(services, { tenant, name }, { afterRunning: false }));
   }
 }
 

@@ -70,15 +70,15 @@ export async function readRequestedManifest(c: RequestContext, services: Registr
 export async function refreshNow(
   services: RegistryDeps,
   { tenant, name }: ServerRef,
-  { anew }: { anew: boolean },
+  { afterRunning }: { afterRunning: boolean },
 ): Promise<Refreshed | RefreshSkipped> {
-  const refreshed = await services.tenant(tenant).refresh(name, { afterRunning: anew });
+  const refreshed = await services.tenant(tenant).refresh(name, { afterRunning });
   if (typeof refreshed === "object") await services.heads.confirm(refreshed.head);
   return refreshed;
 }
 
 /** A view's bytes with the metadata of the response. */
-export interface ShownView {
+interface ShownView {
   bytes: Uint8Array;
   etag: string;
   generation: number;
@@ -140,7 +140,7 @@ async function introspectNow(services: RegistryDeps, principal: Principal, head:
   const pending = head.sources?.some(({ status }) => status === "pending");
   let current = head;
   if (pending && isMember(principal, head.tenant)) {
-    const refreshed = await refreshNow(services, head, { anew: false });
+    const refreshed = await refreshNow(services, head, { afterRunning: false });
     if (typeof refreshed === "string") return ok(head);
     current = refreshed.head;
   }

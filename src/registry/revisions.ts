@@ -8,7 +8,7 @@ import { checkMember, requireReadable } from "./access.ts";
 import type { Head, Revision } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
 
-export interface RetainedRevision {
+interface RetainedRevision {
   head: Head;
   revision: Revision;
   manifest: StoredManifest;
@@ -16,7 +16,7 @@ export interface RetainedRevision {
 }
 
 /** A digest from the request, and the name of its parameter. */
-export interface WantedRevision {
+interface WantedRevision {
   parameter: string;
   value: string | undefined;
 }
@@ -48,14 +48,14 @@ export async function readRevision(
   return ok({ head: head.value, revision, generation, manifest: body.manifest });
 }
 
-export interface RevisionDiff {
+interface RevisionDiff {
   from: string;
   to: string;
   counts: ChangeCounts;
   changes: (Omit<NewChange, "key"> & { name: string; breaking: boolean })[];
 }
 
-export interface DiffOptions {
+interface DiffOptions {
   minGeneration?: number;
   /** Called before each step; a returned failure stops the work. */
   step?: (done: number, total: number, message: string) => Failure | undefined;

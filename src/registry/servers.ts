@@ -34,7 +34,7 @@ export async function readServer(
 }
 
 /** Selects the servers of a list. */
-export interface ServerList {
+interface ServerList {
   /** Servers of the caller's tenants, public servers of all tenants, or both. */
   whose: "own" | "public" | "visible";
   /** Only servers of this tenant. */

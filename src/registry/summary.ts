@@ -33,7 +33,7 @@ export function summarise<Item extends SummarisedItem>(
 
 /** State of a server's sources, from best to worst; `unknown` if it has none. */
 export const serverProbes = ["unknown", "live", "pending", "gated", "not-mcp", "unreachable"] as const;
-export type ServerProbe = (typeof serverProbes)[number];
+type ServerProbe = (typeof serverProbes)[number];
 
 /** One row of the directory: the list entry, and the attributes by which the catalogue is filtered. */
 export interface CatalogEntry extends DirectoryEntry {

@@ -10,7 +10,7 @@ import { capabilitiesView } from "./views/capabilities.ts";
 /**
  * The longest time for which any data centre may show the state before a write. docs/freshness.md derives the value.
  */
-export const propagationMs = 80_000;
+const propagationMs = 80_000;
 
 /** The time by which no data centre shows removed data any more. */
 export function effectiveBy(now: number): string {

@@ -11,7 +11,7 @@ export interface Pin extends CardName {
   digest?: string | undefined;
 }
 
-export interface Unresolved {
+interface Unresolved {
   reason: "not-found" | "ambiguous";
   message: string;
 }

@@ -54,7 +54,7 @@ export interface ClauseTerms {
   /**
    * All terms, as often as they occur: the meaning of a clause is computed from all its words, common ones included.
    */
-  said: string[];
+  allTerms: string[];
 }
 
 /** Limits of distinct terms per clause and per task; more would only slow the search down. */
@@ -63,13 +63,13 @@ const maxTerms = 96;
 
 /** Plain words → search terms; undefined if the text has no letter or digit. */
 export function parseQuery(text: string): ParsedQuery | undefined {
-  const asks = clausesOf(text).map((clause) => askFor(clause, maxTermsOfClause));
+  const asks = clausesOf(text).map((clause) => clauseTerms(clause, maxTermsOfClause));
   const clauses = asks.filter(({ terms }) => terms.length > 0);
-  const whole = askFor(text, maxTerms);
+  const whole = clauseTerms(text, maxTerms);
   return whole.terms.length === 0 ? undefined : { whole, clauses: clauses.length === 0 ? [whole] : clauses };
 }
 
-function askFor(text: string, most: number): ClauseTerms {
+function clauseTerms(text: string, most: number): ClauseTerms {
   const said = termsOf(text);
-  return { terms: contentTerms(said).slice(0, most), said };
+  return { terms: contentTerms(said).slice(0, most), allTerms: said };
 }

@@ -1,6 +1,6 @@
 import type { ClauseTerms, ParsedQuery } from "./query.ts";
 import { hashOf, similarity, type TermWeights, weightSteps } from "./term-weights.ts";
-import { cosine, meaningOfBag, vectorOf, type WordVectors } from "./word-vectors.ts";
+import { cosine, vectorOf, vectorOfItem, type WordVectors } from "./word-vectors.ts";
 
 /** Reduces the lead of first place, so that second place in two lists beats first place in one. */
 const damping = 60;
@@ -22,7 +22,7 @@ export function fuseRanks<T>(lists: readonly (readonly T[])[], keyOf: (item: T) 
 }
 
 /** Term frequencies in the searched index. */
-export interface Statistics {
+interface Statistics {
   documents: number;
   /** Number of items that contain a term. */
   frequency(term: string): number;
@@ -46,7 +46,7 @@ export interface Weighable {
   meaning?: Float32Array;
 }
 
-export interface Ranked<T> {
+interface Ranked<T> {
   item: T;
   score: number;
   explanation: Explanation;
@@ -77,11 +77,11 @@ export function rank<T extends Weighable>(
   vectors?: WordVectors,
 ): Ranked<T>[] {
   const meanings =
-    vectors === undefined ? undefined : items.map(({ bag, meaning }) => meaning ?? meaningOfBag(vectors, bag));
+    vectors === undefined ? undefined : items.map(({ bag, meaning }) => meaning ?? vectorOfItem(vectors, bag));
   const scored = (ask: ClauseTerms): ClauseScore[] => {
     const words = relative(matches(ask.terms, items, statistics));
     if (vectors === undefined || meanings === undefined) return words.map((match) => ({ score: match, words: match }));
-    const wanted = vectorOf(vectors, ask.said.map(hashOf));
+    const wanted = vectorOf(vectors, ask.allTerms.map(hashOf));
     const distances = meanings.map((meaning) => cosine(wanted, meaning));
     const near = relative(distances.map((distance) => Math.max(0, distance)));
     return words.map((match, index) => {
@@ -158,22 +158,22 @@ function highest(served: readonly ClauseScore[]): number {
 }
 
 /** Items at least this similar are copies: forks of one server, published twice. */
-const copies = 0.9;
+const copySimilarity = 0.9;
 /** Copies score nearly the same, so only neighbours with close scores are compared. */
 const nearScore = 0.05;
 const neighbours = 8;
 /** Only this many top results are checked for copies: few readers go further. */
-const maxSpread = 100;
+const maxDeduplicated = 100;
 const copyPenalty = 0.5;
 
 /** Cheap check before `similarity`: items that differ much in number of terms are not copies. */
-function ofOneLength(a: TermWeights, b: TermWeights): boolean {
+function haveSimilarLength(a: TermWeights, b: TermWeights): boolean {
   return Math.abs(a.hashes.length - b.hashes.length) <= 0.1 * Math.max(a.hashes.length, b.hashes.length);
 }
 
 /** Lowers the score of copies of higher-ranked items, so that the first results differ. */
 function demoteDuplicates<T extends { bag: TermWeights }>(ranked: Ranked<T>[]): Ranked<T>[] {
-  const head = ranked.slice(0, maxSpread);
+  const head = ranked.slice(0, maxDeduplicated);
   const kept: Ranked<T>[] = [];
   for (const entry of head) {
     const copied = kept
@@ -181,8 +181,8 @@ function demoteDuplicates<T extends { bag: TermWeights }>(ranked: Ranked<T>[]): 
       .some(
         (other) =>
           other.score - entry.score <= nearScore &&
-          ofOneLength(other.item.bag, entry.item.bag) &&
-          similarity(other.item.bag, entry.item.bag) >= copies,
+          haveSimilarLength(other.item.bag, entry.item.bag) &&
+          similarity(other.item.bag, entry.item.bag) >= copySimilarity,
       );
     if (copied) entry.explanation.alike = true;
     else kept.push(entry);

@@ -11,7 +11,7 @@ import { wordsIn } from "./terms.ts";
 import { type ShownCard, searchCards, searchScope, shownCard, type VisibleCard } from "./visible-cards.ts";
 
 /** Matching words of a text, as [start, end) in UTF-16 code units; the client decides how to mark them. */
-export type Highlights = [start: number, end: number][];
+type Highlights = [start: number, end: number][];
 
 const maxHighlights = 20;
 
@@ -33,7 +33,7 @@ export interface Search {
   explain: boolean;
 }
 
-export interface SearchResult extends ShownCard {
+interface SearchResult extends ShownCard {
   score: number;
   /** Matches of the task's words in the shown fields. */
   highlights: Partial<Record<"name" | "title" | "description", Highlights>>;
@@ -42,7 +42,7 @@ export interface SearchResult extends ShownCard {
   why?: Omit<Explanation, "alike"> & { terms: string[] };
 }
 
-export interface SearchPage {
+interface SearchPage {
   items: SearchResult[];
   /** Tokens of the results on this page and the pages before. */
   usedTokens: number;

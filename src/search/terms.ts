@@ -9,7 +9,7 @@ import { stemmer } from "stemmer";
 export const maxCharacters = 4_000;
 
 /** A word of a text, with its position and its search terms. */
-export interface Word {
+interface Word {
   start: number;
   end: number;
   terms: string[];
@@ -32,7 +32,7 @@ export function termsOf(text: string): string[] {
 }
 
 /** Word boundaries inside an identifier: `getURL2` → get, URL, 2. */
-const humps =
+const wordBoundaries =
   /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=[\p{L}\p{M}])(?=\p{N})|(?<=\p{N})(?=\p{L})/u;
 
 /** Terms of the whole word and of its parts. Parts of a single character are dropped. */
@@ -44,7 +44,7 @@ function termsOfWord(written: string): string[] {
       continue;
     }
     terms.add(stem(run));
-    for (const part of run.split(humps)) if (part.length > 1) terms.add(stem(part));
+    for (const part of run.split(wordBoundaries)) if (part.length > 1) terms.add(stem(part));
   }
   return [...terms];
 }
@@ -94,6 +94,6 @@ const stopTerms = new Set([...stopWords].map(stem));
 /** Distinct terms of a query without stop words and single letters; all distinct terms if none is left. */
 export function contentTerms(terms: readonly string[]): string[] {
   const distinct = [...new Set(terms)];
-  const rareTokens = distinct.filter((term) => !stopTerms.has(term) && !/^[a-z]$/.test(term));
-  return rareTokens.length > 0 ? rareTokens : distinct;
+  const meaningful = distinct.filter((term) => !stopTerms.has(term) && !/^[a-z]$/.test(term));
+  return meaningful.length > 0 ? meaningful : distinct;
 }

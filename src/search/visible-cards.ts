@@ -44,7 +44,7 @@ export async function rankedCards(services: SearchDeps, range: SearchScope, quer
   return (await searchCards(services, range, query)).cards;
 }
 
-export interface FoundCards {
+interface FoundCards {
   cards: VisibleCard[];
   /** Sum of the generations of all tenants searched and of the directory: changes when any of them changes. */
   generation: number;

@@ -7,13 +7,13 @@ import { type TermWeights, weightSteps } from "./term-weights.ts";
 export interface WordVectors extends VectorTable {
   dimensions: number;
   /** Number of neighbours stored per term. */
-  around: number;
+  neighboursPerTerm: number;
   /** Hash of a term → its row. */
   rows: ReadonlyMap<number, number>;
 }
 
 /** Columns with one row per term. */
-export interface VectorTable {
+interface VectorTable {
   hashes: Uint32Array;
   /** Factor per row: a stored value times the scale is the vector component. */
   scales: Float32Array;
@@ -29,9 +29,10 @@ const headBytes = 16;
 /** Reads the header (magic, rows, dimensions, neighbours) and the columns; undefined if the format is invalid. */
 export function readVectors(buffer: ArrayBuffer): WordVectors | undefined {
   if (buffer.byteLength < headBytes) return undefined;
-  const [found, count = 0, dimensions = 0, around = 0] = new Uint32Array(buffer, 0, 4);
-  if (found !== magic || buffer.byteLength !== headBytes + count * (8 + 2 * around + dimensions)) return undefined;
-  const columns = columnsOf(buffer, count, dimensions, around);
+  const [found, count = 0, dimensions = 0, neighboursPerTerm = 0] = new Uint32Array(buffer, 0, 4);
+  if (found !== magic || buffer.byteLength !== headBytes + count * (8 + 2 * neighboursPerTerm + dimensions))
+    return undefined;
+  const columns = columnsOf(buffer, count, dimensions, neighboursPerTerm);
   if (!columns.scales.every(Number.isFinite) || !columns.neighbours.every((row) => row < count || row === noRow)) {
     return undefined;
   }
@@ -39,15 +40,15 @@ export function readVectors(buffer: ArrayBuffer): WordVectors | undefined {
   columns.hashes.forEach((hash, row) => {
     rows.set(hash, row);
   });
-  return { ...columns, dimensions, around, rows };
+  return { ...columns, dimensions, neighboursPerTerm, rows };
 }
 
 export function writeVectors({ hashes, scales, neighbours, values }: VectorTable): ArrayBuffer {
   const count = hashes.length;
-  const [dimensions, around] = count === 0 ? [0, 0] : [values.length / count, neighbours.length / count];
+  const [dimensions, neighboursPerTerm] = count === 0 ? [0, 0] : [values.length / count, neighbours.length / count];
   const buffer = new ArrayBuffer(headBytes + 8 * count + 2 * neighbours.length + values.length);
-  new Uint32Array(buffer, 0, 4).set([magic, count, dimensions, around]);
-  const columns = columnsOf(buffer, count, dimensions, around);
+  new Uint32Array(buffer, 0, 4).set([magic, count, dimensions, neighboursPerTerm]);
+  const columns = columnsOf(buffer, count, dimensions, neighboursPerTerm);
   columns.hashes.set(hashes);
   columns.scales.set(scales);
   columns.neighbours.set(neighbours);
@@ -55,22 +56,22 @@ export function writeVectors({ hashes, scales, neighbours, values }: VectorTable
   return buffer;
 }
 
-function columnsOf(buffer: ArrayBuffer, count: number, dimensions: number, around: number): VectorTable {
+function columnsOf(buffer: ArrayBuffer, count: number, dimensions: number, neighboursPerTerm: number): VectorTable {
   const scalesAt = headBytes + 4 * count;
   const neighboursAt = scalesAt + 4 * count;
   return {
     hashes: new Uint32Array(buffer, headBytes, count),
     scales: new Float32Array(buffer, scalesAt, count),
-    neighbours: new Uint16Array(buffer, neighboursAt, around * count),
-    values: new Int8Array(buffer, neighboursAt + 2 * around * count, count * dimensions),
+    neighbours: new Uint16Array(buffer, neighboursAt, neighboursPerTerm * count),
+    values: new Int8Array(buffer, neighboursAt + 2 * neighboursPerTerm * count, count * dimensions),
   };
 }
 
 /** Hashes of the terms nearest in meaning, nearest first. */
-export function neighboursOf({ rows, hashes, neighbours, around }: WordVectors, hash: number): number[] {
+export function neighboursOf({ rows, hashes, neighbours, neighboursPerTerm }: WordVectors, hash: number): number[] {
   const row = rows.get(hash);
   if (row === undefined) return [];
-  const near = neighbours.subarray(row * around, (row + 1) * around);
+  const near = neighbours.subarray(row * neighboursPerTerm, (row + 1) * neighboursPerTerm);
   return Array.from(near).flatMap((other) => (other === noRow ? [] : [hashes[other] as number]));
 }
 
@@ -82,7 +83,7 @@ export function vectorOf(vectors: WordVectors, hashes: Iterable<number>): Float3
 }
 
 /** Meaning vector of an item. Terms count by the square root of their weight: four times the weight counts twice. */
-export function meaningOfBag(vectors: WordVectors, { hashes, weights }: TermWeights): Float32Array {
+export function vectorOfItem(vectors: WordVectors, { hashes, weights }: TermWeights): Float32Array {
   const sum = new Float32Array(vectors.dimensions);
   for (let at = 0; at < hashes.length; at += 1) {
     add(sum, vectors, hashes[at] as number, Math.sqrt((weights[at] as number) / weightSteps));

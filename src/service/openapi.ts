@@ -15,7 +15,7 @@ import { serviceOperations } from "./operations.ts";
 import { jsonSchemas } from "./published-schemas.ts";
 
 /** Every path and method of the API. */
-export const operations: Record<string, Record<string, Operation>> = {
+const operations: Record<string, Record<string, Operation>> = {
   ...officialOperations("/v0.1", ""),
   ...officialOperations("/v0", "V0"),
   ...serviceOperations,

@@ -7,7 +7,7 @@ import type { SessionsDeps } from "./deps.ts";
 import type { Agreed, Offer } from "./negotiate.ts";
 
 /** The context in which an extension is called. */
-export interface ExtensionContext {
+interface ExtensionContext {
   services: SessionsDeps;
   principal: Principal;
   /** The negotiated version and parameters of the extension. */
@@ -15,7 +15,7 @@ export interface ExtensionContext {
 }
 
 /** The extension's part of the response, and the subset that the session stores. */
-export interface ExtensionAnswer {
+interface ExtensionAnswer {
   answer: Record<string, unknown>;
   subset?: ChosenSubset;
 }

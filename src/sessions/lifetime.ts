@@ -7,7 +7,7 @@ export const sessionIdleMs = 3_600_000;
 export const activityWriteMs = 60_000;
 
 /** How long an isolate may cache a session. An ended session stays valid in other isolates for at most this time. */
-export const sessionTrustMs = 5_000;
+const sessionTrustMs = 5_000;
 
 /** How long after its expiry a session can be resumed. */
 export const resumeWindowMs = 86_400_000;

@@ -12,7 +12,7 @@ import { readResumeToken } from "./resume-token.ts";
 import { type CapabilityDetail, NegotiationRequest, negotiationBounds, ResumeRequest } from "./schema.ts";
 
 /** The registry's own tools and resources, listed in the response. */
-export interface Offered {
+interface Offered {
   tools: readonly string[];
   resources: () => string[];
 }

@@ -3,14 +3,14 @@ import equal from "semver/functions/eq.js";
 import type { CapabilityDetail, NegotiationRequest } from "./schema.ts";
 
 /** A parameter for which client and server have no common value. */
-export interface ParameterConflict {
+interface ParameterConflict {
   parameter: string;
   client: unknown;
   server: unknown;
   message: string;
 }
 
-export interface NegotiatedParameters {
+interface NegotiatedParameters {
   parameters: Record<string, unknown>;
   conflicts: ParameterConflict[];
   /** Parameters that the client named and the server does not know. */
@@ -76,7 +76,7 @@ export interface Agreed {
   ignored_parameters?: string[];
 }
 
-export interface Declined {
+interface Declined {
   name: string;
   reason: "unknown" | "version" | "undeclared";
   message: string;

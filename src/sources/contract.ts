@@ -38,7 +38,7 @@ export const defaultSourceBounds: SourceBounds = {
   bytes: 8 * 1024 * 1024,
 };
 
-export interface SourceWarning {
+interface SourceWarning {
   list: ListName;
   message: string;
 }

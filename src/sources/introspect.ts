@@ -14,7 +14,7 @@ import { jsonValueError } from "./mcp-items.ts";
 import { type ListReading, readList } from "./mcp-lists.ts";
 import { createTraffic, type Fetch } from "./mcp-traffic.ts";
 
-export interface IntrospectionDeps {
+interface IntrospectionDeps {
   /** Must check addresses: publishers choose the URLs. Time and size are bounded here. */
   fetch: Fetch;
   /** Current time in milliseconds. */

@@ -25,7 +25,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-export interface ConnectOptions {
+interface ConnectOptions {
   era: Era;
   /** Cached result of `server/discover`, used instead of a request. */
   discover?: Record<string, unknown> | undefined;

@@ -4,8 +4,7 @@ import type { DeclaredItem, SourceRequest } from "./contract.ts";
 import type * as Sdk from "./mcp-sdk.ts";
 import type { Traffic } from "./mcp-traffic.ts";
 
-export type AnyTransport = (Sdk.StreamableHTTPClientTransport | Sdk.SSEClientTransport) &
-  Pick<Sdk.Transport, "sessionId">;
+type AnyTransport = (Sdk.StreamableHTTPClientTransport | Sdk.SSEClientTransport) & Pick<Sdk.Transport, "sessionId">;
 
 /** Creates the SDK's transport for an era. All requests go through `traffic`. */
 export function createTransport(sdk: typeof Sdk, request: SourceRequest, era: Era, { fetch }: Traffic) {

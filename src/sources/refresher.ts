@@ -27,7 +27,7 @@ import {
 import { nextRefreshMs, probeState } from "./schedule.ts";
 import { type ReadSource, sourceManifest } from "./source-manifest.ts";
 
-export interface RefresherOptions {
+interface RefresherOptions {
   sql: SqlStorage;
   context: WriteContext;
   bounds: Bounds;

@@ -14,7 +14,7 @@ export function refreshRoutes(app: App, services: SourcesDeps): void {
     await authorizeWrite(c, services, ref.tenant);
     readQuery(c, []);
     consumeRateLimit(services, services.refreshLimiter, `${ref.tenant}/${ref.name}`);
-    const refreshed = await refreshNow(services, ref, { anew: true });
+    const refreshed = await refreshNow(services, ref, { afterRunning: true });
     if (refreshed === "superseded")
       throw requestError("ErrorUnavailable", "The sources changed while they were read; try again");
     if (refreshed === "no-sources") throw await nothingToRead(services, ref);

@@ -19,7 +19,7 @@ export interface ReadSource {
   };
 }
 
-export interface SourceManifest {
+interface SourceManifest {
   manifest: Record<string, unknown>;
   warnings: string[];
 }

@@ -7,14 +7,14 @@ import type { AttemptOutcome } from "./retry-schedule.ts";
 /** Result of one attempt: a response with any status, or none. */
 export type DeliveryResult = { status: number; retryAfter: string | null } | { failure: FetchFailureKind };
 
-export interface Message {
+interface Message {
   /** The same for every attempt, so that a receiver can detect repeats. */
   id: string;
   url: string;
   body: Uint8Array;
 }
 
-export interface DeliveryTerms {
+interface DeliveryTerms {
   fetch: GuardedFetch;
   /** All secrets to sign with, in their `whsec_` form. */
   secrets: readonly string[];

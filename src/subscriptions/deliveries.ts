@@ -26,7 +26,7 @@ import {
   secretsOf,
 } from "./sql/subscriptions.ts";
 
-export interface DeliveriesOptions {
+interface DeliveriesOptions {
   fetch: (request: Request) => Promise<Response>;
   policyFor: AddressPolicyFor;
   now: () => number;
@@ -55,11 +55,11 @@ export class Deliveries {
   readonly #storage: ObjectStorage;
   readonly #options: Required<DeliveriesOptions>;
   /** Running attempts: message id → subscription id. */
-  readonly #underway = new Map<string, string>();
+  readonly #running = new Map<string, string>();
   readonly #servedAt = new Map<string, number>();
   readonly #failing = new Set<string>();
   #isTesting = false;
-  #turns = 0;
+  #turnCounter = 0;
 
   constructor(storage: ObjectStorage, options: DeliveriesOptions) {
     this.#storage = storage;
@@ -104,14 +104,14 @@ export class Deliveries {
 
   /** The next delivery to attempt, from the subscription served longest ago. */
   #next(): DueDelivery | undefined {
-    if (this.#underway.size >= maxConcurrent) return undefined;
+    if (this.#running.size >= maxConcurrent) return undefined;
     const { sql } = this.#storage;
     const now = this.#options.now();
     const turn = (id: string) => this.#servedAt.get(id) ?? 0;
     for (const id of subscriptionsDue(sql, now).sort((a, b) => turn(a) - turn(b))) {
-      const own = [...this.#underway.values()].filter((other) => other === id).length;
+      const own = [...this.#running.values()].filter((other) => other === id).length;
       if (own >= (this.#failing.has(id) ? 1 : maxPerSubscription)) continue;
-      const due = dueOf(sql, id, now, maxPerSubscription).find((delivery) => !this.#underway.has(messageId(delivery)));
+      const due = dueOf(sql, id, now, maxPerSubscription).find((delivery) => !this.#running.has(messageId(delivery)));
       if (due !== undefined) return due;
     }
     return undefined;
@@ -119,8 +119,8 @@ export class Deliveries {
 
   async #run(due: DueDelivery): Promise<void> {
     const message = messageId(due);
-    this.#underway.set(message, due.subscription);
-    this.#servedAt.set(due.subscription, ++this.#turns);
+    this.#running.set(message, due.subscription);
+    this.#servedAt.set(due.subscription, ++this.#turnCounter);
     let ended = false;
     try {
       await this.#attempt(due, message);
@@ -128,7 +128,7 @@ export class Deliveries {
     } catch (cause) {
       console.error(JSON.stringify({ event: "delivery", message, cause: String(cause) }));
     } finally {
-      this.#underway.delete(message);
+      this.#running.delete(message);
     }
     await this.#options.reschedule();
     // Internal errors are left to the alarm: draining here would repeat them at once, in a loop.
@@ -145,14 +145,14 @@ export class Deliveries {
     if (body === undefined) return dropDelivery(sql, due.subscription, due.generation);
     const at = this.#options.now();
     const result = await this.#send(row, message, body);
-    this.#storage.transactionSync(() => this.#settle(row, due, { message, at, attempt: due.attempt }, result));
+    this.#storage.transactionSync(() => this.#recordResult(row, due, { message, at, attempt: due.attempt }, result));
   }
 
   /**
    * Stores the result of an attempt and schedules the next. The subscription may have been changed or deleted
    * meanwhile.
    */
-  #settle(
+  #recordResult(
     row: SubscriptionRow,
     due: DueDelivery,
     made: { message: string; at: number; attempt: number },

@@ -38,7 +38,7 @@ export type AttemptOutcome =
   /** Nothing was sent: the address policy refuses the address. */
   | { kind: "refused" };
 
-export type NextStep =
+type NextStep =
   | { kind: "delivered" }
   | { kind: "retry"; at: number; attempt: number }
   /**

@@ -16,9 +16,9 @@ export function matchesFilters(
 }
 
 /** What a change is about; `server` is a server's own settings, visibility or removal. */
-export const ChangeKind = z.enum([...CapabilityKind.options, "server"]);
+const ChangeKind = z.enum([...CapabilityKind.options, "server"]);
 
-export const ChangeClass = z.enum(["breaking", "additive", "cosmetic", "removed"]);
+const ChangeClass = z.enum(["breaking", "additive", "cosmetic", "removed"]);
 
 /** Which changes a subscription receives. */
 export const ChangeFilters = z

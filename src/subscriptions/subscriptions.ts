@@ -25,7 +25,7 @@ import {
 } from "./sql/subscriptions.ts";
 
 /** Per tenant. */
-export const maxSubscriptions = 100;
+const maxSubscriptions = 100;
 
 /** Besides the newest: a fourth rotation within one overlap ends the oldest secret early. */
 const maxEarlierSecrets = 3;
@@ -40,7 +40,7 @@ export function addressPolicyFor({
 }
 
 /** What subscriptions need from the tenant object. */
-export interface SubscriptionsOptions {
+interface SubscriptionsOptions {
   storage: ObjectStorage;
   deliveries: Pick<Deliveries, "drain" | "forget" | "test">;
   policyFor: AddressPolicyFor;

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "../kernel/result.ts";
 
 /** Why a message is refused. For tests and logs only: the sender learns no reason. */
-export type GithubFault = "header-missing" | "signature-header" | "unmatched";
+type GithubFault = "header-missing" | "signature-header" | "unmatched";
 
 /**
  * Verifies GitHub's `X-Hub-Signature-256` over the raw body. One matching secret is enough, so that a secret can be

@@ -12,7 +12,7 @@ export interface WebhookKey<Use extends "sign" | "verify"> {
 }
 
 /** Why a text is not a valid key. The reason never contains the text. */
-export type KeyFault = "wrong-kind" | "encoding" | "length" | "halves-differ" | "small-order";
+type KeyFault = "wrong-kind" | "encoding" | "length" | "halves-differ" | "small-order";
 
 const hmac = { name: "HMAC", hash: "SHA-256" };
 const ed25519 = { name: "Ed25519" };

@@ -3,7 +3,7 @@ import { err, ok, type Result } from "../kernel/result.ts";
 import type { WebhookKey } from "./keys.ts";
 import { isMessageId, signedBytes } from "./message.ts";
 
-export type WebhookHeaders = Record<"webhook-id" | "webhook-timestamp" | "webhook-signature", string>;
+type WebhookHeaders = Record<"webhook-id" | "webhook-timestamp" | "webhook-signature", string>;
 
 /**
  * Headers of a message by Standard Webhooks 1.0, signed with every given key: with the old and the new one while a

@@ -7,9 +7,9 @@ import { type MessageFault, type MessageHead, readMessageHead, signedBytes } fro
  * Why a message is refused. For tests and logs only: the sender learns no reason, since distinct reasons would help an
  * attacker who tries signatures.
  */
-export type WebhookFault = MessageFault | "headers-missing" | "signature-header" | "unmatched";
+type WebhookFault = MessageFault | "headers-missing" | "signature-header" | "unmatched";
 
-export interface ReceivedWebhook {
+interface ReceivedWebhook {
   headers: Pick<Headers, "get">;
   /** Raw bytes, as received. */
   body: Uint8Array;

@@ -7,17 +7,17 @@ export const everyServer = 0;
 /** Sets of servers that counts are stored for. */
 export const scopes = { all: "all", public: "public", privateOf: (tenant: string) => `tenant/${tenant}` };
 
-type Valued = [dimension: CatalogDimension | "server", value: string];
+type AttributeValue = [dimension: CatalogDimension | "server", value: string];
 
 /** All attribute values that a server is found by. */
-function valuesOf(entry: CatalogEntry): Valued[] {
+function valuesOf(entry: CatalogEntry): AttributeValue[] {
   const kinds = Object.entries(entry.counts ?? {}).filter(([, items]) => items > 0);
   return [
     ["server", ""],
     ["tenant", entry.tenant],
     ["status", entry.status],
     ["probe", entry.probe],
-    ...kinds.map(([kind]): Valued => ["kind", kind]),
+    ...kinds.map(([kind]): AttributeValue => ["kind", kind]),
     ...entry.attributes,
   ];
 }
@@ -36,7 +36,7 @@ interface ListingRow extends Record<string, SqlStorageValue> {
 export function listServer(sql: SqlStorage, entry: CatalogEntry): void {
   const before = listed(sql, entry);
   const isPublic = entry.visibility === "public" ? 1 : 0;
-  const numbered = valuesOf(entry).map((valued) => ({ dimension: valued[0], id: numberOf(sql, valued) }));
+  const numbered = valuesOf(entry).map((valued) => ({ dimension: valued[0], id: attributeId(sql, valued) }));
   const ids = numbered.map(({ id }) => id);
   const was = before?.ids ?? [];
   const moved = before !== undefined && before.public !== isPublic;
@@ -67,7 +67,7 @@ function listed(sql: SqlStorage, { tenant, name }: Place): { public: number; ids
   return row && { public: row.public, ids: JSON.parse(row.attributes) };
 }
 
-function numberOf(sql: SqlStorage, [dimension, value]: Valued): number {
+function attributeId(sql: SqlStorage, [dimension, value]: AttributeValue): number {
   const known = sql
     .exec<{ id: number }>("SELECT id FROM attribute WHERE dimension = ? AND value = ?", dimension, value)
     .toArray()[0];

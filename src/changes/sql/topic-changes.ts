@@ -6,7 +6,7 @@ import type { FollowedItems, ItemChange, ItemChanges } from "../contract.ts";
  * Changes of one server per page: at least as many as one generation can have (each item may change and be switched on
  * or off, and so may the server), so that a reader that is behind always advances with the next page.
  */
-function mostOf(items: number): number {
+function pageLimit(items: number): number {
   return Math.max(1_000, 2 * items + 2);
 }
 
@@ -46,7 +46,7 @@ const all: VisibleGenerations = { until: Number.MAX_SAFE_INTEGER, from: 0, reaso
  */
 function visibleToOutsiders(
   sql: SqlStorage,
-  { server, since, wasPublic }: ChangeFeed,
+  { server, since, wasPublic }: FollowedServer,
   oldest: number,
 ): VisibleGenerations {
   const from = findLive(sql, server)?.public_since ?? Number.MAX_SAFE_INTEGER;
@@ -65,14 +65,14 @@ function visibleToOutsiders(
   return { until: known ? (loss ?? since) : since, from, reasons: false };
 }
 
-type ChangeFeed = FollowedItems["servers"][number];
+type FollowedServer = FollowedItems["servers"][number];
 
 function pageOf(
   sql: SqlStorage,
-  { server, since, after, items }: ChangeFeed,
+  { server, since, after, items }: FollowedServer,
   { until, from, reasons: withReasons }: VisibleGenerations,
 ): { changes: Omit<ItemChange, "tenant">[]; upTo: number; seen: number } {
-  const most = mostOf(items.length);
+  const most = pageLimit(items.length);
   const followed = `server = ?1 AND generation > ?2 AND (generation <= ?3 OR generation >= ?4) AND (
     (kind, key) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?5))
     OR (kind = 'server' AND classification IN ('removed', 'breaking')))`;

@@ -24,14 +24,14 @@ import {
 import { faultOf, schemaFromSdl } from "./sdl.ts";
 import { createTypes, deprecation } from "./types.ts";
 
-export interface Operation {
+interface Operation {
   kind: "query" | "mutation" | "subscription";
   field: GraphQLField;
   /** The field's name, prefixed with the kind if several root types have a field of that name. */
   wanted: string;
 }
 
-export function operationsOf(schema: GraphQLSchema, warnings: Warnings): Operation[] {
+function operationsOf(schema: GraphQLSchema, warnings: Warnings): Operation[] {
   const roots = {
     query: schema.getQueryType(),
     mutation: schema.getMutationType(),
@@ -52,7 +52,7 @@ export function operationsOf(schema: GraphQLSchema, warnings: Warnings): Operati
   });
 }
 
-export interface GraphqlOptions {
+interface GraphqlOptions {
   server: string;
   /** URL to which operations are sent. */
   endpointUrl?: string;

@@ -41,7 +41,7 @@ export interface OpenApiDocument {
 }
 
 /** Target of a reference. `key` is the decoded JSON pointer. */
-export interface Target {
+interface Target {
   place: Place;
   key: string;
 }

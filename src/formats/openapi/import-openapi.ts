@@ -8,7 +8,7 @@ import { readOperation } from "./operation.ts";
 import { countCallbacks, countWebhooks, type OperationPlace, operations } from "./path-items.ts";
 import { createSchemas } from "./schemas.ts";
 
-export interface OpenApiOptions {
+interface OpenApiOptions {
   server: string;
   /** URL of the document. */
   sourceUrl?: string;

@@ -11,7 +11,7 @@ import type { Schemas } from "./schemas.ts";
 import { readSecurity } from "./security.ts";
 
 /** Schema of the first successful JSON response. The `default` response is used if no success status is declared. */
-export function readOutput(source: OpenApiDocument, schemas: Schemas, operation: Place): Converted | undefined {
+function readOutput(source: OpenApiDocument, schemas: Schemas, operation: Place): Converted | undefined {
   const responses = members(source, child(operation, "responses"));
   const successes = responses.filter(([status]) => /^2(?:\d\d|XX)$/i.test(status));
   const candidates = successes.length > 0 ? successes : responses.filter(([status]) => status === "default");

@@ -8,7 +8,7 @@ import { cutCycles, type Reference } from "./schema-cycles.ts";
  * Converts one schema, whose subschemas are already converted, from the dialects of OpenAPI 2.0 and 3.0 to JSON Schema
  * 2020-12. OpenAPI 3.1 and later use 2020-12, but documents still contain older keywords with their old meaning.
  */
-export function toSchema2020(schema: Record<string, unknown>): Record<string, unknown> {
+function toSchema2020(schema: Record<string, unknown>): Record<string, unknown> {
   const { nullable, "x-nullable": xNullable, example, ...rest } = schema;
   let modern = rest;
   exclusiveBound(modern, "minimum", "exclusiveMinimum");

@@ -2,7 +2,7 @@ import { isObject, withoutUndefined } from "../../kernel/json.ts";
 import { child, follow, items, members, type OpenApiDocument, type Place, pathOf } from "./document.ts";
 
 /** Authentication of an operation. */
-export interface Security {
+interface Security {
   /** True if every alternative requires authentication. */
   required: boolean;
   metadata: { auth_type?: string; auth_location?: string; auth_param_name?: string };

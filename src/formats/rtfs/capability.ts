@@ -7,14 +7,14 @@ import { type JsonSchema, toJsonSchema } from "./schema.ts";
 import { unescapeLoosely } from "./string.ts";
 import { type RtfsText, sourceOf, textOf, toField, toJson } from "./values.ts";
 
-export interface Argument {
+interface Argument {
   name: string;
   offset: number;
   value: Form;
 }
 
 /** Reads the `:key value` pairs after a capability's id. */
-export function readArguments(forms: readonly Form[], source: RtfsText): Result<Argument[], OffsetFault> {
+function readArguments(forms: readonly Form[], source: RtfsText): Result<Argument[], OffsetFault> {
   const found: Argument[] = [];
   let index = 0;
   for (let key = forms[index]; key !== undefined; key = forms[index]) {
@@ -66,13 +66,13 @@ function repairQuotes(value: Form, last: Form, key: string, source: RtfsText): F
   return { kind: "string", value: text, start: value.start, end: last.end };
 }
 
-export interface Position {
+interface Position {
   line: number;
   column: number;
 }
 
 /** Converts offsets into lines and columns, both starting at 1. The line index is built once, on first use. */
-export function createLocator(text: string): (offset: number) => Position {
+function createLocator(text: string): (offset: number) => Position {
   let starts: number[] | undefined;
   return (offset) => {
     starts ??= lineStarts(text);

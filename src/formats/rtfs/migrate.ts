@@ -36,7 +36,7 @@ export function flatten(metadata: Record<string, unknown>): Flattened {
 }
 
 /** URL and method of an API operation. */
-export interface Endpoint {
+interface Endpoint {
   base_url?: string;
   endpoint_method?: string;
   endpoint_path?: string;

@@ -6,7 +6,7 @@ import { maxDepth, readForms } from "./read-forms.ts";
 import { printName, printString } from "./string.ts";
 
 /** Position of the value being printed, and the callback for values that RTFS cannot express. */
-export interface Place {
+interface Place {
   /** Indentation of the line on which the value starts. */
   indent: string;
   /** Nesting levels left. */
@@ -16,13 +16,13 @@ export interface Place {
   reportLoss: (path: string) => void;
 }
 
-export function inside(place: Place, segment: string | number): Place {
+function inside(place: Place, segment: string | number): Place {
   const path = pointer(place.path, segment);
   return { ...place, indent: `${place.indent}  `, levelsLeft: place.levelsLeft - 1, path };
 }
 
 /** Puts brackets around lines that are already indented. */
-export function block(open: string, lines: readonly string[], close: string, { indent }: Place): string {
+function block(open: string, lines: readonly string[], close: string, { indent }: Place): string {
   return lines.length === 0 ? `${open}${close}` : `${open}\n${lines.join("\n")}\n${indent}${close}`;
 }
 
@@ -35,7 +35,7 @@ const scalars: Record<string, string> = {
 };
 
 /** JSON Schema → RTFS type notation. Keywords without an RTFS equivalent (`enum`, `format` …) are losses. */
-export function printSchema(schema: unknown, place: Place): string {
+function printSchema(schema: unknown, place: Place): string {
   if (!isObject(schema) || place.levelsLeft < 2) {
     if (schema !== true) place.reportLoss(place.path);
     return ":any";

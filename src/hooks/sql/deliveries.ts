@@ -17,7 +17,7 @@ interface DeliveryRow extends Record<string, SqlStorageValue> {
  * newest 100 are stored longer, for the owner to read.
  */
 const rememberedMs = 3_600_000;
-const kept = 100;
+const maxStored = 100;
 
 /** A message that was accepted before. A refused message may be sent again. */
 export function findDelivery(sql: SqlStorage, hook: string, message: string): HookDelivery | undefined {
@@ -46,14 +46,14 @@ export function recordDelivery(sql: SqlStorage, hook: string, delivery: Omit<Hoo
        (SELECT min(at) FROM (SELECT at FROM hook_delivery WHERE hook = ?1 ORDER BY at DESC LIMIT ?3))`,
     hook,
     now - rememberedMs,
-    kept,
+    maxStored,
   );
 }
 
 /** Newest first. */
 export function listDeliveries(sql: SqlStorage, hook: string): HookDelivery[] {
   return sql
-    .exec<DeliveryRow>("SELECT * FROM hook_delivery WHERE hook = ? ORDER BY at DESC, message LIMIT ?", hook, kept)
+    .exec<DeliveryRow>("SELECT * FROM hook_delivery WHERE hook = ? ORDER BY at DESC, message LIMIT ?", hook, maxStored)
     .toArray()
     .map(deliveryOf);
 }

@@ -16,7 +16,7 @@ export function countedStub<T extends object>(stub: T, operations: Usage): T {
 }
 
 /** The KV methods in use. */
-export type CountedKv = Pick<KVNamespace, "get" | "put" | "delete">;
+type CountedKv = Pick<KVNamespace, "get" | "put" | "delete">;
 
 /** Counts every KV read and write, failed ones included. */
 export function countedKv(kv: KVNamespace, operations: Usage): CountedKv {

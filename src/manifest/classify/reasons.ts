@@ -13,7 +13,7 @@ export interface Classified {
 }
 
 /** Enough to act on. Without a limit, a rewrite of a large schema would fill the change log. */
-export const maxReasons = 50;
+const maxReasons = 50;
 
 /** Names in a document can have any length; reasons quote them and are stored in the change log. */
 const maxPathLength = 512;

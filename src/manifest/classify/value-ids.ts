@@ -6,7 +6,7 @@ export function memberNames(before: JsonObject, after: JsonObject): string[] {
   return [...names].filter((name) => ownMember(before, name) !== undefined || ownMember(after, name) !== undefined);
 }
 
-export interface Limits {
+interface Limits {
   nodes: number;
   depth: number;
 }

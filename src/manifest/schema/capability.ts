@@ -5,7 +5,7 @@ import { commonFields, Description, JsonObject, JsonSchema, Title, Version } fro
 export const CapabilityKind = z.enum(["tool", "prompt", "resource", "resourceTemplate", "generator", "operation"]);
 export type CapabilityKind = z.infer<typeof CapabilityKind>;
 
-export const ToolAnnotations = z.looseObject({
+const ToolAnnotations = z.looseObject({
   title: Title.optional(),
   destructiveHint: z.boolean().optional(),
   idempotentHint: z.boolean().optional(),
@@ -110,7 +110,7 @@ const Latency = z
     path: ["p95"],
   });
 
-export const UpstreamDependencies = z
+const UpstreamDependencies = z
   .looseObject({
     services: z.array(z.string()).optional(),
     credentialsRequired: z.array(z.string()).optional(),

@@ -67,7 +67,7 @@ export function ownIndexUris({ config }: Pick<McpDeps, "config">): string[] {
 }
 
 /** Indexes that are advertised to a caller: the registry's own, and those of the caller's first tenants. */
-export async function advertisedIndexes(services: McpDeps, principal: Principal): Promise<Listed[]> {
+async function advertisedIndexes(services: McpDeps, principal: Principal): Promise<Listed[]> {
   const own = variantsOf({}, services.config.advertisedIndex, 0);
   if (checkScope(principal, "registry:read") !== undefined) return own;
   const tenants = [...principal.tenants].sort().slice(0, maxTenants);

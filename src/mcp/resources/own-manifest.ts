@@ -11,7 +11,7 @@ import { findView, unknownView } from "../../registry/read.ts";
 import type { McpDeps } from "../deps.ts";
 
 /** The registry's own manifest and head, built from the settings and code that are running. */
-export function selfManifest({ config }: McpDeps): { manifest: StoredManifest; head: Head } {
+function selfManifest({ config }: McpDeps): { manifest: StoredManifest; head: Head } {
   const header = {
     version,
     serverInfo: { name: service, version },

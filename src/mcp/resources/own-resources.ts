@@ -8,7 +8,7 @@ export interface OwnResource {
 }
 
 /** Resources whose URI has parameters. */
-export interface OwnResourceTemplate extends Omit<OwnResource, "uri"> {
+interface OwnResourceTemplate extends Omit<OwnResource, "uri"> {
   uriTemplate: string;
 }
 

@@ -3,7 +3,7 @@ import { ServerName, type ServerRef, TenantName } from "../../kernel/names.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 
 /** A parsed resource URI: a view of a server, or of the registry itself if `server` is absent. */
-export interface ResourceRef {
+interface ResourceRef {
   view: string;
   server?: ServerRef;
 }

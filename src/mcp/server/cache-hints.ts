@@ -2,7 +2,7 @@ import { isMember, type Principal } from "../../auth/principal.ts";
 import { isIndexUri } from "../resources/index-resources.ts";
 import { parseResourceUri } from "../resources/uri.ts";
 
-export interface CacheHint {
+interface CacheHint {
   ttlMs: number;
   cacheScope: "public" | "private";
 }

@@ -15,7 +15,7 @@ const maxServersRead = 200;
 const nameCharacters = /^[A-Za-z0-9._-]*$/;
 
 /** Tenants with this prefix that the caller may see, sorted: its own, and those with public servers. */
-export async function tenantsLike(services: McpDeps, principal: Principal, start: string): Promise<string[]> {
+async function tenantsLike(services: McpDeps, principal: Principal, start: string): Promise<string[]> {
   if (!nameCharacters.test(start)) return [];
   const { entries } = await services.directory().list({
     tenants: "all",
@@ -28,12 +28,7 @@ export async function tenantsLike(services: McpDeps, principal: Principal, start
 }
 
 /** Servers of a tenant with this prefix that the caller may see. */
-export async function serversLike(
-  services: McpDeps,
-  principal: Principal,
-  tenant: string,
-  start: string,
-): Promise<string[]> {
+async function serversLike(services: McpDeps, principal: Principal, tenant: string, start: string): Promise<string[]> {
   if (!nameCharacters.test(start)) return [];
   const after = keyBeforePrefix(start);
   const entries = isMember(principal, tenant)
@@ -62,7 +57,7 @@ export interface CompletionRequest {
   context?: { arguments?: Record<string, string> | undefined } | undefined;
 }
 
-export interface Completion {
+interface Completion {
   values: string[];
   total: number;
   hasMore: boolean;

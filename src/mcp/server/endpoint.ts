@@ -6,10 +6,10 @@ import type { Handlers } from "./handlers.ts";
 import { RpcError } from "./rpc-error.ts";
 
 /** Creates the handlers for a caller. Tests may add handlers to the registry's own. */
-export type HandlersFor = (caller: McpCaller) => Handlers;
+type HandlersFor = (caller: McpCaller) => Handlers;
 
 /** Capabilities and methods that only tests add; `legacy…` only for clients of the 2025 revisions. */
-export interface TestExtras {
+interface TestExtras {
   capabilities?: Record<string, object>;
   legacyCapabilities?: Record<string, object>;
   legacyHandlers?: Record<string, () => Promise<object>>;

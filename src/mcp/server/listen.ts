@@ -34,7 +34,7 @@ function isFollowable(principal: Principal, uri: string): boolean {
 }
 
 /** undefined if only a deployment changes the resource. */
-export function followedResource(principal: Principal, uri: string): FollowedResource | undefined {
+function followedResource(principal: Principal, uri: string): FollowedResource | undefined {
   const named = isIndexUri(uri) ? indexOwner(uri) : serverOf(uri);
   if (named === undefined) return undefined;
   return { uri, ...named, index: isIndexUri(uri), outsider: !isMember(principal, named.tenant) };

@@ -4,9 +4,9 @@ import { err, ok, type Result } from "../../kernel/result.ts";
 import type { McpCaller } from "./caller.ts";
 
 /** Longer than every fixed list of the registry. The list of resources can be longer: it has advertised indexes. */
-export const pageLength = 50;
+const pageLength = 50;
 
-export interface ListPage<T> {
+interface ListPage<T> {
   items: T[];
   nextCursor?: string;
 }

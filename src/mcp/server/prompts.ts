@@ -4,14 +4,14 @@ import { capabilityDocument } from "../../registry/views/capability.ts";
 import type { McpCaller } from "./caller.ts";
 import { invalidParams, RpcError } from "./rpc-error.ts";
 
-export interface PromptMessage {
+interface PromptMessage {
   role: "user";
   content:
     | { type: "text"; text: string }
     | { type: "resource"; resource: { uri: string; mimeType: string; text: string } };
 }
 
-export interface OwnPrompt {
+interface OwnPrompt {
   name: string;
   title: string;
   description: string;

@@ -18,7 +18,7 @@ import { cacheMessageResponse, mcpPath as path, prependChunk, validityOf } from 
  * Rejects pages of other origins, and DNS rebinding: a page that reaches a registry on the visitor's own machine by
  * a host name that resolves to it. The settings decide, never the request; loopback origins are always allowed.
  */
-export function checkHostAndOrigin(
+function checkHostAndOrigin(
   c: RequestContext,
   { mcpOrigins, mcpHosts }: Pick<Config, "mcpOrigins" | "mcpHosts">,
 ): void {

@@ -27,7 +27,7 @@ const notFound: ReadonlySet<FailureCode> = new Set([
 ]);
 
 /** If neither JSON-RPC nor MCP defines a code, the HTTP status is used: JSON-RPC does not reserve that range. */
-export function rpcCodeOf(code: FailureCode): number {
+function rpcCodeOf(code: FailureCode): number {
   if (notFound.has(code)) return invalidParams;
   const status = statusOf(code);
   return status === 500 ? internalError : status;

@@ -17,10 +17,10 @@ import type { Progress, ToolContext } from "./tool.ts";
 import { callTool, listTools } from "./tools.ts";
 
 /** Work that reports progress. Must not throw, because the response has already started. */
-export type Reporting = (report: (progress: Progress) => void) => Promise<Result<unknown, Failure>>;
+type Reporting = (report: (progress: Progress) => void) => Promise<Result<unknown, Failure>>;
 
 /** Runs work and streams server-sent events: `progress` events, then one `result` or `error`. */
-export function progressStream(
+function progressStream(
   work: Reporting,
   onDisconnect: () => void,
 ): { stream: ReadableStream<Uint8Array>; working: Promise<void> } {

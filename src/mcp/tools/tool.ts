@@ -10,7 +10,7 @@ import type { McpDeps } from "../deps.ts";
 const maxMessageLength = 300;
 
 /** Parsed arguments, or all issues with path and rule. Absent arguments count as {}. */
-export function readArguments<Input extends z.ZodObject>(
+function readArguments<Input extends z.ZodObject>(
   tool: string,
   input: Input,
   value: unknown,
@@ -66,7 +66,7 @@ export interface OwnTool {
 }
 
 /** A tool as defined in code: `run` gets parsed arguments, and its result must match the output schema. */
-export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject>
+interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject>
   extends Omit<OwnTool, "input" | "output" | "run"> {
   input: Input;
   output: Output;

@@ -26,7 +26,7 @@ export const ownTools: readonly OwnTool[] = [
 ];
 
 /** A tool as MCP lists it. */
-export interface ListedTool {
+interface ListedTool {
   name: string;
   title: string;
   description: string;

@@ -6,7 +6,7 @@ import type { PublicItems } from "../../search/contract.ts";
 export type DirectoryChange = (CatalogEntry & { items?: PublicItems; versions?: PublicVersions }) | DirectoryRemoval;
 
 /** A removed server: enough to delete its row and to outrank a late update. */
-export interface DirectoryRemoval {
+interface DirectoryRemoval {
   tenant: string;
   name: string;
   generation: number;

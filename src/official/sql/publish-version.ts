@@ -96,7 +96,7 @@ export function logVersionChange(
 }
 
 /** The version that defines its server. */
-export interface LatestVersion {
+interface LatestVersion {
   document: ServerJson;
   status: "active" | "deprecated";
 }

@@ -41,7 +41,7 @@ export function latestDocument(sql: SqlStorage, server: string): ServerJson | un
   return row && (JSON.parse(row.document) as ServerJson);
 }
 
-export interface NewVersion {
+interface NewVersion {
   server: string;
   version: string;
   document: string;

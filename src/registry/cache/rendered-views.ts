@@ -9,7 +9,7 @@ const memoryBytes = 32 * 1024 * 1024;
 const encoder = new TextEncoder();
 
 /** A rendered view and the layer its body came from. No bytes: the server has no such view. */
-export interface Rendered {
+interface Rendered {
   bytes?: Uint8Array;
   source: AnswerSource;
 }

@@ -1,12 +1,12 @@
 import type { Generator } from "../../manifest/schema/capability.ts";
 import { isPresent, valuesAt } from "./config-path.ts";
 
-export type Confidence = "high" | "medium" | "low";
+type Confidence = "high" | "medium" | "low";
 
 /** The four selection rules, in order of priority. */
-export type SelectionRule = "explicit-type" | "template-syntax" | "structure" | "fallback";
+type SelectionRule = "explicit-type" | "template-syntax" | "structure" | "fallback";
 
-export interface Match {
+interface Match {
   type: string;
   confidence: Confidence;
   rule: SelectionRule;

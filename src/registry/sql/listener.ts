@@ -30,7 +30,7 @@ export function notifyAll(listeners: readonly ServerListener[]): Required<Server
 }
 
 /** How many revisions and changes are retained. */
-export interface Retention {
+interface Retention {
   revisions: number;
   changes: number;
 }

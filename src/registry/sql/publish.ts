@@ -20,19 +20,14 @@ import { sourceRows } from "./source-rows.ts";
 import { applySwitches, checkDisabledSize, switchedOff } from "./switches.ts";
 
 /** The changes that a publish makes. */
-export interface Difference {
+interface Difference {
   added: PreparedCapability[];
   gone: { kind: CapabilityKind; key: string; digest: string; id: string }[];
   changes: NewChange[];
 }
 
 /** Items that the new manifest adds and removes relative to the last layout, with classified changes. */
-export function difference(
-  sql: SqlStorage,
-  server: string,
-  before: Layout,
-  after: readonly PreparedCapability[],
-): Difference {
+function difference(sql: SqlStorage, server: string, before: Layout, after: readonly PreparedCapability[]): Difference {
   const was = new Set(before.map(([kind, digest]) => `${kind} ${digest}`));
   const is = new Set(after.map(({ kind, digest }) => `${kind} ${digest}`));
   const added = after.filter(({ kind, digest }) => !was.has(`${kind} ${digest}`)).map((item) => ({ ...item }));
@@ -57,7 +52,7 @@ export function difference(
  * Detects a change that no new version announces, which is how a reviewed server could turn into another one. With an
  * unchanged version, any change counts; without a version, any change of an existing item that is more than cosmetic.
  */
-export function unannouncedChange(
+function unannouncedChange(
   before: Record<string, unknown>,
   after: Record<string, unknown>,
   changes: readonly NewChange[],

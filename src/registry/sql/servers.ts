@@ -41,7 +41,7 @@ export function listLive(sql: SqlStorage, after: string, limit: number): ServerR
     .toArray();
 }
 
-export function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: number): Head {
+function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: number): Head {
   const disabled = sql
     .exec<{ kind: string; key: string }>("SELECT kind, key FROM disabled WHERE server = ? ORDER BY kind, key", row.name)
     .toArray() as { kind: CapabilityKind; key: string }[];

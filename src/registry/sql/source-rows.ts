@@ -45,12 +45,7 @@ export function sourceRows(sql: SqlStorage, server: string): SourceRow[] {
  * Replaces a server's source rows by those of its config, and keeps the state of unchanged sources. Returns whether any
  * row changed.
  */
-export function syncSourceRows(
-  sql: SqlStorage,
-  server: string,
-  sources: readonly ReadableSource[],
-  at: string,
-): boolean {
+function syncSourceRows(sql: SqlStorage, server: string, sources: readonly ReadableSource[], at: string): boolean {
   const before = sourceRows(sql, server);
   const wanted = sources.map((source) => JSON.stringify(source));
   if (before.length === wanted.length && before.every(({ config }, index) => config === wanted[index])) return false;

@@ -4,7 +4,7 @@ import { declaredItem } from "./enabled.ts";
 import { object } from "./fields.ts";
 
 /** Where a runtime would call a capability: the declared URL and names of environment variables, never their values. */
-export interface RuntimeHints {
+interface RuntimeHints {
   url?: { declared?: string; override_env?: string };
   /** In order of precedence. */
   auth?: { source: "explicit_token" | "environment"; name?: string }[];
@@ -63,7 +63,7 @@ export interface CapabilityDocument {
   flags: CapabilityFlag[];
 }
 
-export interface CapabilityOptions {
+interface CapabilityOptions {
   /** Add `runtime`: where and with which variables a runtime would call the capability. */
   hints: boolean;
 }

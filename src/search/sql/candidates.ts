@@ -6,7 +6,7 @@ import type { CardCondition } from "./card-table.ts";
 import { Postings, type ScoredToken } from "./postings.ts";
 
 /** A term to search for: from the query itself, or a synonym of one of its terms (`near`). */
-export interface WantedTerm {
+interface WantedTerm {
   hash: number;
   near?: true;
 }
@@ -17,10 +17,10 @@ const maxSynonyms = 48;
 /** The terms of each clause and their synonyms. */
 export function expandTerms(clauses: readonly ClauseTerms[], vectors: WordVectors | undefined): WantedTerm[][] {
   const near = Math.ceil(maxSynonyms / clauses.length);
-  return clauses.map((clause) => lookedForIn(clause, near, vectors));
+  return clauses.map((clause) => expandClause(clause, near, vectors));
 }
 
-function lookedForIn({ terms }: ClauseTerms, most: number, vectors: WordVectors | undefined): WantedTerm[] {
+function expandClause({ terms }: ClauseTerms, most: number, vectors: WordVectors | undefined): WantedTerm[] {
   const own = new Set(terms.map(hashOf));
   const each = Math.ceil(most / own.size);
   const near = vectors === undefined ? [] : [...own].flatMap((hash) => neighboursOf(vectors, hash).slice(0, each));
@@ -30,7 +30,7 @@ function lookedForIn({ terms }: ClauseTerms, most: number, vectors: WordVectors 
   ];
 }
 
-export interface Statistics {
+interface Statistics {
   documents: number;
   frequency(term: string): number;
   /** Number of cards that contain a token of the full-text index. */
@@ -65,7 +65,7 @@ export interface Bounds {
   most: number;
 }
 
-export const usualBounds: Bounds = { postings: 20_000, fewest: 320, most: 1_000 };
+export const defaultBounds: Bounds = { postings: 20_000, fewest: 320, most: 1_000 };
 
 /** Numbers of the cards to score: for each clause, the cards with the highest total weight of its rare terms. */
 export function candidates(
@@ -93,21 +93,21 @@ export function candidates(
       if (found.length >= share) break;
     }
     // If rare terms find too few cards, add some of those that contain the least common of the remaining terms.
-    if (common !== undefined && found.length < share) found.push(...fitting(some(sql, common.token)));
+    if (common !== undefined && found.length < share) found.push(...fitting(cardsWithToken(sql, common.token)));
     for (const number of found.slice(0, share)) numbers.add(number);
   }
   return [...numbers];
 }
 
 /** Cards read for a term that exceeds the postings budget. */
-const maxPerTenant = 2_000;
+const maxCardsOfCommonTerm = 2_000;
 
-function some(sql: SqlStorage, token: string): number[] {
+function cardsWithToken(sql: SqlStorage, token: string): number[] {
   return sql
     .exec<{ number: number }>(
       "SELECT rowid AS number FROM card_text WHERE card_text MATCH ? LIMIT ?",
       token,
-      maxPerTenant,
+      maxCardsOfCommonTerm,
     )
     .toArray()
     .map(({ number }) => number);
@@ -153,7 +153,7 @@ function filterCards(sql: SqlStorage, numbers: readonly number[], { where, value
 /** Extra weight of a term in the name: as much as it adds in ranking. */
 const nameBonus = 0.7;
 /** Weight factor of a synonym. */
-const nearWorth = 0.3;
+const synonymWeight = 0.3;
 
 interface Token extends ScoredToken {
   /** Number of cards that contain the token. */
@@ -169,7 +169,7 @@ function rareTokens(
   const tokens = clause.flatMap(({ hash, near }): (Token & { own?: true; near?: true })[] => {
     const places = documentCount(tokenOf(hash));
     const worth = Math.log(1 + documents / (places + 1));
-    if (near) return [{ token: tokenOf(hash), places, worth: nearWorth * worth, near }];
+    if (near) return [{ token: tokenOf(hash), places, worth: synonymWeight * worth, near }];
     const named = nameTokenOf(hash);
     return [
       { token: tokenOf(hash), places, worth, own: true },

@@ -3,7 +3,7 @@ import type { CapabilityCard } from "../contract.ts";
 import { tokensOf } from "../item-terms.ts";
 import { readTermWeights } from "../term-weights.ts";
 
-export interface CardPlace {
+interface CardPlace {
   tenant: string;
   server: string;
   kind: CapabilityKind;
@@ -37,7 +37,7 @@ export function dropCards(sql: SqlStorage, tenant: string, server: string): void
 }
 
 /** Term weights stored for one item, or for all items of the server if kind or key is absent. */
-export function bagsAt(
+export function termWeightsAt(
   sql: SqlStorage,
   { tenant, server, kind, key }: Pick<CardPlace, "tenant" | "server"> & Partial<CardPlace>,
 ): ArrayBuffer[] {

@@ -1,5 +1,5 @@
 import type { PublicItems } from "../contract.ts";
-import { bagsAt, dropCard, dropCards, putCard } from "./card-table.ts";
+import { dropCard, dropCards, putCard, termWeightsAt } from "./card-table.ts";
 import { TermChanges } from "./term-counts.ts";
 
 /** Applies a batch of item changes. The caller has checked that the directory has no later generation of the server. */
@@ -27,7 +27,7 @@ export function applyItems(sql: SqlStorage, place: Place, items: PublicItems): v
   const terms = new TermChanges();
   for (const { kind, key, indexed } of items.changed) {
     const at = { tenant, server: name, kind, key };
-    for (const bag of bagsAt(sql, at)) terms.remove(bag);
+    for (const bag of termWeightsAt(sql, at)) terms.remove(bag);
     if (indexed === undefined) dropCard(sql, at);
     else {
       putCard(sql, { ...indexed.card, ...at }, indexed.bag);
@@ -53,7 +53,7 @@ export function dropItems(sql: SqlStorage, { tenant, name }: Pick<Place, "tenant
 
 function dropServer(sql: SqlStorage, tenant: string, server: string): void {
   const terms = new TermChanges();
-  for (const bag of bagsAt(sql, { tenant, server })) terms.remove(bag);
+  for (const bag of termWeightsAt(sql, { tenant, server })) terms.remove(bag);
   dropCards(sql, tenant, server);
   terms.write(sql);
 }

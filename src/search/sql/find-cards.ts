@@ -3,10 +3,10 @@ import { parseQuery } from "../query.ts";
 import { type Explanation, rank } from "../rank.ts";
 import { readTermWeights } from "../term-weights.ts";
 import type { WordVectors } from "../word-vectors.ts";
-import { type Bounds, type CountTokens, candidates, expandTerms, statisticsOf, usualBounds } from "./candidates.ts";
+import { type Bounds, type CountTokens, candidates, defaultBounds, expandTerms, statisticsOf } from "./candidates.ts";
 import { allOf, type CardCondition, type CardRow, cardOf, inOrder, oneOf } from "./card-table.ts";
 
-export interface RankContext {
+interface RankContext {
   vectors: WordVectors | undefined;
   count: CountTokens;
   /** Overridden only when search itself is measured. */
@@ -21,7 +21,7 @@ export function findCards(
   sql: SqlStorage,
   { text, kinds, servers, limit }: CardQuery,
   conditions: readonly CardCondition[],
-  { vectors, count, bounds = usualBounds }: RankContext,
+  { vectors, count, bounds = defaultBounds }: RankContext,
 ): RankedCard[] {
   const all = allOf([
     ...(kinds === undefined ? [] : [oneOf("kind", kinds)]),
@@ -47,11 +47,11 @@ export function findCards(
     )
     .toArray()
     .map(({ number, bag }) => ({ number, bag: readTermWeights(bag) }));
-  return shown(sql, rank(question, items, statistics, vectors).slice(0, limit));
+  return readRankedCards(sql, rank(question, items, statistics, vectors).slice(0, limit));
 }
 
 /** Reads the shown fields for the final results only, not for all candidates. */
-function shown(
+function readRankedCards(
   sql: SqlStorage,
   ranked: readonly { item: { number: number }; score: number; explanation: Explanation }[],
 ): RankedCard[] {

@@ -35,7 +35,7 @@ function boundsOf({ parameters = contextParameters }: Agreed) {
 }
 
 /** The subset as the client sees it. */
-export interface ContextAnswer {
+interface ContextAnswer {
   token_budget: number;
   used_tokens: number;
   /** True if every must-have was chosen. */
@@ -49,7 +49,7 @@ export interface ContextAnswer {
   skipped_tenants?: string[];
 }
 
-export interface PinChange {
+interface PinChange {
   id: string;
   tenant: string;
   from: string;

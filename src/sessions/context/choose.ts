@@ -6,7 +6,7 @@ import type { SessionsDeps } from "../deps.ts";
 import type { ContextRequest } from "../schema.ts";
 import { type Fit, fitBudget } from "./fit.ts";
 
-export interface ContextBounds {
+interface ContextBounds {
   kinds: readonly CapabilityKind[];
   maxItems: number;
 }

@@ -4,12 +4,12 @@ import type { CapabilityCard } from "../../search/contract.ts";
 import { type CardName, checkPins, resolveCard } from "../../search/pins.ts";
 
 /** A capability that the caller requires by id, with an optional version range. */
-export interface MustHave extends CardName {
+interface MustHave extends CardName {
   version?: string | undefined;
 }
 
 /** A capability at the digest that the caller reviewed. */
-export interface ReviewedPin extends CardName {
+interface ReviewedPin extends CardName {
   digest: string;
 }
 
@@ -27,7 +27,7 @@ export interface ContextQuery<Card extends CapabilityCard = CapabilityCard> {
 
 export type Why = "must-have" | "pinned" | "task";
 
-export type LeftOutReason =
+type LeftOutReason =
   | "not-found"
   | "ambiguous"
   | "version"
@@ -46,7 +46,7 @@ export interface LeftOut {
   message: string;
 }
 
-export interface Chosen<Card extends CapabilityCard = CapabilityCard> {
+interface Chosen<Card extends CapabilityCard = CapabilityCard> {
   card: Card;
   why: Why;
   /** Place in the ranking; set if the ranking is the reason for the choice. */

@@ -2,7 +2,7 @@ import type { Attempt } from "../contract.ts";
 import type { DeliveryResult } from "../deliver.ts";
 
 /** Attempts stored per subscription. */
-const kept = 50;
+const maxStored = 50;
 
 interface AttemptRow extends Record<string, SqlStorageValue> {
   message: string;
@@ -34,7 +34,7 @@ export function recordAttempt(
       nextAt ?? null,
     )
     .one();
-  sql.exec("DELETE FROM delivery_attempt WHERE subscription = ? AND number <= ?", subscription, number - kept);
+  sql.exec("DELETE FROM delivery_attempt WHERE subscription = ? AND number <= ?", subscription, number - maxStored);
 }
 
 /** Newest first. */

@@ -8,7 +8,7 @@ import { type ChangeFilters, matchesFilters } from "../schema.ts";
  */
 
 /** Per subscription. */
-export const maxPending = 1_000;
+const maxPending = 1_000;
 
 /** Alarm delay while deliveries are due or running: longer than any attempt, in case the process died meanwhile. */
 const safetyNetMs = 20_000;
