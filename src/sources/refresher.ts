@@ -5,7 +5,7 @@ import { Semaphore } from "../kernel/semaphore.ts";
 import { type PreparedManifest, prepareManifest, withoutCollidingIds } from "../manifest/prepare.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
-import type { Head, Refreshed, RefreshSkipped, RememberedEra } from "../registry/contract.ts";
+import type { Head, PublishRequest, Refreshed, RefreshSkipped, RememberedEra } from "../registry/contract.ts";
 import { appendChanges, generationOf, recordChanges, tenantOf } from "../registry/sql/change-log.ts";
 import { currentTokens } from "../registry/sql/items.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
@@ -198,7 +198,10 @@ export class Refresher {
     const before = generationOf(sql);
     let outcome: Refreshed["outcome"] = "failed";
     if (manifest !== undefined) {
-      const request = { name: server, subject: "introspection", at, manifest, fillsIn: true as const };
+      const request: PublishRequest = {
+        ...{ name: server, subject: "introspection", at, manifest },
+        isFirstIntrospection: true,
+      };
       const published = publish(context, tenantOf(sql), request);
       if (!published.ok) return published;
       outcome = published.value.outcome === "unchanged" ? "unchanged" : "applied";
