@@ -9,7 +9,7 @@ import type { Head, PublishRequest, Refreshed, RefreshSkipped, RememberedEra } f
 import { appendChanges, generationOf, recordChanges, tenantOf } from "../registry/sql/change-log.ts";
 import { currentTokens } from "../registry/sql/items.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
-import { enqueueTask } from "../registry/sql/outbox-table.ts";
+import { cancelTask, enqueueTask } from "../registry/sql/outbox-table.ts";
 import { publish } from "../registry/sql/publish.ts";
 import { storedManifest } from "../registry/sql/revisions.ts";
 import { bumpOverlay, findLive } from "../registry/sql/servers.ts";
@@ -115,7 +115,7 @@ export class Refresher {
     const { sql } = this.#options;
     const rows = findLive(sql, server) === undefined ? [] : sourceRows(sql, server);
     if (rows.length === 0) {
-      sql.exec("DELETE FROM outbox WHERE task = 'refresh' AND subject = ?", server);
+      cancelTask(sql, "refresh", server);
       return "no-sources";
     }
     // Scheduled before the first request, so that a retry follows whatever happens.

@@ -13,7 +13,7 @@ import { generationOf, recordChanges } from "../../registry/sql/change-log.ts";
 import type { WriteContext } from "../../registry/sql/listener.ts";
 import { publish } from "../../registry/sql/publish.ts";
 import { bodyText } from "../../registry/sql/revisions.ts";
-import { bumpOverlay, findRow, type ServerRow } from "../../registry/sql/servers.ts";
+import { bumpOverlay, findRow, type ServerRow, setConfig } from "../../registry/sql/servers.ts";
 import { makePublic } from "../../registry/sql/settings.ts";
 import { syncSources } from "../../registry/sql/source-rows.ts";
 import type { ServerVersion, VersionOutcome, VersionRequest } from "../contract.ts";
@@ -155,7 +155,7 @@ function applyConfig(
     status: status === "active" ? undefined : status,
     sources: sources.length === 0 ? undefined : sources,
   } as ServerConfig;
-  sql.exec("UPDATE server SET config = ?, visibility = 'public' WHERE name = ?", JSON.stringify(next), name);
+  setConfig(sql, next);
   syncSources(sql, next, at);
   return { becamePublic: row?.public_since === null };
 }

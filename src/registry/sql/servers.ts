@@ -165,3 +165,9 @@ export function isRetitled(sql: SqlStorage, before: ServerRow): boolean {
   const after = findLive(sql, before.name);
   return after !== undefined && shownTitle(after) !== shownTitle(before);
 }
+
+/** Stores a server's config with its visibility. From which generation the server is public is for the caller to set. */
+export function setConfig(sql: SqlStorage, config: ServerConfig): void {
+  const { name, visibility } = config;
+  sql.exec("UPDATE server SET config = ?, visibility = ? WHERE name = ?", JSON.stringify(config), visibility, name);
+}
