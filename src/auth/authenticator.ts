@@ -45,9 +45,9 @@ export class Authenticator {
     const now = this.#now();
     const verified = await verifyToken(token, this.#rules, now);
     if (!verified.ok) {
-      const { reason } = verified.error;
+      const { reason, message } = verified.error;
       if (reason === "keys-unavailable") return err(failure("ErrorUnavailable", "The token keys cannot be fetched"));
-      return err(failure("ErrorUnauthorized", undefined, { reason }));
+      return err(failure("ErrorUnauthorized", undefined, { reason, message }));
     }
     const until = Math.min(now + memoMs, verified.value.expiresAt * 1_000);
     this.#memo.set(authorization, { principal: verified.value, until });

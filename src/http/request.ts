@@ -1,5 +1,6 @@
 import { checkScope, type Principal, type Scope } from "../auth/principal.ts";
 import { ServerName, type ServerRef, serverPattern, TenantName, tenantPattern } from "../kernel/names.ts";
+import { networkOf } from "../kernel/network.ts";
 import type { RateLimiter } from "../kernel/rate-limit.ts";
 import { type RequestContext, requestError, throwIf, unwrap } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -35,7 +36,7 @@ export function validRequestId(offered: string | null | undefined): string | und
 
 /** Callers without a token are distinguished by IP address. */
 export function anonymousSubject(headers: Headers): string {
-  return `anonymous ${headers.get("CF-Connecting-IP") ?? ""}`;
+  return `anonymous ${networkOf(headers.get("CF-Connecting-IP") ?? "")}`;
 }
 
 const anonymousPrincipal: Omit<Principal, "subject"> = {

@@ -40,7 +40,10 @@ export class RateLimiter {
     for (const [caller, { tokens, at }] of this.#buckets) {
       if (tokens + ((now - at) / 1_000) * rate >= burst) this.#buckets.delete(caller);
     }
-    // Too many callers are active at once: start over rather than grow.
-    if (this.#buckets.size >= this.#capacity) this.#buckets.clear();
+    if (this.#buckets.size < this.#capacity) return;
+    // Too many callers are active at once. Those that have been silent longest go, so that one caller who keeps asking
+    // under new names cannot refill the bucket of another.
+    const oldest = [...this.#buckets].sort(([, a], [, b]) => a.at - b.at).slice(0, Math.ceil(this.#capacity / 4));
+    for (const [caller] of oldest) this.#buckets.delete(caller);
   }
 }

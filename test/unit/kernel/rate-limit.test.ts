@@ -46,6 +46,15 @@ describe("a token bucket", () => {
     expect(buckets.consume("__proto__", 0).ok).toBe(true);
   });
 
+  it("is kept for callers that ask again, however many others come", () => {
+    const buckets = new RateLimiter({ rate: 0.001, burst: 10 }, 100);
+    drain(buckets, "greedy", 0);
+    for (let now = 1; now <= 1_000; now += 1) {
+      buckets.consume(`passing ${now}`, now);
+      if (now % 10 === 0) expect(buckets.consume("greedy", now).ok).toBe(false);
+    }
+  });
+
   it("is forgotten only when it is full again, while that makes room", () => {
     const buckets = new RateLimiter({ rate: 1, burst: 100 }, 3);
     drain(buckets, "greedy", 0);
