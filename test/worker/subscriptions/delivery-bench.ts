@@ -45,10 +45,10 @@ export class Bench {
   now = start;
   random = 0;
 
-  constructor(storage: DurableObjectStorage) {
+  constructor(storage: DurableObjectStorage, deadlineMs?: number) {
     this.storage = storage;
     this.sql = storage.sql;
-    this.deliveries = this.another();
+    this.deliveries = this.another(deadlineMs);
     this.subscriptions = new Subscriptions({
       storage,
       // Changes start no delivery by themselves: each test says when deliveries run.
