@@ -1,3 +1,4 @@
+import { clip } from "../../kernel/text.ts";
 import type { CatalogEntry } from "../../registry/summary.ts";
 import type { CatalogAnswer, DirectoryCatalogQuery } from "../contract.ts";
 import { hasStoredCounts, maxCounted, scannedCounts, storedCounts } from "./facets.ts";
@@ -36,5 +37,5 @@ function entryAt(sql: SqlStorage, { tenant, name }: ListedServer): CatalogEntry 
   const listed = JSON.parse(entry) as CatalogEntry;
   const { description } = listed;
   if (description === undefined || description.length <= maxDescriptionLength) return listed;
-  return { ...listed, description: `${description.slice(0, maxDescriptionLength).toWellFormed()}…` };
+  return { ...listed, description: clip(description, maxDescriptionLength) };
 }

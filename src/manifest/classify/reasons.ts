@@ -17,7 +17,7 @@ const maxReasons = 50;
 
 /** Names in a document can have any length; reasons quote them and are stored in the change log. */
 const maxPathLength = 512;
-const maxMessageLength = 255;
+const maxMessageLength = 256;
 
 /** Collects the reasons for a classification. The worst reason decides. */
 export interface ReasonCollector {
@@ -33,12 +33,16 @@ function nearest(path: string): string {
   return path.length <= maxPathLength ? path : path.slice(0, path.lastIndexOf("/", maxPathLength));
 }
 
+/** With the ellipsis, the text is as long as the limit. */
+function clipped(message: string): string {
+  return message.length <= maxMessageLength ? message : clip(message, maxMessageLength - 1);
+}
+
 export function createReasonCollector(): ReasonCollector {
   const kept = { breaking: [] as Reason[], additive: [] as Reason[], cosmetic: [] as Reason[] };
   const add = (classification: Reason["classification"]) => (path: string, message: string) => {
     const list = kept[classification];
-    if (list.length < maxReasons)
-      list.push({ path: nearest(path), classification, message: clip(message, maxMessageLength) });
+    if (list.length < maxReasons) list.push({ path: nearest(path), classification, message: clipped(message) });
   };
   const all = () => [...kept.breaking, ...kept.additive, ...kept.cosmetic];
   return {
