@@ -128,6 +128,10 @@ export const Settings = z.object({
     .pipe(z.array(z.enum(indexVariants, `must be a list of ${indexVariants.join(", ")}`)))
     .transform((names) => ({ ...nothingAdvertised, ...Object.fromEntries(names.map((name) => [name, true])) }))
     .describe("Comma-separated variants (summary, full, stats) of the registry's own index that are resources."),
+  CACHE_MB: z
+    .preprocess(unlessEmpty, z.coerce.number("must be a number from 1 to 64").prefault(24))
+    .refine((value) => value >= 1 && value <= 64, "must be a number from 1 to 64")
+    .describe("Megabytes that all caches in an isolate's memory share; an isolate has 128 in all."),
   SLOW_MS: z
     // Not `text`: wrangler.toml may hold a number.
     .preprocess(unlessEmpty, z.coerce.number("must be a number").prefault(1_000))
@@ -183,6 +187,7 @@ function derive(settings: z.output<typeof Settings>) {
     sessionRequirements: settings.SESSION_REQUIREMENTS,
     requiredCapabilities: settings.REQUIRED_CAPABILITIES,
     advertisedIndex: settings.ADVERTISE_INDEX,
+    cacheBytes: settings.CACHE_MB * 1024 * 1024,
     slowMs: settings.SLOW_MS,
     allowLoopbackFetch: settings.ALLOW_LOOPBACK_FETCH,
     sourceCredentials: settings.SOURCE_CREDENTIALS,

@@ -8,7 +8,8 @@ import { type Config, readConfig } from "./config.ts";
 import { Cursors } from "./http/cursor.ts";
 import { Metrics } from "./http/metrics.ts";
 import { ResponseStore } from "./http/response-store.ts";
-import { BoundedCache } from "./kernel/bounded-cache.ts";
+import { digestOfTextSync } from "./kernel/digest.ts";
+import { MemoryBudget, type MemoryCache } from "./kernel/memory-budget.ts";
 import { CacheApi, type EdgeCache } from "./kernel/platform/cache-api.ts";
 import { countedKv } from "./kernel/platform/counted-bindings.ts";
 import { createUsage, objectUsage, sumOfUsage, type Usage } from "./kernel/platform/usage.ts";
@@ -28,6 +29,8 @@ import { Sessions } from "./sessions/session-cache.ts";
 export interface Services {
   config: Config;
   now: () => number;
+  /** The memory that all caches of this isolate share. */
+  memory: MemoryBudget;
   /** Operations of the Worker code in this isolate; `metrics` adds those of the objects in the same isolate. */
   usage: Usage;
   metrics: Metrics;
@@ -44,7 +47,7 @@ export interface Services {
   streams: (subject: string) => StreamRpc;
   heads: Heads;
   /** Cached lookups of whether a tenant exists, for callers outside the tenant. */
-  knownTenants: BoundedCache<{ exists: boolean; until: number }>;
+  knownTenants: MemoryCache<{ exists: boolean; until: number }>;
   bodies: Bodies;
   itemCache: ItemCache;
   catalogPages: CatalogPages;
@@ -63,25 +66,25 @@ export interface ServiceOverrides {
   now?: () => number;
 }
 
-/** Enough to cache the analysis of a few thousand republished items. */
-const itemCacheBytes = 8 * 1024 * 1024;
-
 /** The composition root: the only code outside the Durable Objects that touches bindings. */
 export function createServices(env: Env, surroundings: ServiceOverrides = {}): Services {
   const config = readConfig(env);
   const now = surroundings.now ?? Date.now;
   const operations = createUsage();
   const kv = countedKv(surroundings.kv ?? env.REGISTRY, operations);
-  const edge = new CacheApi(surroundings.cache ?? caches.default, operations);
+  const edge = new CacheApi(surroundings.cache ?? caches.default, cacheKeysBelow(config), operations);
+  const memory = new MemoryBudget(config.cacheBytes);
+  const keepAlive = (promise: Promise<unknown>) => waitUntil(promise);
   const tenant = (name: string) => tenantOf(env, name, operations);
-  const bodies = new Bodies({ edge, kv, tenant });
-  const catalogPages = new CatalogPages(now);
+  const bodies = new Bodies({ edge, kv, tenant, keepAlive });
+  const catalogPages = new CatalogPages(memory, now);
   return {
     config,
     now,
+    memory,
     usage: operations,
     metrics: new Metrics(() => sumOfUsage(operations, objectUsage), now()),
-    authenticator: new Authenticator(tokenRules(config), now),
+    authenticator: new Authenticator(tokenRules(config), now, memory),
     readLimiter: new RateLimiter(config.readLimit),
     negotiateLimiter: new RateLimiter(config.negotiateLimit),
     refreshLimiter: new RateLimiter({ rate: 1, burst: 20 }),
@@ -92,18 +95,33 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
       find: (id) => sessionOf(env, id, operations),
       now,
       usage: operations,
+      memory,
     }),
     streams: (subject) => streamOf(env, subject, operations),
-    knownTenants: new BoundedCache(10_000),
-    heads: new Heads({ edge, kv, tenant, now, usage: operations, onWrite: () => catalogPages.clear() }),
+    knownTenants: memory.cache("known tenants"),
+    heads: new Heads({
+      ...{ edge, kv, tenant, now, memory, keepAlive },
+      usage: operations,
+      onWrite: () => catalogPages.clear(),
+    }),
     bodies,
-    itemCache: new ItemCache(itemCacheBytes),
+    itemCache: new ItemCache(memory),
     catalogPages,
-    views: new RenderedViews(bodies, operations),
-    responses: new ResponseStore(operations),
-    indexTexts: new IndexTextCache(now),
+    views: new RenderedViews(bodies, memory, operations),
+    responses: new ResponseStore(memory, operations),
+    indexTexts: new IndexTextCache(memory, now),
     cursors: config.signingSecret && new Cursors(config.signingSecret),
   };
+}
+
+/**
+ * The URL that all keys of the Cache API start with. Below the Worker's own host, where the platform finds them fastest;
+ * the digest of a secret makes the URLs unguessable, in case some paths of that host are not routed to the Worker. A
+ * deployment that does not know its host uses a reserved domain, which no request can reach.
+ */
+function cacheKeysBelow({ publicUrl, signingSecret }: Config): string {
+  if (publicUrl === undefined || signingSecret === undefined) return "https://rollcall.invalid";
+  return `${publicUrl}/.cache/${digestOfTextSync(`cache keys ${new TextDecoder().decode(signingSecret)}`)}`;
 }
 
 function tokenRules(config: Config): TokenRules | undefined {

@@ -1,11 +1,12 @@
-import { BoundedCache } from "../kernel/bounded-cache.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
+import type { MemoryBudget, MemoryCache } from "../kernel/memory-budget.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { Principal } from "./principal.ts";
 import { type TokenRules, verifyToken } from "./verify-token.ts";
 
 const memoMs = 60_000;
-const memoEntries = 10_000;
+/** Approximate size of a principal. */
+const principalBytes = 1_024;
 
 /**
  * Verifies bearer tokens. A verified token is cached for at most a minute and never past its expiry, so that a hot read
@@ -14,11 +15,12 @@ const memoEntries = 10_000;
 export class Authenticator {
   readonly #rules: TokenRules | undefined;
   readonly #now: () => number;
-  readonly #memo = new BoundedCache<{ principal: Principal; until: number }>(memoEntries);
+  readonly #memo: MemoryCache<{ principal: Principal; until: number }>;
 
-  constructor(rules: TokenRules | undefined, now: () => number) {
+  constructor(rules: TokenRules | undefined, now: () => number, memory: MemoryBudget) {
     this.#rules = rules;
     this.#now = now;
+    this.#memo = memory.cache("tokens");
   }
 
   /** Reads the cache only, synchronously. */
@@ -26,11 +28,6 @@ export class Authenticator {
     if (authorization === undefined) return undefined;
     const entry = this.#memo.get(authorization);
     return entry !== undefined && entry.until > this.#now() ? entry.principal : undefined;
-  }
-
-  /** Epoch milliseconds until which this `Authorization` header is cached; 0 if it is not. */
-  cachedUntil(authorization: string): number {
-    return this.#memo.get(authorization)?.until ?? 0;
   }
 
   async authenticate(authorization: string | undefined): Promise<Result<Principal, Failure>> {
@@ -50,7 +47,7 @@ export class Authenticator {
       return err(failure("ErrorUnauthorized", undefined, { reason, message }));
     }
     const until = Math.min(now + memoMs, verified.value.expiresAt * 1_000);
-    this.#memo.set(authorization, { principal: verified.value, until });
+    this.#memo.set(authorization, { principal: verified.value, until }, principalBytes);
     return ok(verified.value);
   }
 }

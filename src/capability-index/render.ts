@@ -49,14 +49,14 @@ export async function countedBody(services: IndexDeps, blocks: readonly IndexBlo
 
 /** Returns a function that counts the tokens of a block, with a cache. */
 export async function tokensOf(services: IndexDeps): Promise<(block: IndexBlock, onCount?: () => void) => number> {
-  const { counts } = services.indexTexts;
+  const { indexTexts } = services;
   const count: CountTokens = await loadTokenizer();
   return ({ text, key }, onCount) => {
-    const known = key === undefined ? undefined : counts.get(key);
+    const known = key === undefined ? undefined : indexTexts.countOf(key);
     if (known !== undefined) return known;
     onCount?.();
     const tokens = count(text);
-    if (key !== undefined) counts.set(key, tokens);
+    if (key !== undefined) indexTexts.setCount(key, tokens);
     return tokens;
   };
 }

@@ -1,23 +1,20 @@
-import { BoundedCache } from "../kernel/bounded-cache.ts";
+import type { MemoryBudget, MemoryCache } from "../kernel/memory-budget.ts";
 import type { IndexText } from "./text.ts";
 
-/** Cache size per isolate, and lifetime of an entry. */
-const memoryBytes = 24 * 1024 * 1024;
 const keptMs = 60_000;
-
-/** Cached token counts per isolate. */
-const rememberedCounts = 20_000;
 
 /**
  * In-memory cache of index texts. The key contains owner, audience and version; the caller must check permission first.
  */
 export class IndexTextCache {
-  readonly #texts = new BoundedCache<{ rendered: IndexText; until: number }>(memoryBytes);
+  readonly #texts: MemoryCache<{ rendered: IndexText; until: number }>;
   readonly #now: () => number;
   /** Token counts by block key: unchanged blocks recur in the next index. */
-  readonly counts = new BoundedCache<number>(rememberedCounts);
+  readonly #counts: MemoryCache<number>;
 
-  constructor(now: () => number) {
+  constructor(memory: MemoryBudget, now: () => number) {
+    this.#texts = memory.cache("index texts");
+    this.#counts = memory.cache("index token counts");
     this.#now = now;
   }
 
@@ -28,6 +25,14 @@ export class IndexTextCache {
 
   set(key: string, rendered: IndexText): void {
     // A character takes up to two bytes in memory.
-    this.#texts.set(key, { rendered, until: this.#now() + keptMs }, 2 * (rendered.text.length + key.length));
+    this.#texts.set(key, { rendered, until: this.#now() + keptMs }, 2 * rendered.text.length);
+  }
+
+  countOf(key: string): number | undefined {
+    return this.#counts.get(key);
+  }
+
+  setCount(key: string, tokens: number): void {
+    this.#counts.set(key, tokens, 0);
   }
 }

@@ -1,4 +1,4 @@
-import { BoundedCache } from "../kernel/bounded-cache.ts";
+import type { MemoryBudget, MemoryCache } from "../kernel/memory-budget.ts";
 
 /** A catalogue page as sent. */
 export interface CatalogPage {
@@ -9,8 +9,6 @@ export interface CatalogPage {
 }
 
 const freshMs = 2_000;
-/** Cache size per isolate; a character counts as two bytes. */
-const memoryBytes = 8 * 1024 * 1024;
 
 /**
  * Catalogue pages, cached by caller and query. A page is fresh for two seconds; after that it is valid while the
@@ -18,15 +16,12 @@ const memoryBytes = 8 * 1024 * 1024;
  */
 export class CatalogPages {
   readonly #now: () => number;
-  #memory = new BoundedCache<{ page: CatalogPage; at: number }>(memoryBytes);
+  readonly #memory: MemoryCache<{ page: CatalogPage; at: number }>;
   #cleared = 0;
 
-  constructor(now: () => number) {
+  constructor(memory: MemoryBudget, now: () => number) {
+    this.#memory = memory.cache("catalogue pages");
     this.#now = now;
-  }
-
-  get bytes(): number {
-    return this.#memory.size;
   }
 
   find(key: string): { page: CatalogPage; fresh: boolean } | undefined {
@@ -41,12 +36,12 @@ export class CatalogPages {
 
   keep(key: string, page: CatalogPage, writeVersion: number): void {
     if (writeVersion !== this.#cleared) return;
-    this.#memory.set(key, { page, at: this.#now() }, 2 * (key.length + page.body.length));
+    this.#memory.set(key, { page, at: this.#now() }, 2 * page.body.length);
   }
 
   /** Called after a write through this isolate, so that the writer sees it. */
   clear(): void {
     this.#cleared += 1;
-    this.#memory = new BoundedCache(memoryBytes);
+    this.#memory.clear();
   }
 }

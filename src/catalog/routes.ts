@@ -10,6 +10,7 @@ import { readCatalog } from "./read.ts";
 const path = "/api/catalog";
 const contentType = "application/json; charset=utf-8";
 const encoder = new TextEncoder();
+const access = { scope: "registry:read", anonymous: true, variesBy: "tenants" } as const;
 
 /** Servers across tenants: public ones, and those of the caller's own tenants. */
 export function catalogRoutes(app: App, services: CatalogDeps): void {
@@ -26,7 +27,8 @@ export function catalogRoutes(app: App, services: CatalogDeps): void {
     const page = readPageRequest({ limit, cursor });
     const { body, holds, ...meta } = unwrap(await readCatalog(services, principal, query, page, strong));
     if (holds !== undefined) {
-      cacheResponse(c, services, { question: c.req.url, body: () => encoder.encode(body), contentType, meta, holds });
+      const bytes = () => encoder.encode(body);
+      cacheResponse(c, services, { question: c.req.url, access, principal, body: bytes, contentType, meta, holds });
     }
     return sendConditional(c, services, meta, () => send(c, services, body, contentType, meta));
   });

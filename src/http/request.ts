@@ -19,12 +19,8 @@ export async function authenticate(c: RequestContext, services: HttpDeps, scope:
 /** Like `authenticate`, but a caller without a token becomes an anonymous principal, which may read public data. */
 export async function authenticateOptional(c: RequestContext, services: HttpDeps): Promise<Principal> {
   if (c.req.header("Authorization") !== undefined) return authenticate(c, services, "registry:read");
-  return authorize(
-    c,
-    services,
-    { ...anonymousPrincipal, subject: anonymousSubject(c.req.raw.headers) },
-    "registry:read",
-  );
+  const subject = anonymousSubject(c.req.raw.headers);
+  return authorize(c, services, { ...anonymousPrincipal, subject }, "registry:read");
 }
 
 const acceptableId = /^[A-Za-z0-9._-]{8,64}$/;
@@ -39,8 +35,10 @@ export function anonymousSubject(headers: Headers): string {
   return `anonymous ${networkOf(headers.get("CF-Connecting-IP") ?? "")}`;
 }
 
-const anonymousPrincipal: Omit<Principal, "subject"> = {
+/** A caller without a token. `anonymousSubject` tells such callers apart. */
+export const anonymousPrincipal: Principal = {
   anonymous: true,
+  subject: "anonymous",
   tenants: [],
   scopes: ["registry:read"],
   admin: false,

@@ -1,31 +1,29 @@
 import { routePath } from "hono/route";
+import type { Principal } from "../auth/principal.ts";
 import { matchesEtag } from "../kernel/etag.ts";
 import type { RequestContext } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
-import { anonymousSubject, validRequestId } from "./request.ts";
+import { anonymousPrincipal, anonymousSubject, validRequestId } from "./request.ts";
 import { cacheHeaders, type ResponseMeta } from "./respond.ts";
-import type { CachedResponse } from "./response-store.ts";
-
-/** Cached responses for anonymous callers live 60 s, as long as a verified token stays cached. */
-const anonymousMs = 60_000;
+import type { CachedResponse, ResponseAccess } from "./response-store.ts";
 
 /**
- * Returns the cached response to a GET that the same caller sent before, if nothing it was made from has changed;
- * undefined if the app must handle the request. Synchronous, memory only. `url` and `headers` of the request are read
- * once: each of these getters costs as much as everything else here.
+ * Returns the cached response to a GET, if the caller may have it and nothing it was made from has changed; undefined if
+ * the app must handle the request. Synchronous, memory only. `url` and `headers` of the request are read once: each of
+ * these getters costs as much as everything else here.
  */
 export function respondFromCache(services: HttpDeps, { url, headers }: Request): Response | undefined {
-  const kept = findCached(services, headers, url);
-  if (kept === undefined) return undefined;
-  const { body, notModified: unchanged } = kept;
+  const found = findCached(services, headers, url);
+  if (found === undefined) return undefined;
+  const { body, notModified: unchanged, headers: cached } = found.response;
   const ifNoneMatch = unchanged && headers.get("If-None-Match");
   if (unchanged && ifNoneMatch && matchesEtag(ifNoneMatch, unchanged.etag)) {
-    if (!consumeCallerRateLimit(services, kept, headers, 304)) return undefined;
+    if (!consumeCallerRateLimit(services, found, headers, 304)) return undefined;
     if (!headers.has(requestId)) return unchanged.response;
     return withRequestId(new Response(null, { status: 304, headers: unchanged.headers }), headers);
   }
-  if (!(body instanceof Uint8Array) || !consumeCallerRateLimit(services, kept, headers, 200)) return undefined;
-  return withRequestId(new Response(body, { headers: kept.headers }), headers);
+  if (!(body instanceof Uint8Array) || !consumeCallerRateLimit(services, found, headers, 200)) return undefined;
+  return withRequestId(new Response(body, { headers: cached }), headers);
 }
 
 const requestId = "X-Request-Id";
@@ -40,10 +38,23 @@ export function withRequestId(response: Response, asked: Headers): Response {
   return response;
 }
 
-/** The caller's cached response for a request, unless the request must bypass the cache. */
-export function findCached(services: HttpDeps, headers: Headers, question: string): CachedResponse | undefined {
-  const kept = services.responses.get(keyOf(question, headers.get("Authorization")), services.now());
-  return kept === undefined || bypassesCache(services, headers) ? undefined : kept;
+/** A cached response, and the caller who may have it. */
+interface Found {
+  response: CachedResponse;
+  principal: Principal;
+}
+
+/**
+ * The cached response to a question, unless the request must bypass the cache. A caller whose token is not in the
+ * authenticator's cache gets none: the app verifies the token first.
+ */
+export function findCached(services: HttpDeps, headers: Headers, question: string): Found | undefined {
+  return services.responses.find(question, ({ anonymous }) => {
+    if (bypassesCache(services, headers)) return undefined;
+    const authorization = headers.get("Authorization");
+    if (authorization !== null) return services.authenticator.peek(authorization);
+    return anonymous ? anonymousPrincipal : undefined;
+  });
 }
 
 /**
@@ -52,12 +63,13 @@ export function findCached(services: HttpDeps, headers: Headers, question: strin
  */
 export function consumeCallerRateLimit(
   services: HttpDeps,
-  kept: CachedResponse,
+  { response, principal }: Found,
   headers: Headers,
   status: number,
 ): boolean {
-  const { ok } = services.readLimiter.consume(kept.subject ?? anonymousSubject(headers), services.now());
-  if (ok) services.metrics.record(kept.route, status, 0, "memory");
+  const subject = principal.anonymous ? anonymousSubject(headers) : principal.subject;
+  const { ok } = services.readLimiter.consume(subject, services.now());
+  if (ok) services.metrics.record(response.route, status, 0, "memory");
   return ok;
 }
 
@@ -72,30 +84,29 @@ function bypassesCache({ config }: HttpDeps, headers: Headers): boolean {
 
 interface CacheEntryInput {
   question: string;
+  access: ResponseAccess;
+  /** The caller for whom the response was made. */
+  principal: Principal;
   body: () => CachedResponse["body"];
   contentType: string;
   meta: ResponseMeta;
   holds: () => boolean;
 }
 
-/** Caches a response that was made from memory, to be sent again while `holds` returns true. */
-export function cacheResponse(c: RequestContext, services: HttpDeps, keeping: CacheEntryInput): void {
-  const { question, body, contentType, meta, holds } = keeping;
-  const { headers: given } = c.req.raw;
+/**
+ * Caches a response that was made from memory, to be sent again while `holds` returns true. The same question must always
+ * come with the same access.
+ */
+export function cacheResponse(c: RequestContext, services: HttpDeps, entry: CacheEntryInput): void {
+  const { question, access, principal, body, contentType, meta, holds } = entry;
   // HEAD requests run the GET routes, but are not served from the cache.
-  if (c.req.method === "HEAD" || bypassesCache(services, given)) return;
-  const authorization = given.get("Authorization");
-  const subject = authorization === null ? undefined : c.get("subject");
-  const until =
-    authorization === null ? services.now() + anonymousMs : services.authenticator.cachedUntil(authorization);
+  if (c.req.method === "HEAD" || bypassesCache(services, c.req.raw.headers)) return;
   const common = { ...cacheHeaders(services, undefined, meta, 0), ...meta.headers };
-  services.responses.put(keyOf(question, authorization), {
+  services.responses.put(question, access, principal, {
     route: `${c.req.method} ${routePath(c)}`,
     body: body(),
     headers: new Headers({ "Content-Type": contentType, "X-Content-Type-Options": "nosniff", ...common }),
     notModified: meta.etag === undefined ? undefined : notModifiedResponse(meta.etag, common),
-    subject,
-    until,
     isValid: holds,
   });
 }
@@ -103,9 +114,4 @@ export function cacheResponse(c: RequestContext, services: HttpDeps, keeping: Ca
 function notModifiedResponse(etag: string, common: Record<string, string>): NonNullable<CachedResponse["notModified"]> {
   const headers = new Headers(common);
   return { etag, headers, response: new Response(null, { status: 304, headers }) };
-}
-
-/** The key includes the credentials: a response made for one caller is never sent to another. */
-function keyOf(question: string, authorization: string | null): string {
-  return authorization === null ? question : `${question} ${authorization}`;
 }

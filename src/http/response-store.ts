@@ -1,7 +1,8 @@
-import { BoundedCache } from "../kernel/bounded-cache.ts";
+import { isMember, type Principal, type Scope } from "../auth/principal.ts";
+import type { MemoryBudget, MemoryCache } from "../kernel/memory-budget.ts";
 import type { Usage } from "../kernel/platform/usage.ts";
 
-/** A complete response, ready to be sent again to the same caller for the same request. */
+/** A complete response, ready to be sent to every caller of the audience it was made for. */
 export interface CachedResponse {
   /** Route name in the metrics. */
   route: string;
@@ -11,48 +12,103 @@ export interface CachedResponse {
   headers: Headers;
   /** The 304. It has no body, so the same Response can be sent any number of times. */
   notModified?: { etag: string; headers: Headers; response: Response };
-  /** Subject of the token; absent for a caller without a token. */
-  subject?: string;
-  /** Epoch milliseconds until which the caller's authentication is cached. */
-  until: number;
   /** True while everything the response was made from is in memory and unchanged. */
   isValid: () => boolean;
 }
 
-const memoryBytes = 16 * 1024 * 1024;
-/** Approximate size of headers, keys and the objects around them. */
+/** Who may be sent the responses to a question, and which callers get the same response. */
+export interface ResponseAccess {
+  scope: Scope;
+  /** Whether callers without a token are answered. */
+  anonymous: boolean;
+  /**
+   * What the response depends on besides the question: nothing; whether the caller is a member of this tenant; or, for
+   * lists, which tenants the caller holds.
+   */
+  variesBy: "nothing" | "tenants" | { member: string };
+}
+
+/** Approximate size of headers and the objects around them. */
 const overhead = 2_048;
+/** Approximate size of an access rule. */
+const accessBytes = 100;
 
 /**
- * Responses of this isolate, by caller and request. A response is stored after the app made it with every check; while
- * the same caller sends the same request and nothing it depends on has changed, it is sent again as it is.
+ * Responses of this isolate, by question (the URL, or the URL and the message) and audience, never by token: callers who
+ * would get the same response share it. A response is stored after the app made it with every check. Before it is sent
+ * again, the access that it needs is checked for the caller at hand.
  */
 export class ResponseStore {
-  readonly #memory = new BoundedCache<CachedResponse>(memoryBytes);
+  readonly #access: MemoryCache<ResponseAccess>;
+  readonly #responses: MemoryCache<CachedResponse>;
   readonly #operations: Usage;
+  #hits = 0;
+  #misses = 0;
 
-  constructor(operations: Usage) {
+  constructor(memory: MemoryBudget, operations: Usage) {
+    this.#access = memory.cache("response access");
+    this.#responses = memory.cache("responses");
     this.#operations = operations;
   }
 
-  get bytes(): number {
-    return this.#memory.size;
+  /** Lookups that found a response to send, and those that did not. */
+  get lookups(): { hits: number; misses: number } {
+    return { hits: this.#hits, misses: this.#misses };
   }
 
-  get(key: string, now: number): CachedResponse | undefined {
-    const answer = this.#memory.get(key);
-    if (answer === undefined) return undefined;
-    if (answer.until > now && answer.isValid()) {
+  /**
+   * The response for a caller; `identify` is called only if there are responses to the question, and returns undefined
+   * if the caller is not known to be authenticated.
+   */
+  find(
+    question: string,
+    identify: (access: ResponseAccess) => Principal | undefined,
+  ): { response: CachedResponse; principal: Principal } | undefined {
+    const found = this.#find(question, identify);
+    if (found === undefined) this.#misses += 1;
+    else {
+      this.#hits += 1;
       this.#operations.memory += 1;
-      return answer;
     }
-    this.#memory.delete(key);
-    return undefined;
+    return found;
   }
 
-  put(key: string, answer: CachedResponse): void {
-    this.#memory.set(key, answer, sizeOf(answer) + 2 * key.length + overhead);
+  #find(question: string, identify: (access: ResponseAccess) => Principal | undefined) {
+    const access = this.#access.get(question);
+    const principal = access && identify(access);
+    if (principal === undefined || access === undefined || !principal.scopes.includes(access.scope)) return undefined;
+    const response = this.#responses.get(keyOf(question, audienceOf(access, principal)));
+    // An invalid response stays: the head it was made from may be confirmed unchanged by the next read.
+    return response?.isValid() ? { response, principal } : undefined;
   }
+
+  put(question: string, access: ResponseAccess, principal: Principal, response: CachedResponse): void {
+    this.#access.set(question, access, accessBytes);
+    this.#responses.set(keyOf(question, audienceOf(access, principal)), response, sizeOf(response) + overhead);
+  }
+}
+
+function keyOf(question: string, audience: string): string {
+  return `${audience} ${question}`;
+}
+
+/** Callers with the same audience get the same response to the same question. */
+export function audienceOf({ variesBy }: ResponseAccess, principal: Principal): string {
+  if (variesBy === "nothing") return "anyone";
+  if (variesBy === "tenants") return tenantsOf(principal);
+  return isMember(principal, variesBy.member) ? "members" : "anyone";
+}
+
+/** An authenticated principal is one object for as long as its token is cached, so its tenants are sorted once. */
+const sortedTenants = new WeakMap<Principal, string>();
+
+function tenantsOf(principal: Principal): string {
+  let names = sortedTenants.get(principal);
+  if (names === undefined) {
+    names = principal.admin ? "admin" : `tenants:${[...new Set(principal.tenants)].sort().join()}`;
+    sortedTenants.set(principal, names);
+  }
+  return names;
 }
 
 function sizeOf({ body }: CachedResponse): number {

@@ -1,4 +1,4 @@
-import { BoundedCache } from "../kernel/bounded-cache.ts";
+import type { MemoryBudget, MemoryCache } from "../kernel/memory-budget.ts";
 import type { ItemAnalysis } from "./describe.ts";
 import type { SectionName } from "./schema/manifest.ts";
 
@@ -16,10 +16,10 @@ export function itemCacheKey(section: SectionName, item: unknown): string {
   return `${section} ${JSON.stringify(item)}`;
 }
 
-/** Upper bound for the memory of an entry and its key: a character takes one or two bytes. */
-export function cacheEntrySize(key: string, { text, mentions, attributes, flags }: ItemAnalysis): number {
+/** Upper bound for the memory of an analysis: a character takes one or two bytes. */
+export function analysisBytes({ text, mentions, attributes, flags }: ItemAnalysis): number {
   const words = JSON.stringify([mentions, attributes, flags]);
-  return 512 + 2 * (key.length + text.length + words.length);
+  return 512 + 2 * (text.length + words.length);
 }
 
 /**
@@ -27,14 +27,10 @@ export function cacheEntrySize(key: string, { text, mentions, attributes, flags 
  * would reveal which items another tenant has.
  */
 export class ItemCache {
-  readonly #items: BoundedCache<ItemAnalysis>;
+  readonly #items: MemoryCache<ItemAnalysis>;
 
-  constructor(bytes: number) {
-    this.#items = new BoundedCache(bytes);
-  }
-
-  get bytes(): number {
-    return this.#items.size;
+  constructor(memory: MemoryBudget) {
+    this.#items = memory.cache("analysed items");
   }
 
   of(tenant: string): ItemMemo {

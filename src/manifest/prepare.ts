@@ -6,7 +6,7 @@ import { isObject } from "../kernel/json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { analyzeItem, boundedFlags, flagsPerItem, type ItemAnalysis } from "./describe.ts";
 import type { CapabilityFlag } from "./flag.ts";
-import { cacheEntrySize } from "./item-cache.ts";
+import { analysisBytes } from "./item-cache.ts";
 import { scanCapability, twinFlags } from "./scan.ts";
 import { sectionForKind, sections } from "./schema/manifest.ts";
 import { canonicalManifest, type StoredCapability } from "./stored.ts";
@@ -104,8 +104,7 @@ async function describe(candidates: ValidItem[], options: PrepareOptions): Promi
   let flagBudget = flagsPerManifest;
   for (const { section, key, id, item, known, itemCacheKey } of candidates) {
     const made = known ?? (await analyzeItem(section, key, item, countTokens));
-    if (known === undefined && itemCacheKey !== undefined)
-      options.memo?.set(itemCacheKey, made, cacheEntrySize(itemCacheKey, made));
+    if (known === undefined && itemCacheKey !== undefined) options.memo?.set(itemCacheKey, made, analysisBytes(made));
     const flags = made.flags.slice(0, flagBudget);
     flagBudget -= flags.length;
     described.push({ ...made, kind: sections[section].kind, key, id, flags });

@@ -40,7 +40,7 @@ export async function tenantExists(services: RegistryDeps, tenant: string): Prom
   if (known === undefined || known.until <= now) {
     const exists = await services.directory().knows(tenant);
     known = { exists, until: now + (exists ? knownMs : unknownMs) };
-    services.knownTenants.set(tenant, known);
+    services.knownTenants.set(tenant, known, 0);
   }
   return known.exists;
 }

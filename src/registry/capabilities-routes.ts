@@ -32,7 +32,10 @@ async function readView(c: RequestContext, services: RegistryDeps, view: View): 
   const keep = (body: Uint8Array | undefined, meta: ResponseMeta) => {
     if (remembered === undefined || meta.source !== "memory" || neverIntrospected(head)) return;
     const holds = () => services.heads.peek(ref, allowCached) === remembered;
-    cacheResponse(c, services, { question: c.req.url, body: () => body, contentType: view.contentType, meta, holds });
+    const access = { scope: "registry:read", anonymous: false, variesBy: { member: ref.tenant } } as const;
+    const { contentType } = view;
+    const question = c.req.url;
+    cacheResponse(c, services, { question, access, principal, body: () => body, contentType, meta, holds });
   };
   const meta = { etag: etagOf(head, view.version), generation: resolved.asOf, source: resolved.source };
   const ifNoneMatch = c.req.header("If-None-Match");

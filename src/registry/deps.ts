@@ -1,5 +1,5 @@
 import type { HttpDeps } from "../http/deps.ts";
-import type { BoundedCache } from "../kernel/bounded-cache.ts";
+import type { MemoryCache } from "../kernel/memory-budget.ts";
 import type { ItemCache } from "../manifest/item-cache.ts";
 import type { Bodies } from "./cache/bodies.ts";
 import type { Heads } from "./cache/heads.ts";
@@ -13,5 +13,5 @@ export interface RegistryDeps extends HttpDeps {
   bodies: Bodies;
   views: RenderedViews;
   itemCache: ItemCache;
-  knownTenants: BoundedCache<{ exists: boolean; until: number }>;
+  knownTenants: MemoryCache<{ exists: boolean; until: number }>;
 }

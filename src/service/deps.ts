@@ -1,4 +1,7 @@
 import type { CatalogDeps } from "../catalog/deps.ts";
+import type { MemoryBudget } from "../kernel/memory-budget.ts";
 import type { McpDeps } from "../mcp/deps.ts";
 
-export type ServiceDeps = Omit<CatalogDeps & McpDeps, "tenant" | "directory">;
+export interface ServiceDeps extends Omit<CatalogDeps & McpDeps, "tenant" | "directory"> {
+  memory: MemoryBudget;
+}

@@ -26,15 +26,8 @@ export function statusRoutes(app: App, services: ServiceDeps): void {
     if (!principal.admin) {
       throw new RequestFailed(failure("ErrorTenantPermissionError", "Only an admin may read the metrics"));
     }
-    const data = {
-      ...services.metrics.snapshot(services.now()),
-      memoryBytes: cachedBytes(services),
-    };
-    return sendData(c, services, data);
+    const { metrics, now, memory, responses } = services;
+    const caches = { capacity: memory.capacity, bytes: memory.bytes, caches: memory.usage() };
+    return sendData(c, services, { ...metrics.snapshot(now()), memory: caches, responseCache: responses.lookups });
   });
-}
-
-/** Bytes in this isolate's caches of views, catalog pages, responses and validated items. */
-function cachedBytes({ views, catalogPages, responses: kept, itemCache: judged }: ServiceDeps): number {
-  return views.bytes + catalogPages.bytes + kept.bytes + judged.bytes;
 }

@@ -1,4 +1,4 @@
-import { BoundedCache } from "../kernel/bounded-cache.ts";
+import type { MemoryBudget, MemoryCache } from "../kernel/memory-budget.ts";
 import type { Usage } from "../kernel/platform/usage.ts";
 import { type Session, type SessionOwner, type SessionRecord, type SessionStub, sameOwner } from "./contract.ts";
 
@@ -7,9 +7,8 @@ interface Dependencies {
   find: (id: string) => SessionStub | undefined;
   now: () => number;
   usage: Usage;
+  memory: MemoryBudget;
 }
-
-const memoEntries = 10_000;
 
 /**
  * Sessions with a per-isolate cache. An entry is reused for at most `sessionTrustMs`, so a session that was ended in
@@ -17,12 +16,14 @@ const memoEntries = 10_000;
  */
 export class Sessions {
   readonly #dependencies: Dependencies;
-  readonly #memo = new BoundedCache<{ session: Session; until: number }>(memoEntries);
+  readonly #memo: MemoryCache<{ session: Session; until: number }>;
   /** Sessions ended in this isolate: a `use` call in flight must not cache them again. Ids are never reused. */
-  readonly #ended = new BoundedCache<true>(memoEntries);
+  readonly #ended: MemoryCache<true>;
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
+    this.#memo = dependencies.memory.cache("sessions");
+    this.#ended = dependencies.memory.cache("ended sessions");
   }
 
   async open(record: SessionRecord): Promise<Session & { id: string }> {
@@ -47,7 +48,7 @@ export class Sessions {
     if (checked === undefined || this.#ended.get(id)) return undefined;
     const session = { ...checked.record, id, lastActivity: checked.lastActivity };
     // Counted from before the call, so that its duration does not extend the cache lifetime.
-    this.#memo.set(id, { session, until: askedAt + checked.reusableMs });
+    this.#memo.set(id, { session, until: askedAt + checked.reusableMs }, 2 * JSON.stringify(session).length);
     return session;
   }
 
@@ -55,7 +56,7 @@ export class Sessions {
     const stub = this.#dependencies.find(id);
     if (stub === undefined) return false;
     const ended = await stub.end(owner);
-    if (ended) this.#ended.set(id, true);
+    if (ended) this.#ended.set(id, true, 0);
     return ended;
   }
 
@@ -64,7 +65,7 @@ export class Sessions {
     const stub = this.#dependencies.find(id);
     if (stub === undefined) return undefined;
     const record = await stub.redeemResumeToken(owner, resumeHash);
-    if (record !== undefined) this.#ended.set(id, true);
+    if (record !== undefined) this.#ended.set(id, true, 0);
     return record;
   }
 }

@@ -29,6 +29,7 @@ const names = [
   "SESSION_REQUIREMENTS",
   "REQUIRED_CAPABILITIES",
   "ADVERTISE_INDEX",
+  "CACHE_MB",
   "SLOW_MS",
   "ALLOW_LOOPBACK_FETCH",
   "SOURCE_CREDENTIALS",
@@ -55,6 +56,7 @@ const defaults: Config = {
   ]),
   requiredCapabilities: [],
   advertisedIndex: { summary: false, full: false, stats: false },
+  cacheBytes: 24 * 1024 * 1024,
   slowMs: 1_000,
   allowLoopbackFetch: false,
   sourceCredentials: new Map(),
@@ -216,6 +218,10 @@ const good: [vars: Vars, expected: Partial<Config>][] = [
   [{ ADVERTISE_INDEX: "stats, full,stats" }, { advertisedIndex: { summary: false, full: true, stats: true } }],
   [{ ADVERTISE_INDEX: "," }, { advertisedIndex: { summary: false, full: false, stats: false } }],
 
+  [{ CACHE_MB: "" }, { cacheBytes: 24 * 1024 * 1024 }],
+  [{ CACHE_MB: "1" }, { cacheBytes: 1024 * 1024 }],
+  [{ CACHE_MB: 64 }, { cacheBytes: 64 * 1024 * 1024 }],
+
   [{ SLOW_MS: "250" }, { slowMs: 250 }],
   [{ SLOW_MS: "0" }, { slowMs: 0 }],
   [{ SLOW_MS: " 1e3 " }, { slowMs: 1_000 }],
@@ -340,6 +346,7 @@ const bad: [names: string[], message: string, values: unknown[]][] = [
     ],
   ],
   [["ADVERTISE_INDEX"], "must be a list of summary, full, stats", ["all", "summary, all", "Summary", "toString"]],
+  [["CACHE_MB"], "must be a number from 1 to 64", ["much", "0", "0.5", "65", "-24", "NaN", "24 MB"]],
   [["SLOW_MS"], "must be a number", ["soon", "-1", "Infinity", "NaN", "1s", "1,000", -1]],
   [
     ["SOURCE_CREDENTIALS"],

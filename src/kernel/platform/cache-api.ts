@@ -9,17 +9,20 @@ export type EdgeCache = Pick<Cache, "match" | "put">;
  */
 export class CacheApi {
   readonly #cache: EdgeCache;
+  readonly #keysBelow: string;
   readonly #operations: Usage;
 
-  constructor(cache: EdgeCache, operations: Usage) {
+  /** `keysBelow` is the URL that all keys start with. */
+  constructor(cache: EdgeCache, keysBelow: string, operations: Usage) {
     this.#cache = cache;
+    this.#keysBelow = keysBelow;
     this.#operations = operations;
   }
 
   async read(key: string): Promise<string | undefined> {
     this.#operations.cacheReads += 1;
     try {
-      const response = await this.#cache.match(urlOf(key));
+      const response = await this.#cache.match(this.#urlOf(key));
       return await response?.text();
     } catch (cause) {
       return logStorageError("cache read", cause);
@@ -30,16 +33,15 @@ export class CacheApi {
     this.#operations.cacheWrites += 1;
     const headers = { "Content-Type": "application/json", "Cache-Control": `max-age=${maxAgeSeconds}` };
     try {
-      await this.#cache.put(urlOf(key), new Response(text, { headers }));
+      await this.#cache.put(this.#urlOf(key), new Response(text, { headers }));
     } catch (cause) {
       logStorageError("cache write", cause);
     }
   }
-}
 
-/** The host cannot belong to any route: `.invalid` is a reserved domain. */
-function urlOf(key: string): string {
-  return `https://rollcall.invalid/1/${key.split("/").map(encodeURIComponent).join("/")}`;
+  #urlOf(key: string): string {
+    return `${this.#keysBelow}/1/${key.split("/").map(encodeURIComponent).join("/")}`;
+  }
 }
 
 /** Logs the error and returns undefined: a failed layer counts as a miss, and the next layer is read. */

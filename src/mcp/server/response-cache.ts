@@ -1,5 +1,7 @@
+import type { Principal } from "../../auth/principal.ts";
 import type { RequestContext } from "../../http/context.ts";
 import { cacheResponse, consumeCallerRateLimit, findCached, withRequestId } from "../../http/response-cache.ts";
+import type { ResponseAccess } from "../../http/response-store.ts";
 import { allowCached, neverIntrospected } from "../../registry/read.ts";
 import type { McpDeps } from "../deps.ts";
 import { parseResourceUri } from "../resources/uri.ts";
@@ -66,18 +68,21 @@ export function isCacheable({ url, headers }: Request): boolean {
 
 /** Like `respondFromCache`, for an MCP message. On a miss, returns the request with a body that can be read again. */
 export async function respondFromMessageCache(services: McpDeps, request: Request): Promise<Response | Request> {
-  const { headers, body } = request;
-  if (body === null) return request;
-  const read = await readShortBody(body);
-  if (!(read instanceof Uint8Array)) return new Request(request, { body: read });
-  const message = splitAtId(read);
-  const kept = message && findCached(services, headers, cacheKey(request, message));
-  if (!message || !kept || kept.body === undefined || kept.body instanceof Uint8Array) {
-    return new Request(request, { body: read });
-  }
-  if (!consumeCallerRateLimit(services, kept, headers, 200)) return new Request(request, { body: read });
-  const { before, behind } = kept.body;
-  return withRequestId(new Response(`${before}${message.id}${behind}`, { headers: kept.headers }), headers);
+  const { headers } = request;
+  if (request.body === null) return request;
+  const read = await readShortBody(request.body);
+  const cached = read instanceof Uint8Array ? respondToMessage(services, request, read) : undefined;
+  return cached === undefined ? new Request(request, { body: read }) : withRequestId(cached, headers);
+}
+
+function respondToMessage(services: McpDeps, request: Request, bytes: Uint8Array): Response | undefined {
+  const message = splitAtId(bytes);
+  const found = message && findCached(services, request.headers, cacheKey(request, message));
+  if (message === undefined || found === undefined) return undefined;
+  const { body, headers } = found.response;
+  if (body === undefined || body instanceof Uint8Array) return undefined;
+  if (!consumeCallerRateLimit(services, found, request.headers, 200)) return undefined;
+  return new Response(`${body.before}${message.id}${body.behind}`, { headers });
 }
 
 /** The bytes of a short body, or a stream of the whole body if it is longer. Content-Length is not trusted. */
@@ -101,14 +106,15 @@ interface HandledMessage {
   /** The JSON-RPC response as sent. */
   text: string;
   headers: Headers;
-  /** Whether the result is still current; undefined if that cannot be known. */
-  holds: (() => boolean) | undefined;
+  principal: Principal;
+  /** undefined if only handling the message again could tell whether its result is still current. */
+  reuse: Reuse | undefined;
 }
 
-/** Caches the response for the same message from the same caller, under any id. */
+/** Caches the response for the same message under any id. */
 export function cacheMessageResponse(c: RequestContext, services: McpDeps, answered: HandledMessage): void {
-  const { body, bytes, text, headers, holds } = answered;
-  if (!holds?.() || !isCacheable(c.req.raw) || bytes.byteLength > maxMessageLength) return;
+  const { body, bytes, text, headers, principal, reuse } = answered;
+  if (!reuse?.holds() || !isCacheable(c.req.raw) || bytes.byteLength > maxMessageLength) return;
   const message = splitAtId(bytes);
   if (message === undefined) return;
   const { id } = body as { id?: unknown };
@@ -119,7 +125,8 @@ export function cacheMessageResponse(c: RequestContext, services: McpDeps, answe
   const contentType = headers.get("Content-Type") ?? "application/json";
   const meta = { headers: { "Cache-Control": headers.get("Cache-Control") ?? "no-store" } };
   const question = cacheKey(c.req.raw, message);
-  cacheResponse(c, services, { question, body: () => ({ before, behind: "}" }), contentType, meta, holds });
+  const parts = () => ({ before, behind: "}" });
+  cacheResponse(c, services, { question, principal, body: parts, contentType, meta, ...reuse });
 }
 
 interface SplitMessage {
@@ -152,17 +159,30 @@ function cacheKey({ url, headers }: Request, { before, behind }: SplitMessage): 
 /** Methods whose result is fixed in code and the same for every caller. */
 const fixedMethods = ["server/discover", "tools/list", "prompts/list", "resources/templates/list"];
 
+/** When the response to a message may be sent again, and to whom. */
+interface Reuse {
+  /** True while the response is current. */
+  holds: () => boolean;
+  access: ResponseAccess;
+}
+
+const everyone: ResponseAccess = { scope: "registry:read", anonymous: true, variesBy: "nothing" };
+
 /**
- * Returns a function that tells whether the response to a message is still current; undefined if only handling the
- * message again could tell. Call it before handling the message, so that a change in the meantime is noticed.
+ * How long and for whom the response to a message is valid; undefined if only handling the message again could tell.
+ * Call it before handling the message, so that a change in the meantime is noticed.
  */
-export function validityOf(services: McpDeps, message: unknown): (() => boolean) | undefined {
+export function validityOf(services: McpDeps, message: unknown): Reuse | undefined {
   const { method, params } = (message ?? {}) as { method?: string; params?: { cursor?: unknown; uri?: unknown } };
-  if (fixedMethods.includes(method ?? "")) return params?.cursor === undefined ? () => true : undefined;
+  if (fixedMethods.includes(method ?? ""))
+    return params?.cursor === undefined ? { holds: () => true, access: everyone } : undefined;
   if (method !== "resources/read" || typeof params?.uri !== "string") return undefined;
   const parsed = parseResourceUri(params.uri);
   const server = parsed.ok ? parsed.value?.server : undefined;
   const resolved = server && services.heads.peek(server, allowCached);
   if (server === undefined || resolved?.head === undefined || neverIntrospected(resolved.head)) return undefined;
-  return () => services.heads.peek(server, allowCached) === resolved;
+  return {
+    holds: () => services.heads.peek(server, allowCached) === resolved,
+    access: { ...everyone, variesBy: { member: server.tenant } },
+  };
 }

@@ -52,12 +52,15 @@ export function mcpRoutes(app: App, services: McpDeps, endpoint: EndpointOptions
     const listening = await listenRequest(caller, body);
     if (listening !== undefined)
       return listen(c, services, endpoint, { request, body: listening, caller, reportInternalError: onFault });
-    const holds = validityOf(services, body);
+    const reuse = validityOf(services, body);
     const response = await serveMcp(endpoint, { request, body, caller, reportInternalError: onFault });
     if (!isJson(response)) return withStandardHeaders(c, services, await awaitFirstChunk(response, caller));
     const text = await response.text();
     if (caller.challenge !== undefined) throw new RequestFailed(caller.challenge);
-    if (response.ok) cacheMessageResponse(c, services, { body, bytes, text, headers: response.headers, holds });
+    if (response.ok) {
+      const { principal } = caller;
+      cacheMessageResponse(c, services, { body, bytes, text, headers: response.headers, principal, reuse });
+    }
     return withStandardHeaders(c, services, new Response(text, response));
   });
 

@@ -9,6 +9,8 @@ interface BodiesOptions {
   edge: CacheApi;
   kv: Pick<KVNamespace, "get">;
   tenant: (name: string) => Pick<RegistryTenant, "body">;
+  /** Lets a promise settle after the response was sent. */
+  keepAlive: (promise: Promise<unknown>) => void;
 }
 
 /** A body never changes under its digest, so it can stay in the Cache API for long. */
@@ -41,7 +43,7 @@ export class Bodies {
       text = await this.#options.tenant(tenant).body(name, digest);
     }
     if (text === undefined) return undefined;
-    await edge.write(key, text, edgeSeconds);
+    this.#options.keepAlive(edge.write(key, text, edgeSeconds));
     return { manifest: JSON.parse(text), source };
   }
 }

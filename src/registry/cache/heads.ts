@@ -1,5 +1,5 @@
 import type { Freshness } from "../../http/request.ts";
-import { BoundedCache } from "../../kernel/bounded-cache.ts";
+import type { MemoryBudget, MemoryCache } from "../../kernel/memory-budget.ts";
 import type { ServerRef } from "../../kernel/names.ts";
 import { type CacheApi, logStorageError } from "../../kernel/platform/cache-api.ts";
 import type { AnswerSource, Usage } from "../../kernel/platform/usage.ts";
@@ -32,8 +32,6 @@ const edgeMs = 15_000;
 const floorMs = 90_000;
 /** The minimum that KV allows. With the layers above, every data centre is at most 80 s behind. */
 const kvCacheTtlSeconds = 30;
-const memoryBytes = 16 * 1024 * 1024;
-const shownEntries = 20_000;
 
 interface HeadsOptions {
   edge: CacheApi;
@@ -41,6 +39,9 @@ interface HeadsOptions {
   tenant: (name: string) => Pick<RegistryTenant, "head">;
   now: () => number;
   usage: Usage;
+  memory: MemoryBudget;
+  /** Lets a promise settle after the response was sent. */
+  keepAlive: (promise: Promise<unknown>) => void;
   /** Called on every write made through this isolate. */
   onWrite?: () => void;
 }
@@ -52,11 +53,13 @@ interface HeadsOptions {
  */
 export class Heads {
   readonly #options: HeadsOptions;
-  readonly #memory = new BoundedCache<{ resolved: Resolved; at: number }>(memoryBytes);
-  readonly #highestShown = new BoundedCache<{ generation: number; asOf: number }>(shownEntries);
+  readonly #memory: MemoryCache<{ resolved: Resolved; at: number }>;
+  readonly #highestShown: MemoryCache<{ generation: number; asOf: number }>;
 
   constructor(options: HeadsOptions) {
     this.#options = options;
+    this.#memory = options.memory.cache("heads");
+    this.#highestShown = options.memory.cache("highest generations shown");
   }
 
   /**
@@ -79,7 +82,7 @@ export class Heads {
       const cached = await this.#fromCaches(ref, freshness.minGeneration);
       if (cached !== undefined) return cached;
     }
-    return this.#fromObject(ref);
+    return this.#fromObject(ref, freshness);
   }
 
   /** Call after a write with the head that it produced: this data centre shows no older head from then on. */
@@ -121,18 +124,21 @@ export class Heads {
     const head = stored == null ? undefined : ifAboveFloor(stored, later, minGeneration);
     if (head === undefined) return undefined;
     const renewed = later && { ...later, until: now() + floorMs };
-    await this.#writeEdge(key, { head, storedAt: now(), floor: renewed });
+    this.#options.keepAlive(this.#writeEdge(key, { head, storedAt: now(), floor: renewed }));
     return this.#answer(key, head, "kv");
   }
 
-  async #fromObject(ref: ServerRef): Promise<Resolved> {
+  async #fromObject(ref: ServerRef, { strong, minGeneration }: Freshness): Promise<Resolved> {
     const { head, generation } = await this.#options.tenant(ref.tenant).head(ref.name);
     const key = headKey(ref.tenant, ref.name);
     if (head === undefined) {
       this.#remember(key, { head: undefined, asOf: generation });
       return { head: undefined, asOf: generation, source: "object" };
     }
-    await this.#raiseFloor(head);
+    const raised = this.#raiseFloor(head);
+    // A caller who asked for a fresher state may tell others about it, so the floor must stand before the response.
+    if (strong || minGeneration > 0) await raised;
+    else this.#options.keepAlive(raised);
     return this.#answer(key, head, "object");
   }
 
@@ -146,9 +152,12 @@ export class Heads {
     const shown = this.#highestShown.get(key);
     const mark = { generation: resolved.head?.generation ?? 0, asOf: resolved.asOf };
     if (shown !== undefined && !isAtLeastAsNew(mark, shown)) return;
-    const kept = { ...resolved, source: "memory" as const };
+    const known = this.#memory.get(key)?.resolved;
+    const read = { ...resolved, source: "memory" as const };
+    // The same object for the same state, so that responses made from it stay valid.
+    const kept = known !== undefined && JSON.stringify(known) === JSON.stringify(read) ? known : read;
     this.#memory.set(key, { resolved: kept, at: this.#options.now() }, sizeOf(resolved.head));
-    if (resolved.head !== undefined) this.#highestShown.set(key, mark);
+    if (resolved.head !== undefined) this.#highestShown.set(key, mark, 0);
   }
 
   #floor(key: string, entry: EdgeEntry | undefined): Floor | undefined {

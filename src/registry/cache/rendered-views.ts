@@ -1,11 +1,9 @@
-import { BoundedCache } from "../../kernel/bounded-cache.ts";
+import type { MemoryBudget, MemoryCache } from "../../kernel/memory-budget.ts";
 import type { AnswerSource, Usage } from "../../kernel/platform/usage.ts";
 import type { Head } from "../contract.ts";
 import type { View } from "../views/view.ts";
 import type { Bodies } from "./bodies.ts";
 
-/** Bytes of rendered views cached per isolate. */
-const memoryBytes = 32 * 1024 * 1024;
 const encoder = new TextEncoder();
 
 /** A rendered view and the layer its body came from. No bytes: the server has no such view. */
@@ -18,15 +16,12 @@ interface Rendered {
 export class RenderedViews {
   readonly #bodies: Bodies;
   readonly #operations: Usage;
-  readonly #memory = new BoundedCache<Uint8Array>(memoryBytes);
+  readonly #memory: MemoryCache<Uint8Array>;
 
-  constructor(bodies: Bodies, operations: Usage) {
+  constructor(bodies: Bodies, memory: MemoryBudget, operations: Usage) {
     this.#bodies = bodies;
     this.#operations = operations;
-  }
-
-  get bytes(): number {
-    return this.#memory.size;
+    this.#memory = memory.cache("views");
   }
 
   peek(head: Head, view: View): Uint8Array | undefined {

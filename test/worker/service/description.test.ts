@@ -328,7 +328,14 @@ describe("/api/metrics", () => {
     await counted.send("GET", capabilities("told", "s"), { token: member, headers: { "Cache-Control": "no-cache" } });
     const after = (await metrics()).operations;
     expect(after.objectCalls - before.objectCalls).toBe(1);
-    expect((await metrics()).memoryBytes).toBeGreaterThan(0);
+    for (let asked = 0; asked < 3; asked += 1) await counted.send("GET", capabilities("told", "s"), { token: member });
+    const { memory, responseCache } = await metrics();
+    expect(memory.capacity).toBe(24 * 1024 * 1024);
+    const sizes = Object.values<{ bytes: number }>(memory.caches).map(({ bytes }) => bytes);
+    expect(sizes.reduce((sum, bytes) => sum + bytes, 0)).toBe(memory.bytes);
+    expect(Object.keys(memory.caches)).toEqual(expect.arrayContaining(["heads", "views", "responses", "tokens"]));
+    expect(responseCache.hits).toBeGreaterThan(0);
+    expect(responseCache.misses).toBeGreaterThan(0);
   });
 
   it("does not grow with the paths that people try, nor name them", async () => {
