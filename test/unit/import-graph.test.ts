@@ -137,7 +137,7 @@ describe("imports", () => {
       .filter(({ path }) => ["kernel", "manifest", "formats"].includes(room(path)))
       .filter(({ path }) => !path.startsWith("kernel/platform/") && path !== "kernel/timeout.ts")
       .filter(({ text }) =>
-        /\bDate\.now\b|\bnew Date\(\)|Math\.random|cloudflare:workers|\bfetch\(|\bcaches\b|\bsetTimeout\b|\bscheduler\./.test(
+        /\bDate\.now\b|\bnew Date\(\)|Math\.random|cloudflare:workers|\bfetch\(|\bcaches\.(?:default|open)\b|\bsetTimeout\b|\bscheduler\./.test(
           text,
         ),
       );
