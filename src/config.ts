@@ -3,6 +3,7 @@ import { defaultBounds } from "./kernel/bounds.ts";
 import { isObject } from "./kernel/json.ts";
 import { loopbackNames } from "./kernel/names.ts";
 import type { Limit } from "./kernel/rate-limit.ts";
+import { readJson } from "./kernel/read-json.ts";
 
 export const indexVariants = ["summary", "full", "stats"] as const;
 
@@ -65,7 +66,7 @@ const limit = (fallback: string) =>
 const json = <T extends z.ZodType>(schema: T, fallback: string, message: string) =>
   text(fallback, message).transform((value, ctx): z.output<T> => {
     try {
-      return schema.parse(JSON.parse(value));
+      return schema.parse(readJson(value));
     } catch {
       ctx.addIssue(message);
       return z.NEVER;

@@ -1,4 +1,5 @@
 import { type Failure, failure } from "../kernel/failure.ts";
+import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { type SectionName, sectionForKind } from "../manifest/schema/manifest.ts";
 import { type CountTokens, loadTokenizer } from "../manifest/tokens.ts";
@@ -102,7 +103,7 @@ export async function renderIndex(
     (rows) => {
       for (const row of rows) {
         const { server, kind, key, id } = row;
-        const declared = row.text === null ? undefined : JSON.parse(row.text);
+        const declared = (row.text === null ? undefined : readJson(row.text)) as Record<string, unknown>;
         elements.push({ server, kind, key, id, declared: whole ? triggersOf(declared) : declared });
         if (!whole) continue;
         const text = elementBlock({ server, kind, key, id, declared }, among);

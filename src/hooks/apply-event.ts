@@ -1,4 +1,5 @@
 import { type Failure, failure } from "../kernel/failure.ts";
+import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { PreparedManifest } from "../manifest/prepare.ts";
 import type { ServerConfig, ServerStatus } from "../registry/schema.ts";
@@ -71,7 +72,7 @@ function takeManifest(
 
 function queueRefresh(sql: SqlStorage, { hook }: EventContext): Result<AppliedEvent, Failure> {
   const row = findLive(sql, hook.server);
-  const sources = row === undefined ? [] : httpSources((JSON.parse(row.config) as ServerConfig).sources);
+  const sources = row === undefined ? [] : httpSources((readJson(row.config) as ServerConfig).sources);
   if (sources.length === 0) {
     return err(failure("ErrorNoSources", `${hook.server} has no sources to read again; send manifest.published`));
   }
@@ -89,7 +90,7 @@ function setStatus(
     if (withdrawn !== undefined) setWithdrawnStatus(sql, withdrawn, status);
     return ok(outcomeNow(sql, hook.server, "unchanged"));
   }
-  const { status: before = "active", ...config } = JSON.parse(row.config) as ServerConfig;
+  const { status: before = "active", ...config } = readJson(row.config) as ServerConfig;
   if (before === status) return ok(outcomeNow(sql, hook.server, "unchanged"));
   const next = (status === "active" ? config : { ...config, status }) as ServerConfig;
   const replaced = replaceConfig(write, next, at);

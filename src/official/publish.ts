@@ -1,6 +1,7 @@
 import { characterIssues } from "../kernel/characters.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { Issue } from "../kernel/issue.ts";
+import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { zodIssues } from "../kernel/zod-issues.ts";
 import type { Writer, Written } from "../registry/contract.ts";
@@ -69,7 +70,7 @@ export async function changeVersions(
   const returning = update.status === "deleted" ? [] : await tenant.versions(name);
   const urls = returning
     .filter(({ version, status }) => status === "deleted" && (only === undefined || version === only))
-    .flatMap(({ document }) => claimedUrls(JSON.parse(document) as ServerJson));
+    .flatMap(({ document }) => claimedUrls(readJson(document) as ServerJson));
   const changed = await withClaimedRemotes(services, server, [...new Set(urls)], () =>
     tenant.changeStatus(writer, name, only, update),
   );

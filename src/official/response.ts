@@ -1,3 +1,4 @@
+import { readJson } from "../kernel/read-json.ts";
 import type { DirectoryEntry } from "../registry/contract.ts";
 import type { ServerVersion } from "./contract.ts";
 
@@ -17,7 +18,7 @@ interface ServerResponse {
 export function serverResponse(version: ServerVersion & { entry?: DirectoryEntry }, origin: string): ServerResponse {
   const { document, status, statusMessage, statusChangedAt, publishedAt, updatedAt, isLatest, entry } = version;
   return {
-    server: JSON.parse(document) as Record<string, unknown>,
+    server: readJson(document) as Record<string, unknown>,
     _meta: {
       "io.modelcontextprotocol.registry/official": {
         status,

@@ -1,5 +1,6 @@
 import type { Bounds } from "../kernel/bounds.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
+import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { Semaphore } from "../kernel/semaphore.ts";
 import { type PreparedManifest, prepareManifest, withoutCollidingIds } from "../manifest/prepare.ts";
@@ -128,12 +129,12 @@ export class Refresher {
 
   async #read(row: SourceRow): Promise<SourceRead> {
     const { fetch, credentials, isBlockedUrl } = this.#options;
-    const source = JSON.parse(row.config) as ReadableSource;
+    const source = readJson(row.config) as ReadableSource;
     // Check the URL as configured, before a parser normalizes it.
     if (isBlockedUrl(source.url)) {
       return { source, row, read: err({ reason: "refused", message: "Its address is not one that may be asked" }) };
     }
-    const remembered = row.remembered === null ? undefined : (JSON.parse(row.remembered) as RememberedEra);
+    const remembered = row.remembered === null ? undefined : (readJson(row.remembered) as RememberedEra);
     const request = { ...source, headers: credentials(source), remembered: remembered || undefined };
     return { source, row, read: await introspectSource(request, { fetch, now: Date.now }) };
   }

@@ -1,5 +1,6 @@
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { ObjectStorage } from "../kernel/platform/counted-storage.ts";
+import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { AddressPolicyFor } from "../outbound/address.ts";
 import { createGuardedFetch } from "../outbound/guarded-fetch.ts";
@@ -139,7 +140,7 @@ export class Deliveries {
     const { sql } = this.#storage;
     const row = findSubscription(sql, due.subscription);
     if (row === undefined) return removeDelivery(sql, due.subscription, due.generation);
-    const filters = JSON.parse(row.filters) as ChangeFilters;
+    const filters = readJson(row.filters) as ChangeFilters;
     const body = changeMessage(sql, tenantOf(sql), { ...due, filters });
     // The log has been pruned past this generation.
     if (body === undefined) return dropDelivery(sql, due.subscription, due.generation);

@@ -1,5 +1,6 @@
 import type { Precondition } from "../../kernel/etag.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { generationOf, recordChanges } from "../../registry/sql/change-log.ts";
 import type { TenantAdvertise } from "../contract.ts";
@@ -8,7 +9,7 @@ import type { AdvertiseSettings } from "../schema.ts";
 /** undefined if never set. */
 export function advertiseOf(sql: SqlStorage): TenantAdvertise | undefined {
   const row = sql.exec<{ value: string }>("SELECT value FROM meta WHERE key = 'advertise'").toArray()[0];
-  return row && (JSON.parse(row.value) as TenantAdvertise);
+  return row && (readJson(row.value) as TenantAdvertise);
 }
 
 /** Runs inside a transaction. Increments the generation but logs no change, because no server changes. */

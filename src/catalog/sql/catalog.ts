@@ -1,3 +1,4 @@
+import { readJson } from "../../kernel/read-json.ts";
 import { clip } from "../../kernel/text.ts";
 import type { CatalogEntry } from "../../registry/summary.ts";
 import type { CatalogAnswer, DirectoryCatalogQuery } from "../contract.ts";
@@ -34,7 +35,7 @@ function entryAt(sql: SqlStorage, { tenant, name }: ListedServer): CatalogEntry 
   const { entry } = sql
     .exec<{ entry: string }>("SELECT entry FROM server WHERE tenant = ? AND name = ?", tenant, name)
     .one();
-  const listed = JSON.parse(entry) as CatalogEntry;
+  const listed = readJson(entry) as CatalogEntry;
   const { description } = listed;
   if (description === undefined || description.length <= maxDescriptionLength) return listed;
   return { ...listed, description: clip(description, maxDescriptionLength) };

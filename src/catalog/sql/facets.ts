@@ -1,3 +1,4 @@
+import { readJson } from "../../kernel/read-json.ts";
 import type { CatalogCaller, CatalogDimension, Counted, Facet } from "../contract.ts";
 import { everyServer, scopes } from "./listing.ts";
 import type { ListedServer } from "./pages.ts";
@@ -62,7 +63,7 @@ export function scannedCounts(
 ): Counts {
   const tally = new Map<number, number>();
   for (const { attributes } of found) {
-    for (const id of JSON.parse(attributes) as number[]) tally.set(id, (tally.get(id) ?? 0) + 1);
+    for (const id of readJson(attributes) as number[]) tally.set(id, (tally.get(id) ?? 0) + 1);
   }
   const bound = complete ? {} : { atLeast: true as const };
   const values = named(sql, [...tally]);

@@ -1,3 +1,4 @@
+import { readJson } from "../../kernel/read-json.ts";
 import type { CatalogEntry } from "../../registry/summary.ts";
 import type { CatalogDimension } from "../contract.ts";
 
@@ -64,7 +65,7 @@ function listed(sql: SqlStorage, { tenant, name }: Place): { public: number; ids
   const row = sql
     .exec<ListingRow>("SELECT public, attributes FROM listing WHERE tenant = ? AND name = ?", tenant, name)
     .toArray()[0];
-  return row && { public: row.public, ids: JSON.parse(row.attributes) };
+  return row && { public: row.public, ids: readJson(row.attributes) as number[] };
 }
 
 function attributeId(sql: SqlStorage, [dimension, value]: AttributeValue): number {

@@ -1,4 +1,5 @@
 import { compareServers } from "../../kernel/names.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import type { CatalogCaller, CatalogFilter } from "../contract.ts";
 import { everyServer, scopes } from "./listing.ts";
 
@@ -96,7 +97,7 @@ function conditionsOf(sql: SqlStorage, { values }: CatalogFilter): Condition[] |
 function fits(row: ListedServer, conditions: readonly Condition[], updatedSince: number | undefined): boolean {
   if (updatedSince !== undefined && row.updated_at < updatedSince) return false;
   if (conditions.length === 0) return true;
-  const ids = new Set(JSON.parse(row.attributes) as number[]);
+  const ids = new Set(readJson(row.attributes) as number[]);
   return conditions.every((condition) => condition.ids.some((id) => ids.has(id)));
 }
 

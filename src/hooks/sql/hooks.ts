@@ -1,4 +1,5 @@
 import { insert } from "../../kernel/platform/insert.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import type { ServerListener } from "../../registry/sql/listener.ts";
 import type { Hook, HookCredentials, HookFormat, HookKey, NewHook } from "../contract.ts";
 import type { HookEventType } from "../schema.ts";
@@ -70,7 +71,7 @@ function deleteHooksOf(sql: SqlStorage, server: string): void {
 }
 
 export function validKeys({ keys }: Pick<HookRow, "keys">, now: number): HookKey[] {
-  return (JSON.parse(keys) as HookKey[]).filter(({ until }) => until === undefined || until > now);
+  return (readJson(keys) as HookKey[]).filter(({ until }) => until === undefined || until > now);
 }
 
 export function hookOf(row: HookRow, now: number): Hook {
@@ -78,7 +79,7 @@ export function hookOf(row: HookRow, now: number): Hook {
   return {
     id,
     server,
-    events: JSON.parse(row.events) as HookEventType[],
+    events: readJson(row.events) as HookEventType[],
     format,
     signature,
     enabled: row.enabled === 1,
@@ -93,7 +94,7 @@ export function hookOf(row: HookRow, now: number): Hook {
 }
 
 export function credentialsOf(row: HookRow, now: number): HookCredentials {
-  const events = JSON.parse(row.events) as HookEventType[];
+  const events = readJson(row.events) as HookEventType[];
   return { server: row.server, events, format: row.format, enabled: row.enabled === 1, keys: validKeys(row, now) };
 }
 

@@ -1,5 +1,6 @@
 import { isMember, type Principal } from "../../auth/principal.ts";
 import type { Failure } from "../../kernel/failure.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { formatEvent } from "../../kernel/sse.ts";
 import type { FollowedResource, ResourceSubject } from "../resources/follow-resources.ts";
@@ -60,7 +61,7 @@ const subscriptionId = "io.modelcontextprotocol/subscriptionId";
 export async function readAcknowledgement(response: Response, principal: Principal): Promise<ResourceSubject | string> {
   const reader = (response.body ?? new ReadableStream()).getReader();
   const opening = new TextDecoder().decode((await reader.read()).value);
-  const { method, params } = JSON.parse(opening.slice(opening.indexOf("{"))) as Acknowledged;
+  const { method, params } = readJson(opening.slice(opening.indexOf("{"))) as Acknowledged;
   if (method !== "notifications/subscriptions/acknowledged") return opening + (await remaining(reader));
   const { resourceSubscriptions = [], resourcesListChanged } = params.notifications;
   if (resourceSubscriptions.length === 0 && !resourcesListChanged) return opening + (await remaining(reader));

@@ -4,6 +4,7 @@ import { readCatalog } from "../../catalog/sql/catalog.ts";
 import { listServer, unlistServer } from "../../catalog/sql/listing.ts";
 import { countedStorage } from "../../kernel/platform/counted-storage.ts";
 import { objectUsage } from "../../kernel/platform/usage.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import type { ListedVersion, TakenRemote, VersionQuery } from "../../official/contract.ts";
 import {
   applyVersions,
@@ -127,7 +128,7 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
       ...(tenants === "all" ? [] : [JSON.stringify(tenants)]),
     );
     const entries = rows.toArray().map(({ entry }): DirectoryEntry => {
-      const { probe: _, attributes: __, ...listed } = JSON.parse(entry) as CatalogEntry;
+      const { probe: _, attributes: __, ...listed } = readJson(entry) as CatalogEntry;
       return listed;
     });
     return { generation: this.#generation(), entries };

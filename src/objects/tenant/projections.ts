@@ -1,6 +1,7 @@
 import { watchers } from "../../changes/sql/watchers.ts";
 import { countedKv } from "../../kernel/platform/counted-bindings.ts";
 import { objectUsage } from "../../kernel/platform/usage.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { bodyKey, headKey } from "../../registry/cache/keys.ts";
 import { type Head, isAtLeastAsNew } from "../../registry/contract.ts";
 import { tenantOf } from "../../registry/sql/change-log.ts";
@@ -34,7 +35,8 @@ export function createOutboxTargets(
     repairHead: async (name) => {
       const head = currentHead(sql, name);
       if (head === undefined) return;
-      const shown = await kv.get<Head>(headKey(head.tenant, name), "json");
+      const stored = await kv.get(headKey(head.tenant, name));
+      const shown = stored === null ? null : (readJson(stored) as Head);
       if (shown === null || !isAtLeastAsNew(shown, { generation: head.generation, asOf: 0 })) await putHead(name);
     },
     putBody: async (subject) => {

@@ -1,4 +1,5 @@
 import { type Failure, failure } from "../../kernel/failure.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { generationOf } from "../../registry/sql/change-log.ts";
 import { findLive } from "../../registry/sql/servers.ts";
@@ -47,7 +48,7 @@ export function changeStatus(
   if (isGone && !wasGone && findLive(sql, name) !== undefined) {
     withdrawServer(work.write, name, at);
   } else if (!isGone && latest !== undefined) {
-    const document = JSON.parse(latest.document) as ServerJson;
+    const document = readJson(latest.document) as ServerJson;
     const status = latest.status === "deprecated" ? "deprecated" : "active";
     const moved = applyLatestVersion(work, name, { document, status }, message);
     if (!moved.ok) return moved;

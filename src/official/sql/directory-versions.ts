@@ -1,3 +1,4 @@
+import { readJson } from "../../kernel/read-json.ts";
 import type { DirectoryEntry } from "../../registry/contract.ts";
 import type { ListedVersion, PublicVersion, VersionQuery } from "../contract.ts";
 import { type ServerVersion, type VersionRow, versionOf } from "../contract.ts";
@@ -33,7 +34,7 @@ export function replaceDerived(sql: SqlStorage, place: Place, derived: ServerVer
 }
 
 function put(sql: SqlStorage, place: Place, version: ServerVersion, isDerived: boolean): boolean {
-  const { description } = JSON.parse(version.document) as { description: string };
+  const { description } = readJson(version.document) as { description: string };
   // A derived version never replaces a published one.
   const written = sql.exec(
     `INSERT INTO server_version (name, version, tenant, server, derived, document, description, status, status_message,
@@ -123,7 +124,7 @@ export function versionNamed(
 
 function listed(row: Row): ListedVersion {
   const { name, entry } = row;
-  return { name, ...versionOf(row), entry: entry === null ? undefined : (JSON.parse(entry) as DirectoryEntry) };
+  return { name, ...versionOf(row), entry: entry === null ? undefined : (readJson(entry) as DirectoryEntry) };
 }
 
 function fullName({ tenant, name }: Place): string {

@@ -2,6 +2,7 @@ import type { Bounds } from "../../kernel/bounds.ts";
 import { canonicalJson, digestOfTextSync } from "../../kernel/digest.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { isObject } from "../../kernel/json.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { attributesOf } from "../../manifest/attributes.ts";
 import type { NewChange } from "../../manifest/diff.ts";
@@ -144,7 +145,7 @@ function applyConfig(
     status: _,
     sources: declared = [],
     ...config
-  } = row === undefined ? ServerConfig.parse({ tenant, name }) : (JSON.parse(row.config) as ServerConfig);
+  } = row === undefined ? ServerConfig.parse({ tenant, name }) : (readJson(row.config) as ServerConfig);
   const byHand = declared.filter((source) => !isRemoteSource(source));
   const known = new Set(byHand.map(({ url }) => url));
   const read = remoteSources(document.remotes, isAllowedUrl).filter(({ url }) => !known.has(url));
@@ -188,7 +189,7 @@ function lastManifest(sql: SqlStorage, row: ServerRow | undefined, name: string)
     .exec<{ digest: string }>("SELECT digest FROM revision WHERE server = ? ORDER BY number DESC LIMIT 1", name)
     .toArray()[0]?.digest;
   const text = newest === undefined ? undefined : bodyText(sql, name, row.digest ?? newest);
-  return text === undefined ? undefined : (JSON.parse(text) as StoredManifest);
+  return text === undefined ? undefined : (readJson(text) as StoredManifest);
 }
 
 function prepared(item: StoredCapability): PreparedManifest["capabilities"][number] {

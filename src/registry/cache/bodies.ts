@@ -1,6 +1,7 @@
 import type { ServerRef } from "../../kernel/names.ts";
 import { type CacheApi, logStorageError } from "../../kernel/platform/cache-api.ts";
 import type { AnswerSource } from "../../kernel/platform/usage.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import type { StoredManifest } from "../../manifest/stored.ts";
 import type { RegistryTenant } from "../contract.ts";
 import { bodyKey } from "./keys.ts";
@@ -35,7 +36,7 @@ export class Bodies {
     const { edge, kv } = this.#options;
     const key = bodyKey(tenant, name, digest);
     const cached = await edge.read(key);
-    if (cached !== undefined) return { manifest: JSON.parse(cached), source: "edge" };
+    if (cached !== undefined) return { manifest: readJson(cached) as StoredManifest, source: "edge" };
     let source: AnswerSource = "kv";
     let text = (await kv.get(key, "text").catch((cause) => logStorageError("KV read", cause))) ?? undefined;
     if (text === undefined) {
@@ -44,6 +45,6 @@ export class Bodies {
     }
     if (text === undefined) return undefined;
     this.#options.keepAlive(edge.write(key, text, edgeSeconds));
-    return { manifest: JSON.parse(text), source };
+    return { manifest: readJson(text) as StoredManifest, source };
   }
 }

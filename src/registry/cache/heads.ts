@@ -3,6 +3,7 @@ import type { MemoryBudget, MemoryCache } from "../../kernel/memory-budget.ts";
 import type { ServerRef } from "../../kernel/names.ts";
 import { type CacheApi, logStorageError } from "../../kernel/platform/cache-api.ts";
 import type { AnswerSource, Usage } from "../../kernel/platform/usage.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { type Head, isAtLeastAsNew, type RegistryTenant } from "../contract.ts";
 import { headKey } from "./keys.ts";
 
@@ -116,7 +117,8 @@ export class Heads {
       if (head !== undefined) return this.#answer(key, head, "edge");
     }
     const stored = await kv
-      .get<Head>(key, { type: "json", cacheTtl: kvCacheTtlSeconds })
+      .get(key, { cacheTtl: kvCacheTtlSeconds })
+      .then((text) => (text === null ? null : (readJson(text) as Head)))
       .catch((cause) => logStorageError("KV read", cause));
     // A write may have been confirmed during the KV read, so compute the floor again.
     const later = this.#floor(key, await this.#edgeEntry(key));
@@ -175,7 +177,7 @@ export class Heads {
 
   async #edgeEntry(key: string): Promise<EdgeEntry | undefined> {
     const text = await this.#options.edge.read(key);
-    return text === undefined ? undefined : (JSON.parse(text) as EdgeEntry);
+    return text === undefined ? undefined : (readJson(text) as EdgeEntry);
   }
 
   #writeEdge(key: string, entry: EdgeEntry): Promise<void> {

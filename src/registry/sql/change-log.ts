@@ -1,5 +1,6 @@
 import { withoutUndefined } from "../../kernel/json.ts";
 import { insert } from "../../kernel/platform/insert.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import type { Classification, Reason } from "../../manifest/classify/classify.ts";
 import { type ChangeCounts, countChanges, type NewChange } from "../../manifest/diff.ts";
 import { type ChainedChange, type Change, chained, genesisOf, type LogHead } from "../change-chain.ts";
@@ -106,6 +107,6 @@ export function changeOf(row: ChangeRow): Change {
     breaking: row.classification === "breaking" || row.classification === "removed",
     from: row.from_digest ?? undefined,
     to: row.to_digest ?? undefined,
-    reasons: JSON.parse(row.reasons) as Reason[],
+    reasons: readJson(row.reasons) as Reason[],
   };
 }

@@ -1,5 +1,6 @@
 import type { IdCollision } from "../../kernel/failure.ts";
 import { insert } from "../../kernel/platform/insert.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { itemKey } from "../../manifest/diff.ts";
 import type { CapabilityFlag, Flag } from "../../manifest/flag.ts";
 import type { PreparedCapability } from "../../manifest/prepare.ts";
@@ -81,8 +82,8 @@ export function findCapability(
     id,
     digest,
     tokens,
-    flags: JSON.parse(row.flags),
-    declared: JSON.parse(row.declared),
+    flags: readJson(row.flags) as Flag[],
+    declared: readJson(row.declared) as Record<string, unknown>,
     createdAt: row.created_at ?? undefined,
   };
   return { server, capability };

@@ -1,5 +1,6 @@
 import { meetsPrecondition } from "../../kernel/etag.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { classifyHeader } from "../../manifest/classify/classify.ts";
 import { type ChangeCounts, changedItems, itemChanges, itemKey, type NewChange } from "../../manifest/diff.ts";
@@ -42,8 +43,8 @@ function difference(sql: SqlStorage, server: string, before: Layout, after: read
     if (typeof createdAt === "string") item.createdAt = createdAt;
   }
   const changes = itemChanges(
-    gone.map((item) => ({ ...item, declared: JSON.parse(item.declared) })),
-    added.map((item) => ({ ...item, declared: JSON.parse(item.text) })),
+    gone.map((item) => ({ ...item, declared: readJson(item.declared) as Record<string, unknown> })),
+    added.map((item) => ({ ...item, declared: readJson(item.text) as Record<string, unknown> })),
   );
   return { added, gone, changes };
 }
@@ -114,7 +115,7 @@ function recordUnchanged(
   const switched = applySwitches(sql, name, switchesOf(manifest));
   sql.exec("UPDATE server SET last_synced = ? WHERE name = ?", at, name);
   if (switched.length === 0) {
-    const flags = JSON.parse(live.flags) as CapabilityFlag[];
+    const flags = readJson(live.flags) as CapabilityFlag[];
     return { outcome: "unchanged", generation: live.generation, changes: none, flags, narrowed: false };
   }
   const { generation, counts } = recordChanges(sql, name, at, switched, keep.changes);
@@ -210,11 +211,11 @@ function switchesOf({ capabilities }: Pick<PreparedManifest, "capabilities">): S
 function carriedOverFlags(row: ServerRow | undefined, { added, gone }: Difference): CapabilityFlag[] {
   if (row === undefined) return [];
   const touched = new Set([...added, ...gone].map(({ id }) => id));
-  const flags = JSON.parse(row.flags) as CapabilityFlag[];
+  const flags = readJson(row.flags) as CapabilityFlag[];
   return flags.filter(({ capability }) => capability !== undefined && !touched.has(capability));
 }
 
 function policyOf(row: ServerRow | undefined): "flag" | "refuse" {
   if (row === undefined) return "flag";
-  return (JSON.parse(row.config) as ServerConfig).policy?.sameVersion === "refuse" ? "refuse" : "flag";
+  return (readJson(row.config) as ServerConfig).policy?.sameVersion === "refuse" ? "refuse" : "flag";
 }

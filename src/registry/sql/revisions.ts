@@ -1,4 +1,5 @@
 import { insert } from "../../kernel/platform/insert.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import type { ChangeCounts } from "../../manifest/diff.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { StoredManifest } from "../../manifest/stored.ts";
@@ -46,7 +47,12 @@ export function revisionAt(
       number,
     )
     .toArray()[0];
-  return found && { header: JSON.parse(found.header), layout: JSON.parse(found.layout) };
+  return (
+    found && {
+      header: readJson(found.header) as Record<string, unknown>,
+      layout: readJson(found.layout) as Layout,
+    }
+  );
 }
 
 /** Header of a revision, without parsing its layout. */
@@ -57,7 +63,7 @@ export function headerAt(sql: SqlStorage, server: string, number: number): Recor
     number,
   );
   const header = found.toArray()[0]?.header;
-  return header === undefined ? {} : (JSON.parse(header) as Record<string, unknown>);
+  return header === undefined ? {} : (readJson(header) as Record<string, unknown>);
 }
 
 interface RevisionRow extends Record<string, SqlStorageValue> {
@@ -103,7 +109,7 @@ function revisionOf(row: RevisionRow): Revision {
     generation: row.generation,
     publishedAt: row.published_at,
     publishedBy: row.published_by,
-    changes: JSON.parse(row.changes),
+    changes: readJson(row.changes) as ChangeCounts,
   };
 }
 
@@ -141,7 +147,7 @@ export function bodyText(sql: SqlStorage, server: string, digest: string): strin
     revision.number,
   );
   for (const row of candidates.toArray()) rows.set(`${row.kind} ${row.digest}`, row);
-  const items = (JSON.parse(revision.layout) as Layout).map(([kind, itemDigest]) => {
+  const items = (readJson(revision.layout) as Layout).map(([kind, itemDigest]) => {
     const row = rows.get(`${kind} ${itemDigest}`);
     if (row === undefined) throw new Error(`revision ${revision.number} of ${server} lacks ${kind} ${itemDigest}`);
     return itemText(row);
@@ -155,7 +161,7 @@ export function storedManifest(sql: SqlStorage, server: string): StoredManifest 
     .exec<{ digest: string | null }>("SELECT digest FROM server WHERE name = ?", server)
     .toArray()[0]?.digest;
   const text = digest ? bodyText(sql, server, digest) : undefined;
-  return text === undefined ? undefined : (JSON.parse(text) as StoredManifest);
+  return text === undefined ? undefined : (readJson(text) as StoredManifest);
 }
 
 /** Concatenated, not re-serialised: `flags` and `declared` are already JSON. */

@@ -1,3 +1,4 @@
+import { readJson } from "../../kernel/read-json.ts";
 import type { CapabilityFlag } from "../../manifest/flag.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { Head, ServerEntry, ServerSummary } from "../contract.ts";
@@ -46,17 +47,17 @@ function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: number): 
     .exec<{ kind: string; key: string }>("SELECT kind, key FROM disabled WHERE server = ? ORDER BY kind, key", row.name)
     .toArray() as { kind: CapabilityKind; key: string }[];
   const sources = sourceRows(sql, row.name);
-  const warnings = sources.flatMap((source) => JSON.parse(source.warnings) as string[]);
+  const warnings = sources.flatMap((source) => readJson(source.warnings) as string[]);
   return {
     tenant,
     name: row.name,
     visibility: row.visibility as Visibility,
-    status: (JSON.parse(row.config) as ServerConfig).status ?? "active",
+    status: (readJson(row.config) as ServerConfig).status ?? "active",
     generation: row.generation,
     asOf,
     overlay: row.overlay,
     disabled,
-    flags: JSON.parse(row.flags) as CapabilityFlag[],
+    flags: readJson(row.flags) as CapabilityFlag[],
     digest: row.digest ?? undefined,
     lastSynced: row.last_synced ?? undefined,
     sources: sources.length === 0 ? undefined : sources.map(statusOf),
@@ -73,7 +74,7 @@ export function currentHead(sql: SqlStorage, name: string): Head | undefined {
 
 export function entryOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: number): ServerEntry {
   return {
-    config: JSON.parse(row.config) as ServerConfig,
+    config: readJson(row.config) as ServerConfig,
     head: headOf(sql, tenant, row, asOf),
     summary: shownSummary(sql, row),
     createdAt: row.created_at,
@@ -83,7 +84,7 @@ export function entryOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: n
 
 /** The title in the config wins over the title in the manifest. */
 export function shownTitle({ config, summary }: Pick<ServerRow, "config" | "summary">): string | undefined {
-  return (JSON.parse(config) as ServerConfig).title ?? (JSON.parse(summary) as ServerSummary).title;
+  return (readJson(config) as ServerConfig).title ?? (readJson(summary) as ServerSummary).title;
 }
 
 /** Marks a server as changed at a generation without a new revision. */
@@ -109,7 +110,7 @@ interface ServerMove {
 
 /** The summary of the published manifest without the switched-off items. */
 function shownSummary(sql: SqlStorage, row: ServerRow): ServerSummary {
-  const summary = JSON.parse(row.summary) as ServerSummary;
+  const summary = readJson(row.summary) as ServerSummary;
   const hidden = sql
     .exec<{ kind: CapabilityKind; items: number; tokens: number }>(
       // CROSS JOIN fixes the order: start from the few disabled items, not from all items of the server.

@@ -1,3 +1,4 @@
+import { readJson } from "../../kernel/read-json.ts";
 import type { ItemRef } from "../../manifest/diff.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import { tenantOf } from "../../registry/sql/change-log.ts";
@@ -113,7 +114,7 @@ function currentItem(sql: SqlStorage, server: string, { kind, key }: ItemRef): I
 
 function indexed(tenant: string, server: ServerWords, item: ItemRow): [card: CapabilityCard, bag: ArrayBuffer] {
   const { kind, key, id, digest, tokens } = item;
-  const declared = JSON.parse(item.declared) as Record<string, unknown>;
+  const declared = readJson(item.declared) as Record<string, unknown>;
   const card = { tenant, server: server.name, kind, key, id, digest, tokens, ...cardWords(declared) };
   return [card, itemTermWeights({ key, declared }, server)];
 }

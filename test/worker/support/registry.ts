@@ -2,6 +2,7 @@ import { createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { SignJWT } from "jose";
 import { createFetch } from "../../../src/app.ts";
+import { readJson } from "../../../src/kernel/read-json.ts";
 import type { TenantObject } from "../../../src/objects/tenant/tenant-object.ts";
 import { createServices, type ServiceOverrides, type Services } from "../../../src/services.ts";
 
@@ -76,7 +77,7 @@ export class Registry {
     const response = await this.fetch(method, path, options);
     const text = await response.text();
     const json = response.headers.get("Content-Type")?.includes("json") && text !== "";
-    return { status: response.status, headers: response.headers, text, body: json ? JSON.parse(text) : undefined };
+    return { status: response.status, headers: response.headers, text, body: json ? readJson(text) : undefined };
   }
 }
 
