@@ -7,7 +7,7 @@ import type { Exchange } from "./exchange.ts";
 import { startFloor } from "./floor.ts";
 import { Connections, type Load, receive } from "./load.ts";
 import { type CaseFigures, type Effort, rounded } from "./measure.ts";
-import { atRest, counter, type Operations } from "./operations.ts";
+import { counter, type Operations } from "./operations.ts";
 import { joined } from "./rounds.ts";
 import { percentilesOf, type Spread, spreadOf } from "./statistics.ts";
 import { startTarget, type Target } from "./target.ts";
@@ -54,7 +54,6 @@ export async function measureTraffic(effort: Effort): Promise<TrafficFigures> {
     const answer = await receive(target.url, hot);
     const floor = await startFloor([{ name: hotRead.name, answer, readsBody: false }]);
     stops.push(floor.stop);
-    await atRest(target);
     return await measureRounds(target, floor.origins.get(hotRead.name) ?? "", { hot, next }, effort);
   } finally {
     for (const stop of stops.reverse()) await stop();
@@ -70,7 +69,7 @@ async function measureRounds(target: Target, floor: string, sent: Sent, effort: 
   };
   const count = await counter(target);
   try {
-    // Once without counting: tokens are verified, bodies rendered, compilers warm.
+    // Once without counting: what was published reaches KV, tokens are verified, bodies rendered, compilers warm.
     await measureRound(open, sent, count, effort, new TrafficTally());
     const tally = new TrafficTally();
     const measured: Round[] = [];
