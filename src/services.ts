@@ -9,6 +9,7 @@ import { Cursors } from "./http/cursor.ts";
 import { Metrics } from "./http/metrics.ts";
 import { ResponseStore } from "./http/response-store.ts";
 import { BoundedCache } from "./kernel/bounded-cache.ts";
+import type { TenantKey } from "./kernel/names.ts";
 import { CacheApi, type EdgeCache } from "./kernel/platform/cache-api.ts";
 import { countedKv } from "./kernel/platform/counted-bindings.ts";
 import { createUsage, objectUsage, sumOfUsage, type Usage } from "./kernel/platform/usage.ts";
@@ -36,7 +37,7 @@ export interface Services {
   negotiateLimiter: RateLimiter;
   /** Limits refreshes of a server's sources that callers request: each refresh sends requests to third parties. */
   refreshLimiter: RateLimiter;
-  tenant: (name: string) => Tenant;
+  tenant: (key: TenantKey) => Tenant;
   /** Creates a new stub per use: a stub belongs to the request that created it. */
   directory: () => Directory;
   sessions: Sessions;
@@ -73,7 +74,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
   const operations = createUsage();
   const kv = countedKv(surroundings.kv ?? env.REGISTRY, operations);
   const edge = new CacheApi(surroundings.cache ?? caches.default, operations);
-  const tenant = (name: string) => tenantOf(env, name, operations);
+  const tenant = (key: TenantKey) => tenantOf(env, key, operations);
   const bodies = new Bodies({ edge, kv, tenant });
   const catalogPages = new CatalogPages(now);
   return {

@@ -1,4 +1,4 @@
-import type { ServerRef } from "../../kernel/names.ts";
+import type { ServerRef, TenantKey } from "../../kernel/names.ts";
 import { type CacheApi, logStorageError } from "../../kernel/platform/cache-api.ts";
 import type { AnswerSource } from "../../kernel/platform/usage.ts";
 import type { StoredManifest } from "../../manifest/stored.ts";
@@ -8,7 +8,7 @@ import { bodyKey } from "./keys.ts";
 interface BodiesOptions {
   edge: CacheApi;
   kv: Pick<KVNamespace, "get">;
-  tenant: (name: string) => Pick<RegistryTenant, "body">;
+  tenant: (key: TenantKey) => Pick<RegistryTenant, "body">;
 }
 
 /** A body never changes under its digest, so it can stay in the Cache API for long. */

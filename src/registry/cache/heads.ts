@@ -1,6 +1,6 @@
 import type { Freshness } from "../../http/request.ts";
 import { BoundedCache } from "../../kernel/bounded-cache.ts";
-import type { ServerRef } from "../../kernel/names.ts";
+import { type ServerRef, type TenantKey, tenantKey } from "../../kernel/names.ts";
 import { type CacheApi, logStorageError } from "../../kernel/platform/cache-api.ts";
 import type { AnswerSource, Usage } from "../../kernel/platform/usage.ts";
 import { type Head, isAtLeastAsNew, type RegistryTenant } from "../contract.ts";
@@ -38,7 +38,7 @@ const shownEntries = 20_000;
 interface HeadsOptions {
   edge: CacheApi;
   kv: Pick<KVNamespace, "get">;
-  tenant: (name: string) => Pick<RegistryTenant, "head">;
+  tenant: (key: TenantKey) => Pick<RegistryTenant, "head">;
   now: () => number;
   usage: Usage;
   /** Called on every write made through this isolate. */
@@ -90,7 +90,7 @@ export class Heads {
 
   /** Stores a head that the object just confirmed, as the floor of this data centre. */
   async #raiseFloor(head: Head): Promise<void> {
-    const key = headKey(head.tenant, head.name);
+    const key = headKey(tenantKey(head.tenant), head.name);
     const now = this.#options.now();
     this.#remember(key, { head, asOf: head.asOf });
     // Another isolate may have stored a newer head, so read the entry first. Two isolates that read at the same instant
