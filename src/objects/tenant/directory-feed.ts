@@ -1,3 +1,4 @@
+import { tenantKey } from "../../kernel/names.ts";
 import type { ServerVersion } from "../../official/contract.ts";
 import { type VersionBatch, versionBatch } from "../../official/sql/directory-batch.ts";
 import { markAllPending, markSent } from "../../official/sql/tenant-versions.ts";
@@ -72,9 +73,9 @@ export class DirectoryFeed {
   #batchOf(name: string, room: BatchBudget): SentBatch | undefined {
     const row = findRow(this.#sql, name);
     if (row === undefined) return undefined;
-    const tenant = tenantOf(this.#sql);
-    const { generation, updated_at: updatedAt, digest } = row;
     const shown = shownTenant(this.#sql);
+    const tenant = tenantKey(shown);
+    const { generation, updated_at: updatedAt, digest } = row;
     const { config, summary, head } = entryOf(this.#sql, shown, row, generation);
     if (row.deleted_at !== null) {
       const removal = { tenant, name, generation, endedAt: row.deleted_at };

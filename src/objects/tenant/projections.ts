@@ -1,4 +1,5 @@
 import { watchers } from "../../changes/sql/watchers.ts";
+import { tenantKey } from "../../kernel/names.ts";
 import { countedKv } from "../../kernel/platform/counted-bindings.ts";
 import { objectUsage } from "../../kernel/platform/usage.ts";
 import { bodyKey, headKey } from "../../registry/cache/keys.ts";
@@ -27,14 +28,14 @@ export function createOutboxTargets(
     const head = currentHead(sql, name);
     if (head === undefined) return;
     const options = head.deleted ? { expirationTtl: tombstoneSeconds } : {};
-    await kv.put(headKey(tenantOf(sql), name), JSON.stringify(head), options);
+    await kv.put(headKey(tenantKey(head.tenant), name), JSON.stringify(head), options);
   };
   return {
     putHead,
     repairHead: async (name) => {
       const head = currentHead(sql, name);
       if (head === undefined) return;
-      const shown = await kv.get<Head>(headKey(tenantOf(sql), name), "json");
+      const shown = await kv.get<Head>(headKey(tenantKey(head.tenant), name), "json");
       if (shown === null || !isAtLeastAsNew(shown, { generation: head.generation, asOf: 0 })) await putHead(name);
     },
     putBody: async (subject) => {
