@@ -10,7 +10,7 @@ import { tenantOf } from "../../../src/objects/stubs.ts";
 import { tenantSteps } from "../../../src/objects/tenant/tables.ts";
 import { genesisOf, verifyChain } from "../../../src/registry/change-chain.ts";
 import { rebuildCards } from "../../../src/search/sql/tenant-cards.ts";
-import { capabilities, config, configs, configs, Registry, token, tools } from "../support/registry.ts";
+import { capabilities, config, configs, Registry, token, tools } from "../support/registry.ts";
 import { firstDirectoryRows, firstDirectoryTables, firstTenantRows, firstTenantTables } from "./recorded-databases.ts";
 
 const tenantStub = (tenant: string) => env.TENANTS.get(env.TENANTS.idFromName(tenant));
