@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defaultBounds } from "./kernel/bounds.ts";
 import { isObject } from "./kernel/json.ts";
-import { loopbackNames } from "./kernel/names.ts";
+import { loopbackNames, tenantKey } from "./kernel/names.ts";
 import type { Limit } from "./kernel/rate-limit.ts";
 import { readJson } from "./kernel/read-json.ts";
 
@@ -86,6 +86,11 @@ const requirements = members(z.string().startsWith("/mcp/"), z.array(z.string())
     .sort((a, b) => b.prefix.length - a.prefix.length),
 );
 
+/** A tenant counts in any spelling, so it may have only one member. */
+const credentials = members(z.string(), members(z.string(), SourceCredential))
+  .refine((table) => new Set([...table.keys()].map(tenantKey)).size === table.size)
+  .transform((table) => new Map(Array.from(table, ([tenant, secrets]) => [tenantKey(tenant), secrets])));
+
 /** Every setting, by environment variable. If several are invalid, the error names the first in this order. */
 export const Settings = z.object({
   JWT_SECRET: secret.describe("Key of HS256 tokens, at least 32 bytes; not used for tokens where JWKS_URL is set."),
@@ -140,9 +145,9 @@ export const Settings = z.object({
     .describe("Requests slower than this many milliseconds log a line."),
   ALLOW_LOOPBACK_FETCH: flag.describe("For development: whether the registry may send requests to its own machine."),
   SOURCE_CREDENTIALS: json(
-    members(z.string(), members(z.string(), SourceCredential)),
+    credentials,
     "{}",
-    'must be JSON: tenant → name → {"value": "…", "origin": "https://…"}',
+    'must be JSON: tenant → name → {"value": "…", "origin": "https://…"}, each tenant once',
   ).describe("Credentials for sources, by tenant and name."),
 });
 

@@ -10,6 +10,7 @@ import { Metrics } from "./http/metrics.ts";
 import { ResponseStore } from "./http/response-store.ts";
 import { digestOfTextSync } from "./kernel/digest.ts";
 import { MemoryBudget, type MemoryCache } from "./kernel/memory-budget.ts";
+import type { TenantKey } from "./kernel/names.ts";
 import { CacheApi, type EdgeCache } from "./kernel/platform/cache-api.ts";
 import { countedKv } from "./kernel/platform/counted-bindings.ts";
 import { createUsage, objectUsage, sumOfUsage, type Usage } from "./kernel/platform/usage.ts";
@@ -39,7 +40,7 @@ export interface Services {
   negotiateLimiter: RateLimiter;
   /** Limits refreshes of a server's sources that callers request: each refresh sends requests to third parties. */
   refreshLimiter: RateLimiter;
-  tenant: (name: string) => Tenant;
+  tenant: (key: TenantKey) => Tenant;
   /** Creates a new stub per use: a stub belongs to the request that created it. */
   directory: () => Directory;
   sessions: Sessions;
@@ -75,7 +76,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
   const edge = new CacheApi(surroundings.cache ?? caches.default, cacheKeysBelow(config), operations);
   const memory = new MemoryBudget(config.cacheBytes);
   const keepAlive = (promise: Promise<unknown>) => waitUntil(promise);
-  const tenant = (name: string) => tenantOf(env, name, operations);
+  const tenant = (key: TenantKey) => tenantOf(env, key, operations);
   const bodies = new Bodies({ edge, kv, tenant, keepAlive });
   const catalogPages = new CatalogPages(memory, now);
   return {

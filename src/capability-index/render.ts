@@ -1,4 +1,5 @@
 import { type Failure, failure } from "../kernel/failure.ts";
+import { tenantKey } from "../kernel/names.ts";
 import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { type SectionName, sectionForKind } from "../manifest/schema/manifest.ts";
@@ -15,6 +16,7 @@ import {
   indexTextVersion,
   metadataBlock,
   notesBlock,
+  type TenantIndexOwner,
   triggersBlock,
   withComments,
 } from "./text.ts";
@@ -75,12 +77,12 @@ type Gathered<T> = Result<T, Failure> | typeof changedDuringRead;
 /** Renders the index of a tenant or server; returns `changedDuringRead` if a write happens between pages. */
 export async function renderIndex(
   services: IndexDeps,
-  owner: IndexOwner & { tenant: string },
+  owner: TenantIndexOwner,
   range: IndexRange,
   stamp: string,
   variant: "summary" | "full",
 ): Promise<Gathered<IndexText>> {
-  const tenant = () => services.tenant(owner.tenant);
+  const tenant = () => services.tenant(tenantKey(owner.tenant));
   const servers: IndexServer[] = [];
   const read = await everyPage(
     stamp,

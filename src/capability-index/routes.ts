@@ -1,6 +1,14 @@
 import { parseBody, readDocument } from "../http/body.ts";
 import { type App, type RequestContext, requestError, unwrap } from "../http/context.ts";
-import { authenticate, authenticateOptional, freshnessOf, readQuery, serverName, tenantName } from "../http/request.ts";
+import {
+  authenticate,
+  authenticateOptional,
+  freshnessOf,
+  readQuery,
+  readTenant,
+  serverName,
+  tenantName,
+} from "../http/request.ts";
 import { notModified, type ResponseMeta, send, sendConditional, sendData } from "../http/respond.ts";
 import { authorizeWrite } from "../registry/write.ts";
 import { readAdvertise, shownAdvertise } from "./advertise.ts";
@@ -23,28 +31,27 @@ export function indexRoutes(app: App, services: IndexDeps): void {
     const { etag, generation, ...data } = unwrap(await readAdvertise(services, principal, tenant, minGeneration));
     readQuery(c, []);
     const meta = { etag, generation, source: "object" as const };
-    return sendConditional(c, services, meta, () => sendData(c, services, { tenant, ...data, generation }, meta));
+    return sendConditional(c, services, meta, () => sendData(c, services, { ...data, generation }, meta));
   });
 
   app.put(`${path}/advertise`, async (c) => {
-    const tenant = tenantName(c.req.param("tenant"));
-    const writer = await authorizeWrite(c, services, tenant);
+    const writer = await authorizeWrite(c, services, readTenant(c.req.param("tenant")));
     readQuery(c, []);
     const settings = parseBody(AdvertiseSettings, await readDocument(c, limits));
-    const written = unwrap(await services.tenant(tenant).setAdvertise(writer, settings));
-    const { etag, ...data } = shownAdvertise(settings, written.since, written.generation);
+    const written = unwrap(await services.tenant(writer.tenant).setAdvertise(writer, settings));
+    const { etag, ...data } = shownAdvertise(written.tenant, settings, written.since, written.generation);
     const meta = { etag, generation: written.generation, source: "object" as const };
-    return sendData(c, services, { tenant, ...data, changed: written.changed }, meta);
+    return sendData(c, services, { ...data, changed: written.changed }, meta);
   });
 
   app.post(`${path}/budget`, async (c) => {
     const tenant = tenantName(c.req.param("tenant"));
     const { minGeneration } = freshnessOf(c);
     const principal = await authenticateOptional(c, services);
-    const generation = unwrap(await visibleTenant(services, principal, tenant, minGeneration));
+    const { shown, generation } = unwrap(await visibleTenant(services, principal, tenant, minGeneration));
     readQuery(c, []);
     const request = parseBody(IndexBudgetRequest, await readDocument(c, limits));
-    const fitted = { ...(await fitCapabilityIndex(services, principal, tenant, request)), generation };
+    const fitted = { ...(await fitCapabilityIndex(services, principal, shown, request)), generation };
     const meta: ResponseMeta = { generation, source: "object", headers: { Vary: "Accept, Origin" } };
     if (!wantsYaml(c)) return sendData(c, services, fitted, meta);
     return send(c, services, fitted.index, "text/yaml; charset=utf-8", meta);

@@ -10,10 +10,14 @@ export const indexTextVersion = "i1";
 /** Format version in the metadata of an index. */
 const formatVersion = "1.0.0";
 
-/** Owner of an index: a tenant, a server, or the registry itself if both are absent. */
+/** Owner of an index as shown: a tenant, a server, or the registry itself if both are absent. */
 export interface IndexOwner {
   tenant?: string | undefined;
   name?: string | undefined;
+}
+
+export interface TenantIndexOwner extends IndexOwner {
+  tenant: string;
 }
 
 export function indexUri({ tenant, name }: IndexOwner, variant: string): string {

@@ -1,3 +1,4 @@
+import type { ServerRef, TenantKey } from "../kernel/names.ts";
 import { itemDimensions } from "../manifest/attributes.ts";
 import type { CatalogEntry } from "../registry/summary.ts";
 
@@ -7,18 +8,18 @@ export type CatalogDimension = (typeof catalogDimensions)[number];
 
 /** Matches servers that have one of the values in every given dimension. */
 export interface CatalogFilter {
-  values: Partial<Record<CatalogDimension, readonly string[]>>;
+  values: Partial<Record<Exclude<CatalogDimension, "tenant">, readonly string[]>> & { tenant?: readonly TenantKey[] };
   /** Only servers changed at this time or later; epoch milliseconds. */
   updatedSince?: number;
 }
 
 /** Tenants whose private servers the caller may see besides public ones; `admin` sees all servers. */
-export type CatalogCaller = "admin" | readonly string[];
+export type CatalogCaller = "admin" | readonly TenantKey[];
 
 /** A catalogue query to the directory. */
 export interface DirectoryCatalogQuery extends CatalogFilter {
   caller: CatalogCaller;
-  after: { tenant: string; name: string };
+  after: ServerRef;
   limit: number;
   /** Dimensions to count. */
   facets: readonly CatalogDimension[];
@@ -43,7 +44,7 @@ export interface CatalogAnswer {
   generation: number;
   items: CatalogEntry[];
   /** Where the scan stopped before the page was full: more servers may follow. */
-  stoppedAt?: { tenant: string; name: string };
+  stoppedAt?: ServerRef;
   counted?: { total: Counted; facets: Partial<Record<CatalogDimension, Facet>> };
 }
 

@@ -1,5 +1,5 @@
 import { type Failure, failure } from "../kernel/failure.ts";
-import { tenantPattern } from "../kernel/names.ts";
+import { tenantKey, tenantPattern } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { parseRfc3339 } from "../kernel/time.ts";
 import { maxValueLength } from "../manifest/attributes.ts";
@@ -57,7 +57,8 @@ export function parseCatalogQuery(given: Readonly<Record<string, readonly string
     if (wanted === undefined) continue;
     const error = checkValues(dimension, wanted);
     if (error !== undefined) return badParam(error);
-    filter.values[dimension] = [...new Set(wanted)].sort();
+    if (dimension === "tenant") filter.values.tenant = [...new Set(wanted.map(tenantKey))].sort();
+    else filter.values[dimension] = [...new Set(wanted)].sort();
   }
   const since = parameters.get("updated_since")?.[0];
   if (since !== undefined) {

@@ -2,6 +2,7 @@ import type { Principal } from "../auth/principal.ts";
 import { type PageRequest, pageOf, readCursor, serverKey } from "../http/page.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import type { Failure } from "../kernel/failure.ts";
+import { refOf } from "../kernel/names.ts";
 import type { AnswerSource } from "../kernel/platform/usage.ts";
 import { ok, type Result } from "../kernel/result.ts";
 import type { CatalogEntry } from "../registry/summary.ts";
@@ -56,7 +57,7 @@ export async function readCatalog(
   const question: DirectoryCatalogQuery = {
     ...filter,
     caller,
-    after: { tenant, name },
+    after: refOf({ tenant, name }),
     limit: page.limit + 1,
     facets: facets ?? (page.cursor === undefined ? catalogDimensions : []),
     known: kept?.page.generation,

@@ -1,5 +1,6 @@
 import type { Principal } from "../auth/principal.ts";
 import type { Failure } from "../kernel/failure.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { checkMember, checkMinGeneration } from "../registry/access.ts";
 import { type ChainedChange, genesisOf, type LogHead } from "../registry/change-chain.ts";
@@ -17,7 +18,7 @@ interface ChangePage {
 export async function readChanges(
   services: ChangesDeps,
   principal: Principal,
-  tenant: string,
+  tenant: TenantKey,
   { since, limit }: { since: number; limit: number },
   minGeneration = 0,
 ): Promise<Result<ChangePage, Failure>> {
@@ -29,6 +30,6 @@ export async function readChanges(
   return ok({ items, generation, nextSince: items.at(-1)?.sequence ?? since, head: head ?? startOf(tenant) });
 }
 
-function startOf(tenant: string): LogHead {
+function startOf(tenant: TenantKey): LogHead {
   return { sequence: 0, hash: genesisOf(tenant) };
 }

@@ -3,6 +3,7 @@ import { type App, type RequestContext, requestError, throwIf, unwrap } from "..
 import { sendEvents, streamLifetimeMs, wantsEvents } from "../http/event-stream.ts";
 import { authenticate, freshnessOf, integerParam, readQuery, tenantName } from "../http/request.ts";
 import { sendData } from "../http/respond.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import { checkMember } from "../registry/access.ts";
 import type { ChangesDeps } from "./deps.ts";
 import { readChanges } from "./read.ts";
@@ -28,7 +29,12 @@ export function changesRoutes(app: App, services: ChangesDeps): void {
   });
 }
 
-async function list(c: RequestContext, services: ChangesDeps, principal: Principal, tenant: string): Promise<Response> {
+async function list(
+  c: RequestContext,
+  services: ChangesDeps,
+  principal: Principal,
+  tenant: TenantKey,
+): Promise<Response> {
   const query = readQuery(c, ["since", "limit"]);
   const since = position("since", query.since) ?? 0;
   const limit = integerParam("limit", query.limit, { min: 1, max: 1_000, fallback: 100 });
@@ -41,7 +47,7 @@ async function follow(
   c: RequestContext,
   services: ChangesDeps,
   principal: Principal,
-  tenant: string,
+  tenant: TenantKey,
 ): Promise<Response> {
   const query = readQuery(c, ["since"]);
   const asked = position("since", query.since);

@@ -3,7 +3,7 @@ import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { PreparedManifest } from "../manifest/prepare.ts";
 import type { ServerConfig, ServerStatus } from "../registry/schema.ts";
-import { generationOf, tenantOf } from "../registry/sql/change-log.ts";
+import { generationOf } from "../registry/sql/change-log.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
 import { publish } from "../registry/sql/publish.ts";
 import { findLive, findRow } from "../registry/sql/servers.ts";
@@ -65,7 +65,7 @@ function takeManifest(
   manifest: Omit<PreparedManifest, "rejected">,
   { hook, at, write }: EventContext,
 ): Result<AppliedEvent, Failure> {
-  const published = publish(write, tenantOf(sql), { name: hook.server, subject: `hook ${hook.id}`, at, manifest });
+  const published = publish(write, { name: hook.server, subject: `hook ${hook.id}`, at, manifest });
   if (!published.ok) return published;
   return ok(outcomeNow(sql, hook.server, published.value.outcome === "unchanged" ? "unchanged" : "applied"));
 }

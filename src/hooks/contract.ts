@@ -86,7 +86,8 @@ export type ReceivedEvent = Omit<AppliedEvent, "outcome"> & {
 
 /** Hook methods of the tenant object. */
 export interface HooksTenant {
-  registerHook(hook: NewHook, subject: string): Promise<Result<Hook, Failure>>;
+  /** With the tenant as shown. */
+  registerHook(hook: NewHook, subject: string): Promise<Result<Hook & { tenant: string }, Failure>>;
   hooks(): Promise<Hook[]>;
   hook(id: string): Promise<Result<Hook & { deliveries: HookDelivery[] }, Failure>>;
   changeHook(id: string, change: { enabled?: boolean; description?: string }): Promise<Result<Hook, Failure>>;

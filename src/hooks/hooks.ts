@@ -3,6 +3,7 @@ import { err, ok, type Result } from "../kernel/result.ts";
 import type { Head } from "../registry/contract.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
 import { currentHead, findRow } from "../registry/sql/servers.ts";
+import { shownTenant } from "../registry/sql/tenant-name.ts";
 import { applyEvent } from "./apply-event.ts";
 import type {
   AppliedEvent,
@@ -54,7 +55,7 @@ export class Hooks {
     this.#options = options;
   }
 
-  register(hook: NewHook, subject: string): Result<Hook, Failure> {
+  register(hook: NewHook, subject: string): Result<Hook & { tenant: string }, Failure> {
     if (!this.#options.isReady()) return err(failure("ErrorMCPServerNotFound"));
     const { sql } = this.#options;
     // A hook can restore a server that its publisher withdrew, so a withdrawn server counts as existing.
@@ -65,7 +66,8 @@ export class Hooks {
       return err(failure("ErrorTooManyHooks", `A tenant has at most ${maxHooks} hooks; delete one first`));
     }
     insertHook(sql, hook, new Date().toISOString(), subject);
-    return this.#read(hook.id);
+    const registered = this.#read(hook.id);
+    return registered.ok ? ok({ ...registered.value, tenant: shownTenant(sql) }) : registered;
   }
 
   list(): Hook[] {

@@ -4,7 +4,7 @@ import { consumeRateLimit, readQuery } from "../http/request.ts";
 import { send } from "../http/respond.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
-import { tenantPattern } from "../kernel/names.ts";
+import { type ServerRef, type TenantKey, tenantKey, tenantPattern } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { parseStrictJson } from "../kernel/strict-json.ts";
 import { withTimeout } from "../kernel/timeout.ts";
@@ -30,7 +30,7 @@ const envelopeBytes = 64 * 1_024;
  */
 export function inboundHookRoutes(app: App, services: HooksDeps): void {
   app.post(path, async (c) => {
-    const [tenant, id] = [c.req.param("tenant"), c.req.param("id")];
+    const [tenant, id] = [tenantKey(c.req.param("tenant")), c.req.param("id")];
     c.set("subject", `hook ${id.slice(0, 64)}`);
     // Rate limit before any lookup: the sender is not authenticated yet.
     consumeRateLimit(
@@ -79,7 +79,7 @@ const refreshWaitMs = 5_000;
 async function withRefresh(
   c: RequestContext,
   services: HooksDeps,
-  ref: { tenant: string; name: string },
+  ref: ServerRef,
   received: ReceivedEvent,
 ): Promise<ReceivedEvent> {
   if (received.outcome !== "queued") return received;
@@ -95,7 +95,11 @@ async function withRefresh(
 }
 
 /** Invented paths must not wake a tenant object: the directory knows which tenants ever existed. */
-async function findCredentials(services: HooksDeps, tenant: string, id: string): Promise<HookCredentials | undefined> {
+async function findCredentials(
+  services: HooksDeps,
+  tenant: TenantKey,
+  id: string,
+): Promise<HookCredentials | undefined> {
   if (!tenantPattern.test(tenant) || !/^[0-9a-f-]{36}$/.test(id)) return undefined;
   if (!(await tenantExists(services, tenant))) return undefined;
   return services.tenant(tenant).hookCredentials(id);
@@ -132,7 +136,7 @@ interface InvalidEvent {
 /** Bytes → event. Its manifest is prepared as for any other publish. */
 async function readEvent(
   services: HooksDeps,
-  ref: { tenant: string; name: string },
+  ref: ServerRef,
   hook: HookCredentials,
   message: string,
   body: Uint8Array,

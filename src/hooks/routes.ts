@@ -3,6 +3,7 @@ import { parseBody, readDocument } from "../http/body.ts";
 import { type App, type RequestContext, requestError, throwIf, unwrap } from "../http/context.ts";
 import { authenticate, readQuery, tenantName } from "../http/request.ts";
 import { publicOrigin, sendData } from "../http/respond.ts";
+import { type TenantKey, tenantKey } from "../kernel/names.ts";
 import { generateSecret, importVerifyingKey } from "../webhooks/keys.ts";
 import type { HookKey } from "./contract.ts";
 import type { HooksDeps } from "./deps.ts";
@@ -13,7 +14,7 @@ const item = "/api/hooks/:tenant/:id";
 
 /** Routes to register, read, rotate, disable and delete inbound webhooks, for callers who may publish. */
 export function hooksRoutes(app: App, services: HooksDeps): void {
-  const object = (tenant: string) => services.tenant(tenant);
+  const object = (tenant: TenantKey) => services.tenant(tenant);
   const { configBytes: bytes, depth } = services.config.bounds;
   const body = (c: RequestContext) => readDocument(c, { bytes, depth });
 
@@ -21,10 +22,11 @@ export function hooksRoutes(app: App, services: HooksDeps): void {
     readQuery(c, []);
     const principal = await authenticate(c, services, "registry:publish");
     const request = parseBody(HookRequest, await body(c), "ErrorHookInvalid");
-    throwIf(checkTenantScope(principal, request.tenant, "registry:publish"));
+    const tenant = tenantKey(request.tenant);
+    throwIf(checkTenantScope(principal, tenant, "registry:publish"));
     const key = await keyOf(request.publicKey);
-    const hook = unwrap(
-      await object(request.tenant).registerHook(
+    const { tenant: shown, ...hook } = unwrap(
+      await object(tenant).registerHook(
         {
           id: crypto.randomUUID(),
           server: request.server,
@@ -37,7 +39,7 @@ export function hooksRoutes(app: App, services: HooksDeps): void {
         principal.subject,
       ),
     );
-    const url = `${publicOrigin(c, services.config)}/hooks/${request.tenant}/${hook.id}`;
+    const url = `${publicOrigin(c, services.config)}/hooks/${shown}/${hook.id}`;
     const data = { ...hook, url, secret: request.publicKey === undefined ? key.text : undefined };
     return sendData(c, services, data, { status: 201, headers: { "Cache-Control": "no-store" } });
   });
@@ -93,7 +95,7 @@ export function hooksRoutes(app: App, services: HooksDeps): void {
 }
 
 /** The tenant, if the caller may publish to it. Permission is checked before any lookup. */
-async function ownerOf(c: RequestContext, services: HooksDeps, tenant: string | undefined): Promise<string> {
+async function ownerOf(c: RequestContext, services: HooksDeps, tenant: string | undefined): Promise<TenantKey> {
   const principal = await authenticate(c, services, "registry:publish");
   const name = tenantName(tenant);
   throwIf(checkTenantScope(principal, name, "registry:publish"));

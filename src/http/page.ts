@@ -1,4 +1,5 @@
 import { type Failure, failure } from "../kernel/failure.ts";
+import { tenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { Position } from "./cursor.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -43,9 +44,9 @@ export function listPage<T extends { tenant: string; name: string }>(
   return listPageBy(services, request, scope, read, serverKey);
 }
 
-/** Sort key of a list ordered by tenant and name. */
+/** Sort key of a list ordered by tenant and name, whatever the spelling that an item shows. */
 export function serverKey({ tenant, name }: { tenant: string; name: string }): string[] {
-  return [tenant, name];
+  return [tenantKey(tenant), name];
 }
 
 /** Like `listPage`, ordered by the sort key that `keyOf` returns. */

@@ -1,5 +1,14 @@
 import { checkScope, type Principal, type Scope } from "../auth/principal.ts";
-import { ServerName, type ServerRef, serverPattern, TenantName, tenantPattern } from "../kernel/names.ts";
+import {
+  type NamedTenant,
+  namedTenant,
+  ServerName,
+  type ServerRef,
+  serverPattern,
+  type TenantKey,
+  TenantName,
+  tenantPattern,
+} from "../kernel/names.ts";
 import { networkOf } from "../kernel/network.ts";
 import type { RateLimiter } from "../kernel/rate-limit.ts";
 import { type RequestContext, requestError, throwIf, unwrap } from "./context.ts";
@@ -60,17 +69,25 @@ export function consumeRateLimit(services: HttpDeps, buckets: RateLimiter, calle
   throw requestError("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
 }
 
-export function serverRef(c: RequestContext): ServerRef {
-  return { tenant: tenantName(c.req.param("tenant")), name: serverName(c.req.param("name")) };
+/** The server that the path names. Has the spelling of its tenant too, for writes. */
+export function serverRef(c: RequestContext): ServerRef & NamedTenant {
+  const { tenant, spelling } = readTenant(c.req.param("tenant"));
+  return { tenant, spelling, name: serverName(c.req.param("name")) };
 }
 
-export function tenantName(value: unknown): string {
+/** The key of a tenant that the request names. */
+export function tenantName(value: unknown): TenantKey {
+  return readTenant(value).tenant;
+}
+
+/** Like `tenantName`, with the spelling: for writes. */
+export function readTenant(value: unknown): NamedTenant {
   if (value === undefined || value === null || value === "") throw requestError("ErrorTenantRequired");
   // Fast path for hot reads: zod runs only for invalid names, to produce the message.
-  if (typeof value === "string" && tenantPattern.test(value)) return value;
+  if (typeof value === "string" && tenantPattern.test(value)) return namedTenant(value);
   const parsed = TenantName.safeParse(value);
   if (!parsed.success) throw requestError("ErrorTenantInvalid", `Tenant name ${parsed.error.issues[0]?.message}`);
-  return parsed.data;
+  return namedTenant(parsed.data);
 }
 
 export function serverName(value: unknown): string {

@@ -1,6 +1,7 @@
 import type { IndexTenant } from "../capability-index/contract.ts";
 import type { IndexDeps } from "../capability-index/deps.ts";
 import type { ChangesTenant, ChosenSubject, LogSubject, Streams } from "../changes/contract.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import type { RegistryTenant } from "../registry/contract.ts";
 import type { SearchTenant } from "../search/contract.ts";
 import type { SessionsTenant } from "../sessions/contract.ts";
@@ -9,5 +10,5 @@ import type { ResourceSubject } from "./resources/follow-resources.ts";
 
 export interface McpDeps extends IndexDeps, SessionsDeps {
   streams(subject: string): Streams<LogSubject | ChosenSubject | ResourceSubject>;
-  tenant(name: string): RegistryTenant & SearchTenant & ChangesTenant & IndexTenant & SessionsTenant;
+  tenant(key: TenantKey): RegistryTenant & SearchTenant & ChangesTenant & IndexTenant & SessionsTenant;
 }

@@ -3,6 +3,7 @@ import { parseBody, readDocument } from "../http/body.ts";
 import { type App, type RequestContext, RequestFailed, requestError, throwIf, unwrap } from "../http/context.ts";
 import { authenticate, readQuery } from "../http/request.ts";
 import { publicOrigin } from "../http/respond.ts";
+import type { NamedTenant } from "../kernel/names.ts";
 import type { Writer } from "../registry/contract.ts";
 import { refreshNow } from "../registry/read.ts";
 import type { OfficialDeps } from "./deps.ts";
@@ -24,7 +25,7 @@ export function officialWriteRoutes(app: App, services: OfficialDeps): void {
       // Check permission before validating the rest of the document.
       const { name } = (document.value ?? {}) as { name?: unknown };
       const { success, data } = OfficialName.safeParse(name);
-      const writer = success ? writerOf(principal, data) : undefined;
+      const writer = success ? writerOf(principal, parseOfficialName(data)) : undefined;
       const issues = [...document.issues, ...serverJsonIssues(document.value)];
       if (issues.length > 0 || writer === undefined) throw new RequestFailed(invalidServerJson(issues));
       const { version, generation } = unwrap(await publishServerJson(services, writer, document.value as ServerJson));
@@ -48,7 +49,7 @@ export function officialWriteRoutes(app: App, services: OfficialDeps): void {
     const rejectImmutable = async (c: RequestContext): Promise<never> => {
       const principal = await authenticate(c, services, "registry:publish");
       readQuery(c, []);
-      writerOf(principal, officialName(c));
+      writerOf(principal, parseOfficialName(officialName(c)));
       const instead = "A published version never changes: publish another, or set its status";
       throw requestError("ErrorNotImplemented", instead);
     };
@@ -77,22 +78,21 @@ export function officialWriteRoutes(app: App, services: OfficialDeps): void {
 async function statusChange(c: RequestContext, services: OfficialDeps, only: string | undefined) {
   const principal = await authenticate(c, services, "registry:publish");
   readQuery(c, []);
-  const name = officialName(c);
-  const writer = writerOf(principal, name);
+  const server = parseOfficialName(officialName(c));
+  const writer = writerOf(principal, server);
   const { bounds } = services.config;
   const document = await readDocument(c, { bytes: bounds.configBytes, depth: bounds.depth });
   const update = parseBody(StatusUpdate, document, "ErrorBadRequest");
   if (update.status === "active" && update.statusMessage !== undefined) {
     throw requestError("ErrorBadRequest", "statusMessage cannot come with the status active");
   }
-  const { versions } = unwrap(await changeVersions(services, writer, name, only, update));
+  const { versions } = unwrap(await changeVersions(services, writer, server, only, update));
   return versions.map((version) => serverResponse(version, publicOrigin(c, services.config)));
 }
 
-function writerOf(principal: Principal, name: string): Writer {
-  const { tenant } = parseOfficialName(name);
+function writerOf(principal: Principal, { tenant, spelling }: NamedTenant): Writer {
   throwIf(checkTenantScope(principal, tenant, "registry:publish"));
-  return { tenant, subject: principal.subject };
+  return { tenant, spelling, subject: principal.subject };
 }
 
 /** The tenant's object reads the remotes at once. Waits for it in the background, to update this Worker's caches. */

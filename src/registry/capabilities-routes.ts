@@ -58,7 +58,7 @@ export function capabilitiesRoutes(app: App, services: RegistryDeps): void {
 
   app.put(path, async (c) => {
     const ref = serverRef(c);
-    const writer = await authorizeWrite(c, services, ref.tenant);
+    const writer = await authorizeWrite(c, services, ref);
     const partial = booleanParam("partial", readQuery(c, ["partial"]).partial);
     const document = await readDocument(c, { bytes: bounds.manifestBytes, depth: bounds.depth });
     const published = unwrap(await publishDocument(services, ref, writer, document, partial));
@@ -73,7 +73,7 @@ export function capabilitiesRoutes(app: App, services: RegistryDeps): void {
 
   app.patch(path, async (c) => {
     const ref = serverRef(c);
-    const writer = await authorizeWrite(c, services, ref.tenant);
+    const writer = await authorizeWrite(c, services, ref);
     readQuery(c, []);
     const document = await readDocument(c, { bytes: bounds.configBytes, depth: bounds.depth });
     const { items } = parseBody(ItemSwitch, document);

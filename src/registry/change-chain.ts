@@ -1,4 +1,5 @@
 import { canonicalJson, digestOfTextSync } from "../kernel/digest.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { Classification, Reason } from "../manifest/classify/classify.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
@@ -7,7 +8,7 @@ import type { CapabilityKind } from "../manifest/schema/capability.ts";
 export type LogHead = Pick<ChainedChange, "sequence" | "hash">;
 
 /** The `previous` value of the first entry of a tenant's log. */
-export function genesisOf(tenant: string): string {
+export function genesisOf(tenant: TenantKey): string {
   return `genesis:${tenant}`;
 }
 

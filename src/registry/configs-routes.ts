@@ -2,9 +2,18 @@ import { isMember } from "../auth/principal.ts";
 import { parseBody, readDocument } from "../http/body.ts";
 import { type App, type RequestContext, requestError, throwIf, unwrap } from "../http/context.ts";
 import { readPageRequest } from "../http/page.ts";
-import { authenticate, freshnessOf, readQuery, serverName, serverRef, tenantName } from "../http/request.ts";
+import {
+  authenticate,
+  freshnessOf,
+  readQuery,
+  readTenant,
+  serverName,
+  serverRef,
+  tenantName,
+} from "../http/request.ts";
 import { sendConditional, sendData } from "../http/respond.ts";
 import { etagOf } from "../kernel/etag.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import { checkMember, checkMinGeneration } from "./access.ts";
 import type { ServerEntry, SourceDetail, Writer } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
@@ -42,21 +51,22 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
 
   app.post(listPath, async (c) => {
     const { config, writer } = await readConfigWrite(c, services);
-    const { head, generation } = unwrap(await services.tenant(config.tenant).createServer(writer, config));
+    const { head, generation } = unwrap(await services.tenant(writer.tenant).createServer(writer, config));
     await services.heads.confirm(head);
-    readSources(c, services, config);
+    readSources(c, services, writer.tenant, config);
     const message = "MCP server created successfully";
-    return sendData(c, services, { ...config, generation }, { ...writeMeta(head, 201), message });
+    return sendData(c, services, { ...config, tenant: head.tenant, generation }, { ...writeMeta(head, 201), message });
   });
 
   app.put(listPath, async (c) => {
     const { config, writer } = await readConfigWrite(c, services);
-    const { head, generation, narrowed } = unwrap(await services.tenant(config.tenant).replaceConfig(writer, config));
+    const { head, generation, narrowed } = unwrap(await services.tenant(writer.tenant).replaceConfig(writer, config));
     await services.heads.confirm(head);
-    readSources(c, services, config);
+    readSources(c, services, writer.tenant, config);
     const until = narrowed ? { effectiveBy: effectiveBy(services.now()) } : {};
     const message = "MCP server updated successfully";
-    return sendData(c, services, { ...config, generation, ...until }, { ...writeMeta(head), message });
+    const data = { ...config, tenant: head.tenant, generation, ...until };
+    return sendData(c, services, data, { ...writeMeta(head), message });
   });
 
   app.get(onePath, async (c) => {
@@ -78,7 +88,7 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
 
   app.delete(onePath, async (c) => {
     const ref = serverRef(c);
-    const writer = await authorizeWrite(c, services, ref.tenant);
+    const writer = await authorizeWrite(c, services, ref);
     readQuery(c, []);
     const { head, generation } = unwrap(await services.tenant(ref.tenant).deleteServer(writer, ref.name));
     await services.heads.confirm(head);
@@ -114,7 +124,8 @@ function shown({ config, head, summary, createdAt, updatedAt }: ServerEntry, sou
  * The tenant's object reads new sources at once. This waits for that refresh in the background, to put the resulting
  * head into the caches of this data centre.
  */
-function readSources(c: RequestContext, services: RegistryDeps, { tenant, name, sources }: ServerConfig): void {
+function readSources(c: RequestContext, services: RegistryDeps, tenant: TenantKey, config: ServerConfig): void {
+  const { name, sources } = config;
   if (sources !== undefined && sources.length > 0) {
     c.executionCtx.waitUntil(refreshNow(services, { tenant, name }, { afterRunning: false }));
   }
@@ -135,8 +146,7 @@ async function readConfigWrite(
     string,
     unknown
   >;
-  const tenant = tenantName(value.tenant);
-  const writer = writerOf(c, principal, tenant);
+  const writer = writerOf(c, principal, readTenant(value.tenant));
   serverName(value.name);
   const declared = Object.fromEntries(Object.entries(value).filter(([key]) => !answerKeys.includes(key)));
   return { config: parseBody(ServerConfig, { ...document, value: declared }), writer };

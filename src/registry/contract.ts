@@ -1,5 +1,6 @@
 import type { Precondition } from "../kernel/etag.ts";
 import type { Failure } from "../kernel/failure.ts";
+import type { NamedTenant, TenantKey } from "../kernel/names.ts";
 import type { Result } from "../kernel/result.ts";
 import type { AttributeCounts } from "../manifest/attributes.ts";
 import type { ChangeCounts } from "../manifest/diff.ts";
@@ -30,6 +31,7 @@ export interface SourceStatus {
  * changing.
  */
 export interface Head {
+  /** As shown; `refOf` makes the key. */
   tenant: string;
   name: string;
   /** Absent until a manifest is published. */
@@ -65,9 +67,8 @@ export function isAtLeastAsNew(a: Pick<Head, "generation" | "asOf">, b: Pick<Hea
   return a.generation > b.generation || (a.generation === b.generation && a.asOf >= b.asOf);
 }
 
-/** The author of a write, and the precondition on the server. */
-export interface Writer {
-  tenant: string;
+/** The author of a write, the tenant as the request names it, and the precondition on the server. */
+export interface Writer extends NamedTenant {
   subject: string;
   precondition?: Precondition;
 }
@@ -219,12 +220,13 @@ export interface RegistryTenant {
 
 /** RPC methods of the directory that the registry uses. */
 export interface RegistryDirectory {
-  knows(tenant: string): Promise<boolean>;
+  knows(tenant: TenantKey): Promise<boolean>;
   list(query: DirectoryQuery): Promise<AsOf<{ entries: DirectoryEntry[] }>>;
 }
 
 /** One row of a server list. */
 export interface DirectoryEntry extends Omit<ServerSummary, "attributes"> {
+  /** As shown. */
   tenant: string;
   name: string;
   visibility: "tenant" | "public";
@@ -236,9 +238,10 @@ export interface DirectoryEntry extends Omit<ServerSummary, "attributes"> {
 
 /** The rows a caller may see, and the position after which the page starts. */
 export interface DirectoryQuery {
-  tenants: readonly string[] | "all";
+  tenants: readonly TenantKey[] | "all";
   /** Set for callers who may not see the private servers of those tenants. */
   onlyPublic: boolean;
+  /** `tenant` is a key or, for a list by prefix, a text to start from. */
   after: { tenant: string; name: string };
   limit: number;
 }

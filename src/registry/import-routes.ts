@@ -5,7 +5,7 @@ import { importOpenApi } from "../formats/openapi/import-openapi.ts";
 import { importRtfs } from "../formats/rtfs/index.ts";
 import { mediaType, readDocument, readText } from "../http/body.ts";
 import { type App, type RequestContext, requestError, unwrap } from "../http/context.ts";
-import { booleanParam, readQuery, serverName, tenantName } from "../http/request.ts";
+import { booleanParam, readQuery, readTenant, serverName } from "../http/request.ts";
 import { sendData } from "../http/respond.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
@@ -55,8 +55,8 @@ export function importsRoutes(app: App, services: RegistryDeps): void {
 
   app.post(path, async (c) => {
     const query = readQuery(c, ["tenant", "name", "dryRun"]);
-    const ref = { tenant: tenantName(query.tenant), name: serverName(query.name) };
-    const writer = await authorizeWrite(c, services, ref.tenant);
+    const ref = { ...readTenant(query.tenant), name: serverName(query.name) };
+    const writer = await authorizeWrite(c, services, ref);
     const dryRun = booleanParam("dryRun", query.dryRun);
     const importer = Object.hasOwn(importers, c.req.param("format")) ? importers[c.req.param("format")] : undefined;
     if (importer === undefined) {

@@ -3,6 +3,7 @@ import { type RequestContext, throwIf } from "../http/context.ts";
 import { authenticate } from "../http/request.ts";
 import type { ResponseMeta } from "../http/respond.ts";
 import { etagOf, preconditionOf } from "../kernel/etag.ts";
+import type { NamedTenant } from "../kernel/names.ts";
 import type { Head, Writer } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
 import { capabilitiesView } from "./views/capabilities.ts";
@@ -18,15 +19,15 @@ export function effectiveBy(now: number): string {
 }
 
 /** Requires a caller who may write to the tenant. The precondition comes from the request headers. */
-export async function authorizeWrite(c: RequestContext, services: RegistryDeps, tenant: string): Promise<Writer> {
-  return writerOf(c, await authenticate(c, services, "registry:publish"), tenant);
+export async function authorizeWrite(c: RequestContext, services: RegistryDeps, named: NamedTenant): Promise<Writer> {
+  return writerOf(c, await authenticate(c, services, "registry:publish"), named);
 }
 
 /** The same for an authenticated caller, where the tenant is only known from the body. */
-export function writerOf(c: RequestContext, principal: Principal, tenant: string): Writer {
+export function writerOf(c: RequestContext, principal: Principal, { tenant, spelling }: NamedTenant): Writer {
   throwIf(checkTenantScope(principal, tenant, "registry:publish"));
   const precondition = preconditionOf(c.req.header("If-Match"), c.req.header("If-None-Match"));
-  return { tenant, subject: principal.subject, precondition };
+  return { tenant, spelling, subject: principal.subject, precondition };
 }
 
 /** Response metadata of a write: the new ETag and generation. */

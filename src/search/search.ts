@@ -2,6 +2,7 @@ import type { Principal } from "../auth/principal.ts";
 import { type PageRequest, readCursor } from "../http/page.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { SearchDeps } from "./deps.ts";
@@ -27,7 +28,7 @@ export function highlightsIn(text: string, terms: ReadonlySet<string>): Highligh
 export interface Search {
   text: string;
   kinds?: readonly CapabilityKind[];
-  tenants?: readonly string[];
+  tenants?: readonly TenantKey[];
   /** Token budget for all results together. */
   budget?: number;
   explain: boolean;

@@ -1,7 +1,7 @@
 import valid from "semver/functions/valid.js";
 import validRange from "semver/ranges/valid.js";
 import { z } from "zod";
-import { Digest, TenantName } from "../kernel/names.ts";
+import { Digest, TenantKey, TenantName } from "../kernel/names.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { JsonObject } from "../manifest/schema/parts.ts";
 
@@ -81,7 +81,7 @@ export const ContextRequest = z
     token_budget: z.int().min(0).max(1_000_000_000).describe("Tokens that the chosen may cost."),
     task: z.string().max(10_000).describe("What is to be done, in plain words.").optional(),
     kinds: z.array(CapabilityKind).min(1).max(CapabilityKind.options.length).describe("Default: all.").optional(),
-    tenants: z.array(TenantName).min(1).max(16).describe("Default: all you may see.").optional(),
+    tenants: z.array(TenantKey).min(1).max(16).describe("Default: all you may see.").optional(),
     must_have: z
       .array(
         z.strictObject({

@@ -7,7 +7,7 @@ import { type PreparedManifest, prepareManifest, withoutCollidingIds } from "../
 import type { StoredManifest } from "../manifest/stored.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
 import type { Head, PublishRequest, Refreshed, RefreshSkipped, RememberedEra } from "../registry/contract.ts";
-import { appendChanges, generationOf, recordChanges, tenantOf } from "../registry/sql/change-log.ts";
+import { appendChanges, generationOf, recordChanges } from "../registry/sql/change-log.ts";
 import { currentTokens } from "../registry/sql/items.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
 import { cancelTask, enqueueTask } from "../registry/sql/outbox-table.ts";
@@ -203,7 +203,7 @@ export class Refresher {
         ...{ name: server, subject: "introspection", at, manifest },
         isFirstIntrospection: true,
       };
-      const published = publish(context, tenantOf(sql), request);
+      const published = publish(context, request);
       if (!published.ok) return published;
       outcome = published.value.outcome === "unchanged" ? "unchanged" : "applied";
     }

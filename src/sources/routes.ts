@@ -1,6 +1,7 @@
 import { type App, requestError } from "../http/context.ts";
 import { consumeRateLimit, readQuery, serverRef } from "../http/request.ts";
 import { sendData } from "../http/respond.ts";
+import type { ServerRef } from "../kernel/names.ts";
 import { refreshNow } from "../registry/read.ts";
 import { authorizeWrite, writeMeta } from "../registry/write.ts";
 import type { SourcesDeps } from "./deps.ts";
@@ -11,7 +12,7 @@ const path = "/api/mcp/capabilities/:tenant/:name/refresh";
 export function refreshRoutes(app: App, services: SourcesDeps): void {
   app.post(path, async (c) => {
     const ref = serverRef(c);
-    await authorizeWrite(c, services, ref.tenant);
+    await authorizeWrite(c, services, ref);
     readQuery(c, []);
     consumeRateLimit(services, services.refreshLimiter, `${ref.tenant}/${ref.name}`);
     const refreshed = await refreshNow(services, ref, { afterRunning: true });
@@ -28,7 +29,7 @@ export function refreshRoutes(app: App, services: SourcesDeps): void {
 }
 
 /** The error for a refresh without readable sources: the server does not exist or has none. */
-async function nothingToRead(services: SourcesDeps, ref: { tenant: string; name: string }) {
+async function nothingToRead(services: SourcesDeps, ref: ServerRef) {
   const { head } = await services.tenant(ref.tenant).head(ref.name);
   if (head === undefined || head.deleted) return requestError("ErrorMCPServerNotFound");
   return requestError("ErrorNoSources", `${ref.name} has no sources that the registry can read`);

@@ -8,6 +8,8 @@ export type DisabledReason = "paused" | "gone" | "refused" | "dead";
 
 /** A subscription as shown to its tenant. */
 export interface Subscription {
+  /** As shown. */
+  tenant: string;
   id: string;
   url: string;
   filters: ChangeFilters;
@@ -66,8 +68,8 @@ export interface SubscriptionsTenant {
     writer: Writer,
     id: string,
     overlapSeconds: number,
-  ): Promise<Result<{ id: string; secret: string; overlapUntil: string }, Failure>>;
+  ): Promise<Result<Pick<Subscription, "tenant" | "id"> & { secret: string; overlapUntil: string }, Failure>>;
   /** Sends a message without changes and returns how the delivery went. */
   testSubscription(writer: Writer, id: string): Promise<Result<Attempt, Failure>>;
-  removeSubscription(writer: Writer, id: string): Promise<Result<{ id: string }, Failure>>;
+  removeSubscription(writer: Writer, id: string): Promise<Result<Pick<Subscription, "tenant" | "id">, Failure>>;
 }

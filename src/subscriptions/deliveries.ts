@@ -4,7 +4,7 @@ import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { AddressPolicyFor } from "../outbound/address.ts";
 import { createGuardedFetch } from "../outbound/guarded-fetch.ts";
-import { tenantOf } from "../registry/sql/change-log.ts";
+import { shownTenant } from "../registry/sql/tenant-name.ts";
 import type { Attempt } from "./contract.ts";
 import { type DeliveryResult, deliver, outcomeOf } from "./deliver.ts";
 import { changeMessage, testMessage } from "./message.ts";
@@ -86,7 +86,7 @@ export class Deliveries {
     try {
       const at = this.#options.now();
       const message = `msg_test_${crypto.randomUUID()}`;
-      const body = testMessage(tenantOf(sql), id, new Date(at).toISOString());
+      const body = testMessage(shownTenant(sql), id, new Date(at).toISOString());
       const result = await this.#send(found.value, message, body);
       if (findSubscription(sql, id) === undefined) return err(failure("ErrorSubscriptionNotFound"));
       recordAttempt(sql, id, { message, at, attempt: 1 }, result);
@@ -141,7 +141,7 @@ export class Deliveries {
     const row = findSubscription(sql, due.subscription);
     if (row === undefined) return removeDelivery(sql, due.subscription, due.generation);
     const filters = readJson(row.filters) as ChangeFilters;
-    const body = changeMessage(sql, tenantOf(sql), { ...due, filters });
+    const body = changeMessage(sql, shownTenant(sql), { ...due, filters });
     // The log has been pruned past this generation.
     if (body === undefined) return dropDelivery(sql, due.subscription, due.generation);
     const at = this.#options.now();

@@ -1,7 +1,8 @@
 import { parseBody, readDocument } from "../http/body.ts";
 import { type App, type RequestContext, requestError, unwrap } from "../http/context.ts";
-import { authenticate, readQuery, tenantName } from "../http/request.ts";
+import { authenticate, readQuery, readTenant } from "../http/request.ts";
 import { sendData } from "../http/respond.ts";
+import type { NamedTenant } from "../kernel/names.ts";
 import { authorizeWrite, writerOf } from "../registry/write.ts";
 import type { SubscriptionsDeps } from "./deps.ts";
 import { NewSubscription, SecretRotation, SubscriptionChange } from "./schema.ts";
@@ -16,67 +17,63 @@ const noStore = { "Cache-Control": "no-store" };
 export function subscriptionsRoutes(app: App, services: SubscriptionsDeps): void {
   const { configBytes: bytes, depth } = services.config.bounds;
   const limits = { bytes, depth };
-  const object = (tenant: string) => services.tenant(tenant);
+  const object = ({ tenant }: Pick<NamedTenant, "tenant">) => services.tenant(tenant);
   // Permission is checked first: a caller without it must not learn what exists or what is wrong with the request.
   const named = async (c: RequestContext) => {
-    const tenant = tenantName(c.req.param("tenant"));
-    const writer = await authorizeWrite(c, services, tenant);
+    const writer = await authorizeWrite(c, services, readTenant(c.req.param("tenant")));
     readQuery(c, []);
-    return { tenant, writer, id: c.req.param("id") ?? "" };
+    return { writer, id: c.req.param("id") ?? "" };
   };
 
   app.post(listPath, async (c) => {
     const principal = await authenticate(c, services, "registry:publish");
     readQuery(c, []);
     const document = await readDocument(c, limits);
-    const tenant = tenantName((document.value as { tenant?: unknown } | null)?.tenant);
-    const writer = writerOf(c, principal, tenant);
+    const writer = writerOf(c, principal, readTenant((document.value as { tenant?: unknown } | null)?.tenant));
     const { url, filters = {}, description } = parseBody(NewSubscription, document, "ErrorSubscriptionInvalid");
     const request = { url, filters, ownHost: hostOf(c), description };
-    const created = unwrap(await object(tenant).createSubscription(writer, request));
-    return sendData(c, services, { tenant, ...created }, { status: 201, headers: noStore });
+    const created = unwrap(await object(writer).createSubscription(writer, request));
+    return sendData(c, services, created, { status: 201, headers: noStore });
   });
 
   app.get(listPath, async (c) => {
     const principal = await authenticate(c, services, "registry:publish");
     const query = readQuery(c, ["tenant"]);
-    const tenant = tenantName(query.tenant);
-    writerOf(c, principal, tenant);
-    const { items, generation } = await object(tenant).subscriptions();
-    const data = { items: items.map((item) => ({ tenant, ...item })), generation };
-    return sendData(c, services, data, { generation, source: "object" });
+    const writer = writerOf(c, principal, readTenant(query.tenant));
+    const { items, generation } = await object(writer).subscriptions();
+    return sendData(c, services, { items, generation }, { generation, source: "object" });
   });
 
   app.get(onePath, async (c) => {
-    const { tenant, id } = await named(c);
-    return sendData(c, services, { tenant, ...unwrap(await object(tenant).subscription(id)) }, { source: "object" });
+    const { writer, id } = await named(c);
+    return sendData(c, services, unwrap(await object(writer).subscription(id)), { source: "object" });
   });
 
   app.patch(onePath, async (c) => {
-    const { tenant, writer, id } = await named(c);
+    const { writer, id } = await named(c);
     const change = parseBody(SubscriptionChange, await readDocument(c, limits), "ErrorSubscriptionInvalid");
-    const changed = unwrap(await object(tenant).changeSubscription(writer, id, change, hostOf(c)));
-    return sendData(c, services, { tenant, ...changed });
+    const changed = unwrap(await object(writer).changeSubscription(writer, id, change, hostOf(c)));
+    return sendData(c, services, changed);
   });
 
   app.post(`${onePath}/rotate`, async (c) => {
-    const { tenant, writer, id } = await named(c);
+    const { writer, id } = await named(c);
     const document = await readDocument(c, { ...limits, whenEmpty: {} });
     const { overlapSeconds } = parseBody(SecretRotation, document, "ErrorSubscriptionInvalid");
-    const rotated = unwrap(await object(tenant).rotateSubscription(writer, id, overlapSeconds));
-    return sendData(c, services, { tenant, ...rotated }, { headers: noStore });
+    const rotated = unwrap(await object(writer).rotateSubscription(writer, id, overlapSeconds));
+    return sendData(c, services, rotated, { headers: noStore });
   });
 
   app.post(`${onePath}/test`, async (c) => {
-    const { tenant, writer, id } = await named(c);
-    const { status, ...attempt } = unwrap(await object(tenant).testSubscription(writer, id));
+    const { writer, id } = await named(c);
+    const { status, ...attempt } = unwrap(await object(writer).testSubscription(writer, id));
     const delivered = status !== undefined && status >= 200 && status < 300;
     return sendData(c, services, { delivered, ...attempt, status });
   });
 
   app.delete(onePath, async (c) => {
-    const { tenant, writer, id } = await named(c);
-    return sendData(c, services, { tenant, ...unwrap(await object(tenant).removeSubscription(writer, id)) });
+    const { writer, id } = await named(c);
+    return sendData(c, services, unwrap(await object(writer).removeSubscription(writer, id)));
   });
 
   app.all(listPath, () => {

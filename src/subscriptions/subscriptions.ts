@@ -6,6 +6,7 @@ import { err, ok, type Result } from "../kernel/result.ts";
 import { type AddressPolicyFor, checkAddress } from "../outbound/address.ts";
 import type { AsOf, Writer } from "../registry/contract.ts";
 import { generationOf } from "../registry/sql/change-log.ts";
+import { shownTenant, spelledBy } from "../registry/sql/tenant-name.ts";
 import { generateSecret } from "../webhooks/keys.ts";
 import type { Attempt, ChosenAddress, Subscription, SubscriptionRequest } from "./contract.ts";
 import type { Deliveries } from "./deliveries.ts";
@@ -111,7 +112,7 @@ export class Subscriptions {
     writer: Writer,
     id: string,
     overlapSeconds: number,
-  ): Result<{ id: string; secret: string; overlapUntil: string }, Failure> {
+  ): Result<Pick<Subscription, "tenant" | "id"> & { secret: string; overlapUntil: string }, Failure> {
     return this.#write(writer, (now) => {
       const found = requireSubscription(this.#sql, id);
       if (!found.ok) return found;
@@ -123,17 +124,17 @@ export class Subscriptions {
         .slice(0, maxEarlierSecrets);
       const secrets: Secret[] = [{ text: secret }, ...earlier];
       this.#sql.exec("UPDATE subscription SET secrets = ? WHERE id = ?", JSON.stringify(secrets), id);
-      return ok({ id, secret, overlapUntil: isoTime(end) });
+      return ok({ tenant: shownTenant(this.#sql), id, secret, overlapUntil: isoTime(end) });
     });
   }
 
   /** Removes a subscription with its pending messages. A running attempt may still arrive. */
-  remove(writer: Writer, id: string): Result<{ id: string }, Failure> {
+  remove(writer: Writer, id: string): Result<Pick<Subscription, "tenant" | "id">, Failure> {
     const removed = this.#write(writer, () => {
       const found = requireSubscription(this.#sql, id);
       if (!found.ok) return found;
       deleteSubscription(this.#sql, id);
-      return ok({ id });
+      return ok({ tenant: shownTenant(this.#sql), id });
     });
     if (removed.ok) this.#options.deliveries.forget(id);
     return removed;
@@ -198,7 +199,7 @@ export class Subscriptions {
     const { storage, admit, now } = this.#options;
     const error = admit(writer);
     if (error !== undefined) return err(error);
-    return storage.transactionSync(() => work(now()));
+    return storage.transactionSync(() => spelledBy(this.#sql, writer, generationOf(this.#sql), () => work(now())));
   }
 }
 

@@ -3,6 +3,7 @@ import { readJson } from "../../kernel/read-json.ts";
 import type { Advertise, ServerConfig } from "../../registry/schema.ts";
 import { generationOf } from "../../registry/sql/change-log.ts";
 import { findLive, type ServerRow, shownTitle } from "../../registry/sql/servers.ts";
+import { shownTenant } from "../../registry/sql/tenant-name.ts";
 import type {
   AdvertisedServer,
   DeclaredItem,
@@ -22,6 +23,7 @@ export function indexState(sql: SqlStorage, server: string | undefined): IndexSt
   const row = server === undefined ? undefined : findLive(sql, server);
   const publicServers = sql.exec("SELECT 1 FROM server WHERE public_since IS NOT NULL LIMIT 1").toArray();
   return {
+    tenant: shownTenant(sql),
     generation: generationOf(sql),
     stamp: contentVersionOf(sql, server),
     hasPublic: publicServers.length > 0,

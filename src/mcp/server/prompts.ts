@@ -1,4 +1,4 @@
-import { TenantName } from "../../kernel/names.ts";
+import { TenantKey } from "../../kernel/names.ts";
 import { readCapability } from "../../registry/capability.ts";
 import { capabilityDocument } from "../../registry/views/capability.ts";
 import type { McpCaller } from "./caller.ts";
@@ -69,7 +69,7 @@ const useCapability: OwnPrompt = {
     { name: "task", description: "What is to be done with it.", required: false },
   ],
   async messages({ tenant = "", id = "", task }, caller) {
-    const owner = TenantName.safeParse(tenant);
+    const owner = TenantKey.safeParse(tenant);
     if (!owner.success) throw new RpcError(invalidParams, `tenant ${owner.error.issues[0]?.message}`);
     const found = caller.unwrap(await readCapability(caller.services, caller.principal, owner.data, id));
     const { head, capability } = found;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { TenantName } from "../../kernel/names.ts";
+import { TenantKey } from "../../kernel/names.ts";
 import { ok } from "../../kernel/result.ts";
 import { CapabilityKind } from "../../manifest/schema/capability.ts";
 import { rankedCards, searchScope, shownCard } from "../../search/visible-cards.ts";
@@ -13,7 +13,7 @@ export const searchCapabilitiesTool = defineTool({
   input: z.strictObject({
     query: z.string().min(1).max(10_000),
     kinds: z.array(CapabilityKind).max(CapabilityKind.options.length).optional(),
-    tenants: z.array(TenantName).max(16).optional(),
+    tenants: z.array(TenantKey).max(16).optional(),
     limit: z.int().min(1).max(100).default(10),
   }),
   output: z.object({ items: z.array(z.object(card)) }),

@@ -10,10 +10,11 @@ import { manifestFields } from "../../official/server-json.ts";
 import type { VersionContext } from "../../official/sql/publish-version.ts";
 import { latestDocument, officialVersions } from "../../official/sql/tenant-versions.ts";
 import type { AsOf, Writer, Written } from "../../registry/contract.ts";
-import { generationOf, tenantOf } from "../../registry/sql/change-log.ts";
+import { generationOf } from "../../registry/sql/change-log.ts";
 import { notifyAll, type WriteContext } from "../../registry/sql/listener.ts";
 import { enqueueTask } from "../../registry/sql/outbox-table.ts";
 import { currentHead } from "../../registry/sql/servers.ts";
+import { shownTenant, spelledBy, tenantOf } from "../../registry/sql/tenant-name.ts";
 import { searchCards } from "../../search/sql/tenant-cards.ts";
 import { isRefusedSource, sourceFetch, sourceHeaders } from "../../sources/access.ts";
 import { Refresher } from "../../sources/refresher.ts";
@@ -80,7 +81,7 @@ export class TenantCore {
       sql: this.sql,
       isReady: () => this.#ready,
       context: this.context,
-      write: ({ id, server }, work) => this.write({ tenant: tenantOf(this.sql), subject: `hook ${id}` }, server, work),
+      write: ({ id, server }, work) => this.write(this.#writerNamed(`hook ${id}`), server, work),
       // The route that received the event refreshes at once; this task is for when it cannot.
       refreshSoon: (server) => enqueueTask(this.sql, "refresh", server),
     });
@@ -95,7 +96,7 @@ export class TenantCore {
         return document === undefined ? {} : manifestFields(document);
       },
       credentials: (source) => sourceHeaders(this.#config, tenantOf(this.sql), source),
-      write: (server, work) => this.write({ tenant: tenantOf(this.sql), subject: "introspection" }, server, work),
+      write: (server, work) => this.write(this.#writerNamed("introspection"), server, work),
     });
     if (!isEmpty(this.sql)) {
       const migrated = migrate(this.#storage, tenantSteps);
@@ -134,7 +135,7 @@ export class TenantCore {
     if (error !== undefined) return err(error);
     const written = this.#storage.transactionSync((): Written<T> => {
       const before = generationOf(this.sql);
-      const result = work(new Date().toISOString());
+      const result = spelledBy(this.sql, writer, before, () => work(new Date().toISOString()));
       if (!result.ok) return result;
       const head = currentHead(this.sql, name);
       if (head === undefined) throw new Error(`a write left no head for ${name}`);
@@ -160,7 +161,9 @@ export class TenantCore {
     const error = this.#admit(writer);
     if (error !== undefined) return err(error);
     const written = this.#storage.transactionSync(() => {
-      const result = work(new Date().toISOString(), this.#config.bounds.changes);
+      const result = spelledBy(this.sql, writer, generationOf(this.sql), () =>
+        work(new Date().toISOString(), this.#config.bounds.changes),
+      );
       if (result.ok && result.value.changed) this.#outbox.enqueueWatchers();
       return result;
     });
@@ -179,12 +182,11 @@ export class TenantCore {
     this.#state.waitUntil(this.#outbox.drain());
   }
 
-  versionContext({ tenant, subject }: Writer, at: string): VersionContext {
+  versionContext({ subject }: Writer, at: string): VersionContext {
     const mayAsk = (url: string) => !isRefusedSource(this.#config, url);
     return {
       sql: this.sql,
       write: this.context,
-      tenant,
       subject,
       at,
       bounds: this.#config.bounds,
@@ -196,6 +198,11 @@ export class TenantCore {
     if (!this.#ready) return;
     this.#refreshDue();
     await this.#outbox.drain();
+  }
+
+  /** The author of a write that the tenant makes by itself. */
+  #writerNamed(subject: string): Writer {
+    return { tenant: tenantOf(this.sql), spelling: shownTenant(this.sql), subject };
   }
 
   #refreshDue(): void {

@@ -45,13 +45,14 @@ import type {
   Written,
 } from "../../registry/contract.ts";
 import type { ServerConfig } from "../../registry/schema.ts";
-import { changesSince, logHead, tenantOf } from "../../registry/sql/change-log.ts";
+import { changesSince, logHead } from "../../registry/sql/change-log.ts";
 import { findCapability } from "../../registry/sql/items.ts";
 import { publish } from "../../registry/sql/publish.ts";
 import { bodyText, findRevision, listRevisions } from "../../registry/sql/revisions.ts";
 import { currentHead, entryOf, findLive, listLive } from "../../registry/sql/servers.ts";
 import { createServer, deleteServer, replaceConfig, switchItems } from "../../registry/sql/settings.ts";
 import { detailOf, sourceRows } from "../../registry/sql/source-rows.ts";
+import { shownTenant } from "../../registry/sql/tenant-name.ts";
 import type { CapabilityCard, CardQuery, RankedCard } from "../../search/contract.ts";
 import { wordVectors } from "../../search/load-word-vectors.ts";
 import { findTenantCards, tenantCards } from "../../search/sql/tenant-search.ts";
@@ -74,7 +75,7 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   ): Promise<Written<PublishOutcome>> {
     const { subject, precondition } = writer;
     return this.#core.write(writer, request.name, (at) =>
-      publish(this.#core.context, writer.tenant, { ...request, subject, at, precondition }),
+      publish(this.#core.context, { ...request, subject, at, precondition }),
     );
   }
 
@@ -126,13 +127,13 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   async server(name: string): Promise<AsOf<{ entry?: ServerEntry }>> {
     return this.#core.readAsOf({}, (sql, generation) => {
       const row = findLive(sql, name);
-      return { entry: row && entryOf(sql, tenantOf(sql), row, generation) };
+      return { entry: row && entryOf(sql, shownTenant(sql), row, generation) };
     });
   }
 
   async servers(after: string, limit: number): Promise<AsOf<{ entries: ServerEntry[] }>> {
     return this.#core.readAsOf({ entries: [] }, (sql, generation) => {
-      const tenant = tenantOf(sql);
+      const tenant = shownTenant(sql);
       return { entries: listLive(sql, after, limit).map((row) => entryOf(sql, tenant, row, generation)) };
     });
   }
@@ -197,8 +198,8 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
     return this.#core.readAsOf({ items: [] }, (sql) => ({ items: declaredItems(sql, ids, range) }));
   }
 
-  async advertise(): Promise<AsOf<{ current?: TenantAdvertise }>> {
-    return this.#core.readAsOf({}, (sql) => ({ current: advertiseOf(sql) }));
+  async advertise(): Promise<AsOf<{ tenant?: string; current?: TenantAdvertise }>> {
+    return this.#core.readAsOf({}, (sql) => ({ tenant: shownTenant(sql), current: advertiseOf(sql) }));
   }
 
   async advertisedServers(limit: number): Promise<{ servers: AdvertisedServer[]; tokens: number }> {
@@ -220,7 +221,7 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
 
   async changesOf(topic: FollowedItems): Promise<ItemChanges> {
     const empty: ItemChanges = { changes: [], upTo: 0, generation: 0, complete: true };
-    return this.#core.read(empty, (sql) => followedChanges(sql, tenantOf(sql), topic));
+    return this.#core.read(empty, (sql) => followedChanges(sql, shownTenant(sql), topic));
   }
 
   async compare(

@@ -3,6 +3,7 @@ import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { generationOf } from "../../registry/sql/change-log.ts";
 import { findLive } from "../../registry/sql/servers.ts";
+import { shownTenant } from "../../registry/sql/tenant-name.ts";
 import { withdrawServer } from "../../registry/sql/withdraw.ts";
 import type { VersionOutcome } from "../contract.ts";
 import type { ServerJson, StatusUpdate } from "../schema.ts";
@@ -20,7 +21,7 @@ export function changeStatus(
   only: string | undefined,
   update: StatusUpdate,
 ): Result<VersionOutcome, Failure> {
-  const { sql, tenant, at } = work;
+  const { sql, at } = work;
   const error = checkPrivate(work, name);
   if (error !== undefined) return err(error);
   const before = listVersions(sql, name);
@@ -29,7 +30,7 @@ export function changeStatus(
     if (findLive(sql, name) === undefined || (only !== undefined && before.length > 0)) {
       return err(failure("ErrorVersionNotFound", "Server version not found"));
     }
-    const message = `${tenant}/${name} was registered with its settings and has no published versions: change its status there (PUT /api/mcp/configs)`;
+    const message = `${shownTenant(sql)}/${name} was registered with its settings and has no published versions: change its status there (PUT /api/mcp/configs)`;
     return err(failure("ErrorVersionDerived", message));
   }
   const changing = wanted.filter(

@@ -17,6 +17,7 @@ import { bodyText } from "../../registry/sql/revisions.ts";
 import { bumpOverlay, findRow, type ServerRow, setConfig } from "../../registry/sql/servers.ts";
 import { makePublic } from "../../registry/sql/settings.ts";
 import { syncSources } from "../../registry/sql/source-rows.ts";
+import { shownTenant } from "../../registry/sql/tenant-name.ts";
 import type { ServerVersion, VersionOutcome, VersionRequest } from "../contract.ts";
 import type { ServerJson } from "../schema.ts";
 import { isRemoteSource, manifestFields, remoteSources, serverJsonFields } from "../server-json.ts";
@@ -27,7 +28,6 @@ import { findVersion, insertVersion, listVersions, updateLatest, versionsSize } 
 export interface VersionContext {
   sql: SqlStorage;
   write: WriteContext;
-  tenant: string;
   at: string;
   subject: string;
   bounds: Bounds;
@@ -75,11 +75,11 @@ export function publishVersion(
 }
 
 /** Refuses to change the versions of a private server, because publishing would make it public. */
-export function checkPrivate({ sql, tenant }: VersionContext, name: string): Failure | undefined {
+export function checkPrivate({ sql }: VersionContext, name: string): Failure | undefined {
   const row = findRow(sql, name);
   const isThere = row !== undefined && (row.deleted_at === null || row.withdrawn === 1);
   if (!isThere || row.visibility === "public") return undefined;
-  const message = `${tenant}/${name} is not public, and what is published here is: make it public first (PUT /api/mcp/configs)`;
+  const message = `${shownTenant(sql)}/${name} is not public, and what is published here is: make it public first (PUT /api/mcp/configs)`;
   return failure("ErrorServerPrivate", message);
 }
 
@@ -112,12 +112,12 @@ export function applyLatestVersion(
   latestVersion: LatestVersion,
   message: string,
 ): Result<number, Failure> {
-  const { sql, tenant, at, subject } = work;
+  const { sql, at, subject } = work;
   const before = generationOf(sql);
   const row = findRow(sql, name);
   const manifest = manifestWithServerJson(sql, row, name, latestVersion.document);
   if (row === undefined || row.deleted_at !== null || row.digest !== manifest.digest) {
-    const published = publish(work.write, tenant, { name, subject, at, manifest });
+    const published = publish(work.write, { name, subject, at, manifest });
     if (!published.ok) return published;
   }
   const settled = applyConfig(work, name, latestVersion);
@@ -136,7 +136,7 @@ const maxSources = 32;
 
 /** Updates the server's settings from its latest version. Sources set by the owner are kept. */
 function applyConfig(
-  { sql, tenant, at, isAllowedUrl }: VersionContext,
+  { sql, at, isAllowedUrl }: VersionContext,
   name: string,
   { document, status }: LatestVersion,
 ): { becamePublic: boolean } {
@@ -145,7 +145,9 @@ function applyConfig(
     status: _,
     sources: declared = [],
     ...config
-  } = row === undefined ? ServerConfig.parse({ tenant, name }) : (readJson(row.config) as ServerConfig);
+  } = row === undefined
+    ? ServerConfig.parse({ tenant: shownTenant(sql), name })
+    : (readJson(row.config) as ServerConfig);
   const byHand = declared.filter((source) => !isRemoteSource(source));
   const known = new Set(byHand.map(({ url }) => url));
   const read = remoteSources(document.remotes, isAllowedUrl).filter(({ url }) => !known.has(url));

@@ -1,4 +1,4 @@
-import type { ServerRef } from "../../kernel/names.ts";
+import type { ServerRef, TenantKey } from "../../kernel/names.ts";
 import { type CacheApi, logStorageError } from "../../kernel/platform/cache-api.ts";
 import type { AnswerSource } from "../../kernel/platform/usage.ts";
 import { readJson } from "../../kernel/read-json.ts";
@@ -9,7 +9,7 @@ import { bodyKey } from "./keys.ts";
 interface BodiesOptions {
   edge: CacheApi;
   kv: Pick<KVNamespace, "get">;
-  tenant: (name: string) => Pick<RegistryTenant, "body">;
+  tenant: (key: TenantKey) => Pick<RegistryTenant, "body">;
   /** Lets a promise settle after the response was sent. */
   keepAlive: (promise: Promise<unknown>) => void;
 }

@@ -1,6 +1,6 @@
 import type { Freshness } from "../../http/request.ts";
 import type { MemoryBudget, MemoryCache } from "../../kernel/memory-budget.ts";
-import type { ServerRef } from "../../kernel/names.ts";
+import { type ServerRef, type TenantKey, tenantKey } from "../../kernel/names.ts";
 import { type CacheApi, logStorageError } from "../../kernel/platform/cache-api.ts";
 import type { AnswerSource, Usage } from "../../kernel/platform/usage.ts";
 import { readJson } from "../../kernel/read-json.ts";
@@ -37,7 +37,7 @@ const kvCacheTtlSeconds = 30;
 interface HeadsOptions {
   edge: CacheApi;
   kv: Pick<KVNamespace, "get">;
-  tenant: (name: string) => Pick<RegistryTenant, "head">;
+  tenant: (key: TenantKey) => Pick<RegistryTenant, "head">;
   now: () => number;
   usage: Usage;
   memory: MemoryBudget;
@@ -94,7 +94,7 @@ export class Heads {
 
   /** Stores a head that the object just confirmed, as the floor of this data centre. */
   async #raiseFloor(head: Head): Promise<void> {
-    const key = headKey(head.tenant, head.name);
+    const key = headKey(tenantKey(head.tenant), head.name);
     const now = this.#options.now();
     this.#remember(key, { head, asOf: head.asOf });
     // Another isolate may have stored a newer head, so read the entry first. Two isolates that read at the same instant

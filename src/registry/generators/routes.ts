@@ -35,7 +35,7 @@ export function generatorsRoutes(app: App, services: RegistryDeps): void {
 
   app.post(path, async (c) => {
     const ref = serverRef(c);
-    const writer = await authorizeWrite(c, services, ref.tenant);
+    const writer = await authorizeWrite(c, services, ref);
     const override = booleanParam("override", readQuery(c, ["override"]).override);
     const generator = parseBody(Generator, await readDocument(c, limits));
     const published = unwrap(await registerGenerator(services, ref, writer, generator, override));

@@ -19,6 +19,7 @@ import { insertRevision, type Layout, pruneRevisions, revisionAt } from "./revis
 import { bumpOverlay, findRow, isRetitled, moveServer, type ServerRow, tagOf } from "./servers.ts";
 import { sourceRows } from "./source-rows.ts";
 import { applySwitches, checkDisabledSize, switchedOff } from "./switches.ts";
+import { shownTenant } from "./tenant-name.ts";
 
 /** The changes that a publish makes. */
 interface Difference {
@@ -73,7 +74,7 @@ const none: ChangeCounts = { breaking: 0, additive: 0, cosmetic: 0, removed: 0 }
  * Moves a server to a new manifest. Call inside a transaction. Reads and writes only the rows that changed: the layout
  * of the last revision shows which items stayed.
  */
-export function publish(write: WriteContext, tenant: string, request: PublishRequest): Result<PublishOutcome, Failure> {
+export function publish(write: WriteContext, request: PublishRequest): Result<PublishOutcome, Failure> {
   const { sql } = write;
   const { name, manifest, precondition } = request;
   const row = findRow(sql, name);
@@ -103,7 +104,7 @@ export function publish(write: WriteContext, tenant: string, request: PublishReq
   logHeader(found, previous?.header, request);
   const flags: CapabilityFlag[] = [...manifest.flags];
   if (unannounced) flags.push({ rule: "same-version", path: "/version", message: unannounced });
-  return ok(applyManifest(write, tenant, { row, live, found, flags }, request));
+  return ok(applyManifest(write, { row, live, found, flags }, request));
 }
 
 /** The manifest is unchanged: only switches and `lastSynced` can change. */
@@ -151,7 +152,6 @@ interface ManifestMove {
 
 function applyManifest(
   { sql, keep, listener }: WriteContext,
-  tenant: string,
   { row, live, found, flags }: ManifestMove,
   request: PublishRequest,
 ): PublishOutcome {
@@ -180,7 +180,9 @@ function applyManifest(
     generation,
     at,
     digest: manifest.digest,
-    config: (row?.withdrawn === 1 ? row : live)?.config ?? JSON.stringify(ServerConfig.parse({ tenant, name })),
+    config:
+      (row?.withdrawn === 1 ? row : live)?.config ??
+      JSON.stringify(ServerConfig.parse({ tenant: shownTenant(sql), name })),
     flags: [...flags, ...carriedOverFlags(live, found), ...neighbours].slice(0, maxFlags),
     summary: summarise(manifest.header, manifest.capabilities, (item) => off.has(itemKey(item))),
   });

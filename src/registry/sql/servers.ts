@@ -3,8 +3,9 @@ import type { CapabilityFlag } from "../../manifest/flag.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { Head, ServerEntry, ServerSummary } from "../contract.ts";
 import type { ServerConfig, Visibility } from "../schema.ts";
-import { generationOf, tenantOf } from "./change-log.ts";
+import { generationOf } from "./change-log.ts";
 import { sourceRows, statusOf } from "./source-rows.ts";
+import { shownTenant } from "./tenant-name.ts";
 
 export interface ServerRow extends Record<string, SqlStorageValue> {
   name: string;
@@ -69,7 +70,7 @@ function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: number): 
 /** The head of a server at the tenant's current generation. */
 export function currentHead(sql: SqlStorage, name: string): Head | undefined {
   const row = findRow(sql, name);
-  return row && headOf(sql, tenantOf(sql), row, generationOf(sql));
+  return row && headOf(sql, shownTenant(sql), row, generationOf(sql));
 }
 
 export function entryOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: number): ServerEntry {

@@ -12,12 +12,14 @@ import { dropBodyIfOrphan } from "./revisions.ts";
 import { bumpOverlay, findLive, isRetitled, type ServerRow, tagOf } from "./servers.ts";
 import { dropSources, syncSources } from "./source-rows.ts";
 import { applySwitches, checkDisabledSize } from "./switches.ts";
+import { shownTenant } from "./tenant-name.ts";
 import { findWithdrawn } from "./withdraw.ts";
 
 /** Writes to a server that leave its manifest unchanged. Each runs inside one transaction of the tenant's object. */
 
-export function createServer(write: WriteContext, config: ServerConfig, at: string): Result<SettingsOutcome, Failure> {
+export function createServer(write: WriteContext, given: ServerConfig, at: string): Result<SettingsOutcome, Failure> {
   const { sql, keep, listener } = write;
+  const config = asShown(sql, given);
   if (findLive(sql, config.name) !== undefined) return err(failure("ErrorMCPServerExists"));
   // Registering does not restore a withdrawn server: the new server only has the same name.
   purge(write, config.name);
@@ -43,10 +45,11 @@ export function createServer(write: WriteContext, config: ServerConfig, at: stri
 
 export function replaceConfig(
   { sql, keep, listener }: WriteContext,
-  config: ServerConfig,
+  given: ServerConfig,
   at: string,
   precondition?: Precondition,
 ): Result<SettingsOutcome, Failure> {
+  const config = asShown(sql, given);
   const found = requireServer(sql, config.name, precondition);
   if (!found.ok) return found;
   const text = JSON.stringify(config);
@@ -75,6 +78,11 @@ export function replaceConfig(
   if (publicSince === generation) listener.becamePublic(config.name, at, generation);
   syncSources(sql, config, at);
   return ok({ generation, changed: true, narrowed });
+}
+
+/** Another spelling of the tenant is no change of the config. */
+function asShown(sql: SqlStorage, config: ServerConfig): ServerConfig {
+  return { ...config, tenant: shownTenant(sql) };
 }
 
 /** Makes a server public as of a generation. Its visibility must already be set. */

@@ -1,4 +1,5 @@
 import { isMember, type Principal } from "../../auth/principal.ts";
+import { tenantKey } from "../../kernel/names.ts";
 import { ok } from "../../kernel/result.ts";
 import { CapabilityKind } from "../../manifest/schema/capability.ts";
 import { type ShownCard, shownCard } from "../../search/visible-cards.ts";
@@ -88,7 +89,8 @@ async function pinChanges(services: SessionsDeps, principal: Principal, { change
   const compared = await Promise.all(
     tenants.map(async ([tenant, pins]) => {
       const wanted = pins.map(({ pin, card }) => ({ id: card.id, digest: pin.digest }));
-      const { verdicts } = await services.tenant(tenant).compare(wanted, { onlyPublic: !isMember(principal, tenant) });
+      const owner = tenantKey(tenant);
+      const { verdicts } = await services.tenant(owner).compare(wanted, { onlyPublic: !isMember(principal, owner) });
       return pins.map(({ pin, card }, index) => {
         const verdict = verdicts[index] ?? { classification: "unknown" };
         return { id: card.id, tenant, from: pin.digest, to: card.digest, ...verdict };

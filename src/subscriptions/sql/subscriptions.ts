@@ -2,6 +2,7 @@ import { type Failure, failure } from "../../kernel/failure.ts";
 import { insert } from "../../kernel/platform/insert.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
+import { shownTenant } from "../../registry/sql/tenant-name.ts";
 import type { DisabledReason, Subscription, SubscriptionRequest } from "../contract.ts";
 import type { ChangeFilters } from "../schema.ts";
 
@@ -76,6 +77,7 @@ export function subscriptionOf(sql: SqlStorage, row: SubscriptionRow): Subscript
     .exec<{ pending: number }>("SELECT count(*) AS pending FROM delivery WHERE subscription = ?", row.id)
     .one();
   return {
+    tenant: shownTenant(sql),
     id: row.id,
     url: row.url,
     filters: readJson(row.filters) as ChangeFilters,

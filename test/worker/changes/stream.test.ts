@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
+import { tenantKey } from "../../../src/kernel/names.ts";
 import type { StreamObject } from "../../../src/objects/stream-object.ts";
 import { EventReader } from "../support/event-reader.ts";
 import { client, inSession, negotiate } from "../support/negotiating.ts";
@@ -157,7 +158,7 @@ describe("a stream", () => {
     const { subject } = await following("brief");
     const topics = [
       {
-        tenant: "brief",
+        tenant: tenantKey("brief"),
         onlyPublic: false,
         servers: [{ server: "s", since: 1, after: 0, wasPublic: false, items: [] }],
       },

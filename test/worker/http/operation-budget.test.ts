@@ -1,6 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
+import { tenantKey } from "../../../src/kernel/names.ts";
 import { createUsage, type Usage } from "../../../src/kernel/platform/usage.ts";
 import { createMcpHandler, Server } from "../../../src/mcp/server/sdk.ts";
 import { hooked, published, sendEvent } from "../support/hooking.ts";
@@ -26,15 +27,15 @@ MCP resources/read                 2           0            0        0         0
 read after 2 s                     1           1            0        0         0            0         0            0
 read after 15 s                    1           2            1        1         0            0         0            0
 strong read                        1           1            1        0         0            1         5            0
-catalogue page, first              0           0            0        0         0            1        98            0
+catalogue page, first              0           0            0        0         0            1        99            0
 catalogue page, after 2 s          0           0            0        0         0            1         1            0
-search                             0           0            0        0         0            2       130            0
-budgeted index                     0           0            0        0         0            4       114            0
+search                             0           0            0        0         0            2       131            0
+budgeted index                     0           0            0        0         0            4       117            0
 negotiate                          0           0            0        0         0            1         0            2
-negotiate for a task               0           0            0        0         0            3       160            2
+negotiate for a task               0           0            0        0         0            3       161            2
 session-checked call, first        2           0            0        0         0            1         2            0
 session-checked tool               1           0            0        0         0            2         7            0
-publish, new                       0           1            1        0         2            2        67           69
+publish, new                       0           1            1        0         2            2        68           69
 publish, one tool of 1,000         0           1            1        0         2            2      1079           37
 publish, unchanged                 0           1            1        0         1            1        26            7
 webhook                            0           1            1        0         2            4        83           52
@@ -100,7 +101,7 @@ async function settled(name: string): Promise<void> {
 async function rested(name: string): Promise<void> {
   await settled(name);
   await evictDurableObject(stub(name));
-  await registry.services.tenant(name).head("");
+  await registry.services.tenant(tenantKey(name)).head("");
 }
 
 /** What some work touches; with a tenant that it writes to, all of it. */

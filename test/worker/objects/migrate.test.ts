@@ -1,6 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { tenantKey } from "../../../src/kernel/names.ts";
 import { createUsage } from "../../../src/kernel/platform/usage.ts";
 import type { Directory } from "../../../src/objects/contract.ts";
 import { directorySteps } from "../../../src/objects/directory/tables.ts";
@@ -138,9 +139,12 @@ describe("a recorded database", () => {
     expect(read.body.data.tools).toMatchObject([{ name: "apple", description: "Eats apples." }]);
     const body = tools("apple", "plum");
     expect((await registry.send("PUT", capabilities("acme", "s"), { token: owner, body })).status).toBe(200);
-    const { changes } = await tenantOf(env, "acme", createUsage()).changes(0, 100);
+    const { changes } = await tenantOf(env, tenantKey("acme"), createUsage()).changes(0, 100);
     expect(changes.length).toBeGreaterThan(4);
-    expect(verifyChain(changes, genesisOf("acme")).ok).toBe(true);
+    expect(verifyChain(changes, genesisOf(tenantKey("acme"))).ok).toBe(true);
+    // It is older than spellings: in lower case it was first written.
+    const spelled = await registry.send("POST", configs, { token: owner, body: { tenant: "ACME", name: "new" } });
+    expect([spelled.status, spelled.body.data.tenant]).toEqual([201, "acme"]);
   });
 
   it("of the directory is read by this version", async () => {
@@ -209,6 +213,6 @@ describe("a database of another version", () => {
     const stub = directoryStub("aged");
     await runInDurableObject(stub, (_, { storage }) => void storage.sql.exec(older));
     await evictDurableObject(stub);
-    await expect(async () => await (stub as unknown as Directory).knows("acme")).rejects.toThrow(cause);
+    await expect(async () => await (stub as unknown as Directory).knows(tenantKey("acme"))).rejects.toThrow(cause);
   });
 });

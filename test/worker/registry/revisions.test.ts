@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { digestOf } from "../../../src/kernel/digest.ts";
+import { tenantKey } from "../../../src/kernel/names.ts";
 import { bodyKey } from "../../../src/registry/cache/keys.ts";
 import { capabilities, configs, drained, Registry, token, tools } from "../support/registry.ts";
 
@@ -358,7 +359,7 @@ describe("a version that was taken back and restored", () => {
     // From the object's rows alone: neither KV nor a cache knows anything.
     const bare = async (digest: string) => {
       await drained("swing");
-      await env.REGISTRY.delete(bodyKey("swing", "s", digest));
+      await env.REGISTRY.delete(bodyKey(tenantKey("swing"), "s", digest));
       const elsewhere = new Registry({ cache: { match: async () => undefined, put: async () => {} } });
       const mine = await token({ tenants: ["swing"] });
       return elsewhere.send("GET", `${capabilities("swing", "s")}/revisions/${digest}`, { token: mine });
@@ -404,9 +405,9 @@ describe("more revisions than are kept", () => {
     for (const digest of [oldest, second]) {
       const { status, body } = await long.revision("s", digest);
       expect([status, body.error?.code]).toEqual([404, "ErrorRevisionNotFound"]);
-      expect(await env.REGISTRY.get(bodyKey("long", "s", digest))).toBeNull();
+      expect(await env.REGISTRY.get(bodyKey(tenantKey("long"), "s", digest))).toBeNull();
     }
-    expect(await env.REGISTRY.get(bodyKey("long", "s", digests[2] as string))).not.toBeNull();
+    expect(await env.REGISTRY.get(bodyKey(tenantKey("long"), "s", digests[2] as string))).not.toBeNull();
     expect((await long.diff("s", `?from=${oldest}`)).status).toBe(404);
   });
 
@@ -415,13 +416,13 @@ describe("more revisions than are kept", () => {
     expect(await long.publish("s", { ...tools("long_t"), turn: 0 })).toBe(oldest);
     await drained("long");
     expect((await long.revision("s", oldest)).body.data.manifest).toEqual({ ...tools("long_t"), turn: 0 });
-    expect(await env.REGISTRY.get(bodyKey("long", "s", oldest))).not.toBeNull();
+    expect(await env.REGISTRY.get(bodyKey(tenantKey("long"), "s", oldest))).not.toBeNull();
   });
 
   it("keeps the item that all of them share", async () => {
     const mine = await token({ tenants: ["long"] });
     const elsewhere = new Registry({ cache: { match: async () => undefined, put: async () => {} } });
-    await env.REGISTRY.delete(bodyKey("long", "s", digests.at(-1) as string));
+    await env.REGISTRY.delete(bodyKey(tenantKey("long"), "s", digests.at(-1) as string));
     const path = `${capabilities("long", "s")}/revisions/${digests.at(-1)}`;
     expect((await elsewhere.send("GET", path, { token: mine })).body.data.manifest.tools).toEqual(
       tools("long_t").tools,

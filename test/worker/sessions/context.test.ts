@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { FollowedItems } from "../../../src/changes/contract.ts";
+import { tenantKey } from "../../../src/kernel/names.ts";
 import { client, inSession, negotiate } from "../support/negotiating.ts";
 import { capabilities, config, configs, Registry, token } from "../support/registry.ts";
 
@@ -339,7 +340,7 @@ describe("changes of a session's subset", () => {
       ],
     };
     for (let n = 0; n < 2; n += 1) await publish("hay", "s", many(`${n}`));
-    const first = await registry.services.tenant("hay").changesOf(topic as FollowedItems);
+    const first = await registry.services.tenant(tenantKey("hay")).changesOf(topic as FollowedItems);
     expect(first).toMatchObject({ upTo: 3, generation: 4 });
     expect(first.changes).toHaveLength(2_202);
   }, 60_000);

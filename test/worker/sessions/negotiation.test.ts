@@ -224,7 +224,7 @@ describe("a bad request", () => {
       { token_budget: 1, pins: [{ id: "a", digest: "sha256-x" }] },
       "/pins/0/digest",
     ],
-    ["a bad tenant", client("dev.rollcall/context"), { token_budget: 1, tenants: ["ACME"] }, "/tenants/0"],
+    ["a bad tenant", client("dev.rollcall/context"), { token_budget: 1, tenants: ["a_b"] }, "/tenants/0"],
     ["a list", client("dev.rollcall/context"), [], "expected object"],
   ])("for a context with %s is refused by name", async (_, request, wish, message) => {
     const before = await objects();

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { namedTenant, tenantKey } from "../../../src/kernel/names.ts";
 import { checkAddress } from "../../../src/outbound/address.ts";
 import { addressPolicyFor } from "../../../src/subscriptions/subscriptions.ts";
 import { token } from "../support/registry.ts";
@@ -200,9 +201,9 @@ describe("an address", () => {
     expect(verdict("https://receiver.example/")).toBe(true);
     expect(verdict("https://registry.example/hooks/a/b")).toBe(false);
     expect(verdict("https://edge.registry.example/hooks/a/b")).toBe(false);
-    const stub = registry.services.tenant(tenant);
+    const stub = registry.services.tenant(tenantKey(tenant));
     const request = { url: "https://registry.example/", filters: {}, ownHost: "registry.example" };
-    const refused = await stub.createSubscription({ tenant, subject: "tester" }, request);
+    const refused = await stub.createSubscription({ ...namedTenant(tenant), subject: "tester" }, request);
     expect(refused).toMatchObject({ ok: false, error: { code: "ErrorAddressRefused" } });
   });
 });
