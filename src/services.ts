@@ -7,6 +7,7 @@ import { CatalogPages } from "./catalog/page-cache.ts";
 import { type Config, readConfig } from "./config.ts";
 import { Cursors } from "./http/cursor.ts";
 import { Metrics } from "./http/metrics.ts";
+import { createOpenApiAsset, type OpenApiAsset } from "./http/openapi/asset.ts";
 import { ResponseStore } from "./http/response-store.ts";
 import { BoundedCache } from "./kernel/bounded-cache.ts";
 import { CacheApi, type EdgeCache } from "./kernel/platform/cache-api.ts";
@@ -52,6 +53,7 @@ export interface Services {
   /** Complete responses, cached to be sent again. */
   responses: ResponseStore;
   indexTexts: IndexTextCache;
+  openapi: OpenApiAsset;
   /** undefined if no signing secret is configured. */
   cursors: Cursors | undefined;
 }
@@ -102,6 +104,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     views: new RenderedViews(bodies, operations),
     responses: new ResponseStore(operations),
     indexTexts: new IndexTextCache(now),
+    openapi: createOpenApiAsset(env.ASSETS),
     cursors: config.signingSecret && new Cursors(config.signingSecret),
   };
 }

@@ -26,7 +26,7 @@ const version = "c1";
 export async function readCatalog(
   services: CatalogDeps,
   principal: Principal,
-  { filter, facets, fields }: Omit<CatalogQuery, "limit" | "cursor">,
+  { filter, facets, fields }: CatalogQuery,
   page: PageRequest,
   strong: boolean,
 ): Promise<Result<ShownCatalog, Failure>> {

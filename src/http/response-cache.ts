@@ -1,7 +1,7 @@
-import { routePath } from "hono/route";
 import { matchesEtag } from "../kernel/etag.ts";
 import type { RequestContext } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
+import { routeLabel } from "./observe.ts";
 import { anonymousSubject, validRequestId } from "./request.ts";
 import { cacheHeaders, type ResponseMeta } from "./respond.ts";
 import type { CachedResponse } from "./response-store.ts";
@@ -90,7 +90,7 @@ export function cacheResponse(c: RequestContext, services: HttpDeps, keeping: Ca
     authorization === null ? services.now() + anonymousMs : services.authenticator.cachedUntil(authorization);
   const common = { ...cacheHeaders(services, undefined, meta, 0), ...meta.headers };
   services.responses.put(keyOf(question, authorization), {
-    route: `${c.req.method} ${routePath(c)}`,
+    route: routeLabel(c),
     body: body(),
     headers: new Headers({ "Content-Type": contentType, "X-Content-Type-Options": "nosniff", ...common }),
     notModified: meta.etag === undefined ? undefined : notModifiedResponse(meta.etag, common),

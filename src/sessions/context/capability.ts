@@ -1,7 +1,8 @@
 import { isMember, type Principal } from "../../auth/principal.ts";
 import { ok } from "../../kernel/result.ts";
 import { CapabilityKind } from "../../manifest/schema/capability.ts";
-import { type ShownCard, shownCard } from "../../search/visible-cards.ts";
+import type { ShownCard } from "../../search/schema.ts";
+import { shownCard } from "../../search/visible-cards.ts";
 import type { SessionsDeps } from "../deps.ts";
 import { defineSessionExtension } from "../extension.ts";
 import type { Agreed } from "../negotiate.ts";
