@@ -5,14 +5,13 @@ import { maxValueLength } from "../manifest/attributes.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { ServerStatus } from "../registry/schema.ts";
 import { serverProbes } from "../registry/summary.ts";
-import { type CatalogDimension, type CatalogFilter, catalogDimensions } from "./contract.ts";
-
-/** Fields of a catalogue item, in response order. */
-export const catalogFields = [
-  ...(["tenant", "name", "title", "description", "version", "visibility", "status", "probe"] as const),
-  ...(["counts", "tokens", "attributes", "digest", "generation", "updatedAt"] as const),
-] as const;
-export type CatalogField = (typeof catalogFields)[number];
+import {
+  type CatalogDimension,
+  type CatalogField,
+  type CatalogFilter,
+  catalogDimensions,
+  catalogFields,
+} from "./contract.ts";
 
 /** They identify the server, so every item has them. */
 const always: readonly CatalogField[] = ["tenant", "name"];

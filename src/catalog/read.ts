@@ -5,10 +5,10 @@ import type { Failure } from "../kernel/failure.ts";
 import type { AnswerSource } from "../kernel/platform/usage.ts";
 import { ok, type Result } from "../kernel/result.ts";
 import type { CatalogEntry } from "../registry/summary.ts";
-import { type CatalogCaller, catalogDimensions, type DirectoryCatalogQuery } from "./contract.ts";
+import { type CatalogCaller, type CatalogField, catalogDimensions, type DirectoryCatalogQuery } from "./contract.ts";
 import type { CatalogDeps } from "./deps.ts";
 import type { CatalogPage } from "./page-cache.ts";
-import type { CatalogField, CatalogQuery } from "./query.ts";
+import type { CatalogQuery } from "./query.ts";
 
 interface ShownCatalog extends CatalogPage {
   source: AnswerSource;

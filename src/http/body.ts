@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { characterIssues } from "../kernel/characters.ts";
 import { type FailureCode, failure } from "../kernel/failure.ts";
-import type { Issue } from "../kernel/issue.ts";
+import { issueText } from "../kernel/issue.ts";
 import { parseStrictJson, type StrictJson } from "../kernel/strict-json.ts";
 import { parseYaml } from "../kernel/yaml.ts";
 import { parseWith } from "../kernel/zod-issues.ts";
@@ -110,21 +110,14 @@ export function parseBody<Schema extends z.ZodType>(
 ): z.infer<Schema> {
   const [damage] = document.issues;
   if (damage !== undefined) {
-    throw new RequestFailed(
-      failure("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues: document.issues }),
-    );
+    throw new RequestFailed(failure("ErrorInvalidBody", issueText(damage), { issues: document.issues }));
   }
   const parsed = parseWith(schema, document.value, "");
   const issues = [...(parsed.ok ? [] : parsed.error), ...characterIssues(document.value, "")];
   const [first] = issues;
   if (!parsed.ok || first !== undefined) {
-    const message = `${failure(code).message}: ${described(first)}`;
+    const message = `${failure(code).message}: ${first === undefined ? "" : issueText(first)}`;
     throw new RequestFailed(failure(code, message, { issues: issues.slice(0, 100) }));
   }
   return parsed.value;
-}
-
-function described(issue: Issue | undefined): string {
-  if (issue === undefined) return "";
-  return issue.path === "" ? issue.message : `${issue.path} ${issue.message}`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { catalogDimensions } from "../../../src/catalog/contract.ts";
-import { catalogFields, catalogParameters, catalogQuery } from "../../../src/catalog/query.ts";
+import { catalogDimensions, catalogFields } from "../../../src/catalog/contract.ts";
+import { catalogParameters, catalogQuery } from "../../../src/catalog/query.ts";
 import { RequestFailed } from "../../../src/http/context.ts";
 import { queryReader } from "../../../src/http/read-parameters.ts";
 

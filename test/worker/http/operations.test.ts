@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../../src/app.ts";
 import { errorShapes } from "../../../src/http/openapi/error-schema.ts";
-import type { Operation } from "../../../src/http/operation.ts";
+import { cacheBypassHeaders, type Operation } from "../../../src/http/operation.ts";
 import { described } from "../../../src/openapi.ts";
 import { operations } from "../../../src/operations.ts";
 import { createServices } from "../../../src/services.ts";
@@ -76,6 +76,21 @@ describe("routes", () => {
     for (const operation of operations) {
       const names = Array.from(operation.path.matchAll(/\{(\w+)\}/g), ([, name]) => name);
       expect([operation.id, Object.keys(operation.parameters?.path ?? {})]).toEqual([operation.id, names]);
+    }
+  });
+});
+
+describe("the response cache", () => {
+  it("is bypassed by every header that a cached operation declares", async () => {
+    const cached = new Registry();
+    const { method, path } = requestOf(operations.find(({ id }) => id === "getCapabilities") as Operation);
+    const ask = (headers: Record<string, string>) => cached.send(method, path, { token: member, headers });
+    for (let turn = 0; turn < 4; turn += 1) await ask({});
+    // A kept answer carries no request id.
+    expect((await ask({})).headers.has("X-Request-Id")).toBe(false);
+    expect(cacheBypassHeaders(operations).length).toBeGreaterThan(1);
+    for (const name of cacheBypassHeaders(operations)) {
+      expect([name, (await ask({ [name]: "0" })).headers.has("X-Request-Id")]).toEqual([name, true]);
     }
   });
 });

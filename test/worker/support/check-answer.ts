@@ -40,7 +40,10 @@ export function checkAnswer(method: string, url: string, response: Response, tex
     expect([at, Object.values(operation.answers).some(({ etag }) => etag)]).toEqual([at, true]);
     return;
   }
-  if (status >= 400) return checkFailure(operation, at, response, method === "HEAD" ? undefined : text);
+  if (status >= 400) {
+    checkFailure(operation, at, response, method === "HEAD" ? undefined : text);
+    return;
+  }
   const declared = operation.answers[status];
   if (declared === undefined) throw new Error(`${at}, which it does not declare`);
   if (declared.etag) expect([at, response.headers.has("ETag")]).toEqual([at, true]);
