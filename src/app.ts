@@ -1,15 +1,16 @@
 import { Hono } from "hono";
 import { indexRoutes } from "./capability-index/routes.ts";
-import { catalogRoutes } from "./catalog/routes.ts";
 import { changesRoutes } from "./changes/routes.ts";
 import { inboundHookRoutes } from "./hooks/inbound-routes.ts";
 import { hooksRoutes } from "./hooks/routes.ts";
 import { type App, RequestFailed, type Variables } from "./http/context.ts";
 import { sendFailure } from "./http/errors.ts";
+import { mount } from "./http/mount.ts";
 import { log, observe } from "./http/observe.ts";
 import { authenticate, serverName, tenantName } from "./http/request.ts";
 import { corsHeaders } from "./http/respond.ts";
 import { respondFromCache } from "./http/response-cache.ts";
+import { unknownPath } from "./http/unknown-path.ts";
 import { failure } from "./kernel/failure.ts";
 import { ownIndexUris } from "./mcp/resources/index-resources.ts";
 import { ownResources } from "./mcp/resources/resources.ts";
@@ -20,13 +21,12 @@ import { toolsRoutes } from "./mcp/tools/routes.ts";
 import { ownTools } from "./mcp/tools/tools.ts";
 import { officialRoutes } from "./official/routes.ts";
 import { officialWriteRoutes } from "./official/write-routes.ts";
-import { capabilitiesRoutes, viewsRoutes } from "./registry/capabilities-routes.ts";
+import { operations } from "./operations.ts";
 import { capabilityRoutes } from "./registry/capability-routes.ts";
 import { configsRoutes } from "./registry/configs-routes.ts";
 import { generatorsRoutes } from "./registry/generators/routes.ts";
 import { importsRoutes } from "./registry/import-routes.ts";
 import { revisionsRoutes } from "./registry/revisions-routes.ts";
-import { searchRoutes } from "./search/routes.ts";
 import { discoveryRoutes } from "./service/discovery-routes.ts";
 import { schemasRoutes } from "./service/schemas-routes.ts";
 import { statusRoutes } from "./service/status-routes.ts";
@@ -61,14 +61,10 @@ export function createApp(services: Services, endpoint: EndpointOptions = ownEnd
   schemasRoutes(app, services);
   discoveryRoutes(app, services);
   configsRoutes(app, services);
-  capabilitiesRoutes(app, services);
   revisionsRoutes(app, services);
   generatorsRoutes(app, services);
   refreshRoutes(app, services);
-  viewsRoutes(app, services);
   capabilityRoutes(app, services);
-  catalogRoutes(app, services);
-  searchRoutes(app, services);
   indexRoutes(app, services);
   importsRoutes(app, services);
   changesRoutes(app, services);
@@ -85,6 +81,8 @@ export function createApp(services: Services, endpoint: EndpointOptions = ownEnd
   resourceRoutes(app, services);
   officialRoutes(app, services);
   officialWriteRoutes(app, services);
+  // After the routes that are not operations yet: one of them has a more specific path than an operation.
+  mount(app, services, operations);
 
   // Unknown paths below these prefixes: an invalid tenant or server name is reported before the 404.
   for (const prefix of ["/api/mcp/capabilities", "/api/mcp/configs"]) {
@@ -93,11 +91,11 @@ export function createApp(services: Services, endpoint: EndpointOptions = ownEnd
       const [tenant, name] = c.req.path.slice(prefix.length + 1).split("/");
       tenantName(tenant);
       serverName(name);
-      return sendFailure(c, services, failure("ErrorNotFound"));
+      return sendFailure(c, services, unknownPath(c.req.path, operations));
     });
   }
 
-  app.notFound((c) => sendFailure(c, services, failure("ErrorNotFound")));
+  app.notFound((c) => sendFailure(c, services, unknownPath(c.req.path, operations)));
   app.onError((error, c) => {
     if (error instanceof RequestFailed) return sendFailure(c, services, error.failure);
     // Durable Objects mark errors where a retry may help: a restart, a deploy, an overload.

@@ -7,6 +7,7 @@ import { CatalogPages } from "./catalog/page-cache.ts";
 import { type Config, readConfig } from "./config.ts";
 import { Cursors } from "./http/cursor.ts";
 import { Metrics } from "./http/metrics.ts";
+import { createOpenApiAsset, type OpenApiAsset } from "./http/openapi/asset.ts";
 import { ResponseStore } from "./http/response-store.ts";
 import { digestOfTextSync } from "./kernel/digest.ts";
 import { MemoryBudget, type MemoryCache } from "./kernel/memory-budget.ts";
@@ -56,6 +57,7 @@ export interface Services {
   /** Complete responses, cached to be sent again. */
   responses: ResponseStore;
   indexTexts: IndexTextCache;
+  openapi: OpenApiAsset;
   /** undefined if no signing secret is configured. */
   cursors: Cursors | undefined;
 }
@@ -111,6 +113,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     views: new RenderedViews(bodies, memory, operations),
     responses: new ResponseStore(memory, operations),
     indexTexts: new IndexTextCache(memory, now),
+    openapi: createOpenApiAsset(env.ASSETS),
     cursors: config.signingSecret && new Cursors(config.signingSecret),
   };
 }

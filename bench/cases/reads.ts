@@ -1,4 +1,4 @@
-import { catalogFields } from "../../src/catalog/query.ts";
+import { catalogFields } from "../../src/catalog/contract.ts";
 import type { Exchange } from "../harness/exchange.ts";
 import { receive } from "../harness/load.ts";
 import type { Case } from "./case.ts";

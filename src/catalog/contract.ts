@@ -6,6 +6,13 @@ import type { CatalogEntry } from "../registry/summary.ts";
 export const catalogDimensions = ["tenant", "kind", ...itemDimensions, "status", "probe"] as const;
 export type CatalogDimension = (typeof catalogDimensions)[number];
 
+/** Fields of a catalogue item, in response order. */
+export const catalogFields = [
+  ...(["tenant", "name", "title", "description", "version", "visibility", "status", "probe"] as const),
+  ...(["counts", "tokens", "attributes", "digest", "generation", "updatedAt"] as const),
+] as const;
+export type CatalogField = (typeof catalogFields)[number];
+
 /** Matches servers that have one of the values in every given dimension. */
 export interface CatalogFilter {
   values: Partial<Record<Exclude<CatalogDimension, "tenant">, readonly string[]>> & { tenant?: readonly TenantKey[] };

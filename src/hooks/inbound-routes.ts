@@ -4,6 +4,7 @@ import { consumeRateLimit, readQuery } from "../http/request.ts";
 import { send } from "../http/respond.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
+import { issueText } from "../kernel/issue.ts";
 import { type ServerRef, type TenantKey, tenantKey, tenantPattern } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { parseStrictJson } from "../kernel/strict-json.ts";
@@ -169,7 +170,7 @@ function eventOf(value: unknown): Result<HookEvent, InvalidEvent> {
   const [first] = issues;
   if (first === undefined) return ok(HookEvent.parse(value));
   const type = typeof value === "object" && value !== null && "type" in value ? String(value.type).slice(0, 64) : "";
-  const message = `${failure("ErrorEventInvalid").message}: ${first.path} ${first.message}`;
+  const message = `${failure("ErrorEventInvalid").message}: ${issueText(first)}`;
   return err(invalidEvent(type, failure("ErrorEventInvalid", message, { issues })));
 }
 

@@ -1,7 +1,7 @@
 import { maxPathSegment } from "../kernel/characters.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { type Failure, failure, type IdCollision } from "../kernel/failure.ts";
-import { type Issue, pointer } from "../kernel/issue.ts";
+import { type Issue, issueText, pointer } from "../kernel/issue.ts";
 import { isObject } from "../kernel/json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { analyzeItem, boundedFlags, flagsPerItem, type ItemAnalysis } from "./describe.ts";
@@ -133,7 +133,7 @@ function bounded(rejected: Rejection[]): Rejection[] {
 
 function invalid(issues: Issue[]): Failure {
   const first = issues[0];
-  const reason = first === undefined ? "" : `: ${first.path === "" ? "" : `${first.path} `}${first.message}`;
+  const reason = first === undefined ? "" : `: ${issueText(first)}`;
   return failure("ErrorMCPServerValidation", `MCP server validation failed${reason}`, {
     issues: issues.slice(0, 100),
     omitted: issues.length > 100 ? issues.length - 100 : undefined,

@@ -1,6 +1,6 @@
 import { characterIssues } from "../kernel/characters.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
-import type { Issue } from "../kernel/issue.ts";
+import { type Issue, issueText } from "../kernel/issue.ts";
 import type { ServerRef } from "../kernel/names.ts";
 import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
@@ -31,7 +31,7 @@ function kindOf({ rule }: Issue): "schema" | "semantic" {
 
 export function invalidServerJson(issues: readonly Issue[]): Failure {
   const [first] = issues;
-  const reason = first === undefined ? "" : `: ${first.path === "" ? "" : `${first.path} `}${first.message}`;
+  const reason = first === undefined ? "" : `: ${issueText(first)}`;
   return failure("ErrorServerJsonInvalid", `The server.json is not valid${reason}`, { issues: issues.slice(0, 100) });
 }
 

@@ -30,6 +30,15 @@ export function writerOf(c: RequestContext, principal: Principal, { tenant, spel
   return { tenant, spelling, subject: principal.subject, precondition };
 }
 
+/** The author of a write to a tenant that the caller may write to, and the precondition of the request's headers. */
+export function writerFrom(
+  { subject }: Principal,
+  { tenant, spelling }: NamedTenant,
+  headers: { "If-Match"?: string | undefined; "If-None-Match"?: string | undefined } = {},
+): Writer {
+  return { tenant, spelling, subject, precondition: preconditionOf(headers["If-Match"], headers["If-None-Match"]) };
+}
+
 /** Response metadata of a write: the new ETag and generation. */
 export function writeMeta(head: Head, status = 200): ResponseMeta {
   return { status, etag: etagOf(head, capabilitiesView.version), generation: head.asOf, source: "object" };

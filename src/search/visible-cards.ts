@@ -3,6 +3,7 @@ import type { TenantKey } from "../kernel/names.ts";
 import type { CapabilityCard, CardQuery } from "./contract.ts";
 import type { SearchDeps } from "./deps.ts";
 import { type Explanation, fuseRanks } from "./rank.ts";
+import type { ShownCard } from "./schema.ts";
 
 /** A card the caller may see. `seenAt` is the tenant generation it is current as of. */
 export interface VisibleCard extends CapabilityCard {
@@ -94,20 +95,6 @@ export async function cardsById(
     ...inTenants.flat(),
     ...published.cards.map((card) => ({ ...card, seenAt: card.generation, wasPublic: true })),
   ];
-}
-
-/** A card in API responses. */
-export interface ShownCard {
-  id: string;
-  tenant: string;
-  server: string;
-  kind: string;
-  name: string;
-  digest: string;
-  tokens: number;
-  version?: string;
-  title?: string;
-  description?: string;
 }
 
 export function shownCard(card: CapabilityCard): ShownCard {

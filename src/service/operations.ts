@@ -1,75 +1,51 @@
-import { denied, type Operation } from "../http/operation.ts";
+import { z } from "zod";
+import { everyone } from "../http/access.ts";
+import { named } from "../http/named.ts";
+import { originPlaceholder } from "../http/openapi/asset.ts";
+import { operation } from "../http/operation.ts";
+import { publicOrigin } from "../http/respond.ts";
+import type { ServiceDeps } from "./deps.ts";
 
-/** The service itself: description, health, metrics and discovery. */
-export const serviceOperations: Record<string, Record<string, Operation>> = {
-  "/": {
-    get: { id: "getService", summary: "What this is and where to go", answers: { 200: "Links." }, anonymous: true },
+const OpenApiDocument = named(
+  "OpenApiDocument",
+  z.looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) }).describe("An OpenAPI document."),
+);
+
+const fixed = { "Cache-Control": "public, max-age=3600" };
+
+const getDescription = operation({
+  id: "getDescription",
+  method: "get",
+  path: "/openapi.json",
+  tag: "Service",
+  summary: "Read this description",
+  access: everyone,
+  answers: { 200: { description: "OpenAPI 3.1.", json: OpenApiDocument } },
+  examples: { document: {} },
+
+  async handle(services: ServiceDeps, { c, answer }) {
+    const text = await services.openapi("json");
+    return answer.raw(200, text.replace(originPlaceholder, publicOrigin(c, services.config)), { headers: fixed });
   },
-  "/healthz": {
-    get: { id: "getHealth", summary: "Whether it answers", answers: { 200: "It does." }, anonymous: true },
+});
+
+const getDescriptionAsYaml = operation({
+  id: "getDescriptionAsYaml",
+  method: "get",
+  path: "/openapi.yaml",
+  tag: "Service",
+  summary: "Read this description as YAML",
+  access: everyone,
+  answers: { 200: { description: "OpenAPI 3.1.", media: ["application/yaml"] } },
+  examples: { document: {} },
+
+  async handle(services: ServiceDeps, { c, answer }) {
+    const text = await services.openapi("yaml");
+    return answer.raw(200, text.replace(originPlaceholder, publicOrigin(c, services.config)), {
+      type: "application/yaml; charset=utf-8",
+      headers: fixed,
+    });
   },
-  "/openapi.json": {
-    get: { id: "getDescription", summary: "This description", answers: { 200: "OpenAPI 3.1." }, anonymous: true },
-  },
-  "/schemas/": {
-    get: {
-      id: "listSchemas",
-      summary: "The published JSON Schemas",
-      answers: { 200: "Their paths." },
-      anonymous: true,
-    },
-  },
-  "/schemas/{file}": {
-    get: {
-      id: "getSchema",
-      summary: "One JSON Schema",
-      answers: { 200: "The schema.", 404: "No such schema." },
-      anonymous: true,
-    },
-  },
-  "/.well-known/oauth-protected-resource": {
-    get: {
-      id: "getResourceMetadata",
-      summary: "How to get a token (RFC 9728)",
-      answers: { 200: "Resource metadata." },
-      anonymous: true,
-    },
-  },
-  "/.well-known/oauth-protected-resource/mcp": {
-    get: {
-      id: "getMcpResourceMetadata",
-      summary: "How to get a token for the MCP endpoint (RFC 9728)",
-      answers: { 200: "Resource metadata." },
-      anonymous: true,
-    },
-  },
-  "/.well-known/ai-catalog.json": {
-    get: {
-      id: "getAiCatalog",
-      summary: "Where the server card is",
-      answers: { 200: "An AI catalogue." },
-      anonymous: true,
-    },
-  },
-  "/mcp/server-card": {
-    get: {
-      id: "getServerCard",
-      summary: "The registry as an MCP server: its name, its version, its endpoint",
-      answers: { 200: "An MCP server card." },
-      anonymous: true,
-    },
-  },
-  "/robots.txt": {
-    get: { id: "getRobots", summary: "What crawlers may read", answers: { 200: "As text." }, anonymous: true },
-  },
-  "/api/metrics": {
-    get: {
-      id: "getMetrics",
-      summary: "Counts, latency and cache sources of one isolate, for admins",
-      answers: {
-        200: "Requests by route, status, source and time taken, and the operations that they touched: memory, cacheReads, cacheWrites, kvReads, kvWrites, objectCalls, rowsRead, rowsWritten.",
-        ...denied,
-      },
-    },
-  },
-};
+});
+
+export const serviceOperations = [getDescription, getDescriptionAsYaml];

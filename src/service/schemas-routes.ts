@@ -1,18 +1,14 @@
 import schemas from "../../schemas/all.json" with { type: "json" };
-import openapi from "../../schemas/openapi.json" with { type: "json" };
 import { type App, type RequestContext, requestError } from "../http/context.ts";
 import { send, sendData } from "../http/respond.ts";
 import type { ServiceDeps } from "./deps.ts";
 
 const files = new Map(Object.entries(schemas).map(([name, schema]) => [`${name}.schema.json`, JSON.stringify(schema)]));
 
-/** The OpenAPI document and the JSON Schemas: generated files, the same for every caller. */
+/** The JSON Schemas: generated files, the same for every caller. */
 export function schemasRoutes(app: App, services: ServiceDeps): void {
   const fixed = (c: RequestContext, text: string, contentType: string) =>
     send(c, services, text, contentType, { headers: { "Cache-Control": "public, max-age=3600" } });
-
-  const description = JSON.stringify(openapi);
-  app.get("/openapi.json", (c) => fixed(c, description, "application/json; charset=utf-8"));
 
   app.get("/schemas/", (c) => sendData(c, services, { items: [...files.keys()].map((file) => `/schemas/${file}`) }));
 

@@ -87,4 +87,5 @@ export const responseOnlyKeys = [
   "flags",
   "warnings",
   "stale",
+  "sources",
 ] as const;

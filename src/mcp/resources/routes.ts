@@ -10,9 +10,9 @@ const path = "/mcp/resource";
 
 /** Views of the registry itself, and MCP resources, over plain HTTP. */
 export function resourceRoutes(app: App, services: McpDeps): void {
-  app.get("/api/mcp/capabilities/:view", (c) => {
+  app.get("/api/mcp/capabilities/:view", async (c) => {
     readQuery(c, []);
-    const { text, contentType } = unwrap(ownView(services, c.req.param("view")));
+    const { text, contentType } = unwrap(await ownView(services, c.req.param("view")));
     return send(c, services, text, contentType, { source: "memory" });
   });
 

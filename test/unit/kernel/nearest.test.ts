@@ -24,6 +24,26 @@ describe("the nearest name", () => {
     expect(nearest(name, sections)).toBeUndefined();
   });
 
+  const parameters = ["tenant", "limit", "cursor", "budget", "partial", "dryRun", "/api/search", "/api/catalog"];
+
+  it.each([
+    ["tenent", "tenant"],
+    ["tenants", "tenant"],
+    ["limti", "limit"],
+    ["dryrun", "dryRun"],
+    ["/api/serch", "/api/search"],
+    ["/api/catalogue", "/api/catalog"],
+  ])("of the parameter or path %s is %s", (name, meant) => {
+    expect(nearest(name, parameters)).toBe(meant);
+  });
+
+  it.each(["q", "li", "colour", "zz", "tenant".repeat(100), "/api", "limit ation"])(
+    "of the parameter or path %s is none",
+    (name) => {
+      expect(nearest(name, parameters)).toBeUndefined();
+    },
+  );
+
   it("is the closest of several", () => {
     expect(nearest("description", ["descriptions", "description"])).toBe("descriptions");
     expect(nearest("namee", ["gamer", "name"])).toBe("name");

@@ -160,7 +160,7 @@ describe("a message", () => {
 
   it.each([
     ["no JSON", "{", 400, "Invalid JSON"],
-    ["a list", "[]", 422, "expected object"],
+    ["a list", "[]", 422, "must be an object"],
     ["no type", { data: { sequence: 1 } }, 422, "/type"],
     ["an unknown type", { type: "x", data: { sequence: 1 } }, 422, "/type"],
     ["no data", { type: "server.removed" }, 422, "/data"],

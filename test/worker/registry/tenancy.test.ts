@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openApiDocument } from "../../../src/service/openapi.ts";
+import { openApiDocument } from "../../../src/openapi.ts";
 import { type Answer, capabilities, config, configs, drained, Registry, token, tools } from "../support/registry.ts";
 import { separateCache, staleKv } from "../support/stale-kv.ts";
 
@@ -38,7 +38,9 @@ function routes(tenant: string, name: string): Sent[] {
 }
 
 /** Every route whose path names a tenant, as the API describes itself: those that are added later included. */
-const describedRoutes = Object.entries((openApiDocument() as { paths: Record<string, object> }).paths)
+const describedRoutes = Object.entries(
+  (openApiDocument("https://registry.test") as { paths: Record<string, object> }).paths,
+)
   // A hook is proven by a signature, and knows no tokens.
   .filter(([path]) => path.includes("{tenant}") && !path.startsWith("/hooks/"))
   .flatMap(([path, item]) =>

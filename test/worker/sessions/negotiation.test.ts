@@ -225,7 +225,7 @@ describe("a bad request", () => {
       "/pins/0/digest",
     ],
     ["a bad tenant", client("dev.rollcall/context"), { token_budget: 1, tenants: ["a_b"] }, "/tenants/0"],
-    ["a list", client("dev.rollcall/context"), [], "expected object"],
+    ["a list", client("dev.rollcall/context"), [], "must be an object"],
   ])("for a context with %s is refused by name", async (_, request, wish, message) => {
     const before = await objects();
     const { answer } = await negotiate(registry, { ...request, extensions: { "dev.rollcall/context": wish } });

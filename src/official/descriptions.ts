@@ -1,7 +1,7 @@
-import { badBody, denied, notFound, type Operation, page } from "../http/operation.ts";
+import { badBody, type Described, denied, notFound, page } from "../http/described.ts";
 
 /** The official registry's API under one of its two prefixes. Errors are problem+json. */
-export function officialOperations(prefix: string, suffix: string): Record<string, Record<string, Operation>> {
+export function officialOperations(prefix: string, suffix: string): Record<string, Record<string, Described>> {
   const one = `${prefix}/servers/{serverName}/versions/{version}`;
   const includeDeleted = { include_deleted: "`true` shows deleted versions too." };
   const open = { anonymous: true as const };

@@ -1,6 +1,6 @@
-import { denied, type Operation } from "../http/operation.ts";
+import { type Described, denied } from "../http/described.ts";
 
-export const changesOperations: Record<string, Record<string, Operation>> = {
+export const changesOperations: Record<string, Record<string, Described>> = {
   "/api/changes/{tenant}": {
     get: {
       id: "listChanges",

@@ -1,4 +1,4 @@
-import { badBody, type Operation } from "../http/operation.ts";
+import { badBody, type Described } from "../http/described.ts";
 
 export const inSession = ["X-MCP-Session-ID"] as const;
 
@@ -7,7 +7,7 @@ export const sessionless = { 401: "No session, where one is needed, or one that 
 export const lacking = { 403: "The client did not declare a capability that this needs." };
 
 /** Negotiation and sessions. */
-export const sessionsOperations: Record<string, Record<string, Operation>> = {
+export const sessionsOperations: Record<string, Record<string, Described>> = {
   "/mcp/negotiate": {
     post: {
       id: "negotiate",

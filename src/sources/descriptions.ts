@@ -1,7 +1,7 @@
-import { denied, notFound, type Operation, server } from "../http/operation.ts";
+import { type Described, denied, notFound, server } from "../http/described.ts";
 
 /** Reading upstream MCP servers. */
-export const sourcesOperations: Record<string, Record<string, Operation>> = {
+export const sourcesOperations: Record<string, Record<string, Described>> = {
   [`${server}/refresh`]: {
     post: {
       id: "refreshServer",

@@ -1,4 +1,4 @@
-import { badBody, denied, type Operation, reading, writing } from "../http/operation.ts";
+import { badBody, type Described, denied, reading, writing } from "../http/described.ts";
 
 const indexAnswers = {
   200: "The index.",
@@ -11,7 +11,7 @@ const indexAnswers = {
   413: "It is larger than one answer may be; the message names narrower ones.",
 };
 
-export const indexOperations: Record<string, Record<string, Operation>> = {
+export const indexOperations: Record<string, Record<string, Described>> = {
   "/api/index/{tenant}/advertise": {
     get: {
       id: "getAdvertise",

@@ -1,8 +1,8 @@
-import { badBody, denied, type Operation, subscription } from "../http/operation.ts";
+import { badBody, type Described, denied, subscription } from "../http/described.ts";
 
 const noSubscription = { 404: "No such subscription." };
 
-export const subscriptionsOperations: Record<string, Record<string, Operation>> = {
+export const subscriptionsOperations: Record<string, Record<string, Described>> = {
   "/api/subscriptions": {
     get: {
       id: "listSubscriptions",

@@ -1,6 +1,6 @@
-import { badBody, denied, notFound, type Operation } from "../http/operation.ts";
+import { badBody, type Described, denied, notFound } from "../http/described.ts";
 
-export const hooksOperations: Record<string, Record<string, Operation>> = {
+export const hooksOperations: Record<string, Record<string, Described>> = {
   "/api/hooks": {
     post: {
       id: "registerHook",

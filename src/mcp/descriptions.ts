@@ -1,8 +1,8 @@
-import type { Operation } from "../http/operation.ts";
-import { inSession, lacking, sessionless } from "../sessions/operations.ts";
+import type { Described } from "../http/described.ts";
+import { inSession, lacking, sessionless } from "../sessions/descriptions.ts";
 
 /** The MCP endpoint, and the registry's own tools and resources over plain HTTP. */
-export const mcpOperations: Record<string, Record<string, Operation>> = {
+export const mcpOperations: Record<string, Record<string, Described>> = {
   "/mcp": {
     post: {
       id: "mcp",

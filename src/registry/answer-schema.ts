@@ -1,0 +1,119 @@
+import { z } from "zod";
+import { named } from "../http/named.ts";
+import { Digest } from "../kernel/names.ts";
+import { Generator, Operation, Prompt, Resource, ResourceTemplate, Tool } from "../manifest/schema/capability.ts";
+import { ManifestHeader } from "../manifest/schema/manifest.ts";
+import { ServerStatus } from "./schema.ts";
+import { GeneratorsView, ResourcesView, ServerView, ToolsView } from "./views/schema.ts";
+
+/** Schemas of what the registry answers. */
+
+export const Flag = named(
+  "Flag",
+  z
+    .object({
+      rule: z.string(),
+      path: z.string(),
+      message: z.string(),
+      capability: z.string().optional().describe("Id of the capability; absent if the flag is about the whole server."),
+    })
+    .describe("A warning about content that is no reason to refuse it."),
+);
+
+export const ChangeCounts = named(
+  "ChangeCounts",
+  z
+    .object({ breaking: z.int(), additive: z.int(), cosmetic: z.int(), removed: z.int() })
+    .describe("Changes by their classification; a removed item is counted as breaking too."),
+);
+
+export const Rejection = named(
+  "Rejection",
+  z
+    .object({
+      path: z.string(),
+      name: z.string().optional(),
+      issues: z.array(z.object({ path: z.string(), rule: z.string(), message: z.string() })),
+    })
+    .describe("A part of a document that was left out, and why."),
+);
+
+export const effectiveBy = z.iso
+  .datetime()
+  .optional()
+  .describe("The time by which no data centre shows what was removed; absent if nothing was.");
+
+export const generation = z.int().describe("The tenant's generation after this write.");
+
+export const PublishResult = named(
+  "PublishResult",
+  z
+    .object({
+      outcome: z.enum(["created", "changed", "unchanged"]),
+      digest: Digest,
+      generation,
+      changes: ChangeCounts,
+      flags: z.array(Flag),
+      rejected: z.array(Rejection).optional().describe("With `partial`: the parts that were left out."),
+      effectiveBy,
+    })
+    .describe("What a publish changed."),
+);
+
+export const SwitchResult = named(
+  "SwitchResult",
+  z.object({ generation, changed: z.boolean(), effectiveBy }).describe("What switching items changed."),
+);
+
+/** An item as its publisher declared it, with what the registry adds. */
+function shown<Schema extends z.ZodType>(id: string, item: Schema) {
+  const added = z.object({
+    enabled: z.literal(true),
+    lastSynced: z.string().nullable().describe("When the sources were last read; null if the item was pushed."),
+  });
+  return z.array(named(id, z.intersection(item, added)));
+}
+
+export const SourceStatus = named(
+  "SourceStatus",
+  z
+    .object({
+      id: z.string(),
+      status: z.enum(["pending", "live", "gated", "not-mcp", "unreachable"]),
+      since: z.iso.datetime().describe("When the status last changed."),
+      lastSynced: z.string().optional(),
+      error: z.string().optional().describe("Code of the reason why the last read failed."),
+    })
+    .describe("An upstream that capabilities are read from."),
+);
+
+export const Capabilities = named(
+  "Capabilities",
+  z
+    .looseObject({
+      ...ManifestHeader.shape,
+      serverInfo: z.looseObject({ name: z.string(), version: z.string().optional() }),
+      tools: shown("ShownTool", Tool),
+      prompts: shown("ShownPrompt", Prompt),
+      resources: shown("ShownResource", Resource),
+      resourceTemplates: shown("ShownResourceTemplate", ResourceTemplate),
+      generators: shown("ShownGenerator", Generator).optional(),
+      operations: shown("ShownOperation", Operation).optional(),
+      lastSynced: z.string().nullable(),
+      status: ServerStatus,
+      digest: Digest.nullable().describe("null if nothing was published yet."),
+      tokens: z.int().describe("Cost of all definitions together."),
+      flags: z.array(Flag).optional(),
+      sources: z.array(SourceStatus).optional(),
+      stale: z.literal(true).optional().describe("No source could be read the last time."),
+      warnings: z.array(z.string()).optional(),
+    })
+    .describe("Everything a server can do: its manifest, without what is switched off."),
+);
+
+export const AnyView = named(
+  "AnyView",
+  z
+    .union([ServerView, ToolsView, ResourcesView, GeneratorsView, z.looseObject({})])
+    .describe("A view: server, tools, resources, generators, or one that the manifest declares."),
+);
