@@ -1,6 +1,6 @@
 import { parseBody, readDocument } from "../http/body.ts";
 import { type App, type RequestContext, RequestFailed, requestError, unwrap } from "../http/context.ts";
-import { authenticate, booleanParam, freshnessOf, readQuery, serverRef } from "../http/request.ts";
+import { authenticate, freshnessOf, readQuery, serverRef } from "../http/request.ts";
 import { notModified, type ResponseMeta, send, sendData } from "../http/respond.ts";
 import { cacheResponse } from "../http/response-cache.ts";
 import { etagOf, matchesEtag } from "../kernel/etag.ts";
@@ -8,6 +8,7 @@ import { failure } from "../kernel/failure.ts";
 import { requireReadable } from "./access.ts";
 import type { RegistryDeps } from "./deps.ts";
 import { publishDocument } from "./publish.ts";
+import { pushOptions, sendPublished } from "./publish-answer.ts";
 import { allowCached, findView, neverIntrospected, renderView, resolveHead } from "./read.ts";
 import { ItemSwitch } from "./schema.ts";
 import { capabilitiesView } from "./views/capabilities.ts";
@@ -56,16 +57,10 @@ export function capabilitiesRoutes(app: App, services: RegistryDeps): void {
   app.put(path, async (c) => {
     const ref = serverRef(c);
     const writer = await authorizeWrite(c, services, ref.tenant);
-    const partial = booleanParam("partial", readQuery(c, ["partial"]).partial);
+    const options = pushOptions(readQuery(c, ["partial", "dryRun", "sections", "include"]));
     const document = await readDocument(c, { bytes: bounds.manifestBytes, depth: bounds.depth });
-    const published = unwrap(await publishDocument(services, ref, writer, document, partial));
-    const { head, rejected, narrowed, ...result } = published;
-    const data = {
-      ...result,
-      rejected: partial ? rejected : undefined,
-      effectiveBy: narrowed ? effectiveBy(services.now()) : undefined,
-    };
-    return sendData(c, services, data, writeMeta(head, published.outcome === "created" ? 201 : 200));
+    const published = unwrap(await publishDocument(services, ref, writer, document, options));
+    return sendPublished(c, services, published, options);
   });
 
   app.patch(path, async (c) => {

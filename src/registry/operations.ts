@@ -83,7 +83,12 @@ export const registryOperations: Record<string, Record<string, Operation>> = {
       id: "publishManifest",
       summary: "Publish a manifest",
       body: "manifest",
-      query: { partial: "`true` takes the valid items and returns the others as rejected." },
+      query: {
+        partial: "`true` takes the valid items and returns the others as rejected.",
+        dryRun: "`true` answers what publishing would do, and publishes nothing.",
+        sections: "Sections of the publisher's own, by name, that the manifest may consist of.",
+        include: "`disabled`: the sender has seen the switched-off items; those that are absent are removed.",
+      },
       headers: writing,
       answers: {
         200: "Published, or unchanged.",
