@@ -1,4 +1,4 @@
-import { CommandError } from "../../scripts/command.ts";
+import { RequestRefused } from "../../scripts/command.ts";
 import { startEmbedded } from "../../scripts/embedded.ts";
 import { defaultScope, mintToken } from "../../scripts/mint-token.ts";
 import { keptOrScratch } from "../scratch.ts";
@@ -65,7 +65,8 @@ export async function prepare<Data = Record<string, unknown>>(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
-  if (!response.ok) throw new CommandError(`${method} ${path}: ${response.status} ${text.slice(0, 500)}`);
+  if (!response.ok)
+    throw new RequestRefused(response.status, `${method} ${path}: ${response.status} ${text.slice(0, 500)}`);
   const answer = JSON.parse(text) as { data?: Data };
   return { headers: response.headers, data: (answer.data ?? answer) as Data };
 }

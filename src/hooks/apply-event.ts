@@ -1,7 +1,7 @@
 import { type Failure, failure } from "../kernel/failure.ts";
 import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import type { PreparedManifest } from "../manifest/prepare.ts";
+import type { AcceptedManifest } from "../manifest/prepare.ts";
 import type { ServerConfig, ServerStatus } from "../registry/schema.ts";
 import { generationOf } from "../registry/sql/change-log.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
@@ -62,12 +62,16 @@ function inSequence(
 
 function takeManifest(
   sql: SqlStorage,
-  manifest: Omit<PreparedManifest, "rejected">,
+  manifest: AcceptedManifest,
   { hook, at, write }: EventContext,
 ): Result<AppliedEvent, Failure> {
-  const published = publish(write, { name: hook.server, subject: `hook ${hook.id}`, at, manifest });
+  const published = publish(write, {
+    ...{ name: hook.server, subject: `hook ${hook.id}`, at, manifest },
+    ...{ placement: { by: "push" }, partial: false },
+  });
   if (!published.ok) return published;
-  return ok(outcomeNow(sql, hook.server, published.value.outcome === "unchanged" ? "unchanged" : "applied"));
+  const outcome = published.value.outcome === "unchanged" ? "unchanged" : "applied";
+  return ok({ ...outcomeNow(sql, hook.server, outcome), published: published.value });
 }
 
 function queueRefresh(sql: SqlStorage, { hook }: EventContext): Result<AppliedEvent, Failure> {

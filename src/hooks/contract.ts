@@ -1,7 +1,7 @@
 import type { Failure } from "../kernel/failure.ts";
 import type { Result } from "../kernel/result.ts";
-import type { PreparedManifest } from "../manifest/prepare.ts";
-import type { Head } from "../registry/contract.ts";
+import type { AcceptedManifest } from "../manifest/prepare.ts";
+import type { Head, PublishOutcome } from "../registry/contract.ts";
 import type { ServerStatus } from "../registry/schema.ts";
 import type { HookEventType } from "./schema.ts";
 
@@ -66,7 +66,7 @@ export interface HookDelivery {
 
 /** A verified and parsed event. */
 export type PublisherEvent = { message: string; sequence: number } & (
-  | { type: "manifest.published"; manifest: Omit<PreparedManifest, "rejected"> }
+  | { type: "manifest.published"; manifest: AcceptedManifest; dryRun: boolean }
   | { type: "manifest.changed" }
   | { type: "server.removed" }
   | { type: "server.status"; status: ServerStatus }
@@ -76,6 +76,8 @@ export interface AppliedEvent {
   outcome: Exclude<EventOutcome, "duplicate" | "refused">;
   generation: number;
   digest?: string;
+  /** What publishing its manifest did, or would do. */
+  published?: PublishOutcome;
 }
 
 /** Outcome of an event, with the current head of the server. */

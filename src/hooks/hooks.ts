@@ -43,6 +43,8 @@ interface HooksOptions {
     hook: HookRow,
     work: (at: string) => Result<AppliedEvent, Failure>,
   ) => Promise<Result<AppliedEvent & { head: Head }, Failure>>;
+  /** Runs a write and undoes it. */
+  rehearse: (hook: HookRow, work: (at: string) => Result<AppliedEvent, Failure>) => Result<AppliedEvent, Failure>;
   /** Schedules a sync of the server's sources as soon as possible. */
   refreshSoon: (server: string) => void;
 }
@@ -116,7 +118,7 @@ export class Hooks {
 
   /** Applies an event that was verified with one of the hook's keys. A repeated message has no further effect. */
   async receive(id: string, keyId: string, event: PublisherEvent): Promise<Result<ReceivedEvent, Failure>> {
-    const { sql, context, write, refreshSoon } = this.#options;
+    const { sql, context, write, rehearse, refreshSoon } = this.#options;
     const row = this.#find(id);
     // The hook or its key may have been revoked since the signature was checked.
     if (!row.ok) return err(failure("ErrorWebhookUnverified"));
@@ -127,11 +129,13 @@ export class Hooks {
     if (known !== undefined) return ok(this.#duplicateOf(hook, known));
 
     const { message, type, sequence } = event;
-    const received = await write(hook, (at) => {
+    const work = (at: string) => {
       const applied = applyEvent(sql, event, { hook, at, write: context });
       if (applied.ok) recordDelivery(sql, id, { message, type, sequence, ...applied.value }, Date.now());
       return applied;
-    });
+    };
+    if (event.type === "manifest.published" && event.dryRun) return rehearse(hook, work);
+    const received = await write(hook, work);
     if (!received.ok) this.#recordRefusal(id, event, received.error);
     else if (received.value.outcome === "queued") refreshSoon(hook.server);
     return received;

@@ -18,6 +18,7 @@ import { importVerifyingKey } from "../webhooks/keys.ts";
 import { verifyWebhook } from "../webhooks/verify.ts";
 import type { HookCredentials, PublisherEvent, ReceivedEvent } from "./contract.ts";
 import type { HooksDeps } from "./deps.ts";
+import { eventAnswer, inEvent, isDryRun } from "./event-answer.ts";
 import { HookEvent } from "./schema.ts";
 
 const path = "/hooks/:tenant/:id";
@@ -53,12 +54,14 @@ export function inboundHookRoutes(app: App, services: HooksDeps): void {
       await object.recordRefusedEvent(id, verified.message, read.error.type, read.error.failure.message);
       throw new RequestFailed(read.error.failure);
     }
-    const received = await object.receiveEvent(id, verified.keyId, read.value);
-    if (!received.ok) throw new RequestFailed(received.error);
-    const { head, ...outcome } = await withRefresh(c, services, { tenant, name: hook.server }, received.value);
+    const { event, warnings } = read.value;
+    const received = await object.receiveEvent(id, verified.keyId, event);
+    if (!received.ok) throw new RequestFailed(inEvent(received.error));
+    const outcome = await withRefresh(c, services, { tenant, name: hook.server }, received.value);
+    const { head } = outcome;
     if (head !== undefined) await services.heads.confirm(head);
-    return send(c, services, JSON.stringify(outcome), "application/json; charset=utf-8", {
-      status: 202,
+    return send(c, services, JSON.stringify(eventAnswer(event, outcome, warnings)), "application/json; charset=utf-8", {
+      status: isDryRun(event) ? 200 : 202,
       generation: head?.asOf,
       source: "object",
       headers: { "Cache-Control": "no-store" },
@@ -134,6 +137,12 @@ interface InvalidEvent {
   failure: Failure;
 }
 
+/** An event, and warnings about its manifest. */
+interface ReadEvent {
+  event: PublisherEvent;
+  warnings: string[];
+}
+
 /** Bytes → event. Its manifest is prepared as for any other publish. */
 async function readEvent(
   services: HooksDeps,
@@ -141,10 +150,11 @@ async function readEvent(
   hook: HookCredentials,
   message: string,
   body: Uint8Array,
-): Promise<Result<PublisherEvent, InvalidEvent>> {
+): Promise<Result<ReadEvent, InvalidEvent>> {
   // A GitHub event is about a repository, not a manifest: it triggers a sync of the sources. It has no sequence, so the
   // current time is used.
-  if (hook.format === "github") return ok({ message, type: "manifest.changed", sequence: services.now() });
+  const plain = (event: PublisherEvent) => ok({ event, warnings: [] });
+  if (hook.format === "github") return plain({ message, type: "manifest.changed", sequence: services.now() });
   const { bounds } = services.config;
   const parsed = parseStrictJson(body, { maxDepth: bounds.depth });
   if (!parsed.ok) return err(invalidEvent("", failure("ErrorInvalidBody", `Invalid JSON: ${parsed.error.message}`)));
@@ -155,13 +165,14 @@ async function readEvent(
     const message = `The hook may not send ${type}; it may send ${hook.events.join(", ")}`;
     return err(invalidEvent(type, failure("ErrorHookEvent", message)));
   }
-  const { sequence, status } = data;
-  if (type === "manifest.changed" || type === "server.removed") return ok({ message, type, sequence });
-  if (type === "server.status") return ok({ message, type, sequence, status: status ?? "active" });
-  const prepared = await prepareDocument(services, ref, { value: data.manifest, issues: parsed.value.issues }, false);
-  if (!prepared.ok) return err(invalidEvent(type, prepared.error));
-  const { rejected: _, ...manifest } = prepared.value;
-  return ok({ message, type, sequence, manifest });
+  const { sequence, status, dryRun = false, sections: confirmed } = data;
+  if (type === "manifest.changed" || type === "server.removed") return plain({ message, type, sequence });
+  if (type === "server.status") return plain({ message, type, sequence, status: status ?? "active" });
+  const document = { value: data.manifest, issues: parsed.value.issues };
+  const prepared = await prepareDocument(services, ref, document, { partial: false, confirmed });
+  if (!prepared.ok) return err(invalidEvent(type, inEvent(prepared.error)));
+  const { rejected: _, warnings, ...manifest } = prepared.value;
+  return ok({ event: { message, type, sequence, manifest, dryRun }, warnings });
 }
 
 /** Validates only the envelope; the manifest is validated as for any other publish. */

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { ServerName, TenantName } from "../kernel/names.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
-import { JsonObject } from "../manifest/schema/parts.ts";
 import { ServerStatus } from "../registry/schema.ts";
 
 /** Event types that a publisher may send through a hook. */
@@ -74,7 +73,16 @@ export const HookEvent = z
         .int()
         .min(0)
         .describe("Counts the publisher's events; the highest wins, in whatever order they come."),
-      manifest: JsonObject.describe("The manifest, for manifest.published.").optional(),
+      manifest: z.unknown().describe("The manifest, for manifest.published.").optional(),
+      dryRun: z
+        .boolean()
+        .describe("For manifest.published: answer what it would do, and change nothing, the sequence neither.")
+        .optional(),
+      sections: z
+        .array(z.string().max(128))
+        .max(100)
+        .describe("For manifest.published: sections of the publisher's own that the manifest may consist of.")
+        .optional(),
       kinds: z
         .array(CapabilityKind)
         .max(CapabilityKind.options.length)

@@ -49,9 +49,14 @@ export function required(schema: z.ZodString, missing: string): z.ZodString {
   return withTraits(schema, { missing });
 }
 
-/** Names separated by commas, or in repeated parameters. */
+/** Values separated by commas, or in repeated parameters. */
+export function list<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
+  return withTraits(z.array(item), { commas: true });
+}
+
+/** Known names separated by commas, or in repeated parameters. */
 export function names<Name extends string>(known: readonly [Name, ...Name[]]): z.ZodArray<z.ZodType<Name>> {
-  return withTraits(z.array(z.enum(known) as unknown as z.ZodType<Name>), { commas: true });
+  return list(z.enum(known) as unknown as z.ZodType<Name>);
 }
 
 /** A time as epoch milliseconds; a lower bound is rounded up, so that it excludes everything earlier. */

@@ -1,7 +1,15 @@
 import { z } from "zod";
 import { named } from "../http/named.ts";
 import { Digest } from "../kernel/names.ts";
-import { Generator, Operation, Prompt, Resource, ResourceTemplate, Tool } from "../manifest/schema/capability.ts";
+import {
+  CapabilityKind,
+  Generator,
+  Operation,
+  Prompt,
+  Resource,
+  ResourceTemplate,
+  Tool,
+} from "../manifest/schema/capability.ts";
 import { ManifestHeader } from "../manifest/schema/manifest.ts";
 import { ServerStatus } from "./schema.ts";
 import { GeneratorsView, ResourcesView, ServerView, ToolsView } from "./views/schema.ts";
@@ -27,6 +35,8 @@ export const ChangeCounts = named(
     .describe("Changes by their classification; a removed item is counted as breaking too."),
 );
 
+const Classification = z.enum(["breaking", "additive", "cosmetic", "removed"]);
+
 export const Rejection = named(
   "Rejection",
   z
@@ -49,12 +59,27 @@ export const PublishResult = named(
   "PublishResult",
   z
     .object({
+      dryRun: z.literal(true).optional().describe("Nothing was published: this is what would have happened."),
       outcome: z.enum(["created", "changed", "unchanged"]),
-      digest: Digest,
-      generation,
+      digest: Digest.describe("Of the stored manifest, which may have more items than the one that was sent."),
+      generation: generation.optional().describe("The tenant's generation after this write; absent after a dry run."),
       changes: ChangeCounts,
+      header: Classification.optional().describe("The change of the manifest's own fields, if there is one."),
       flags: z.array(Flag),
+      cost: z
+        .object({ before: z.int(), after: z.int() })
+        .describe("Tokens of the items that readers see, before and after."),
+      emptied: z.literal(true).optional().describe("The server had items, and has none now."),
+      kept: z
+        .array(z.object({ kind: CapabilityKind, name: z.string(), why: z.enum(["disabled", "plugin"]) }))
+        .optional()
+        .describe("Items that stay although the manifest does not name them."),
       rejected: z.array(Rejection).optional().describe("With `partial`: the parts that were left out."),
+      collisions: z
+        .array(z.object({ id: z.string(), item: z.string(), takenBy: z.string() }))
+        .optional()
+        .describe("With `partial`: ids among the rejected that belong to other items of the tenant."),
+      warnings: z.array(z.string()).describe("What was taken but is probably not what was meant."),
       effectiveBy,
     })
     .describe("What a publish changed."),

@@ -1,11 +1,13 @@
 import type { Precondition } from "../kernel/etag.ts";
-import type { Failure } from "../kernel/failure.ts";
+import type { Failure, IdCollision } from "../kernel/failure.ts";
 import type { NamedTenant, TenantKey } from "../kernel/names.ts";
 import type { Result } from "../kernel/result.ts";
 import type { AttributeCounts } from "../manifest/attributes.ts";
+import type { Classification } from "../manifest/classify/classify.ts";
+import type { KeptItem, Placement } from "../manifest/compose.ts";
 import type { ChangeCounts } from "../manifest/diff.ts";
 import type { CapabilityFlag } from "../manifest/flag.ts";
-import type { PreparedManifest } from "../manifest/prepare.ts";
+import type { AcceptedManifest, Rejection } from "../manifest/prepare.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { StoredCapability } from "../manifest/stored.ts";
 import type { ServerConfig, ServerStatus, Visibility } from "./schema.ts";
@@ -116,7 +118,11 @@ export interface PublishRequest {
   name: string;
   subject: string;
   at: string;
-  manifest: Omit<PreparedManifest, "rejected">;
+  manifest: AcceptedManifest;
+  /** How the manifest is combined with what the server has. */
+  placement: Placement;
+  /** Leave out the items that cannot be published, instead of publishing nothing. */
+  partial: boolean;
   precondition?: Precondition;
   /**
    * Set by refreshes. If the previous revision has no items, a change under the same version is neither flagged nor
@@ -128,11 +134,33 @@ export interface PublishRequest {
 export interface PublishOutcome {
   outcome: "created" | "changed" | "unchanged";
   generation: number;
+  /** Of the stored manifest, which may have more items than the one that was sent. */
+  digest: string;
+  /** Of items. */
   changes: ChangeCounts;
+  /** The change of the manifest's own fields, if there is one. */
+  header?: Classification;
   flags: CapabilityFlag[];
   /** An item was switched off: the response says by when no data centre shows it. */
   narrowed: boolean;
+  /** Tokens of the items that readers see. */
+  cost: { before: number; after: number };
+  /** The server had items, and has none now. */
+  emptied?: true;
+  /** Items that stay although the manifest does not name them. */
+  kept: KeptItem[];
+  /** Items that were left out because of what the tenant has. */
+  rejected: Rejection[];
+  /** Ids among the rejected that belong to other items of the tenant. */
+  collisions: IdCollision[];
+  warnings: string[];
 }
+
+/** What a publish would do. */
+export type Rehearsed = Result<PublishOutcome, Failure>;
+
+/** A publish as the Worker sends it. */
+export type NewPublish = Omit<PublishRequest, "subject" | "at" | "precondition">;
 
 /** One revision of a server. */
 export interface Revision {
@@ -188,10 +216,9 @@ export interface ServerSummary {
 
 /** RPC methods of a tenant's object that the registry uses. */
 export interface RegistryTenant {
-  publish(
-    writer: Writer,
-    request: Omit<PublishRequest, "subject" | "at" | "precondition">,
-  ): Promise<Written<PublishOutcome>>;
+  publish(writer: Writer, request: NewPublish): Promise<Written<PublishOutcome>>;
+  /** Everything that `publish` does, undone before it returns. */
+  rehearsePublish(writer: Writer, request: NewPublish): Promise<Rehearsed>;
   createServer(writer: Writer, config: ServerConfig): Promise<Written<SettingsOutcome>>;
   replaceConfig(writer: Writer, config: ServerConfig): Promise<Written<SettingsOutcome>>;
   deleteServer(writer: Writer, name: string): Promise<Written<SettingsOutcome>>;

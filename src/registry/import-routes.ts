@@ -6,14 +6,11 @@ import { importRtfs } from "../formats/rtfs/index.ts";
 import { mediaType, readDocument, readText } from "../http/body.ts";
 import { type App, type RequestContext, requestError, unwrap } from "../http/context.ts";
 import { booleanParam, readQuery, readTenant, serverName } from "../http/request.ts";
-import { sendData } from "../http/respond.ts";
-import { type Failure, failure } from "../kernel/failure.ts";
-import { err, ok, type Result } from "../kernel/result.ts";
-import { parseStrictJson, type StrictJson } from "../kernel/strict-json.ts";
-import type { CapabilityKind } from "../manifest/schema/capability.ts";
+import { ok, type Result } from "../kernel/result.ts";
 import type { RegistryDeps } from "./deps.ts";
-import { prepareDocument, publishPrepared } from "./publish.ts";
-import { authorizeWrite, effectiveBy, writeMeta } from "./write.ts";
+import { importedItems, publishImported } from "./import.ts";
+import { sendPublished } from "./publish-answer.ts";
+import { authorizeWrite } from "./write.ts";
 
 const path = "/api/import/:format";
 
@@ -29,7 +26,7 @@ interface PlainData {
 }
 
 const importers: Record<string, Importer> = {
-  rtfs: async (c, services, server) => importRtfs(await readText(c, services.config.bounds.importBytes), { server }),
+  rtfs: async (c, services) => importRtfs(await readText(c, services.config.bounds.importBytes)),
   openapi: async (c, services, server) => {
     const { value, warnings } = await plainData(c, services);
     return warned(importOpenApi(value, { server }), warnings);
@@ -51,8 +48,6 @@ const importers: Record<string, Importer> = {
  * Converts a document of another format into a manifest and publishes it; with `?dryRun=true` only shows the result.
  */
 export function importsRoutes(app: App, services: RegistryDeps): void {
-  const { bounds } = services.config;
-
   app.post(path, async (c) => {
     const query = readQuery(c, ["tenant", "name", "dryRun"]);
     const ref = { ...readTenant(query.tenant), name: serverName(query.name) };
@@ -72,43 +67,14 @@ export function importsRoutes(app: App, services: RegistryDeps): void {
       const place = at === undefined || at === "" ? "" : ` at ${at}`;
       throw requestError("ErrorInvalidBody", `${message}${where}${place}`, { ...imported.error });
     }
-    const { manifest, warnings } = imported.value;
-    const prepared = unwrap(await prepareDocument(services, ref, unwrap(asDocument(manifest, bounds.depth)), true));
-    if (prepared.capabilities.length === 0 && prepared.rejected.length > 0) {
-      // If every item is rejected, publishing the rest would empty the server.
-      const issues = prepared.rejected.flatMap(({ issues: reasons }) => reasons).slice(0, 100);
-      throw requestError("ErrorMCPServerValidation", "Nothing in the document could be published", { issues });
-    }
-    const counts = countKinds(prepared.capabilities);
-    if (dryRun) {
-      const { digest, flags, rejected, capabilities } = prepared;
-      const items = capabilities.map(({ kind, key, id, tokens }) => ({ kind, name: key, id, tokens }));
-      return sendData(c, services, { dryRun, digest, counts, warnings, rejected, flags, capabilities: items });
-    }
-    const { head, narrowed, ...published } = unwrap(await publishPrepared(services, ref, writer, prepared, true));
-    const until = narrowed ? { effectiveBy: effectiveBy(services.now()) } : {};
-    const data = { ...published, counts, warnings, ...until };
-    return sendData(c, services, data, writeMeta(head, published.outcome === "created" ? 201 : 200));
+    const options = { partial: true, dryRun };
+    const published = unwrap(await publishImported(services, ref, writer, imported.value, options));
+    return sendPublished(c, services, published, options, importedItems(published, dryRun));
   });
 
   app.all(path, () => {
     throw requestError("ErrorMethodNotAllowed", undefined, { allow: "POST" });
   });
-}
-
-/**
- * Parses an importer's manifest as strictly as a published one: other formats allow keys that the strict JSON parser
- * forbids.
- */
-function asDocument(manifest: Record<string, unknown>, maxDepth: number): Result<StrictJson, Failure> {
-  const read = parseStrictJson(new TextEncoder().encode(JSON.stringify(manifest)), { maxDepth });
-  return read.ok ? read : err(failure("ErrorInvalidBody", `The document cannot be published: ${read.error.message}`));
-}
-
-function countKinds(capabilities: readonly { kind: CapabilityKind }[]): Partial<Record<CapabilityKind, number>> {
-  const counts: Partial<Record<CapabilityKind, number>> = {};
-  for (const { kind } of capabilities) counts[kind] = (counts[kind] ?? 0) + 1;
-  return counts;
 }
 
 /**

@@ -36,6 +36,14 @@ export function unpublishable(reads: SourceRead[], { message }: Failure): Source
   return reads.map((one) => (one.read.ok ? { ...one, read: err({ reason: "error", message: reason }) } : one));
 }
 
+/** Marks the sources of which nothing could be published. What they offered before stays. */
+export function withoutOffers(reads: SourceRead[], ids: readonly string[], why: string | undefined): SourceRead[] {
+  const message = `Everything it offers was refused${why === undefined ? "" : `: ${why}`}`.slice(0, maxMessageLength);
+  return reads.map((one) =>
+    one.read.ok && ids.includes(one.source.id) ? { ...one, read: err({ reason: "unpublishable", message }) } : one,
+  );
+}
+
 export function failuresOf(reads: SourceRead[]): Refreshed["failures"] {
   return reads.flatMap(({ source, read }) =>
     read.ok ? [] : [{ id: source.id, reason: read.error.reason, message: read.error.message }],

@@ -58,6 +58,15 @@ export function readIntake(
   return ok(readDocument(value, sections, damage, confirmed));
 }
 
+/** Reads one item that comes alone, in either spelling. */
+export function readItem(section: SectionName, document: StrictJson): Result<StrictJson, Failure> {
+  if (!isObject(document.value)) return ok(document);
+  const issues: Issue[] = [];
+  const omit = { names: itemClaims, found: {} };
+  const value = readMembers(document.value, itemPlaces[section], "", { issues, unknown: [], omit });
+  return issues.length > 0 ? err(refused(issues)) : ok({ ...document, value });
+}
+
 function readDocument(
   written: Record<string, unknown>,
   sections: NamedSections,

@@ -1,6 +1,7 @@
 import { watcherTables } from "../../changes/sql/tables.ts";
 import { hookTables } from "../../hooks/sql/tables.ts";
 import { tenantVersionTables } from "../../official/sql/tables.ts";
+import { fillOrigins, originsColumn } from "../../registry/sql/origins.ts";
 import { registryTables } from "../../registry/sql/tables.ts";
 import { tenantSearchTables } from "../../search/sql/tables.ts";
 import { subscriptionTables } from "../../subscriptions/sql/tables.ts";
@@ -23,4 +24,5 @@ export const tenantSteps: readonly Step[] = [
   ${tenantVersionTables}
   `,
   },
+  { tables: originsColumn, fill: fillOrigins },
 ];

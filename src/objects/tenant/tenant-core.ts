@@ -6,9 +6,8 @@ import { countedStorage, type ObjectStorage } from "../../kernel/platform/counte
 import { RateLimiter } from "../../kernel/rate-limit.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { withTimeout } from "../../kernel/timeout.ts";
-import { manifestFields } from "../../official/server-json.ts";
 import type { VersionContext } from "../../official/sql/publish-version.ts";
-import { latestDocument, officialVersions } from "../../official/sql/tenant-versions.ts";
+import { officialVersions } from "../../official/sql/tenant-versions.ts";
 import type { AsOf, Writer, Written } from "../../registry/contract.ts";
 import { generationOf } from "../../registry/sql/change-log.ts";
 import { notifyAll, type WriteContext } from "../../registry/sql/listener.ts";
@@ -82,6 +81,7 @@ export class TenantCore {
       isReady: () => this.#ready,
       context: this.context,
       write: ({ id, server }, work) => this.write(this.#writerNamed(`hook ${id}`), server, work),
+      rehearse: ({ id }, work) => this.rehearse(this.#writerNamed(`hook ${id}`), work),
       // The route that received the event refreshes at once; this task is for when it cannot.
       refreshSoon: (server) => enqueueTask(this.sql, "refresh", server),
     });
@@ -91,10 +91,6 @@ export class TenantCore {
       bounds: this.#config.bounds,
       fetch: sourceFetch(this.#config),
       isBlockedUrl: (url) => isRefusedSource(this.#config, url),
-      fixedFields: (server) => {
-        const document = latestDocument(this.sql, server);
-        return document === undefined ? {} : manifestFields(document);
-      },
       credentials: (source) => sourceHeaders(this.#config, tenantOf(this.sql), source),
       write: (server, work) => this.write(this.#writerNamed("introspection"), server, work),
     });
@@ -151,6 +147,29 @@ export class TenantCore {
     this.#state.waitUntil(this.#outbox.drain());
     this.#refreshDue();
     return written;
+  }
+
+  /**
+   * A write that is undone before it is acknowledged: it shows what the same write would do now. Tables that it had to
+   * create are undone too.
+   */
+  rehearse<T>(writer: Writer, work: (at: string) => Result<T, Failure>): Result<T, Failure> {
+    const wasReady = this.#ready;
+    let outcome: Result<T, Failure> | undefined;
+    const undo = new Error("a rehearsal is always undone");
+    try {
+      this.#storage.transactionSync(() => {
+        const error = this.#admit(writer);
+        outcome = error === undefined ? work(new Date().toISOString()) : err(error);
+        throw undo;
+      });
+    } catch (cause) {
+      if (cause !== undo) throw cause;
+    } finally {
+      this.#ready = wasReady;
+    }
+    if (outcome === undefined) throw new Error("a rehearsal had no outcome");
+    return outcome;
   }
 
   /** One write to the tenant's own settings. Only watchers are notified. */

@@ -32,10 +32,11 @@ import type { ChainedChange, LogHead } from "../../registry/change-chain.ts";
 import type {
   AsOf,
   Head,
+  NewPublish,
   PublishOutcome,
-  PublishRequest,
   Refreshed,
   RefreshSkipped,
+  Rehearsed,
   Revision,
   ServerEntry,
   SettingsOutcome,
@@ -69,14 +70,14 @@ import { TenantCore } from "./tenant-core.ts";
 export class TenantObject extends DurableObject<Env> implements Tenant {
   readonly #core = new TenantCore(this.ctx, this.env);
 
-  async publish(
-    writer: Writer,
-    request: Omit<PublishRequest, "subject" | "at" | "precondition">,
-  ): Promise<Written<PublishOutcome>> {
-    const { subject, precondition } = writer;
-    return this.#core.write(writer, request.name, (at) =>
-      publish(this.#core.context, { ...request, subject, at, precondition }),
-    );
+  async publish(writer: Writer, request: NewPublish): Promise<Written<PublishOutcome>> {
+    return this.#core.write(writer, request.name, this.#publishing(writer, request));
+  }
+  async rehearsePublish(writer: Writer, request: NewPublish): Promise<Rehearsed> {
+    return this.#core.rehearse(writer, this.#publishing(writer, request));
+  }
+  #publishing({ subject, precondition }: Writer, request: NewPublish) {
+    return (at: string) => publish(this.#core.context, { ...request, subject, at, precondition });
   }
 
   async createServer(writer: Writer, config: ServerConfig): Promise<Written<SettingsOutcome>> {

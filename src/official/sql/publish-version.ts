@@ -6,14 +6,15 @@ import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { attributesOf } from "../../manifest/attributes.ts";
 import type { NewChange } from "../../manifest/diff.ts";
-import type { PreparedManifest } from "../../manifest/prepare.ts";
+import type { PreparedCapability } from "../../manifest/prepare.ts";
 import { mentionedNames, scanCapability } from "../../manifest/scan.ts";
 import { canonicalManifest, type StoredCapability, type StoredManifest } from "../../manifest/stored.ts";
+import type { PublishRequest } from "../../registry/contract.ts";
 import { ServerConfig } from "../../registry/schema.ts";
 import { generationOf, recordChanges } from "../../registry/sql/change-log.ts";
 import type { WriteContext } from "../../registry/sql/listener.ts";
 import { publish } from "../../registry/sql/publish.ts";
-import { bodyText } from "../../registry/sql/revisions.ts";
+import { bodyText, revisionOfDigest } from "../../registry/sql/revisions.ts";
 import { bumpOverlay, findRow, type ServerRow, setConfig } from "../../registry/sql/servers.ts";
 import { makePublic } from "../../registry/sql/settings.ts";
 import { syncSources } from "../../registry/sql/source-rows.ts";
@@ -115,9 +116,9 @@ export function applyLatestVersion(
   const { sql, at, subject } = work;
   const before = generationOf(sql);
   const row = findRow(sql, name);
-  const manifest = manifestWithServerJson(sql, row, name, latestVersion.document);
+  const { manifest, placement } = manifestWithServerJson(sql, row, name, latestVersion.document);
   if (row === undefined || row.deleted_at !== null || row.digest !== manifest.digest) {
-    const published = publish(work.write, { name, subject, at, manifest });
+    const published = publish(work.write, { name, subject, at, manifest, placement, partial: false });
     if (!published.ok) return published;
   }
   const settled = applyConfig(work, name, latestVersion);
@@ -169,16 +170,24 @@ function manifestWithServerJson(
   row: ServerRow | undefined,
   name: string,
   document: ServerJson,
-): Omit<PreparedManifest, "rejected"> {
+): Pick<PublishRequest, "manifest" | "placement"> {
   const last = lastManifest(sql, row, name);
   const kept = Object.entries(last?.header ?? {}).filter(([key]) => !serverJsonFields.includes(key));
   const header = { ...Object.fromEntries(kept), ...manifestFields(document) };
   const capabilities = (last?.capabilities ?? []).map(prepared);
+  const { origins } = (last && revisionOfDigest(sql, name, last.digest)) ?? {};
   return {
-    header,
-    capabilities,
-    digest: digestOfTextSync(canonicalManifest(header, capabilities)),
-    flags: scanCapability({ kind: "server", name, declared: header }).slice(0, maxFlags),
+    manifest: {
+      ...{ header, capabilities, offered: capabilities.length },
+      digest: digestOfTextSync(canonicalManifest(header, capabilities)),
+      flags: scanCapability({ kind: "server", name, declared: header }).slice(0, maxFlags),
+      intake: { sections: { known: [], own: [] }, confirmed: [], claims: {} },
+    },
+    placement: {
+      by: "version",
+      origins: capabilities.map((_, at) => origins?.of(at) ?? "pushed"),
+      fromSources: (origins?.fromSources ?? []).filter((key) => !serverJsonFields.includes(key)),
+    },
   };
 }
 
@@ -194,11 +203,12 @@ function lastManifest(sql: SqlStorage, row: ServerRow | undefined, name: string)
   return text === undefined ? undefined : (readJson(text) as StoredManifest);
 }
 
-function prepared(item: StoredCapability): PreparedManifest["capabilities"][number] {
+function prepared(item: StoredCapability): PreparedCapability {
   const { declared, ...known } = item;
   const { metadata } = declared;
   return {
     ...known,
+    path: "",
     text: canonicalJson(declared),
     discovered: isObject(metadata) && isObject(metadata.discovery),
     mentions: mentionedNames(declared),

@@ -4,11 +4,13 @@ import { booleanParam, readQuery, serverRef } from "../../http/request.ts";
 import { sendData } from "../../http/respond.ts";
 import { isObject } from "../../kernel/json.ts";
 import { GeneratorType } from "../../kernel/names.ts";
+import { readItem } from "../../manifest/intake/intake.ts";
 import { Generator } from "../../manifest/schema/capability.ts";
 import type { RegistryDeps } from "../deps.ts";
+import { sendPublished } from "../publish-answer.ts";
 import { readRequestedManifest } from "../read.ts";
 import { PreflightRequest } from "../views/schema.ts";
-import { authorizeWrite, writeMeta } from "../write.ts";
+import { authorizeWrite } from "../write.ts";
 import { preflightOf, selectFrom } from "./read.ts";
 import { registerGenerator } from "./register.ts";
 
@@ -37,10 +39,11 @@ export function generatorsRoutes(app: App, services: RegistryDeps): void {
     const ref = serverRef(c);
     const writer = await authorizeWrite(c, services, ref);
     const override = booleanParam("override", readQuery(c, ["override"]).override);
-    const generator = parseBody(Generator, await readDocument(c, limits));
-    const published = unwrap(await registerGenerator(services, ref, writer, generator, override));
-    const { head, rejected: _, narrowed: __, ...result } = published;
-    return sendData(c, services, { type: generator.type, ...result }, writeMeta(head, 201));
+    const generator = parseBody(Generator, unwrap(readItem("generators", await readDocument(c, limits))));
+    const replaces = override || generator.override === true;
+    const published = unwrap(await registerGenerator(services, ref, writer, generator, replaces));
+    const options = { partial: false, dryRun: false, status: 201 };
+    return sendPublished(c, services, published, options, { type: generator.type });
   });
 
   app.all(`${path}/select`, () => {

@@ -1,11 +1,13 @@
+import { z } from "zod";
 import { manager, reader } from "../../http/access.ts";
 import { unwrap } from "../../http/context.ts";
 import { operation } from "../../http/operation.ts";
-import { flag, reading, server, writing } from "../../http/parameters.ts";
+import { flag, list, reading, server, writing } from "../../http/parameters.ts";
 import { Manifest } from "../../manifest/schema/manifest.ts";
 import { Capabilities, PublishResult, SwitchResult } from "../answer-schema.ts";
 import type { RegistryDeps } from "../deps.ts";
 import { publishDocument } from "../publish.ts";
+import { publishMeta, publishResult } from "../publish-answer.ts";
 import { ItemSwitch } from "../schema.ts";
 import { capabilitiesView } from "../views/capabilities.ts";
 import { effectiveBy, writeMeta, writerFrom } from "../write.ts";
@@ -39,12 +41,22 @@ const publishManifest = operation({
   access: manager("path"),
   parameters: {
     path: server,
-    query: { partial: flag.default(false).describe("Takes the valid items and returns the others in `rejected`.") },
+    query: {
+      partial: flag.default(false).describe("Takes the valid items and returns the others in `rejected`."),
+      dryRun: flag.default(false).describe("Answers what publishing would do, and publishes nothing."),
+      sections: list(z.string().min(1).max(256))
+        .optional()
+        .describe("Sections of the publisher's own, by name, that the manifest may consist of."),
+      include: z
+        .literal("disabled")
+        .optional()
+        .describe("The sender has seen the switched-off items: those that are absent are removed."),
+    },
     headers: writing,
   },
   body: { schema: Manifest, read: "document", limit: "manifestBytes" },
   answers: {
-    200: { description: "Changed, or unchanged.", data: PublishResult, etag: true, generation: true },
+    200: { description: "Changed, unchanged, or a dry run.", data: PublishResult, etag: true, generation: true },
     201: { description: "Created.", data: PublishResult, etag: true, generation: true },
   },
   fails: ["ErrorCapabilityCollision", "ErrorSameVersion"],
@@ -65,19 +77,14 @@ const publishManifest = operation({
     },
   },
 
-  async handle(
-    services: RegistryDeps,
-    { principal, tenant, spelling, path: ref, query: { partial }, headers, body, answer },
-  ) {
+  async handle(services: RegistryDeps, { principal, tenant, spelling, path: ref, query, headers, body, answer }) {
+    const { partial, dryRun, sections: confirmed, include } = query;
     const writer = writerFrom(principal, { tenant, spelling }, headers);
-    const published = unwrap(await publishDocument(services, ref, writer, body, partial));
-    const { head, rejected, narrowed, ...result } = published;
-    const data = {
-      ...result,
-      rejected: partial ? rejected : undefined,
-      effectiveBy: narrowed ? effectiveBy(services.now()) : undefined,
-    };
-    return answer(published.outcome === "created" ? 201 : 200, data, writeMeta(head));
+    const placement = { by: "push", includesDisabled: include !== undefined } as const;
+    const options = { partial, dryRun, confirmed, placement };
+    const published = unwrap(await publishDocument(services, ref, writer, body, options));
+    const { status, ...meta } = publishMeta(published);
+    return answer(status, publishResult(published, options, services.now()), meta);
   },
 });
 

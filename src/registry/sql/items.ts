@@ -6,6 +6,7 @@ import type { CapabilityFlag, Flag } from "../../manifest/flag.ts";
 import type { PreparedCapability } from "../../manifest/prepare.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { StoredCapability } from "../../manifest/stored.ts";
+import type { ServerRow } from "./servers.ts";
 
 export function readCapability(sql: SqlStorage, server: string, kind: string, digest: string) {
   return sql
@@ -64,6 +65,17 @@ export function currentTokens(sql: SqlStorage, server: string): Map<string, numb
     server,
   );
   return new Map(rows.toArray().map(({ digest, tokens }) => [digest, tokens]));
+}
+
+/** The flags that answers about a server show. */
+export function currentFlags(sql: SqlStorage, server: string, row: Pick<ServerRow, "flags"> | undefined): Flag[] {
+  if (row === undefined) return [];
+  const rows = sql.exec<{ flags: string }>(
+    "SELECT flags FROM capability WHERE server = ? AND last_revision IS NULL AND flags <> '[]'",
+    server,
+  );
+  const ofItems = rows.toArray().flatMap(({ flags }) => readJson(flags) as Flag[]);
+  return [...(readJson(row.flags) as Flag[]), ...ofItems];
 }
 
 /** The tenant's current item with this id. */

@@ -4,6 +4,7 @@ import type { ChangeCounts } from "../../manifest/diff.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { StoredManifest } from "../../manifest/stored.ts";
 import type { Revision } from "../contract.ts";
+import { type RevisionOrigins, readOrigins } from "./origins.ts";
 import { cancelTask, enqueueTask } from "./outbox-table.ts";
 
 /** Kinds and digests of a revision's items, in the publisher's order. */
@@ -19,10 +20,12 @@ interface NewRevision {
   changes: ChangeCounts;
   header: Record<string, unknown>;
   layout: Layout;
+  /** Where the items came from, as `originsText` writes it. */
+  origins: string | null;
 }
 
 export function insertRevision(sql: SqlStorage, revision: NewRevision): void {
-  const { server, number, digest, generation, at, subject, changes, header, layout } = revision;
+  const { server, number, digest, generation, at, subject, changes, header, layout, origins } = revision;
   insert(sql, "revision", {
     ...{ server, number, digest, generation },
     published_at: at,
@@ -30,29 +33,38 @@ export function insertRevision(sql: SqlStorage, revision: NewRevision): void {
     changes: JSON.stringify(changes),
     header: JSON.stringify(header),
     layout: JSON.stringify(layout),
+    origins,
   });
   enqueueBody(sql, server, digest);
 }
 
-/** Header and layout of a revision. */
-export function revisionAt(
-  sql: SqlStorage,
-  server: string,
-  number: number,
-): { header: Record<string, unknown>; layout: Layout } | undefined {
-  const found = sql
-    .exec<{ header: string; layout: string }>(
-      "SELECT header, layout FROM revision WHERE server = ? AND number = ?",
-      server,
-      number,
-    )
-    .toArray()[0];
-  return (
-    found && {
-      header: readJson(found.header) as Record<string, unknown>,
-      layout: readJson(found.layout) as Layout,
-    }
-  );
+/** The content of a revision, without its items. */
+export interface RevisionContent {
+  header: Record<string, unknown>;
+  layout: Layout;
+  origins: RevisionOrigins;
+}
+
+export function revisionAt(sql: SqlStorage, server: string, number: number): RevisionContent | undefined {
+  return contentOf(sql, "SELECT header, layout, origins FROM revision WHERE server = ? AND number = ?", server, number);
+}
+
+/** The newest revision of the server with this digest. */
+export function revisionOfDigest(sql: SqlStorage, server: string, digest: string): RevisionContent | undefined {
+  const newest =
+    "SELECT header, layout, origins FROM revision WHERE server = ? AND digest = ? ORDER BY number DESC LIMIT 1";
+  return contentOf(sql, newest, server, digest);
+}
+
+function contentOf(sql: SqlStorage, query: string, ...bindings: SqlStorageValue[]): RevisionContent | undefined {
+  const found = sql.exec<{ header: string; layout: string; origins: string | null }>(query, ...bindings).toArray()[0];
+  if (found === undefined) return undefined;
+  const layout = readJson(found.layout) as Layout;
+  return {
+    header: readJson(found.header) as Record<string, unknown>,
+    layout,
+    origins: readOrigins(found.origins, layout.length),
+  };
 }
 
 /** Header of a revision, without parsing its layout. */
@@ -155,13 +167,18 @@ export function bodyText(sql: SqlStorage, server: string, digest: string): strin
   return `{"digest":${JSON.stringify(digest)},"header":${revision.header},"capabilities":[${items.join(",")}]}`;
 }
 
-/** The current manifest of a server. */
-export function storedManifest(sql: SqlStorage, server: string): StoredManifest | undefined {
+/** The current manifest of a server, with the origins of its items. */
+export function storedManifest(
+  sql: SqlStorage,
+  server: string,
+): { manifest: StoredManifest; origins: RevisionOrigins } | undefined {
   const digest = sql
     .exec<{ digest: string | null }>("SELECT digest FROM server WHERE name = ?", server)
     .toArray()[0]?.digest;
   const text = digest ? bodyText(sql, server, digest) : undefined;
-  return text === undefined ? undefined : (readJson(text) as StoredManifest);
+  const revision = digest ? revisionOfDigest(sql, server, digest) : undefined;
+  if (text === undefined || revision === undefined) return undefined;
+  return { manifest: readJson(text) as StoredManifest, origins: revision.origins };
 }
 
 /** Concatenated, not re-serialised: `flags` and `declared` are already JSON. */

@@ -131,6 +131,12 @@ function shownSummary(sql: SqlStorage, row: ServerRow): ServerSummary {
   return { ...summary, counts, tokens };
 }
 
+/** Tokens of the items that readers of a server see. `off`: its switched-off items, if they are known. */
+export function shownTokens(sql: SqlStorage, row: ServerRow, off?: ReadonlySet<string>): number {
+  const summary = off?.size === 0 ? (readJson(row.summary) as ServerSummary) : shownSummary(sql, row);
+  return summary.tokens ?? 0;
+}
+
 /**
  * Points a server at a new revision. Creates the server if it is new or was deleted, and restores it if it was
  * withdrawn.

@@ -74,7 +74,7 @@ describe("a server that its publisher took away", () => {
     const body = { tenant: "anew", name: "s" };
     expect((await registry.send("POST", configs, { token: hook.bearer, body })).status).toBe(201);
     const put = await registry.send("PUT", capabilities("anew", "s"), { token: hook.bearer, body: tools("a", "c") });
-    expect(put.status).toBe(200);
+    expect(put.status).toBe(201);
     expect(names(await read(hook))).toEqual(["a", "c"]);
     const history = await registry.send("GET", `${capabilities("anew", "s")}/revisions`, { token: hook.bearer });
     expect(history.body.data.items).toHaveLength(1);

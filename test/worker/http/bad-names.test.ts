@@ -190,7 +190,9 @@ describe("headers and query", () => {
     `${view}?partial=true&partial=false`,
     `${view}?partial=maybe`,
     `${view}?partial=TRUE`,
-    `${view}?dryRun=true`,
+    `${view}?dryRun=perhaps`,
+    `${view}?dry_run=true`,
+    `${view}?include=everything`,
     `${view}?partial=true&__proto__=1`,
   ])("PUT %s is refused", async (path) => {
     const before = await asked.state();

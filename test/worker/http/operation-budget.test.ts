@@ -37,10 +37,10 @@ session-checked call, first        2           0            0        0         0
 session-checked tool               1           0            0        0         0            2         7            0
 publish, new                       0           1            1        0         2            2        68           69
 publish, one tool of 1,000         0           1            1        0         2            2      1079           37
-publish, unchanged                 0           1            1        0         1            1        26            7
+publish, unchanged                 0           1            1        0         1            1        27            7
 webhook                            0           1            1        0         2            4        83           52
-introspection, changed             0           1            1        0         2            2        97           41
-introspection, unchanged           0           1            1        0         1            1        46           12
+introspection, changed             0           1            1        0         2            2        99           41
+introspection, unchanged           0           1            1        0         1            1        47           12
 `;
 
 /** These never leave the isolate. */
@@ -296,7 +296,7 @@ describe("a publish", () => {
     const open = async (server: number) => {
       const body = { tenant: crowd, name: `s${server}`, visibility: "public" };
       await registry.send("POST", configs, { token: theirs, body });
-      expect((await publish(server)).status).toBe(200);
+      expect((await publish(server)).status).toBe(201);
     };
     await open(0);
     const costs: Usage[] = [];

@@ -1,0 +1,43 @@
+import type { RequestContext } from "../http/context.ts";
+import { type ResponseMeta, sendData } from "../http/respond.ts";
+import type { RegistryDeps } from "./deps.ts";
+import type { Published, PublishOptions } from "./publish.ts";
+import { effectiveBy, writeMeta } from "./write.ts";
+
+/** Rejected items are listed only where some may be left out. */
+type AnswerOptions = Pick<PublishOptions, "partial" | "dryRun">;
+
+/** What a publish answers, whichever way the document came. A dry run answers the same, and says that it was one. */
+export function publishResult(published: Published, { partial, dryRun }: AnswerOptions, now: number) {
+  const { head: _, capabilities: __, generation, narrowed, rejected, collisions, kept, ...result } = published;
+  return {
+    dryRun: dryRun ? (true as const) : undefined,
+    ...result,
+    // A dry run has none: the tenant's generation does not move.
+    generation: dryRun ? undefined : generation,
+    kept: kept.length === 0 ? undefined : kept,
+    rejected: partial ? rejected : undefined,
+    collisions: partial ? collisions : undefined,
+    effectiveBy: narrowed && !dryRun ? effectiveBy(now) : undefined,
+  };
+}
+
+/** Status and metadata of the answer to a publish. */
+export function publishMeta({ head, outcome }: Published): ResponseMeta & { status: 200 | 201 } {
+  if (head === undefined)
+    return { status: 200, message: "This was a dry run: nothing was published", source: "object" };
+  return { ...writeMeta(head), status: outcome === "created" ? 201 : 200 };
+}
+
+/** Sends what a publish answers, with more members beside it. */
+export function sendPublished(
+  c: RequestContext,
+  services: RegistryDeps,
+  published: Published,
+  options: AnswerOptions & { status?: number },
+  more: object = {},
+): Response {
+  const { status, ...meta } = publishMeta(published);
+  const data = { ...publishResult(published, options, services.now()), ...more };
+  return sendData(c, services, data, { ...meta, status: options.status ?? status });
+}
