@@ -135,7 +135,10 @@ export const Settings = z.object({
     .transform((names) => ({ ...nothingAdvertised, ...Object.fromEntries(names.map((name) => [name, true])) }))
     .describe("Comma-separated variants (summary, full, stats) of the registry's own index that are resources."),
   CACHE_MB: z
-    .preprocess(unlessEmpty, z.coerce.number("must be a number from 1 to 64").prefault(24))
+    .preprocess(
+      (value) => (typeof value === "string" && /^\d+(\.\d+)?$/.test(value) ? Number(value) : unlessEmpty(value)),
+      z.number("must be a number from 1 to 64").prefault(24),
+    )
     .refine((value) => value >= 1 && value <= 64, "must be a number from 1 to 64")
     .describe("Megabytes that all caches in an isolate's memory share; an isolate has 128 in all."),
   SLOW_MS: z

@@ -347,7 +347,11 @@ const bad: [names: string[], message: string, values: unknown[]][] = [
     ],
   ],
   [["ADVERTISE_INDEX"], "must be a list of summary, full, stats", ["all", "summary, all", "Summary", "toString"]],
-  [["CACHE_MB"], "must be a number from 1 to 64", ["much", "0", "0.5", "65", "-24", "NaN", "24 MB"]],
+  [
+    ["CACHE_MB"],
+    "must be a number from 1 to 64",
+    ["much", "0", "0.5", "65", "-24", "NaN", "24 MB", "0x10", true, [24]],
+  ],
   [["SLOW_MS"], "must be a number", ["soon", "-1", "Infinity", "NaN", "1s", "1,000", -1]],
   [
     ["SOURCE_CREDENTIALS"],

@@ -60,7 +60,7 @@ export class Heads {
   constructor(options: HeadsOptions) {
     this.#options = options;
     this.#memory = options.memory.cache("heads");
-    this.#highestShown = options.memory.cache("highest generations shown");
+    this.#highestShown = options.memory.cache("highest generations shown", { reserved: 1 / 6 });
   }
 
   /**
@@ -126,7 +126,8 @@ export class Heads {
     const head = stored == null ? undefined : ifAboveFloor(stored, later, minGeneration);
     if (head === undefined) return undefined;
     const renewed = later && { ...later, until: now() + floorMs };
-    this.#options.keepAlive(this.#writeEdge(key, { head, storedAt: now(), floor: renewed }));
+    const put = this.#writeEdge(key, { head, storedAt: now(), floor: renewed });
+    this.#options.keepAlive(put.then(() => this.#repairFloor(key, head)));
     return this.#answer(key, head, "kv");
   }
 
@@ -140,8 +141,21 @@ export class Heads {
     const raised = this.#raiseFloor(head);
     // A caller who asked for a fresher state may tell others about it, so the floor must stand before the response.
     if (strong || minGeneration > 0) await raised;
-    else this.#options.keepAlive(raised);
+    else this.#options.keepAlive(raised.then(() => this.#repairFloor(key, head)));
     return this.#answer(key, head, "object");
+  }
+
+  /**
+   * A put of `head` that no response waited for may land after that of a later write, and undo it. Then the floor is stored
+   * again, with the newer head as one that nobody may trust: how old it is by now is not known here.
+   */
+  async #repairFloor(key: string, head: Head): Promise<void> {
+    const newest = this.#memory.get(key)?.resolved.head;
+    if (newest === undefined || isAtLeastAsNew(head, newest)) return;
+    const entry = await this.#edgeEntry(key);
+    if (entry !== undefined && isAtLeastAsNew(entry.head, newest)) return;
+    const floor = { ...stamp(newest), until: this.#options.now() + floorMs };
+    await this.#writeEdge(key, { head: newest, storedAt: 0, floor });
   }
 
   #answer(key: string, head: Head, source: AnswerSource): Resolved {
@@ -157,8 +171,9 @@ export class Heads {
     const known = this.#memory.get(key)?.resolved;
     const read = { ...resolved, source: "memory" as const };
     // The same object for the same state, so that responses made from it stay valid.
-    const kept = known !== undefined && JSON.stringify(known) === JSON.stringify(read) ? known : read;
-    this.#memory.set(key, { resolved: kept, at: this.#options.now() }, sizeOf(resolved.head));
+    const text = JSON.stringify(read);
+    const kept = known !== undefined && JSON.stringify(known) === text ? known : read;
+    this.#memory.set(key, { resolved: kept, at: this.#options.now() }, 512 + 2 * text.length);
     if (resolved.head !== undefined) this.#highestShown.set(key, mark, 0);
   }
 
@@ -183,11 +198,6 @@ export class Heads {
   #writeEdge(key: string, entry: EdgeEntry): Promise<void> {
     return this.#options.edge.write(key, JSON.stringify(entry), floorMs / 1_000);
   }
-}
-
-/** Estimated bytes of a head: most are small, a few have long lists. */
-function sizeOf(head: Head | undefined): number {
-  return 512 + 96 * (head?.disabled.length ?? 0) + 384 * (head?.flags.length ?? 0);
 }
 
 function stamp(head: Head): { generation: number; asOf: number } {

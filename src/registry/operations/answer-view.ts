@@ -1,11 +1,12 @@
 import type { Principal } from "../../auth/principal.ts";
-import { unwrap } from "../../http/context.ts";
+import { type RequestContext, unwrap } from "../../http/context.ts";
 import type { Answer, Answered, AnswerMeta } from "../../http/operation.ts";
 import { freshnessFrom } from "../../http/parameters.ts";
 import { etagOf } from "../../kernel/etag.ts";
 import type { FailureCode } from "../../kernel/failure.ts";
-import type { ServerRef } from "../../kernel/names.ts";
+import { type ServerRef, tenantKey } from "../../kernel/names.ts";
 import { requireReadable } from "../access.ts";
+import type { Head } from "../contract.ts";
 import type { RegistryDeps } from "../deps.ts";
 import { allowCached, neverIntrospected, renderView, resolveHead } from "../read.ts";
 import type { View } from "../views/view.ts";
@@ -14,6 +15,7 @@ import type { View } from "../views/view.ts";
 export const readFails: readonly FailureCode[] = ["ErrorTenantPermissionError", "ErrorMCPServerNotFound"];
 
 interface ViewCall {
+  c: RequestContext;
   principal: Principal;
   path: ServerRef;
   headers: Parameters<typeof freshnessFrom>[0];
@@ -26,7 +28,7 @@ interface ViewCall {
  */
 export async function answerView(
   services: RegistryDeps,
-  { principal, path: { tenant, name }, headers, answer }: ViewCall,
+  { c, principal, path: { tenant, name }, headers, answer }: ViewCall,
   view: View,
 ): Promise<Answered> {
   const ref = { tenant, name };
@@ -38,10 +40,9 @@ export async function answerView(
   // Cache only answers made from memory, and none of a server that was never introspected: each read of it may trigger
   // a refresh.
   const holds = () => services.heads.peek(ref, allowCached) === remembered;
+  const isCacheable = remembered !== undefined && !neverIntrospected(head) && isPlain(c.req.url, head);
   const cacheOf = ({ source }: AnswerMeta, body: () => Uint8Array | undefined): AnswerMeta["cache"] =>
-    remembered === undefined || source !== "memory" || neverIntrospected(head)
-      ? undefined
-      : { holds, variesBy: { member: tenant }, body };
+    isCacheable && source === "memory" ? { holds, variesBy: { member: tenant }, body } : undefined;
 
   const meta = {
     type: view.contentType,
@@ -53,4 +54,13 @@ export async function answerView(
   if (unchanged !== undefined) return unchanged;
   const { bytes, ...shown } = unwrap(await renderView(services, principal, view, head, resolved));
   return answer.raw(200, bytes, { ...shown, type: view.contentType, cache: cacheOf(shown, () => bytes) });
+}
+
+/**
+ * True if the URL spells the server as the registry does, or the tenant in lower case. Each other spelling of a URL would
+ * be cached once more, and push out other responses.
+ */
+function isPlain(url: string, { tenant, name }: Head): boolean {
+  const spellings = [tenant, tenantKey(tenant)];
+  return !/[%?#]/.test(url) && spellings.some((spelling) => url.includes(`/${spelling}/${name}`));
 }
