@@ -1,6 +1,7 @@
 import type { Failure } from "../kernel/failure.ts";
 import { refused } from "../manifest/intake/intake.ts";
 import type { PublisherEvent, ReceivedEvent } from "./contract.ts";
+import type { EventResult } from "./schema.ts";
 
 export function isDryRun(event: PublisherEvent): boolean {
   return event.type === "manifest.published" && event.dryRun;
@@ -11,9 +12,9 @@ export function eventAnswer(
   event: PublisherEvent,
   { outcome, generation, digest, published }: ReceivedEvent,
   warnings: readonly string[],
-) {
+): EventResult {
   const message = "This was a dry run: nothing was published";
-  const dryRun = isDryRun(event) ? { dryRun: true, message } : {};
+  const dryRun = isDryRun(event) ? { dryRun: true as const, message } : {};
   if (published === undefined) return { ...dryRun, outcome, generation, digest };
   const { kept, header, emptied, changes, flags, cost } = published;
   const told = published.outcome === "unchanged" ? [] : [...warnings, ...published.warnings];
