@@ -1,5 +1,4 @@
 import { Hono } from "hono";
-import { indexRoutes } from "./capability-index/routes.ts";
 import { changesRoutes } from "./changes/routes.ts";
 import { inboundHookRoutes } from "./hooks/inbound-routes.ts";
 import { hooksRoutes } from "./hooks/routes.ts";
@@ -22,11 +21,6 @@ import { ownTools } from "./mcp/tools/tools.ts";
 import { officialRoutes } from "./official/routes.ts";
 import { officialWriteRoutes } from "./official/write-routes.ts";
 import { operations } from "./operations.ts";
-import { capabilityRoutes } from "./registry/capability-routes.ts";
-import { configsRoutes } from "./registry/configs-routes.ts";
-import { generatorsRoutes } from "./registry/generators/routes.ts";
-import { importsRoutes } from "./registry/import-routes.ts";
-import { revisionsRoutes } from "./registry/revisions-routes.ts";
 import { discoveryRoutes } from "./service/discovery-routes.ts";
 import { schemasRoutes } from "./service/schemas-routes.ts";
 import { statusRoutes } from "./service/status-routes.ts";
@@ -34,7 +28,6 @@ import type { Services } from "./services.ts";
 import { withSession } from "./sessions/middleware.ts";
 import { negotiationRoutes } from "./sessions/negotiate-routes.ts";
 import { sessionRoutes } from "./sessions/session-routes.ts";
-import { refreshRoutes } from "./sources/routes.ts";
 import { subscriptionsRoutes } from "./subscriptions/routes.ts";
 
 /** The Worker's fetch handler: sends a cached response where there is one, and runs the app otherwise. */
@@ -60,13 +53,6 @@ export function createApp(services: Services, endpoint: EndpointOptions = ownEnd
   statusRoutes(app, services);
   schemasRoutes(app, services);
   discoveryRoutes(app, services);
-  configsRoutes(app, services);
-  revisionsRoutes(app, services);
-  generatorsRoutes(app, services);
-  refreshRoutes(app, services);
-  capabilityRoutes(app, services);
-  indexRoutes(app, services);
-  importsRoutes(app, services);
   changesRoutes(app, services);
   subscriptionsRoutes(app, services);
   hooksRoutes(app, services);
@@ -81,7 +67,6 @@ export function createApp(services: Services, endpoint: EndpointOptions = ownEnd
   resourceRoutes(app, services);
   officialRoutes(app, services);
   officialWriteRoutes(app, services);
-  // After the routes that are not operations yet: one of them has a more specific path than an operation.
   mount(app, services, operations);
 
   // Unknown paths below these prefixes: an invalid tenant or server name is reported before the 404.

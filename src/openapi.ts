@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import { indexOperations } from "./capability-index/descriptions.ts";
 import { changesOperations } from "./changes/descriptions.ts";
 import { hooksOperations } from "./hooks/descriptions.ts";
 import { type Described, requestHeaders } from "./http/described.ts";
@@ -10,11 +9,9 @@ import { version } from "./kernel/version.ts";
 import { mcpOperations } from "./mcp/descriptions.ts";
 import { officialOperations } from "./official/descriptions.ts";
 import { operations } from "./operations.ts";
-import { registryOperations } from "./registry/descriptions.ts";
 import { serviceOperations } from "./service/descriptions.ts";
 import { published } from "./service/published-schemas.ts";
 import { sessionsOperations } from "./sessions/descriptions.ts";
-import { sourcesOperations } from "./sources/descriptions.ts";
 import { subscriptionsOperations } from "./subscriptions/descriptions.ts";
 
 export { originPlaceholder } from "./http/openapi/asset.ts";
@@ -27,9 +24,6 @@ export const described: Record<string, Record<string, Described>> = {
   ...officialOperations("/v0.1", ""),
   ...officialOperations("/v0", "V0"),
   ...serviceOperations,
-  ...indexOperations,
-  ...registryOperations,
-  ...sourcesOperations,
   ...subscriptionsOperations,
   ...hooksOperations,
   ...changesOperations,
