@@ -1,5 +1,4 @@
 import { Hono } from "hono";
-import { indexRoutes } from "./capability-index/routes.ts";
 import { type App, RequestFailed, type Variables } from "./http/context.ts";
 import { sendFailure } from "./http/errors.ts";
 import { mount } from "./http/mount.ts";
@@ -19,11 +18,6 @@ import { ownTools } from "./mcp/tools/tools.ts";
 import { officialRoutes } from "./official/routes.ts";
 import { officialWriteRoutes } from "./official/write-routes.ts";
 import { operations } from "./operations.ts";
-import { capabilityRoutes } from "./registry/capability-routes.ts";
-import { configsRoutes } from "./registry/configs-routes.ts";
-import { generatorsRoutes } from "./registry/generators/routes.ts";
-import { importsRoutes } from "./registry/import-routes.ts";
-import { revisionsRoutes } from "./registry/revisions-routes.ts";
 import { discoveryRoutes } from "./service/discovery-routes.ts";
 import { schemasRoutes } from "./service/schemas-routes.ts";
 import { statusRoutes } from "./service/status-routes.ts";
@@ -31,7 +25,6 @@ import type { Services } from "./services.ts";
 import { withSession } from "./sessions/middleware.ts";
 import { negotiationRoutes } from "./sessions/negotiate-routes.ts";
 import { sessionRoutes } from "./sessions/session-routes.ts";
-import { refreshRoutes } from "./sources/routes.ts";
 
 /** The Worker's fetch handler: sends a cached response where there is one, and runs the app otherwise. */
 export function createFetch(services: Services, endpoint: EndpointOptions = ownEndpoint): App["fetch"] {
@@ -56,13 +49,6 @@ export function createApp(services: Services, endpoint: EndpointOptions = ownEnd
   statusRoutes(app, services);
   schemasRoutes(app, services);
   discoveryRoutes(app, services);
-  configsRoutes(app, services);
-  revisionsRoutes(app, services);
-  generatorsRoutes(app, services);
-  refreshRoutes(app, services);
-  capabilityRoutes(app, services);
-  indexRoutes(app, services);
-  importsRoutes(app, services);
   mcpRoutes(app, services, endpoint);
   negotiationRoutes(app, services, {
     tools: ownTools.map(({ name }) => name),
@@ -73,7 +59,6 @@ export function createApp(services: Services, endpoint: EndpointOptions = ownEnd
   resourceRoutes(app, services);
   officialRoutes(app, services);
   officialWriteRoutes(app, services);
-  // After the routes that are not operations yet: one of them has a more specific path than an operation.
   mount(app, services, operations);
 
   // Unknown paths below these prefixes: an invalid tenant or server name is reported before the 404.

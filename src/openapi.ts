@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import { indexOperations } from "./capability-index/descriptions.ts";
 import { type Described, requestHeaders } from "./http/described.ts";
 import { components } from "./http/named.ts";
 import { describeOperation, responseHeaders } from "./http/openapi/describe-operation.ts";
@@ -8,11 +7,9 @@ import { version } from "./kernel/version.ts";
 import { mcpOperations } from "./mcp/descriptions.ts";
 import { officialOperations } from "./official/descriptions.ts";
 import { operations } from "./operations.ts";
-import { registryOperations } from "./registry/descriptions.ts";
 import { serviceOperations } from "./service/descriptions.ts";
 import { published } from "./service/published-schemas.ts";
 import { sessionsOperations } from "./sessions/descriptions.ts";
-import { sourcesOperations } from "./sources/descriptions.ts";
 
 export { originPlaceholder } from "./http/openapi/asset.ts";
 export { jsonSchemas } from "./service/published-schemas.ts";
@@ -24,9 +21,6 @@ export const described: Record<string, Record<string, Described>> = {
   ...officialOperations("/v0.1", ""),
   ...officialOperations("/v0", "V0"),
   ...serviceOperations,
-  ...indexOperations,
-  ...registryOperations,
-  ...sourcesOperations,
   ...sessionsOperations,
   ...mcpOperations,
 };

@@ -111,6 +111,7 @@ export const SourceStatus = named(
     })
     .describe("An upstream that capabilities are read from."),
 );
+export type SourceStatus = z.infer<typeof SourceStatus>;
 
 export const Capabilities = named(
   "Capabilities",
@@ -134,6 +135,51 @@ export const Capabilities = named(
       warnings: z.array(z.string()).optional(),
     })
     .describe("Everything a server can do: its manifest, without what is switched off."),
+);
+
+/** A capability as its publisher declared it, with what the registry adds. */
+export const Capability = named(
+  "Capability",
+  z
+    .looseObject({
+      id: z.string().describe("Unique in its tenant."),
+      kind: CapabilityKind,
+      metadata: z
+        .record(z.string(), z.unknown())
+        .optional()
+        .describe("Provider details and provenance; one level of keys in the flat layout."),
+      registry: z.object({
+        tenant: z.string(),
+        name: z.string().describe("The server."),
+        digest: Digest,
+        tokens: z.int().describe("Cost of the definition, in tokens."),
+        flags: z.array(Flag),
+      }),
+      runtime: z
+        .unknown()
+        .optional()
+        .describe("With `hints`: where and with which variables a runtime would call the capability."),
+    })
+    .describe("One capability of any kind."),
+);
+export type Capability = z.infer<typeof Capability>;
+
+export const GeneratorResult = named(
+  "GeneratorResult",
+  PublishResult.omit({ rejected: true, effectiveBy: true })
+    .extend({ type: z.string() })
+    .describe("What registering a generator changed."),
+);
+
+export const ImportResult = named(
+  "ImportResult",
+  PublishResult.extend({
+    counts: z.partialRecord(CapabilityKind, z.int()).describe("Items by kind."),
+    capabilities: z
+      .array(z.object({ kind: CapabilityKind, name: z.string(), id: z.string(), tokens: z.int() }))
+      .optional()
+      .describe("After a dry run: the items that would be published."),
+  }).describe("What an import changed or, with `dryRun`, would change."),
 );
 
 export const AnyView = named(

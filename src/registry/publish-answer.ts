@@ -1,6 +1,4 @@
-import type { RequestContext } from "../http/context.ts";
-import { type ResponseMeta, sendData } from "../http/respond.ts";
-import type { RegistryDeps } from "./deps.ts";
+import type { ResponseMeta } from "../http/respond.ts";
 import type { Published, PublishOptions } from "./publish.ts";
 import { effectiveBy, writeMeta } from "./write.ts";
 
@@ -27,17 +25,4 @@ export function publishMeta({ head, outcome }: Published): ResponseMeta & { stat
   if (head === undefined)
     return { status: 200, message: "This was a dry run: nothing was published", source: "object" };
   return { ...writeMeta(head), status: outcome === "created" ? 201 : 200 };
-}
-
-/** Sends what a publish answers, with more members beside it. */
-export function sendPublished(
-  c: RequestContext,
-  services: RegistryDeps,
-  published: Published,
-  options: AnswerOptions & { status?: number },
-  more: object = {},
-): Response {
-  const { status, ...meta } = publishMeta(published);
-  const data = { ...publishResult(published, options, services.now()), ...more };
-  return sendData(c, services, data, { ...meta, status: options.status ?? status });
 }

@@ -48,10 +48,17 @@ export async function runExample(
   token: string | undefined,
 ): Promise<Answer> {
   const taken = example.after === undefined ? {} : await takeFrom(registry, example.after, token);
-  const names = Object.keys(operation.parameters?.path ?? {});
-  const inPath = Object.fromEntries(Object.entries(taken).filter(([name]) => names.includes(name)));
-  const inHeaders = Object.fromEntries(Object.entries(taken).filter(([name]) => !names.includes(name)));
-  const { method, path, headers, body } = requestOf(operation, { ...example, path: { ...example.path, ...inPath } });
+  const { path: segments = {}, query: parameters = {} } = operation.parameters ?? {};
+  const those = (test: (name: string) => boolean) =>
+    Object.fromEntries(Object.entries(taken).filter(([name]) => test(name)));
+  const inPath = those((name) => name in segments);
+  const inQuery = those((name) => name in parameters);
+  const inHeaders = those((name) => !(name in segments) && !(name in parameters));
+  const { method, path, headers, body } = requestOf(operation, {
+    ...example,
+    path: { ...example.path, ...inPath },
+    query: { ...example.query, ...inQuery },
+  });
   return registry.send(method, path, {
     headers: { ...headers, ...inHeaders },
     ...(token === undefined || operation.access.token === "none" ? {} : { token }),

@@ -4,15 +4,11 @@ import { importMcp } from "../formats/mcp/import-mcp.ts";
 import { importOpenApi } from "../formats/openapi/import-openapi.ts";
 import { importRtfs } from "../formats/rtfs/index.ts";
 import { mediaType, readDocument, readText } from "../http/body.ts";
-import { type App, type RequestContext, requestError, unwrap } from "../http/context.ts";
-import { booleanParam, readQuery, readTenant, serverName } from "../http/request.ts";
-import { ok, type Result } from "../kernel/result.ts";
+import type { RequestContext } from "../http/context.ts";
+import { requestError } from "../http/context.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
 import type { RegistryDeps } from "./deps.ts";
-import { importedItems, publishImported } from "./import.ts";
-import { sendPublished } from "./publish-answer.ts";
-import { authorizeWrite } from "./write.ts";
-
-const path = "/api/import/:format";
 
 /** Large enough for real API descriptions, small enough to parse quickly. */
 const yamlBytes = 4 * 1024 * 1024;
@@ -25,7 +21,10 @@ interface PlainData {
   warnings: string[];
 }
 
-const importers: Record<string, Importer> = {
+export const importFormats = ["rtfs", "openapi", "graphql", "mcp"] as const;
+export type ImportFormat = (typeof importFormats)[number];
+
+const importers: Record<ImportFormat, Importer> = {
   rtfs: async (c, services) => importRtfs(await readText(c, services.config.bounds.importBytes)),
   openapi: async (c, services, server) => {
     const { value, warnings } = await plainData(c, services);
@@ -45,36 +44,21 @@ const importers: Record<string, Importer> = {
 };
 
 /**
- * Converts a document of another format into a manifest and publishes it; with `?dryRun=true` only shows the result.
+ * Reads a document of another format from the body and prepares the manifest that it describes. Items that are not valid
+ * are left out and reported.
  */
-export function importsRoutes(app: App, services: RegistryDeps): void {
-  app.post(path, async (c) => {
-    const query = readQuery(c, ["tenant", "name", "dryRun"]);
-    const ref = { ...readTenant(query.tenant), name: serverName(query.name) };
-    const writer = await authorizeWrite(c, services, ref);
-    const dryRun = booleanParam("dryRun", query.dryRun);
-    const importer = Object.hasOwn(importers, c.req.param("format")) ? importers[c.req.param("format")] : undefined;
-    if (importer === undefined) {
-      throw requestError(
-        "ErrorNotFound",
-        `There is no importer of that name; there are ${Object.keys(importers).join(", ")}`,
-      );
-    }
-    const imported = await importer(c, services, ref.name);
-    if (!imported.ok) {
-      const { message, line, column, path: at } = imported.error;
-      const where = line === undefined ? "" : ` at line ${line}, column ${column}`;
-      const place = at === undefined || at === "" ? "" : ` at ${at}`;
-      throw requestError("ErrorInvalidBody", `${message}${where}${place}`, { ...imported.error });
-    }
-    const options = { partial: true, dryRun };
-    const published = unwrap(await publishImported(services, ref, writer, imported.value, options));
-    return sendPublished(c, services, published, options, importedItems(published, dryRun));
-  });
-
-  app.all(path, () => {
-    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "POST" });
-  });
+export async function readImport(
+  c: RequestContext,
+  services: RegistryDeps,
+  server: string,
+  format: ImportFormat,
+): Promise<Result<Imported, Failure>> {
+  const imported = await importers[format](c, services, server);
+  if (imported.ok) return imported;
+  const { message, line, column, path: at } = imported.error;
+  const where = line === undefined ? "" : ` at line ${line}, column ${column}`;
+  const place = at === undefined || at === "" ? "" : ` at ${at}`;
+  return err(failure("ErrorInvalidBody", `${message}${where}${place}`, { ...imported.error }));
 }
 
 /**
