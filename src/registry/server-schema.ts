@@ -3,7 +3,7 @@ import { named } from "../http/named.ts";
 import { Digest } from "../kernel/names.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { effectiveBy, Flag, generation, SourceStatus } from "./answer-schema.ts";
-import { ServerConfig, ServerStatus, Visibility } from "./schema.ts";
+import { ServerConfig, ServerStatus, Source, Visibility } from "./schema.ts";
 
 /** Schemas of servers and their settings in answers. */
 
@@ -63,6 +63,8 @@ const ServerSettings = named(
   z
     .looseObject({
       ...ServerConfig.shape,
+      // Two may have one id, though no request may say so: sources can come from a server.json too.
+      sources: z.array(Source).optional(),
       createdAt: z.iso.datetime(),
       updatedAt: z.iso.datetime(),
       registry: z
