@@ -27,9 +27,6 @@ import { configsRoutes } from "./registry/configs-routes.ts";
 import { generatorsRoutes } from "./registry/generators/routes.ts";
 import { importsRoutes } from "./registry/import-routes.ts";
 import { revisionsRoutes } from "./registry/revisions-routes.ts";
-import { discoveryRoutes } from "./service/discovery-routes.ts";
-import { schemasRoutes } from "./service/schemas-routes.ts";
-import { statusRoutes } from "./service/status-routes.ts";
 import type { Services } from "./services.ts";
 import { withSession } from "./sessions/middleware.ts";
 import { negotiationRoutes } from "./sessions/negotiate-routes.ts";
@@ -57,9 +54,6 @@ export function createApp(services: Services, endpoint: EndpointOptions = ownEnd
   app.use("/mcp/*", withSession(services));
   app.options("*", (c) => preflight(services, c.req.header("Origin")));
 
-  statusRoutes(app, services);
-  schemasRoutes(app, services);
-  discoveryRoutes(app, services);
   configsRoutes(app, services);
   revisionsRoutes(app, services);
   generatorsRoutes(app, services);

@@ -11,7 +11,6 @@ import { mcpOperations } from "./mcp/descriptions.ts";
 import { officialOperations } from "./official/descriptions.ts";
 import { operations } from "./operations.ts";
 import { registryOperations } from "./registry/descriptions.ts";
-import { serviceOperations } from "./service/descriptions.ts";
 import { published } from "./service/published-schemas.ts";
 import { sessionsOperations } from "./sessions/descriptions.ts";
 import { sourcesOperations } from "./sources/descriptions.ts";
@@ -26,7 +25,6 @@ type Json = Record<string, unknown>;
 export const described: Record<string, Record<string, Described>> = {
   ...officialOperations("/v0.1", ""),
   ...officialOperations("/v0", "V0"),
-  ...serviceOperations,
   ...indexOperations,
   ...registryOperations,
   ...sourcesOperations,

@@ -53,9 +53,10 @@ export function checkAnswer(method: string, url: string, response: Response, tex
   }
   const type = response.headers.get("Content-Type")?.split(";")[0] ?? "";
   const json = declared.data ?? declared.json;
-  const media = [...(json === undefined ? [] : ["application/json"]), ...(declared.media ?? [])];
+  const jsonType = declared.type ?? "application/json";
+  const media = [...(json === undefined ? [] : [jsonType]), ...(declared.media ?? [])];
   if (media.length > 0) expect([at, media]).toEqual([at, expect.arrayContaining([type])]);
-  if (text === undefined || method === "HEAD" || json === undefined || type !== "application/json") return;
+  if (text === undefined || method === "HEAD" || json === undefined || type !== jsonType) return;
   const body = JSON.parse(text);
   const data = declared.data === undefined ? body : body.data;
   if (declared.data !== undefined) {
