@@ -19,8 +19,6 @@ import { isCacheable, respondFromMessageCache } from "./mcp/server/response-cach
 import { type EndpointOptions, mcpRoutes, ownEndpoint } from "./mcp/server/routes.ts";
 import { toolsRoutes } from "./mcp/tools/routes.ts";
 import { ownTools } from "./mcp/tools/tools.ts";
-import { officialRoutes } from "./official/routes.ts";
-import { officialWriteRoutes } from "./official/write-routes.ts";
 import { operations } from "./operations.ts";
 import { capabilityRoutes } from "./registry/capability-routes.ts";
 import { configsRoutes } from "./registry/configs-routes.ts";
@@ -73,8 +71,6 @@ export function createApp(services: Services, endpoint: EndpointOptions = ownEnd
   sessionRoutes(app, services);
   toolsRoutes(app, services);
   resourceRoutes(app, services);
-  officialRoutes(app, services);
-  officialWriteRoutes(app, services);
   // After the routes that are not operations yet: one of them has a more specific path than an operation.
   mount(app, services, operations);
 

@@ -8,7 +8,6 @@ import { describeOperation, responseHeaders } from "./http/openapi/describe-oper
 import { DocumentSchemas } from "./http/openapi/document-schemas.ts";
 import { version } from "./kernel/version.ts";
 import { mcpOperations } from "./mcp/descriptions.ts";
-import { officialOperations } from "./official/descriptions.ts";
 import { operations } from "./operations.ts";
 import { registryOperations } from "./registry/descriptions.ts";
 import { published } from "./service/published-schemas.ts";
@@ -23,8 +22,6 @@ type Json = Record<string, unknown>;
 
 /** Routes that are not operations yet, by path and method. */
 export const described: Record<string, Record<string, Described>> = {
-  ...officialOperations("/v0.1", ""),
-  ...officialOperations("/v0", "V0"),
   ...indexOperations,
   ...registryOperations,
   ...sourcesOperations,

@@ -1,5 +1,6 @@
 import { catalogOperations } from "./catalog/operations.ts";
 import type { Operation } from "./http/operation.ts";
+import { officialOperations } from "./official/operations.ts";
 import { registryOperations } from "./registry/operations.ts";
 import { searchOperations } from "./search/operations.ts";
 import { serviceOperations } from "./service/operations.ts";
@@ -10,5 +11,6 @@ export const operations: readonly Operation<Services>[] = [
   ...searchOperations,
   ...catalogOperations,
   ...registryOperations,
+  ...officialOperations,
   ...serviceOperations,
 ];

@@ -152,11 +152,15 @@ describe("an unknown parameter", () => {
   });
 
   it.each(where(({ parameters }) => parameters?.unknown === "ignore"))("%s ignores it", async (_, operation) => {
-    const answer = await send(operation, `?${unusual}=1`, holder(operation));
+    // A write stops at its body.
+    const unreadable = operation.body === undefined ? {} : { body: "{" };
+    const answer = await send(operation, `?${unusual}=1`, holder(operation), unreadable);
     expect(answer.text).not.toContain(unusual);
   });
 
-  it.each(where(({ parameters }) => Object.keys(parameters?.query ?? {}).some((name) => name.length > 3)))(
+  const hasLongName = ({ parameters }: Operation) =>
+    Object.keys(parameters?.query ?? {}).some((name) => name.length > 3);
+  it.each(where((operation) => operation.parameters?.unknown !== "ignore" && hasLongName(operation)))(
     "%s says what was probably meant",
     async (_, operation) => {
       const name = Object.keys(operation.parameters?.query ?? {}).find((known) => known.length > 3) ?? "";
@@ -235,7 +239,8 @@ describe("a body that", () => {
   it.each(parsed)("is a document of another kind: %s refuses it", async (_, operation) => {
     for (const body of ["[]", "null", "7", '"text"', '{"__proto__": 1, "tools": 7}']) {
       const answer = await send(operation, "", holder(operation), { body });
-      expect([body, [400, 403, 422].includes(answer.status)]).toEqual([body, true]);
+      const isRefused = [400, 403, 422].includes(answer.status) || answer.body.valid === false;
+      expect([body, isRefused]).toEqual([body, true]);
     }
   });
 });

@@ -134,7 +134,9 @@ describe("/openapi.json", () => {
     },
   );
 
-  it.each(rows(operations.filter((operation) => !isOpen(operation) && operation.path !== "/api/metrics")))(
+  // The metrics are for admins; the official registry's API ignores parameters that it does not know.
+  const isStrict = ({ path }: { path: string }) => path !== "/api/metrics" && !path.startsWith("/v0");
+  it.each(rows(operations.filter((operation) => !isOpen(operation) && isStrict(operation))))(
     "lists the parameters that %s takes",
     async (_, { method, path, described }) => {
       const body = method === "GET" || method === "DELETE" ? {} : { body: { tenant: "told", name: "s" } };
