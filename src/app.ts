@@ -1,8 +1,5 @@
 import { Hono } from "hono";
 import { indexRoutes } from "./capability-index/routes.ts";
-import { changesRoutes } from "./changes/routes.ts";
-import { inboundHookRoutes } from "./hooks/inbound-routes.ts";
-import { hooksRoutes } from "./hooks/routes.ts";
 import { type App, RequestFailed, type Variables } from "./http/context.ts";
 import { sendFailure } from "./http/errors.ts";
 import { mount } from "./http/mount.ts";
@@ -30,7 +27,6 @@ import { withSession } from "./sessions/middleware.ts";
 import { negotiationRoutes } from "./sessions/negotiate-routes.ts";
 import { sessionRoutes } from "./sessions/session-routes.ts";
 import { refreshRoutes } from "./sources/routes.ts";
-import { subscriptionsRoutes } from "./subscriptions/routes.ts";
 
 /** The Worker's fetch handler: sends a cached response where there is one, and runs the app otherwise. */
 export function createFetch(services: Services, endpoint: EndpointOptions = ownEndpoint): App["fetch"] {
@@ -59,10 +55,6 @@ export function createApp(services: Services, endpoint: EndpointOptions = ownEnd
   capabilityRoutes(app, services);
   indexRoutes(app, services);
   importsRoutes(app, services);
-  changesRoutes(app, services);
-  subscriptionsRoutes(app, services);
-  hooksRoutes(app, services);
-  inboundHookRoutes(app, services);
   mcpRoutes(app, services, endpoint);
   negotiationRoutes(app, services, {
     tools: ownTools.map(({ name }) => name),

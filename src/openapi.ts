@@ -1,7 +1,5 @@
 import type { z } from "zod";
 import { indexOperations } from "./capability-index/descriptions.ts";
-import { changesOperations } from "./changes/descriptions.ts";
-import { hooksOperations } from "./hooks/descriptions.ts";
 import { type Described, requestHeaders } from "./http/described.ts";
 import { components } from "./http/named.ts";
 import { describeOperation, responseHeaders } from "./http/openapi/describe-operation.ts";
@@ -13,7 +11,6 @@ import { registryOperations } from "./registry/descriptions.ts";
 import { published } from "./service/published-schemas.ts";
 import { sessionsOperations } from "./sessions/descriptions.ts";
 import { sourcesOperations } from "./sources/descriptions.ts";
-import { subscriptionsOperations } from "./subscriptions/descriptions.ts";
 
 export { originPlaceholder } from "./http/openapi/asset.ts";
 export { jsonSchemas } from "./service/published-schemas.ts";
@@ -25,9 +22,6 @@ export const described: Record<string, Record<string, Described>> = {
   ...indexOperations,
   ...registryOperations,
   ...sourcesOperations,
-  ...subscriptionsOperations,
-  ...hooksOperations,
-  ...changesOperations,
   ...sessionsOperations,
   ...mcpOperations,
 };

@@ -1,16 +1,22 @@
 import { catalogOperations } from "./catalog/operations.ts";
+import { changesOperations } from "./changes/operations.ts";
+import { hooksOperations } from "./hooks/operations.ts";
 import type { Operation } from "./http/operation.ts";
 import { officialOperations } from "./official/operations.ts";
 import { registryOperations } from "./registry/operations.ts";
 import { searchOperations } from "./search/operations.ts";
 import { serviceOperations } from "./service/operations.ts";
 import type { Services } from "./services.ts";
+import { subscriptionsOperations } from "./subscriptions/operations.ts";
 
 /** Every operation of the HTTP API. */
 export const operations: readonly Operation<Services>[] = [
   ...searchOperations,
   ...catalogOperations,
   ...registryOperations,
+  ...hooksOperations,
+  ...subscriptionsOperations,
+  ...changesOperations,
   ...officialOperations,
   ...serviceOperations,
 ];

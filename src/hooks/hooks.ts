@@ -1,20 +1,13 @@
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { Head } from "../registry/contract.ts";
+import { generationOf } from "../registry/sql/change-log.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
 import { currentHead, findRow } from "../registry/sql/servers.ts";
 import { shownTenant } from "../registry/sql/tenant-name.ts";
 import { applyEvent } from "./apply-event.ts";
-import type {
-  AppliedEvent,
-  Hook,
-  HookCredentials,
-  HookDelivery,
-  HookKey,
-  NewHook,
-  PublisherEvent,
-  ReceivedEvent,
-} from "./contract.ts";
+import type { AppliedEvent, HookCredentials, HookKey, NewHook, PublisherEvent, ReceivedEvent } from "./contract.ts";
+import type { Hook, HookDelivery, HookList, HookWithDeliveries, RemovedHook } from "./schema.ts";
 import { findDelivery, listDeliveries, recordDelivery } from "./sql/deliveries.ts";
 import {
   changeHook,
@@ -55,7 +48,7 @@ export class Hooks {
     this.#options = options;
   }
 
-  register(hook: NewHook, subject: string): Result<Hook & { tenant: string }, Failure> {
+  register(hook: NewHook, subject: string): Result<Hook, Failure> {
     if (!this.#options.isReady()) return err(failure("ErrorMCPServerNotFound"));
     const { sql } = this.#options;
     // A hook can restore a server that its publisher withdrew, so a withdrawn server counts as existing.
@@ -66,16 +59,16 @@ export class Hooks {
       return err(failure("ErrorTooManyHooks", `A tenant has at most ${maxHooks} hooks; delete one first`));
     }
     insertHook(sql, hook, new Date().toISOString(), subject);
-    const registered = this.#read(hook.id);
-    return registered.ok ? ok({ ...registered.value, tenant: shownTenant(sql) }) : registered;
+    return this.#read(hook.id);
   }
 
-  list(): Hook[] {
-    if (!this.#options.isReady()) return [];
-    return listHooks(this.#options.sql).map((row) => hookOf(row, Date.now()));
+  list(): HookList {
+    const { sql, isReady } = this.#options;
+    if (!isReady()) return { items: [], generation: 0 };
+    return { items: listHooks(sql).map((row) => hookOf(sql, row, Date.now())), generation: generationOf(sql) };
   }
 
-  show(id: string): Result<Hook & { deliveries: HookDelivery[] }, Failure> {
+  show(id: string): Result<HookWithDeliveries, Failure> {
     const hook = this.#read(id);
     return hook.ok ? ok({ ...hook.value, deliveries: listDeliveries(this.#options.sql, id) }) : hook;
   }
@@ -101,11 +94,11 @@ export class Hooks {
     return this.#read(id);
   }
 
-  remove(id: string): Result<{ id: string }, Failure> {
+  remove(id: string): Result<RemovedHook, Failure> {
     const row = this.#find(id);
     if (!row.ok) return row;
     deleteHook(this.#options.sql, id);
-    return ok({ id });
+    return ok({ tenant: shownTenant(this.#options.sql), id });
   }
 
   /** What is needed to verify a message; undefined if the hook does not exist. */
@@ -165,6 +158,6 @@ export class Hooks {
 
   #read(id: string): Result<Hook, Failure> {
     const row = this.#find(id);
-    return row.ok ? ok(hookOf(row.value, Date.now())) : row;
+    return row.ok ? ok(hookOf(this.#options.sql, row.value, Date.now())) : row;
   }
 }

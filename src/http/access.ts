@@ -15,10 +15,10 @@ export type TenantPlace = {
 );
 
 /**
- * Who may call an operation. `Caller` is what its handler is told of the caller. `Deps` is inferred where an access
- * needs more than every room has, as the one of a session does.
+ * Who may call an operation. `Caller` is what its handler is told of the caller, `Proof` the part of it that `verify`
+ * finds. `Deps` is inferred where an access needs more than every room has, as the one of a session does.
  */
-export interface Access<Caller extends object = object, Deps extends HttpDeps = HttpDeps> {
+export interface Access<Caller extends object = object, Deps extends HttpDeps = HttpDeps, Proof = void> {
   /** Whether the operation takes a bearer token. */
   token: "none" | "optional" | "required";
   /** Named in the challenge of a 401, and checked if there is a token. */
@@ -31,10 +31,13 @@ export interface Access<Caller extends object = object, Deps extends HttpDeps = 
    * Finds the caller: who (401), limits (429), scope (403). Runs before any part of the request is validated; the tenant
    * is read and checked next.
    */
-  identify(c: RequestContext, services: Deps): Promise<Omit<Caller, NamedBy>> | Omit<Caller, NamedBy>;
+  identify(c: RequestContext, services: Deps): Promise<Identity<Caller, Proof>> | Identity<Caller, Proof>;
   /** For a proof that covers the body: runs on its bytes, before parameters are validated. */
-  verify?(c: RequestContext, services: Deps, caller: Caller, body: Uint8Array): Promise<void>;
+  verify?(c: RequestContext, services: Deps, caller: Identity<Caller, Proof>, body: Uint8Array): Promise<Proof>;
 }
+
+/** What is known of a caller before the body is read. */
+type Identity<Caller, Proof> = Omit<Caller, NamedBy | keyof Proof>;
 
 /** Members of a caller that come from the tenant which the request names. */
 type NamedBy = keyof NamedTenant;

@@ -40,5 +40,4 @@ export const notFound = { 404: "No such server." };
 export const conflict = { 412: "The server changed since the tag in If-Match." };
 
 export const server = "/api/mcp/capabilities/{tenant}/{name}";
-export const subscription = "/api/subscriptions/{tenant}/{id}";
 export const page = { limit: "Items a page, 1 to 100.", cursor: "nextCursor of the page before." };

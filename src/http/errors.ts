@@ -117,6 +117,10 @@ function challenge(c: RequestContext, services: HttpDeps, { code, details }: Fai
   if (["ErrorSessionMissing", "ErrorSessionInvalid", "ErrorResumeInvalid"].includes(code)) {
     return 'Session negotiate="/mcp/negotiate"';
   }
+  // Nor here: the message needs a signature.
+  if (code === "ErrorWebhookUnverified") {
+    return 'Webhook-Signature headers="webhook-id webhook-timestamp webhook-signature"';
+  }
   const operation = c.get("operation");
   const { method, path } = c.req;
   // Each resource has its own metadata: the document for /mcp names /mcp (RFC 9728, section 3.1).

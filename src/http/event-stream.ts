@@ -15,13 +15,15 @@ export function wantsEvents(c: RequestContext): boolean {
   return /\btext\/event-stream\b/i.test(c.req.header("Accept") ?? "");
 }
 
-export function sendEvents(
-  c: RequestContext,
-  services: HttpDeps,
-  stream: ReadableStream<Uint8Array> | null,
-  headers: Record<string, string> = {},
-): Response {
-  return send(c, services, stream, "text/event-stream; charset=utf-8", {
+/** Media type and headers of a stream. */
+export function streamMeta(headers: Record<string, string> = {}) {
+  return {
+    type: "text/event-stream; charset=utf-8",
     headers: { "Cache-Control": "no-store", "X-Accel-Buffering": "no", ...headers },
-  });
+  };
+}
+
+export function sendEvents(c: RequestContext, services: HttpDeps, stream: ReadableStream<Uint8Array> | null): Response {
+  const { type, headers } = streamMeta();
+  return send(c, services, stream, type, { headers });
 }

@@ -87,7 +87,7 @@ function serve(services: HttpDeps, operation: Operation): (c: RequestContext) =>
     let bytes: Uint8Array | undefined;
     if (access.verify !== undefined && body !== undefined) {
       bytes = await readBytes(c, limitOf(services, body));
-      await access.verify(c, services, caller, bytes);
+      Object.assign(caller, await access.verify(c, services, caller, bytes));
     }
     const path = readAll(pathReaders, (name) => [segments[name] ?? ""]);
     const query = readQuery(search);

@@ -31,7 +31,8 @@ export interface OperationDefinition<
   tag: Tag;
   summary: string;
   description?: string;
-  access: Access<Caller, Deps>;
+  // biome-ignore lint/suspicious/noExplicitAny: what a proof adds is part of `Caller`
+  access: Access<Caller, Deps, any>;
   /** Shape of its error responses; `api` if absent. */
   errors?: ErrorShape;
   parameters?: {
@@ -230,5 +231,7 @@ export interface Example {
   /** 200 if absent. */
   status?: number;
   /** The example of another operation to run first, and the parameters of this one that its answer gives. */
-  after?: { id: string; take: (answer: { body: unknown; headers: Headers }) => Readonly<Record<string, string>> };
+  after?: { id: string; take: (answer: { body: unknown; headers: Headers }) => Taken | Promise<Taken> };
 }
+
+type Taken = Readonly<Record<string, string>>;

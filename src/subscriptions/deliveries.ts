@@ -5,11 +5,10 @@ import { err, ok, type Result } from "../kernel/result.ts";
 import type { AddressPolicyFor } from "../outbound/address.ts";
 import { createGuardedFetch } from "../outbound/guarded-fetch.ts";
 import { shownTenant } from "../registry/sql/tenant-name.ts";
-import type { Attempt } from "./contract.ts";
 import { type DeliveryResult, deliver, outcomeOf } from "./deliver.ts";
 import { changeMessage, testMessage } from "./message.ts";
 import { maxRetryAfterMs, nextAttempt, readRetryAfter } from "./retry-schedule.ts";
-import type { ChangeFilters } from "./schema.ts";
+import type { Attempt, ChangeFilters } from "./schema.ts";
 import { recentAttempts, recordAttempt } from "./sql/attempts.ts";
 import {
   type DueDelivery,

@@ -18,7 +18,7 @@ const allowed: Record<string, readonly string[]> = {
   search: ["kernel", "auth", "http", "manifest", "registry"],
   catalog: ["kernel", "auth", "http", "manifest", "registry"],
   changes: ["kernel", "auth", "http", "registry"],
-  hooks: ["kernel", "auth", "http", "manifest", "registry", "webhooks"],
+  hooks: ["kernel", "http", "manifest", "registry", "webhooks"],
   subscriptions: ["kernel", "config.ts", "http", "manifest", "registry", "outbound", "webhooks"],
   sources: ["kernel", "config.ts", "http", "manifest", "formats", "registry", "outbound"],
   official: ["kernel", "auth", "http", "manifest", "formats", "registry", "outbound"],

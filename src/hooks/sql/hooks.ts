@@ -1,15 +1,16 @@
 import { insert } from "../../kernel/platform/insert.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import type { ServerListener } from "../../registry/sql/listener.ts";
-import type { Hook, HookCredentials, HookFormat, HookKey, NewHook } from "../contract.ts";
-import type { HookEventType } from "../schema.ts";
+import { shownTenant } from "../../registry/sql/tenant-name.ts";
+import type { HookCredentials, HookKey, NewHook } from "../contract.ts";
+import type { Hook, HookEventType, HookFormat } from "../schema.ts";
 
 export interface HookRow extends Record<string, SqlStorageValue> {
   id: string;
   server: string;
   events: string;
   format: HookFormat;
-  signature: "secret" | "publicKey";
+  signature: Hook["signature"];
   keys: string;
   enabled: number;
   description: string | null;
@@ -74,9 +75,10 @@ export function validKeys({ keys }: Pick<HookRow, "keys">, now: number): HookKey
   return (readJson(keys) as HookKey[]).filter(({ until }) => until === undefined || until > now);
 }
 
-export function hookOf(row: HookRow, now: number): Hook {
+export function hookOf(sql: SqlStorage, row: HookRow, now: number): Hook {
   const { id, server, format, signature, description, created_at: createdAt, created_by: createdBy } = row;
   return {
+    tenant: shownTenant(sql),
     id,
     server,
     events: readJson(row.events) as HookEventType[],

@@ -135,7 +135,10 @@ export const responseHeaders: Record<string, Json> = {
     schema: { type: "string", enum: ["memory", "edge", "kv", "object"] },
   },
   "Retry-After": { description: "Seconds to wait.", schema: { type: "integer" } },
-  "WWW-Authenticate": { description: "What is missing: a token, a scope, a session.", schema: { type: "string" } },
+  "WWW-Authenticate": {
+    description: "What is missing: a token, a scope, a session, a signature.",
+    schema: { type: "string" },
+  },
 };
 
 function headerRefs(names: readonly string[]): Json | undefined {

@@ -3,8 +3,8 @@ import { insert } from "../../kernel/platform/insert.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { shownTenant } from "../../registry/sql/tenant-name.ts";
-import type { DisabledReason, Subscription, SubscriptionRequest } from "../contract.ts";
-import type { ChangeFilters } from "../schema.ts";
+import type { SubscriptionRequest } from "../contract.ts";
+import type { ChangeFilters, DisabledReason, Subscription } from "../schema.ts";
 
 /** A signing secret. `until` is in milliseconds; the newest secret has none. */
 export interface Secret {

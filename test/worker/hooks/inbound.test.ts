@@ -153,9 +153,11 @@ describe("a message", () => {
     expect(await listDurableObjectIds(env.TENANTS)).toHaveLength(before);
   });
 
-  it("without a signature is refused", async () => {
+  it("without a signature is refused, and asked for one", async () => {
     const hook = await hooked("unsigned");
-    expect((await registry.send("POST", hook.path, { body: published(1, tools("a")) })).status).toBe(401);
+    const answer = await registry.send("POST", hook.path, { body: published(1, tools("a")) });
+    const wanted = 'Webhook-Signature headers="webhook-id webhook-timestamp webhook-signature"';
+    expect([answer.status, answer.headers.get("WWW-Authenticate")]).toEqual([401, wanted]);
   });
 
   it.each([

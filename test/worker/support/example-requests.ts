@@ -54,7 +54,7 @@ export async function runExample(
   const { method, path, headers, body } = requestOf(operation, { ...example, path: { ...example.path, ...inPath } });
   return registry.send(method, path, {
     headers: { ...headers, ...inHeaders },
-    ...(token === undefined ? {} : { token }),
+    ...(token === undefined || operation.access.token === "none" ? {} : { token }),
     ...(body === undefined ? {} : { body }),
   });
 }
