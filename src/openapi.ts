@@ -5,11 +5,9 @@ import { components } from "./http/named.ts";
 import { describeOperation, responseHeaders } from "./http/openapi/describe-operation.ts";
 import { DocumentSchemas } from "./http/openapi/document-schemas.ts";
 import { version } from "./kernel/version.ts";
-import { mcpOperations } from "./mcp/descriptions.ts";
 import { operations } from "./operations.ts";
 import { registryOperations } from "./registry/descriptions.ts";
 import { published } from "./service/published-schemas.ts";
-import { sessionsOperations } from "./sessions/descriptions.ts";
 import { sourcesOperations } from "./sources/descriptions.ts";
 
 export { originPlaceholder } from "./http/openapi/asset.ts";
@@ -22,8 +20,6 @@ export const described: Record<string, Record<string, Described>> = {
   ...indexOperations,
   ...registryOperations,
   ...sourcesOperations,
-  ...sessionsOperations,
-  ...mcpOperations,
 };
 
 /** Sections of the API, in the order of the document. */

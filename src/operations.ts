@@ -2,11 +2,13 @@ import { catalogOperations } from "./catalog/operations.ts";
 import { changesOperations } from "./changes/operations.ts";
 import { hooksOperations } from "./hooks/operations.ts";
 import type { Operation } from "./http/operation.ts";
+import { mcpOperations } from "./mcp/operations.ts";
 import { officialOperations } from "./official/operations.ts";
 import { registryOperations } from "./registry/operations.ts";
 import { searchOperations } from "./search/operations.ts";
 import { serviceOperations } from "./service/operations.ts";
 import type { Services } from "./services.ts";
+import { sessionsOperations } from "./sessions/operations.ts";
 import { subscriptionsOperations } from "./subscriptions/operations.ts";
 
 /** Every operation of the HTTP API. */
@@ -17,6 +19,8 @@ export const operations: readonly Operation<Services>[] = [
   ...hooksOperations,
   ...subscriptionsOperations,
   ...changesOperations,
+  ...sessionsOperations,
+  ...mcpOperations,
   ...officialOperations,
   ...serviceOperations,
 ];

@@ -17,6 +17,9 @@ import { countedKv } from "./kernel/platform/counted-bindings.ts";
 import { createUsage, objectUsage, sumOfUsage, type Usage } from "./kernel/platform/usage.ts";
 import { RateLimiter } from "./kernel/rate-limit.ts";
 import { ItemCache } from "./manifest/item-cache.ts";
+import { ownIndexUris } from "./mcp/resources/index-resources.ts";
+import { ownResources } from "./mcp/resources/resources.ts";
+import { ownTools } from "./mcp/tools/tools.ts";
 import type { Directory, StreamRpc, Tenant } from "./objects/contract.ts";
 import { directoryOf, newSession, sessionOf, streamOf, tenantOf } from "./objects/stubs.ts";
 import { isLoopback } from "./outbound/address.ts";
@@ -45,6 +48,8 @@ export interface Services {
   /** Creates a new stub per use: a stub belongs to the request that created it. */
   directory: () => Directory;
   sessions: Sessions;
+  /** The registry's own tools and resources, for the answer to a negotiation. */
+  ownOffer: { tools: readonly string[]; resources(): string[] };
   /** The stream object of one caller. */
   streams: (subject: string) => StreamRpc;
   heads: Heads;
@@ -100,6 +105,10 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
       usage: operations,
       memory,
     }),
+    ownOffer: {
+      tools: ownTools.map(({ name }) => name),
+      resources: () => [...ownResources.map(({ uri }) => uri), ...ownIndexUris({ config })],
+    },
     streams: (subject) => streamOf(env, subject, operations),
     knownTenants: memory.cache("known tenants"),
     heads: new Heads({

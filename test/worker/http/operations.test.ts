@@ -8,7 +8,7 @@ import { operations } from "../../../src/operations.ts";
 import { createServices } from "../../../src/services.ts";
 import { standInForTheNetwork } from "../subscriptions/receiver.ts";
 import { demoToken, loadDemo } from "../support/demo.ts";
-import { requestOf, runExample } from "../support/example-requests.ts";
+import { firstExample, prepareExample, requestOf, runExample } from "../support/example-requests.ts";
 import { type Answer, Registry, token } from "../support/registry.ts";
 
 /** What follows from the declaration of an operation, tried with every operation. */
@@ -47,14 +47,23 @@ function garbage(operation: Operation) {
   return { method, path: `${path}?${unusual}=1`, ...(operation.body === undefined ? {} : { body: "{" }) };
 }
 
-function send(operation: Operation, query: string, bearer: string, more: Record<string, unknown> = {}) {
-  const { method, path, headers, body } = requestOf(operation);
+/** The request of the first example, in a session if it needs one, with something changed. */
+async function send(
+  operation: Operation,
+  query: string,
+  bearer: string,
+  more: { headers?: Record<string, string>; body?: unknown } = {},
+) {
+  const isInSession = "X-MCP-Session-ID" in (operation.parameters?.headers ?? {});
+  const { method, path, headers, body } = isInSession
+    ? await prepareExample(registry, operation, firstExample(operation), bearer)
+    : requestOf(operation);
   const sent = body === undefined ? {} : { body };
   return registry.send(method, path + (path.includes("?") ? query.replace("?", "&") : query), {
     token: bearer,
-    headers,
     ...sent,
     ...more,
+    headers: { ...headers, ...more.headers },
   });
 }
 
