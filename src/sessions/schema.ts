@@ -1,8 +1,8 @@
 import valid from "semver/functions/valid.js";
 import validRange from "semver/ranges/valid.js";
 import { z } from "zod";
+import { withOtherSpellings } from "../http/other-spellings.ts";
 import { Digest, TenantKey, TenantName } from "../kernel/names.ts";
-import { withOtherSpellings } from "../kernel/other-spellings.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { JsonObject } from "../manifest/schema/parts.ts";
 

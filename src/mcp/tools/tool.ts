@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import { checkScope, type Principal } from "../../auth/principal.ts";
+import { withOtherSpellings } from "../../http/other-spellings.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import type { Issue } from "../../kernel/issue.ts";
-import { withOtherSpellings } from "../../kernel/other-spellings.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { zodIssues } from "../../kernel/zod-issues.ts";
 import type { McpDeps } from "../deps.ts";

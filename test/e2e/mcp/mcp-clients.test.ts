@@ -111,7 +111,7 @@ describe("the Inspector", () => {
   it.each(["modern", "legacy"])("speaks to it as a %s client", async (era) => {
     const listed = await inspect(era, "--method", "tools/list");
     expect(listed.tools).toHaveLength(9);
-    const search = ["--method", "tools/call", "--tool-name", "search_capabilities", "--tool-arg", "query=reserve"];
+    const search = ["--method", "tools/call", "--tool-name", "search_capabilities", "--tool-arg", "task=reserve"];
     const called = await inspect(era, ...search);
     expect(called.structuredContent.items[0]).toMatchObject({ tenant, name: "reserve_book" });
     const read = await inspect(era, "--method", "resources/read", "--uri", server);

@@ -106,6 +106,8 @@ describe("revision 2026-07-28", () => {
     expect(structuredContent.items[0]).toMatchObject({ tenant, server: "open", name: "lend_book" });
     expect(JSON.parse(content[0].text)).toEqual(structuredContent);
 
+    const spelled = await ask("tools/call", { name: "search_capabilities", arguments: { query: "lend a book" } });
+    expect(spelled.body.result.structuredContent).toEqual(structuredContent);
     const wrong = await ask("tools/call", { name: "search_capabilities", arguments: { task: 1 } });
     expect([wrong.status, wrong.body.result.isError]).toEqual([200, true]);
     expect(JSON.parse(wrong.body.result.content[0].text).error).toMatchObject({ code: "ErrorToolArguments" });

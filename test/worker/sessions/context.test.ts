@@ -62,6 +62,15 @@ beforeAll(async () => {
 });
 
 describe("a budgeted negotiation", () => {
+  it("takes other spellings of task and budget, and prints none of them", async () => {
+    const asked = await choose({ budget: 300, task: "weather and e-mail" }, insider);
+    for (const spelling of ["q", "query"]) {
+      const { context } = await choose({ token_budget: 300, [spelling]: "weather and e-mail" }, insider);
+      expect(context).toEqual(asked.context);
+      expect(JSON.stringify(context)).not.toContain("token_budget");
+    }
+  });
+
   it("chooses by the task, within the budget, and says what each costs and why", async () => {
     const { context } = await choose({ budget: 10_000, task: "weather forecast for tomorrow" }, insider);
     expect(names(context)[0]).toBe("get_forecast");

@@ -210,6 +210,7 @@ describe("a bad request", () => {
     ["a negative budget", client("dev.rollcall/context"), { budget: -1 }, "/budget"],
     ["a budget of text", client("dev.rollcall/context"), { budget: "1000" }, "/budget"],
     ["a budget beyond all bounds", client("dev.rollcall/context"), { budget: 1e10 }, "/budget"],
+    ["two budgets", client("dev.rollcall/context"), { budget: 1, token_budget: 2 }, "/token_budget"],
     ["an unknown kind", client("dev.rollcall/context"), { budget: 1, kinds: ["gadget"] }, "/kinds/0"],
     ["an unknown key", client("dev.rollcall/context"), { budget: 1, tasks: "x" }, "tasks"],
     [

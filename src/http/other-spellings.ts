@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isObject } from "./json.ts";
+import { isObject } from "../kernel/json.ts";
 
 /**
  * A schema of an object that accepts other spellings of its members: `{task: ["q"]}`. They are not described, and an
