@@ -1,5 +1,4 @@
 import { Hono } from "hono";
-import { indexRoutes } from "./capability-index/routes.ts";
 import { type App, RequestFailed, type Variables } from "./http/context.ts";
 import { sendFailure } from "./http/errors.ts";
 import { mount } from "./http/mount.ts";
@@ -12,13 +11,7 @@ import { unknownPath } from "./http/unknown-path.ts";
 import { failure } from "./kernel/failure.ts";
 import { isCacheable, respondFromMessageCache } from "./mcp/server/response-cache.ts";
 import { operations } from "./operations.ts";
-import { capabilityRoutes } from "./registry/capability-routes.ts";
-import { configsRoutes } from "./registry/configs-routes.ts";
-import { generatorsRoutes } from "./registry/generators/routes.ts";
-import { importsRoutes } from "./registry/import-routes.ts";
-import { revisionsRoutes } from "./registry/revisions-routes.ts";
 import type { Services } from "./services.ts";
-import { refreshRoutes } from "./sources/routes.ts";
 
 /** The Worker's fetch handler: sends a cached response where there is one, and runs the app otherwise. */
 export function createFetch(services: Services, served: readonly Operation<Services>[] = operations): App["fetch"] {
@@ -39,14 +32,6 @@ export function createApp(services: Services, served: readonly Operation<Service
   app.use(observe(services));
   app.options("*", (c) => preflight(services, c.req.header("Origin")));
 
-  configsRoutes(app, services);
-  revisionsRoutes(app, services);
-  generatorsRoutes(app, services);
-  refreshRoutes(app, services);
-  capabilityRoutes(app, services);
-  indexRoutes(app, services);
-  importsRoutes(app, services);
-  // After the routes that are not operations yet: one of them has a more specific path than an operation.
   mount(app, services, served);
 
   // Unknown paths below these prefixes: an invalid tenant or server name is reported before the 404.

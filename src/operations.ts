@@ -1,3 +1,4 @@
+import { indexOperations } from "./capability-index/operations.ts";
 import { catalogOperations } from "./catalog/operations.ts";
 import { changesOperations } from "./changes/operations.ts";
 import { hooksOperations } from "./hooks/operations.ts";
@@ -9,13 +10,16 @@ import { searchOperations } from "./search/operations.ts";
 import { serviceOperations } from "./service/operations.ts";
 import type { Services } from "./services.ts";
 import { sessionsOperations } from "./sessions/operations.ts";
+import { sourcesOperations } from "./sources/operations.ts";
 import { subscriptionsOperations } from "./subscriptions/operations.ts";
 
 /** Every operation of the HTTP API. */
 export const operations: readonly Operation<Services>[] = [
   ...searchOperations,
   ...catalogOperations,
+  ...indexOperations,
   ...registryOperations,
+  ...sourcesOperations,
   ...hooksOperations,
   ...subscriptionsOperations,
   ...changesOperations,

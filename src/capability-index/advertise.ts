@@ -5,6 +5,7 @@ import type { TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { checkMember, checkMinGeneration } from "../registry/access.ts";
 import type { Advertise } from "../registry/schema.ts";
+import type { ShownAdvertise } from "./answer-schema.ts";
 import type { IndexDeps } from "./deps.ts";
 import type { AdvertiseSettings } from "./schema.ts";
 
@@ -19,13 +20,9 @@ export function advertisedBy(settings: Advertise | undefined): Advertised {
   return { summary, full, stats };
 }
 
-/** The tenant's settings for its own index, and the variants that follow from them. */
-interface ShownAdvertise {
-  tenant: string;
-  settings: AdvertiseSettings;
-  advertised: Record<string, boolean>;
+/** The settings with their ETag. */
+interface TaggedAdvertise extends ShownAdvertise {
   etag: string;
-  generation: number;
 }
 
 export async function readAdvertise(
@@ -33,7 +30,7 @@ export async function readAdvertise(
   principal: Principal,
   tenant: TenantKey,
   minGeneration = 0,
-): Promise<Result<ShownAdvertise, Failure>> {
+): Promise<Result<TaggedAdvertise, Failure>> {
   const error = checkMember(principal, tenant);
   if (error !== undefined) return err(error);
   const { current, generation, tenant: shown = tenant } = await services.tenant(tenant).advertise();
@@ -47,6 +44,6 @@ export function shownAdvertise(
   settings: AdvertiseSettings,
   since: number,
   generation: number,
-): ShownAdvertise {
+): TaggedAdvertise {
   return { tenant, settings, advertised: { ...advertisedBy(settings) }, etag: `"advertise.${since}"`, generation };
 }

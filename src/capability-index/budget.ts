@@ -6,8 +6,9 @@ import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { hasLongRun } from "../manifest/tokens.ts";
 import { checkMember, checkMinGeneration, checkTenantExists } from "../registry/access.ts";
 import type { CardQuery } from "../search/contract.ts";
-import { checkPins, type FailedPin, type Pin } from "../search/pins.ts";
+import { checkPins } from "../search/pins.ts";
 import { cardsById, rankedCards, type SearchScope, searchScope, type VisibleCard } from "../search/visible-cards.ts";
+import type { BudgetIndex } from "./answer-schema.ts";
 import type { IndexDeps } from "./deps.ts";
 import { budgetBlock } from "./elements.ts";
 import {
@@ -22,38 +23,6 @@ import {
 import { tokensOf } from "./render.ts";
 import type { IndexBudgetRequest } from "./schema.ts";
 import { budgetHeader, indexTextVersion } from "./text.ts";
-
-interface BudgetItem {
-  id: string;
-  server: string;
-  kind: string;
-  level: DetailLevel;
-  tokens: number;
-  digest: string;
-  pinned?: true;
-}
-
-interface BudgetLeftOut {
-  id: string;
-  reason: FailedPin<Pin, VisibleCard>["reason"] | "over-budget";
-  message: string;
-}
-
-interface BudgetIndex {
-  /** YAML; empty if not even one name fits. */
-  index: string;
-  /** Of the whole text, measured by the tokenizer; at most the budget. */
-  tokens: number;
-  budget: number;
-  /** Never lower with a larger budget, if all else is equal. */
-  value: number;
-  items: BudgetItem[];
-  /** Number of candidates: pins and the best of the ranked capabilities. */
-  considered: number;
-  /** Failed pins and candidates that did not fit; only the first few. */
-  leftOut: BudgetLeftOut[];
-  moreLeftOut?: number;
-}
 
 const maxLeftOutShown = 20;
 
@@ -78,7 +47,7 @@ export async function fitCapabilityIndex(
   principal: Principal,
   shown: string,
   request: IndexBudgetRequest,
-): Promise<BudgetIndex> {
+): Promise<Omit<BudgetIndex, "generation">> {
   const tenant = tenantKey(shown);
   const { task: text = "", kinds = CapabilityKind.options, servers, pins = [], budget } = request;
   const range = searchScope(principal, [tenant]);
@@ -193,7 +162,7 @@ function overBudget(
   weighed: readonly MeasuredItem[],
   { chosen }: Fitted,
   fixed: number,
-): BudgetLeftOut[] {
+): BudgetIndex["leftOut"] {
   return cards.flatMap(({ id }, index) => {
     const name = weighed[index]?.[0];
     if (chosen[index] !== -1 || name === undefined) return [];

@@ -19,8 +19,7 @@ export function mount(app: App, services: HttpDeps, operations: readonly Operati
   for (const [path, there] of paths) {
     for (const { operation } of there)
       app.on(operation.method.toUpperCase(), pattern(path), serve(services, operation));
-  }
-  for (const [path, there] of paths) {
+    // Before the next path: GET /refresh is not a read of the /{view} of that name.
     const allow = allowed(there.map(({ operation }) => operation));
     const { errors = "api" } = there[0]?.operation ?? {};
     app.all(pattern(path), (c) => {

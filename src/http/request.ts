@@ -3,7 +3,6 @@ import {
   type NamedTenant,
   namedTenant,
   ServerName,
-  type ServerRef,
   serverPattern,
   type TenantKey,
   TenantName,
@@ -67,12 +66,6 @@ export function consumeRateLimit(services: HttpDeps, buckets: RateLimiter, calle
   const allowed = buckets.consume(caller, services.now());
   if (allowed.ok) return;
   throw requestError("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
-}
-
-/** The server that the path names. Has the spelling of its tenant too, for writes. */
-export function serverRef(c: RequestContext): ServerRef & NamedTenant {
-  const { tenant, spelling } = readTenant(c.req.param("tenant"));
-  return { tenant, spelling, name: serverName(c.req.param("name")) };
 }
 
 /** The key of a tenant that the request names. */

@@ -18,7 +18,7 @@ export const json = "application/json; charset=utf-8";
 
 /** Response headers that a page on another origin may read. */
 const exposedHeaders =
-  "ETag, Link, X-MCP-Session-ID, Rollcall-Generation, Rollcall-Source, Server-Timing, Retry-After, X-Request-Id, WWW-Authenticate";
+  "ETag, Link, X-MCP-Session-ID, Rollcall-Generation, Rollcall-Losses, Rollcall-Source, Server-Timing, Retry-After, X-Request-Id, WWW-Authenticate";
 
 export function sendData(c: RequestContext, services: HttpDeps, data: unknown, meta: ResponseMeta = {}): Response {
   const { message } = meta;

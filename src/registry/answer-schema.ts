@@ -1,7 +1,15 @@
 import { z } from "zod";
 import { named } from "../http/named.ts";
 import { Digest } from "../kernel/names.ts";
-import { Generator, Operation, Prompt, Resource, ResourceTemplate, Tool } from "../manifest/schema/capability.ts";
+import {
+  CapabilityKind,
+  Generator,
+  Operation,
+  Prompt,
+  Resource,
+  ResourceTemplate,
+  Tool,
+} from "../manifest/schema/capability.ts";
 import { ManifestHeader } from "../manifest/schema/manifest.ts";
 import { ServerStatus } from "./schema.ts";
 import { GeneratorsView, ResourcesView, ServerView, ToolsView } from "./views/schema.ts";
@@ -86,6 +94,7 @@ export const SourceStatus = named(
     })
     .describe("An upstream that capabilities are read from."),
 );
+export type SourceStatus = z.infer<typeof SourceStatus>;
 
 export const Capabilities = named(
   "Capabilities",
@@ -109,6 +118,69 @@ export const Capabilities = named(
       warnings: z.array(z.string()).optional(),
     })
     .describe("Everything a server can do: its manifest, without what is switched off."),
+);
+
+/** A capability as its publisher declared it, with what the registry adds. */
+export const Capability = named(
+  "Capability",
+  z
+    .looseObject({
+      id: z.string().describe("Unique in its tenant."),
+      kind: CapabilityKind,
+      metadata: z
+        .record(z.string(), z.unknown())
+        .optional()
+        .describe("Provider details and provenance; one level of keys in the flat layout."),
+      registry: z.object({
+        tenant: z.string(),
+        name: z.string().describe("The server."),
+        digest: Digest,
+        tokens: z.int().describe("Cost of the definition, in tokens."),
+        flags: z.array(Flag),
+      }),
+      runtime: z
+        .unknown()
+        .optional()
+        .describe("With `hints`: where and with which variables a runtime would call the capability."),
+    })
+    .describe("One capability of any kind."),
+);
+export type Capability = z.infer<typeof Capability>;
+
+export const GeneratorResult = named(
+  "GeneratorResult",
+  PublishResult.omit({ rejected: true, effectiveBy: true })
+    .extend({ type: z.string() })
+    .describe("What registering a generator changed."),
+);
+
+const imported = {
+  counts: z.partialRecord(CapabilityKind, z.int()).describe("Items by kind."),
+  warnings: z.array(z.string()).describe("Parts of the document that were changed or left out."),
+  rejected: z.array(Rejection).describe("Items that are not valid."),
+};
+
+export const ImportResult = named(
+  "ImportResult",
+  PublishResult.extend(imported).describe("What an import changed, and what it was made of."),
+);
+
+const ImportPreview = named(
+  "ImportPreview",
+  z
+    .object({
+      dryRun: z.literal(true),
+      digest: Digest,
+      ...imported,
+      flags: z.array(Flag),
+      capabilities: z.array(z.object({ kind: CapabilityKind, name: z.string(), id: z.string(), tokens: z.int() })),
+    })
+    .describe("What an import would publish."),
+);
+
+export const ImportOutcome = named(
+  "ImportOutcome",
+  z.union([ImportResult, ImportPreview]).describe("What an import changed or, with `dryRun`, would publish."),
 );
 
 export const AnyView = named(

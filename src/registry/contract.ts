@@ -8,23 +8,18 @@ import type { CapabilityFlag } from "../manifest/flag.ts";
 import type { PreparedManifest } from "../manifest/prepare.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { StoredCapability } from "../manifest/stored.ts";
+import type { SourceStatus } from "./answer-schema.ts";
+import type { Revision } from "./history-schema.ts";
 import type { ServerConfig, ServerStatus, Visibility } from "./schema.ts";
+import type { DirectoryEntry, RefreshResult, SourceDetail } from "./server-schema.ts";
+
+/** Answers that the objects give as they are. */
+export type { DirectoryEntry, Revision, SourceDetail, SourceStatus };
 
 /**
  * Result of the last read of a source: not read yet, readable, credential required, not an MCP server, or no response.
  */
-export type ProbeState = "pending" | "live" | "gated" | "not-mcp" | "unreachable";
-
-/** An upstream from which a server's capabilities are read, as readers of the server see it. */
-export interface SourceStatus {
-  id: string;
-  status: ProbeState;
-  /** When the status last changed. */
-  since: string;
-  lastSynced?: string;
-  /** Code of the reason why the last read failed. */
-  error?: string;
-}
+export type ProbeState = SourceStatus["status"];
 
 /**
  * The mutable pointer tenant/name → digest, with the overlay: everything that changes without the declared content
@@ -97,14 +92,8 @@ export interface RememberedEra {
 }
 
 /** Result of one refresh of a server's sources. */
-export interface Refreshed {
-  outcome: "applied" | "unchanged" | "failed";
-  generation: number;
-  digest?: string;
+export interface Refreshed extends Omit<RefreshResult, "sources"> {
   head: Head;
-  /** The sources that could not be read, with reasons. */
-  failures: { id: string; reason: string; message: string }[];
-  warnings: string[];
 }
 
 /**
@@ -134,16 +123,6 @@ export interface PublishOutcome {
   narrowed: boolean;
 }
 
-/** One revision of a server. */
-export interface Revision {
-  number: number;
-  digest: string;
-  generation: number;
-  publishedAt: string;
-  publishedBy: string;
-  changes: ChangeCounts;
-}
-
 /** A server with its config, head and summary. */
 export interface ServerEntry {
   config: ServerConfig;
@@ -159,14 +138,6 @@ export interface SettingsOutcome {
   changed: boolean;
   /** Readers lose access to something: the response says by when no data centre shows it. */
   narrowed: boolean;
-}
-
-/** A source as members see it. Contains the name of a credential at most, never the credential. */
-export interface SourceDetail extends SourceStatus {
-  url: string;
-  message?: string;
-  era?: string;
-  failures: number;
 }
 
 export interface Switch {
@@ -222,18 +193,6 @@ export interface RegistryTenant {
 export interface RegistryDirectory {
   knows(tenant: TenantKey): Promise<boolean>;
   list(query: DirectoryQuery): Promise<AsOf<{ entries: DirectoryEntry[] }>>;
-}
-
-/** One row of a server list. */
-export interface DirectoryEntry extends Omit<ServerSummary, "attributes"> {
-  /** As shown. */
-  tenant: string;
-  name: string;
-  visibility: "tenant" | "public";
-  status: "active" | "deprecated";
-  generation: number;
-  updatedAt: string;
-  digest?: string;
 }
 
 /** The rows a caller may see, and the position after which the page starts. */

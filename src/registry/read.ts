@@ -1,6 +1,5 @@
 import { isMember, type Principal } from "../auth/principal.ts";
-import { type RequestContext, unwrap } from "../http/context.ts";
-import { authenticate, type Freshness, freshnessOf, serverRef } from "../http/request.ts";
+import type { Freshness } from "../http/request.ts";
 import { etagOf } from "../kernel/etag.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { refOf, type ServerRef } from "../kernel/names.ts";
@@ -53,14 +52,6 @@ export async function resolveHead(
 ): Promise<Result<Resolved, Failure>> {
   const error = await checkTenantExists(services, principal, ref.tenant);
   return error === undefined ? ok(await services.heads.resolve(ref, freshness)) : err(error);
-}
-
-/** The manifest of the server that the request names, if the caller may read it. */
-export async function readRequestedManifest(c: RequestContext, services: RegistryDeps): Promise<PublishedManifest> {
-  const ref = serverRef(c);
-  const freshness = freshnessOf(c);
-  const principal = await authenticate(c, services, "registry:read");
-  return unwrap(await readManifest(services, principal, ref, freshness));
 }
 
 /**

@@ -4,14 +4,31 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import { compareServers, refOf, type ServerRef, type TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { checkTenantExists, requireReadable } from "./access.ts";
-import type { DirectoryEntry, ServerEntry } from "./contract.ts";
+import type { DirectoryEntry, ServerEntry, SourceDetail } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
+import type { ServerSettings } from "./server-schema.ts";
 import { directoryEntry } from "./summary.ts";
 
 /** A server as lists and callers outside the tenant see it. */
 export function summaryOf({ config, summary, head, updatedAt }: ServerEntry): DirectoryEntry {
   const { generation, digest } = head;
   return directoryEntry(config, summary, { generation, updatedAt, digest });
+}
+
+/** A server as members of its tenant see it. */
+export function settingsOf(
+  { config, head, summary, createdAt, updatedAt }: ServerEntry,
+  sources: SourceDetail[] | undefined,
+): ServerSettings {
+  const { generation, digest, lastSynced, disabled, flags, warnings } = head;
+  const { counts, tokens, version } = summary;
+  const items = disabled.map(({ kind, key }) => ({ kind, name: key }));
+  return {
+    ...config,
+    createdAt,
+    updatedAt,
+    registry: { generation, digest, lastSynced, version, counts, tokens, disabled: items, flags, sources, warnings },
+  };
 }
 
 /**

@@ -98,8 +98,8 @@ export class DocumentSchemas {
       unrepresentable: "any",
       override: ({ zodSchema, jsonSchema }) => {
         // A client must not refuse members that a later version adds; zod forbids them for answers.
-        const { catchall } = zodSchema._zod.def as { catchall?: unknown };
-        if (catchall === undefined && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+        const { type, catchall } = zodSchema._zod.def as { type: string; catchall?: unknown };
+        if (type === "object" && catchall === undefined) delete jsonSchema.additionalProperties;
       },
     });
     return Object.fromEntries(

@@ -1,9 +1,9 @@
 import type { Principal } from "../../auth/principal.ts";
-import { unwrap } from "../../http/context.ts";
+import { RequestFailed, unwrap } from "../../http/context.ts";
 import type { Answer, Answered, AnswerMeta } from "../../http/operation.ts";
 import { freshnessFrom } from "../../http/parameters.ts";
 import { etagOf } from "../../kernel/etag.ts";
-import type { FailureCode } from "../../kernel/failure.ts";
+import { type FailureCode, failure } from "../../kernel/failure.ts";
 import type { ServerRef } from "../../kernel/names.ts";
 import { requireReadable } from "../access.ts";
 import type { RegistryDeps } from "../deps.ts";
@@ -12,6 +12,9 @@ import type { View } from "../views/view.ts";
 
 /** Failures of reading a server: outsiders of its tenant only see what is public. */
 export const readFails: readonly FailureCode[] = ["ErrorTenantPermissionError", "ErrorMCPServerNotFound"];
+
+/** Of reading its manifest or a named view of it. */
+export const viewFails: readonly FailureCode[] = [...readFails, "resource_not_found", "server_error"];
 
 interface ViewCall {
   principal: Principal;
@@ -53,4 +56,14 @@ export async function answerView(
   if (unchanged !== undefined) return unchanged;
   const { bytes, ...shown } = unwrap(await renderView(services, principal, view, head, resolved));
   return answer.raw(200, bytes, { ...shown, type: view.contentType, cache: cacheOf(shown, () => bytes) });
+}
+
+/** Like `answerView`, for the views that have names: an internal error while rendering is reported as `server_error`. */
+export async function answerNamedView(services: RegistryDeps, call: ViewCall, view: View): Promise<Answered> {
+  try {
+    return await answerView(services, call, view);
+  } catch (error) {
+    if (!(error instanceof RequestFailed) || error.failure.code !== "ErrorInternalServer") throw error;
+    throw new RequestFailed(failure("server_error", error.failure.message));
+  }
 }

@@ -507,6 +507,16 @@ describe("an index for a budget", () => {
     expect(refused.status).toBe(403);
   });
 
+  it("takes other spellings of task and budget", async () => {
+    const { text } = await ask({ task: "tile", budget: 90 });
+    for (const body of [
+      { q: "tile", budget: 90 },
+      { query: "tile", token_budget: 90 },
+    ]) {
+      expect((await ask(body)).text).toBe(text);
+    }
+  });
+
   it.each([
     [{ budget: 0 }, 422, "/budget must be at least 1 token"],
     [{ budget: -5 }, 422, "/budget must be at least 1 token"],
@@ -515,6 +525,7 @@ describe("an index for a budget", () => {
     [{ budget: 1e300 }, 422, "/budget"],
     [{}, 422, "/budget"],
     [{ budget: 1, tokens: 5 }, 422, "tokens"],
+    [{ budget: 1, token_budget: 1 }, 422, "/token_budget is the same as budget, which is given as well: send one"],
     [{ budget: 1, kinds: ["tools"] }, 422, "/kinds/0"],
     [{ budget: 1, kinds: [] }, 422, "/kinds"],
     [{ budget: 1, servers: ["-"] }, 422, "/servers/0"],

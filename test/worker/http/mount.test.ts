@@ -65,6 +65,13 @@ const operations = [
   }),
   operation({
     ...common,
+    id: "posted",
+    method: "post",
+    path: "/path/posted",
+    handle: (_: HttpDeps, { answer }) => answer(200, { posted: true }),
+  }),
+  operation({
+    ...common,
     id: "inQuery",
     method: "get",
     path: "/query",
@@ -315,6 +322,8 @@ describe("a path", () => {
     expect((await send("GET", "/path/fixed")).body).toEqual({ fixed: true });
     expect((await send("GET", "/old/fixed")).body).toEqual({ fixed: true });
     expect((await send("POST", "/old/fixed")).headers.get("Allow")).toBe("GET, HEAD");
+    expect((await send("POST", "/path/posted")).body).toEqual({ posted: true });
+    expect((await send("GET", "/path/posted")).headers.get("Allow")).toBe("POST");
     expect((await send("PUT", "/mcp")).body).toMatchObject({ jsonrpc: "2.0", error: { code: 405 } });
   });
 

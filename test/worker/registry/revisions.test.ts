@@ -43,7 +43,7 @@ describe("the list of revisions", () => {
     expect(status).toBe(200);
     expect(body.data.items.map(({ digest }: { digest: string }) => digest)).toEqual([...digests].reverse());
     expect(body.data).toMatchObject({ current: digests[4], generation: 5 });
-    expect(body.data.nextBefore).toBeUndefined();
+    expect(body.data.nextCursor).toBeUndefined();
     expect(headers.get("Rollcall-Generation")).toBe("5");
     const [newest] = body.data.items;
     expect(newest).toMatchObject({ number: 5, generation: 5, publishedBy: "past-publisher" });
@@ -54,12 +54,12 @@ describe("the list of revisions", () => {
   it("comes in pages, each revision once", async () => {
     const seen: string[] = [];
     const sizes: number[] = [];
-    for (let before = ""; ; ) {
-      const { body } = await past.revisions("s", `?limit=2${before}`);
+    for (let cursor = ""; ; ) {
+      const { body } = await past.revisions("s", `?limit=2${cursor}`);
       seen.push(...body.data.items.map(({ digest }: { digest: string }) => digest));
       sizes.push(body.data.items.length);
-      if (body.data.nextBefore === undefined) break;
-      before = `&before=${body.data.nextBefore}`;
+      if (body.data.nextCursor === undefined) break;
+      cursor = `&cursor=${body.data.nextCursor}`;
       // A publish between two pages moves nothing.
       if (sizes.length === 1) await past.publish("s", tools("past_z"));
     }
@@ -78,19 +78,26 @@ describe("the list of revisions", () => {
     expect((await past.revisions("still")).body.data.items).toHaveLength(1);
   });
 
-  it.each([
-    "?limit=0",
-    "?limit=101",
-    "?limit=x",
-    "?before=0",
-    "?before=-1",
-    "?before=x",
-    "?before=1&before=2",
-    "?after=1",
-  ])("refuses %s", async (query) => {
-    const { status, body } = await past.revisions("s", query);
-    expect([status, body.error.code]).toEqual([400, "ErrorBadRequest"]);
+  it("takes before for a cursor", async () => {
+    const { body } = await past.revisions("s", "?limit=1&before=3");
+    expect(body.data).toMatchObject({ items: [{ number: 2 }], nextCursor: "2" });
   });
+
+  it.each(["?limit=0", "?limit=101", "?limit=x", "?before=1&before=2", "?before=1&cursor=1", "?after=1"])(
+    "refuses %s",
+    async (query) => {
+      const { status, body } = await past.revisions("s", query);
+      expect([status, body.error.code]).toEqual([400, "ErrorBadRequest"]);
+    },
+  );
+
+  it.each(["0", "-1", "x", "1.5", "1e3", "01", "1234567890123456", "W10.AAAAAAAAAAAAAAAAAAAAAA"])(
+    "refuses %s as a cursor",
+    async (cursor) => {
+      const { status, body } = await past.revisions("s", `?cursor=${cursor}`);
+      expect([status, body.error.code]).toEqual([400, "ErrorCursorInvalid"]);
+    },
+  );
 });
 
 describe("one revision", () => {
@@ -387,8 +394,8 @@ describe("more revisions than are kept", () => {
     for (let query = "?limit=30"; ; ) {
       const { data } = (await long.revisions("s", query)).body;
       seen.push(...data.items.map(({ digest }: { digest: string }) => digest));
-      if (data.nextBefore === undefined) break;
-      query = `?limit=30&before=${data.nextBefore}`;
+      if (data.nextCursor === undefined) break;
+      query = `?limit=30&cursor=${data.nextCursor}`;
     }
     expect(seen).toEqual(digests.slice(-keep).reverse());
   });

@@ -14,13 +14,9 @@ const patterns = operations.flatMap((operation) =>
   })),
 );
 
-/** Paths that are not operations yet and more specific than one that is. */
-const elsewhere = /^\/api\/mcp\/capabilities\/[^/]+\/[^/]+\/(revisions|diff|generators|refresh)$/;
-
 /** The operation that a request is for; undefined if no operation has this method and path. */
 export function operationOf(method: string, url: string): Operation | undefined {
   const plain = new URL(url).pathname;
-  if (elsewhere.test(plain)) return undefined;
   const wanted = method === "HEAD" ? "get" : method.toLowerCase();
   const there = patterns.filter(({ pattern }) => pattern.test(plain)).sort((a, b) => a.parameters - b.parameters);
   const fewest = there.filter(({ parameters }) => parameters === there[0]?.parameters);

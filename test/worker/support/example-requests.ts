@@ -86,7 +86,7 @@ export async function runExample(
 }
 
 function isStream({ answers }: Operation): boolean {
-  return Object.values(answers).every(
+  return Object.values(answers).some(
     ({ media, json, data }) => media?.includes("text/event-stream") && !(json ?? data),
   );
 }

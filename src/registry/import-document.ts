@@ -4,18 +4,15 @@ import { importMcp } from "../formats/mcp/import-mcp.ts";
 import { importOpenApi } from "../formats/openapi/import-openapi.ts";
 import { importRtfs } from "../formats/rtfs/index.ts";
 import { mediaType, readDocument, readText } from "../http/body.ts";
-import { type App, type RequestContext, requestError, unwrap } from "../http/context.ts";
-import { booleanParam, readQuery, readTenant, serverName } from "../http/request.ts";
-import { sendData } from "../http/respond.ts";
+import { type RequestContext, requestError } from "../http/context.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
+import type { ServerRef } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { parseStrictJson, type StrictJson } from "../kernel/strict-json.ts";
+import type { PreparedManifest } from "../manifest/prepare.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { RegistryDeps } from "./deps.ts";
-import { prepareDocument, publishPrepared } from "./publish.ts";
-import { authorizeWrite, effectiveBy, writeMeta } from "./write.ts";
-
-const path = "/api/import/:format";
+import { prepareDocument } from "./publish.ts";
 
 /** Large enough for real API descriptions, small enough to parse quickly. */
 const yamlBytes = 4 * 1024 * 1024;
@@ -28,7 +25,10 @@ interface PlainData {
   warnings: string[];
 }
 
-const importers: Record<string, Importer> = {
+export const importFormats = ["rtfs", "openapi", "graphql", "mcp"] as const;
+export type ImportFormat = (typeof importFormats)[number];
+
+const importers: Record<ImportFormat, Importer> = {
   rtfs: async (c, services, server) => importRtfs(await readText(c, services.config.bounds.importBytes), { server }),
   openapi: async (c, services, server) => {
     const { value, warnings } = await plainData(c, services);
@@ -48,52 +48,40 @@ const importers: Record<string, Importer> = {
 };
 
 /**
- * Converts a document of another format into a manifest and publishes it; with `?dryRun=true` only shows the result.
+ * Reads a document of another format from the body and prepares the manifest that it describes. Items that are not valid
+ * are left out and reported.
  */
-export function importsRoutes(app: App, services: RegistryDeps): void {
-  const { bounds } = services.config;
+export async function prepareImport(
+  c: RequestContext,
+  services: RegistryDeps,
+  ref: ServerRef,
+  format: ImportFormat,
+): Promise<Result<PreparedImport, Failure>> {
+  const imported = await importers[format](c, services, ref.name);
+  if (!imported.ok) {
+    const { message, line, column, path: at } = imported.error;
+    const where = line === undefined ? "" : ` at line ${line}, column ${column}`;
+    const place = at === undefined || at === "" ? "" : ` at ${at}`;
+    return err(failure("ErrorInvalidBody", `${message}${where}${place}`, { ...imported.error }));
+  }
+  const { manifest, warnings } = imported.value;
+  const document = asDocument(manifest, services.config.bounds.depth);
+  if (!document.ok) return document;
+  const prepared = await prepareDocument(services, ref, document.value, true);
+  if (!prepared.ok) return prepared;
+  const { capabilities, rejected } = prepared.value;
+  if (capabilities.length === 0 && rejected.length > 0) {
+    // If every item is rejected, publishing the rest would empty the server.
+    const issues = rejected.flatMap(({ issues: reasons }) => reasons).slice(0, 100);
+    return err(failure("ErrorMCPServerValidation", "Nothing in the document could be published", { issues }));
+  }
+  return ok({ prepared: prepared.value, counts: countKinds(capabilities), warnings });
+}
 
-  app.post(path, async (c) => {
-    const query = readQuery(c, ["tenant", "name", "dryRun"]);
-    const ref = { ...readTenant(query.tenant), name: serverName(query.name) };
-    const writer = await authorizeWrite(c, services, ref);
-    const dryRun = booleanParam("dryRun", query.dryRun);
-    const importer = Object.hasOwn(importers, c.req.param("format")) ? importers[c.req.param("format")] : undefined;
-    if (importer === undefined) {
-      throw requestError(
-        "ErrorNotFound",
-        `There is no importer of that name; there are ${Object.keys(importers).join(", ")}`,
-      );
-    }
-    const imported = await importer(c, services, ref.name);
-    if (!imported.ok) {
-      const { message, line, column, path: at } = imported.error;
-      const where = line === undefined ? "" : ` at line ${line}, column ${column}`;
-      const place = at === undefined || at === "" ? "" : ` at ${at}`;
-      throw requestError("ErrorInvalidBody", `${message}${where}${place}`, { ...imported.error });
-    }
-    const { manifest, warnings } = imported.value;
-    const prepared = unwrap(await prepareDocument(services, ref, unwrap(asDocument(manifest, bounds.depth)), true));
-    if (prepared.capabilities.length === 0 && prepared.rejected.length > 0) {
-      // If every item is rejected, publishing the rest would empty the server.
-      const issues = prepared.rejected.flatMap(({ issues: reasons }) => reasons).slice(0, 100);
-      throw requestError("ErrorMCPServerValidation", "Nothing in the document could be published", { issues });
-    }
-    const counts = countKinds(prepared.capabilities);
-    if (dryRun) {
-      const { digest, flags, rejected, capabilities } = prepared;
-      const items = capabilities.map(({ kind, key, id, tokens }) => ({ kind, name: key, id, tokens }));
-      return sendData(c, services, { dryRun, digest, counts, warnings, rejected, flags, capabilities: items });
-    }
-    const { head, narrowed, ...published } = unwrap(await publishPrepared(services, ref, writer, prepared, true));
-    const until = narrowed ? { effectiveBy: effectiveBy(services.now()) } : {};
-    const data = { ...published, counts, warnings, ...until };
-    return sendData(c, services, data, writeMeta(head, published.outcome === "created" ? 201 : 200));
-  });
-
-  app.all(path, () => {
-    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "POST" });
-  });
+interface PreparedImport {
+  prepared: PreparedManifest;
+  counts: Partial<Record<CapabilityKind, number>>;
+  warnings: string[];
 }
 
 /**
