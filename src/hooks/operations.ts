@@ -167,7 +167,7 @@ const receiveEvent = operation({
     path: { tenant: z.string().describe("As in the hook's URL."), id: hookPath.id },
     headers: {
       "webhook-id": z.string().describe("Id of the message; a repeat has the same.").optional(),
-      "webhook-timestamp": z.string().describe("When it was signed, in epoch seconds.").optional(),
+      "webhook-timestamp": z.int().describe("When it was signed, in epoch seconds.").optional(),
       "X-Hub-Signature-256": z.string().describe("Instead of the others, for the format github.").optional(),
     },
   },

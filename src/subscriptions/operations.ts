@@ -16,7 +16,7 @@ import {
   SubscriptionChange,
   SubscriptionList,
   SubscriptionWithAttempts,
-  TestResult,
+  TestDelivery,
 } from "./schema.ts";
 
 const listPath = "/api/subscriptions";
@@ -155,7 +155,7 @@ const testSubscription = operation({
   description: "Once, in any state of the subscription.",
   access: manager("path"),
   parameters: { path: subscriptionPath },
-  answers: { 200: { description: "Delivered or not.", data: TestResult } },
+  answers: { 200: { description: "Delivered or not.", data: TestDelivery } },
   fails: ["ErrorSubscriptionNotFound"],
   examples: { demo: { after: afterCreating } },
 

@@ -17,18 +17,21 @@ export function matchesFilters(
 }
 
 /** Which changes a subscription receives. */
-export const ChangeFilters = z
-  .strictObject({
-    servers: z.array(ServerName).min(1).max(100).describe("Only changes of these servers.").optional(),
-    kinds: z.array(ChangeKind).min(1).max(7).describe("Only changes of these kinds.").optional(),
-    classifications: z
-      .array(Classification)
-      .min(1)
-      .max(4)
-      .describe("Only changes so classified; a removal is breaking, too.")
-      .optional(),
-  })
-  .describe("A list that is absent lets everything through; those that are there must all agree.");
+export const ChangeFilters = named(
+  "ChangeFilters",
+  z
+    .strictObject({
+      servers: z.array(ServerName).min(1).max(100).describe("Only changes of these servers.").optional(),
+      kinds: z.array(ChangeKind).min(1).max(7).describe("Only changes of these kinds.").optional(),
+      classifications: z
+        .array(Classification)
+        .min(1)
+        .max(4)
+        .describe("Only changes so classified; a removal is breaking, too.")
+        .optional(),
+    })
+    .describe("A list that is absent lets everything through; those that are there must all agree."),
+);
 export type ChangeFilters = z.infer<typeof ChangeFilters>;
 
 // Which addresses are allowed is decided by the address policy, in one place for all of them.
@@ -155,9 +158,9 @@ export const SubscriptionWithAttempts = named(
 );
 export type SubscriptionWithAttempts = z.infer<typeof SubscriptionWithAttempts>;
 
-export const TestResult = named(
-  "TestResult",
+export const TestDelivery = named(
+  "TestDelivery",
   z
     .object({ delivered: z.boolean().describe("True if the receiver answered 2xx."), ...Attempt.shape })
-    .describe("How the delivery of a test message went."),
+    .describe("The delivery of a test message."),
 );

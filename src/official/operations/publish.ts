@@ -13,11 +13,11 @@ import { serverResponse, withEtag } from "../response.ts";
 import { ServerJson } from "../schema.ts";
 import { parseOfficialName } from "../server-json.ts";
 
-const tides = {
-  name: "demo/tides",
-  description: "High and low water.",
+const ferries = {
+  name: "demo/ferries",
+  description: "Departures of ferries.",
   version: "1.0.0",
-  packages: [{ registryType: "npm", identifier: "@demo/tides", version: "1.0.0", transport: { type: "stdio" } }],
+  packages: [{ registryType: "npm", identifier: "@demo/ferries", version: "1.0.0", transport: { type: "stdio" } }],
 };
 
 const publishServerJson = operation({
@@ -40,7 +40,7 @@ const publishServerJson = operation({
     "ErrorServerPrivate",
     "ErrorMCPServerValidation",
   ],
-  examples: { tides: { body: tides } },
+  examples: { ferries: { body: ferries } },
 
   async handle(services: OfficialDeps, { principal, tenant, spelling, body, c, answer }) {
     const issues = [...body.issues, ...serverJsonIssues(body.value)];
@@ -69,7 +69,7 @@ const validateServerJson = operation({
   // A document that is not valid is no failure here.
   body: { schema: ServerJson, read: "document", limit: "serverJsonBytes", invalid: "ErrorBadRequest" },
   answers: { 200: { description: "Valid, or what is wrong.", json: ValidationResult, etag: true } },
-  examples: { valid: { body: tides } },
+  examples: { valid: { body: ferries } },
 
   async handle(_: OfficialDeps, { body, answer }) {
     const damage = body.issues.map((issue) => ({ ...issue, kind: "json" as const }));

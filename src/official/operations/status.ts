@@ -26,7 +26,7 @@ const statusFails: readonly FailureCode[] = [
 /** The example's server must have a version. */
 function afterPublishing(path: Record<string, string>, statusMessage: string): Example {
   const after = { id: "publishServerJson", take: () => ({}) };
-  return { path: { serverName: "demo/tides", ...path }, body: { status: "deprecated", statusMessage }, after };
+  return { path: { serverName: "demo/ferries", ...path }, body: { status: "deprecated", statusMessage }, after };
 }
 
 const setStatus = operation({
@@ -66,7 +66,7 @@ const setAllStatus = operation({
   body,
   answers: { 200: { description: "Changed.", json: StatusChange, etag: true } },
   fails: statusFails,
-  examples: { deprecated: afterPublishing({}, "demo/weather has the tides now.") },
+  examples: { deprecated: afterPublishing({}, "demo/weather has the departures now.") },
 
   async handle(services: OfficialDeps, { principal, path: { serverName }, body: update, c, answer }) {
     const servers = await changeStatus(c, services, principal, { serverName }, update);

@@ -57,7 +57,7 @@ const operations: Operation[] = Object.entries(document.paths).flatMap(([path, i
 const queryOf = ({ parameters = [] }: Described) =>
   parameters.filter((parameter) => parameter.in === "query").map(({ name }) => name);
 const isOpen = ({ described: { security = [] } }: Operation) =>
-  security.length === 0 || security.some((way) => Object.keys(way as object).length === 0);
+  security.length === 0 || security.some((way) => !("bearer" in (way as object)));
 const rows = (chosen: Operation[]) => chosen.map((operation) => [operation.label, operation] as const);
 
 function references(value: unknown): string[] {
@@ -141,7 +141,7 @@ describe("/openapi.json", () => {
     async (_, { method, path, described }) => {
       const body = method === "GET" || method === "DELETE" ? {} : { body: { tenant: "told", name: "s" } };
       // Whose tenant it is comes before what else is in the query.
-      const whose = method !== "GET" && queryOf(described).includes("tenant") ? "tenant=told&" : "";
+      const whose = queryOf(described).includes("tenant") ? "tenant=told&" : "";
       const refusal = async (name: string) => {
         const query = name === "tenant" ? "tenant=" : `${whose}${name}=`;
         const answer = await registry.send(method, `${path}?${query}`, { token: member, ...body });
@@ -154,7 +154,11 @@ describe("/openapi.json", () => {
   );
 
   it("takes both formats wherever it takes a body of its own making", () => {
-    const bodies = operations.filter(({ described }) => references(described.requestBody).length > 0);
+    // What a hook receives is signed as it is, and MCP messages are JSON.
+    const bodies = operations.filter(
+      ({ path, described }) =>
+        references(described.requestBody).length > 0 && !path.startsWith("/hooks/") && path !== "/mcp",
+    );
     expect(bodies.map(({ label }) => label)).toEqual(
       expect.arrayContaining(["POST /api/mcp/configs", "PUT /api/mcp/capabilities/{tenant}/{name}"]),
     );
@@ -203,7 +207,8 @@ describe("/schemas/", () => {
 });
 
 describe("HEAD", () => {
-  it.each(rows(operations.filter(({ method }) => method === "GET")))(
+  // HEAD of a stream would open one that nobody reads.
+  it.each(rows(operations.filter(({ method, path }) => method === "GET" && !path.endsWith("/stream"))))(
     "answers as %s, without the body",
     async (_, { path }) => {
       const who = { token: await token({ tenants: ["told"], admin: true }) };
