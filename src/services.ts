@@ -7,7 +7,7 @@ import { CatalogPages } from "./catalog/page-cache.ts";
 import { type Config, readConfig } from "./config.ts";
 import { Cursors } from "./http/cursor.ts";
 import { Metrics } from "./http/metrics.ts";
-import { createOpenApiAsset, type OpenApiAsset } from "./http/openapi/asset.ts";
+import { createAssetReader, type OpenApiAsset } from "./http/openapi/asset.ts";
 import { ResponseStore } from "./http/response-store.ts";
 import { digestOfTextSync } from "./kernel/digest.ts";
 import { MemoryBudget, type MemoryCache } from "./kernel/memory-budget.ts";
@@ -63,6 +63,8 @@ export interface Services {
   responses: ResponseStore;
   indexTexts: IndexTextCache;
   openapi: OpenApiAsset;
+  /** The published JSON Schemas, by name, as JSON text. */
+  publishedSchemas: () => Promise<string>;
   /** undefined if no signing secret is configured. */
   cursors: Cursors | undefined;
 }
@@ -86,6 +88,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
   const tenant = (key: TenantKey) => tenantOf(env, key, operations);
   const bodies = new Bodies({ edge, kv, tenant, keepAlive });
   const catalogPages = new CatalogPages(memory, now);
+  const readAsset = createAssetReader(env.ASSETS);
   return {
     config,
     now,
@@ -122,7 +125,8 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     views: new RenderedViews(bodies, memory, operations),
     responses: new ResponseStore(memory, operations),
     indexTexts: new IndexTextCache(memory, now),
-    openapi: createOpenApiAsset(env.ASSETS),
+    openapi: (format) => readAsset(`openapi.${format}`),
+    publishedSchemas: () => readAsset("schemas.json"),
     cursors: config.signingSecret && new Cursors(config.signingSecret),
   };
 }

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import schemas from "../../../schemas/all.json" with { type: "json" };
 import { everyone } from "../../http/access.ts";
 import { requestError } from "../../http/context.ts";
 import { originPlaceholder } from "../../http/openapi/asset.ts";
 import { operation } from "../../http/operation.ts";
 import { publicOrigin } from "../../http/respond.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { JsonSchema, OpenApiDocument, SchemaList } from "../schema.ts";
 
@@ -45,8 +45,16 @@ const getDescriptionAsYaml = operation({
   },
 });
 
-/** The JSON Schemas: generated files, the same for every caller. */
-const files = new Map(Object.entries(schemas).map(([name, schema]) => [`${name}.schema.json`, JSON.stringify(schema)]));
+let files: ReadonlyMap<string, string> | undefined;
+
+/** The JSON Schemas by file: generated, and the same for every caller. */
+async function schemaFiles({ publishedSchemas }: ServiceDeps): Promise<ReadonlyMap<string, string>> {
+  if (files === undefined) {
+    const schemas = Object.entries(readJson(await publishedSchemas()) as Record<string, unknown>);
+    files = new Map(schemas.map(([name, schema]) => [`${name}.schema.json`, JSON.stringify(schema)]));
+  }
+  return files;
+}
 
 const listSchemas = operation({
   id: "listSchemas",
@@ -58,7 +66,10 @@ const listSchemas = operation({
   answers: { 200: { description: "Their paths.", data: SchemaList } },
   examples: { all: {} },
 
-  handle: (_: ServiceDeps, { answer }) => answer(200, { items: [...files.keys()].map((file) => `/schemas/${file}`) }),
+  async handle(services: ServiceDeps, { answer }) {
+    const names = [...(await schemaFiles(services)).keys()];
+    return answer(200, { items: names.map((file) => `/schemas/${file}`) });
+  },
 });
 
 const getSchema = operation({
@@ -73,8 +84,8 @@ const getSchema = operation({
   fails: ["ErrorNotFound"],
   examples: { manifest: { path: { file: "manifest.schema.json" } } },
 
-  handle(_: ServiceDeps, { path: { file }, answer }) {
-    const text = files.get(file);
+  async handle(services: ServiceDeps, { path: { file }, answer }) {
+    const text = (await schemaFiles(services)).get(file);
     if (text === undefined) throw requestError("ErrorNotFound", "There is no such schema; /schemas/ lists them");
     return answer.raw(200, text, { type: "application/schema+json; charset=utf-8", headers: fixed });
   },
