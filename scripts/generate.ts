@@ -15,18 +15,18 @@ const folders: Record<string, { files: Record<string, string>; owns: (name: stri
   schemas: {
     files: {
       "openapi.json": pretty(committed),
-      // The Worker serves the schemas from all.json, so a new schema needs no import there.
-      "all.json": pretty(schemas),
       ...Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [`${name}.schema.json`, pretty(schema)])),
     },
     owns: () => true,
   },
   assets: {
     files: {
+      // The Worker serves the schemas from one file, so a new schema needs no import there.
+      "schemas.json": JSON.stringify(schemas),
       "openapi.json": JSON.stringify(served),
       "openapi.yaml": stringify(JSON.parse(JSON.stringify(served)), { aliasDuplicateObjects: false, lineWidth: 0 }),
     },
-    owns: (name) => name.startsWith("openapi."),
+    owns: (name) => /\.(json|yaml)$/.test(name),
   },
 };
 

@@ -3,32 +3,19 @@ import { type App, RequestFailed, type Variables } from "./http/context.ts";
 import { sendFailure } from "./http/errors.ts";
 import { mount } from "./http/mount.ts";
 import { log, observe } from "./http/observe.ts";
+import type { Operation } from "./http/operation.ts";
 import { authenticate, serverName, tenantName } from "./http/request.ts";
 import { corsHeaders } from "./http/respond.ts";
 import { respondFromCache } from "./http/response-cache.ts";
 import { unknownPath } from "./http/unknown-path.ts";
 import { failure } from "./kernel/failure.ts";
-import { ownIndexUris } from "./mcp/resources/index-resources.ts";
-import { ownResources } from "./mcp/resources/resources.ts";
-import { resourceRoutes } from "./mcp/resources/routes.ts";
 import { isCacheable, respondFromMessageCache } from "./mcp/server/response-cache.ts";
-import { type EndpointOptions, mcpRoutes, ownEndpoint } from "./mcp/server/routes.ts";
-import { toolsRoutes } from "./mcp/tools/routes.ts";
-import { ownTools } from "./mcp/tools/tools.ts";
-import { officialRoutes } from "./official/routes.ts";
-import { officialWriteRoutes } from "./official/write-routes.ts";
 import { operations } from "./operations.ts";
-import { discoveryRoutes } from "./service/discovery-routes.ts";
-import { schemasRoutes } from "./service/schemas-routes.ts";
-import { statusRoutes } from "./service/status-routes.ts";
 import type { Services } from "./services.ts";
-import { withSession } from "./sessions/middleware.ts";
-import { negotiationRoutes } from "./sessions/negotiate-routes.ts";
-import { sessionRoutes } from "./sessions/session-routes.ts";
 
 /** The Worker's fetch handler: sends a cached response where there is one, and runs the app otherwise. */
-export function createFetch(services: Services, endpoint: EndpointOptions = ownEndpoint): App["fetch"] {
-  const app = createApp(services, endpoint);
+export function createFetch(services: Services, served: readonly Operation<Services>[] = operations): App["fetch"] {
+  const app = createApp(services, served);
   return (request, env, ctx) => {
     const { method } = request;
     if (method === "GET") return respondFromCache(services, request) ?? app.fetch(request, env, ctx);
@@ -39,27 +26,13 @@ export function createFetch(services: Services, endpoint: EndpointOptions = ownE
   };
 }
 
-/** `endpoint` is the registry's own MCP endpoint; the conformance run passes one that also serves its fixtures. */
-export function createApp(services: Services, endpoint: EndpointOptions = ownEndpoint): App {
+/** `served` differs in the conformance run, whose MCP endpoint also has its fixtures. */
+export function createApp(services: Services, served: readonly Operation<Services>[] = operations): App {
   const app: App = new Hono<{ Bindings: Env; Variables: Variables }>();
   app.use(observe(services));
-  app.use("/mcp/*", withSession(services));
   app.options("*", (c) => preflight(services, c.req.header("Origin")));
 
-  statusRoutes(app, services);
-  schemasRoutes(app, services);
-  discoveryRoutes(app, services);
-  mcpRoutes(app, services, endpoint);
-  negotiationRoutes(app, services, {
-    tools: ownTools.map(({ name }) => name),
-    resources: () => [...ownResources.map(({ uri }) => uri), ...ownIndexUris(services)],
-  });
-  sessionRoutes(app, services);
-  toolsRoutes(app, services);
-  resourceRoutes(app, services);
-  officialRoutes(app, services);
-  officialWriteRoutes(app, services);
-  mount(app, services, operations);
+  mount(app, services, served);
 
   // Unknown paths below these prefixes: an invalid tenant or server name is reported before the 404.
   for (const prefix of ["/api/mcp/capabilities", "/api/mcp/configs"]) {

@@ -1,29 +1,15 @@
 import type { z } from "zod";
-import { type Described, requestHeaders } from "./http/described.ts";
 import { components } from "./http/named.ts";
 import { describeOperation, responseHeaders } from "./http/openapi/describe-operation.ts";
 import { DocumentSchemas } from "./http/openapi/document-schemas.ts";
 import { version } from "./kernel/version.ts";
-import { mcpOperations } from "./mcp/descriptions.ts";
-import { officialOperations } from "./official/descriptions.ts";
 import { operations } from "./operations.ts";
-import { serviceOperations } from "./service/descriptions.ts";
 import { published } from "./service/published-schemas.ts";
-import { sessionsOperations } from "./sessions/descriptions.ts";
 
 export { originPlaceholder } from "./http/openapi/asset.ts";
 export { jsonSchemas } from "./service/published-schemas.ts";
 
 type Json = Record<string, unknown>;
-
-/** Routes that are not operations yet, by path and method. */
-export const described: Record<string, Record<string, Described>> = {
-  ...officialOperations("/v0.1", ""),
-  ...officialOperations("/v0", "V0"),
-  ...serviceOperations,
-  ...sessionsOperations,
-  ...mcpOperations,
-};
 
 /** Sections of the API, in the order of the document. */
 const tags = {
@@ -47,9 +33,6 @@ export function openApiDocument(origin: string): Json {
     paths[path] = { ...paths[path], [method]: operation };
   };
   for (const operation of operations) put(operation.path, operation.method, describeOperation(operation, schemas));
-  for (const [path, methods] of Object.entries(described)) {
-    for (const [method, operation] of Object.entries(methods)) put(path, method, describe(path, operation, schemas));
-  }
   const sorted = Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1)));
   return {
     openapi: "3.1.1",
@@ -90,43 +73,4 @@ function schemaNames(): Map<z.ZodType, string> {
 
 function pascalCase(name: string): string {
   return name.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
-}
-
-function describe(path: string, operation: Described, schemas: DocumentSchemas): Json {
-  const text = { type: "string" };
-  const inPath = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => ({
-    name,
-    in: "path",
-    required: true,
-    schema: text,
-  }));
-  const inQuery = Object.entries(operation.query ?? {}).map(([name, description]) => ({
-    name,
-    in: "query",
-    description,
-    schema: text,
-  }));
-  const inHeaders = (operation.headers ?? []).map((name) => ({
-    name,
-    in: "header",
-    description: requestHeaders[name],
-    schema: text,
-  }));
-  const parameters = [...inPath, ...inQuery, ...inHeaders];
-  return {
-    operationId: operation.id,
-    summary: operation.summary,
-    security: operation.anonymous ? [] : [{ bearer: [] }],
-    parameters: parameters.length > 0 ? parameters : undefined,
-    requestBody: operation.body && { required: true, content: contentOf(operation.body, schemas) },
-    responses: Object.fromEntries(
-      Object.entries(operation.answers).map(([status, description]) => [status, { description }]),
-    ),
-  };
-}
-
-function contentOf(body: string, schemas: DocumentSchemas): Json {
-  if (body === "any") return { "*/*": {} };
-  const schema = schemas.input(published[body as keyof typeof published]);
-  return { "application/json": { schema }, "application/yaml": { schema } };
 }

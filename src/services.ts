@@ -7,7 +7,7 @@ import { CatalogPages } from "./catalog/page-cache.ts";
 import { type Config, readConfig } from "./config.ts";
 import { Cursors } from "./http/cursor.ts";
 import { Metrics } from "./http/metrics.ts";
-import { createOpenApiAsset, type OpenApiAsset } from "./http/openapi/asset.ts";
+import { createAssetReader, type OpenApiAsset } from "./http/openapi/asset.ts";
 import { ResponseStore } from "./http/response-store.ts";
 import { digestOfTextSync } from "./kernel/digest.ts";
 import { MemoryBudget, type MemoryCache } from "./kernel/memory-budget.ts";
@@ -17,6 +17,9 @@ import { countedKv } from "./kernel/platform/counted-bindings.ts";
 import { createUsage, objectUsage, sumOfUsage, type Usage } from "./kernel/platform/usage.ts";
 import { RateLimiter } from "./kernel/rate-limit.ts";
 import { ItemCache } from "./manifest/item-cache.ts";
+import { ownIndexUris } from "./mcp/resources/index-resources.ts";
+import { ownResources } from "./mcp/resources/resources.ts";
+import { ownTools } from "./mcp/tools/tools.ts";
 import type { Directory, StreamRpc, Tenant } from "./objects/contract.ts";
 import { directoryOf, newSession, sessionOf, streamOf, tenantOf } from "./objects/stubs.ts";
 import { isLoopback } from "./outbound/address.ts";
@@ -45,6 +48,8 @@ export interface Services {
   /** Creates a new stub per use: a stub belongs to the request that created it. */
   directory: () => Directory;
   sessions: Sessions;
+  /** The registry's own tools and resources, for the answer to a negotiation. */
+  ownOffer: { tools: readonly string[]; resources(): string[] };
   /** The stream object of one caller. */
   streams: (subject: string) => StreamRpc;
   heads: Heads;
@@ -58,6 +63,8 @@ export interface Services {
   responses: ResponseStore;
   indexTexts: IndexTextCache;
   openapi: OpenApiAsset;
+  /** The published JSON Schemas, by name, as JSON text. */
+  publishedSchemas: () => Promise<string>;
   /** undefined if no signing secret is configured. */
   cursors: Cursors | undefined;
 }
@@ -81,6 +88,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
   const tenant = (key: TenantKey) => tenantOf(env, key, operations);
   const bodies = new Bodies({ edge, kv, tenant, keepAlive });
   const catalogPages = new CatalogPages(memory, now);
+  const readAsset = createAssetReader(env.ASSETS);
   return {
     config,
     now,
@@ -100,6 +108,10 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
       usage: operations,
       memory,
     }),
+    ownOffer: {
+      tools: ownTools.map(({ name }) => name),
+      resources: () => [...ownResources.map(({ uri }) => uri), ...ownIndexUris({ config })],
+    },
     streams: (subject) => streamOf(env, subject, operations),
     knownTenants: memory.cache("known tenants"),
     heads: new Heads({
@@ -113,7 +125,8 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     views: new RenderedViews(bodies, memory, operations),
     responses: new ResponseStore(memory, operations),
     indexTexts: new IndexTextCache(memory, now),
-    openapi: createOpenApiAsset(env.ASSETS),
+    openapi: (format) => readAsset(`openapi.${format}`),
+    publishedSchemas: () => readAsset("schemas.json"),
     cursors: config.signingSecret && new Cursors(config.signingSecret),
   };
 }

@@ -3,13 +3,6 @@ import type { TenantKey } from "../kernel/names.ts";
 
 export type Scope = "registry:read" | "registry:publish";
 
-/** Why a principal may not act on a tenant; undefined if it may. Called before stored data is read. */
-export function checkTenantScope(principal: Principal, tenant: TenantKey, scope: Scope): Failure | undefined {
-  return (
-    checkScope(principal, scope) ?? (isMember(principal, tenant) ? undefined : failure("ErrorTenantPermissionError"))
-  );
-}
-
 export function checkScope(principal: Principal, scope: Scope): Failure | undefined {
   if (principal.scopes.includes(scope)) return undefined;
   return failure("ErrorInsufficientScope", `This needs the scope ${scope}`, { scope });

@@ -46,7 +46,8 @@ export function answersOf(
     if (declared?.data !== undefined) {
       return raw(status, JSON.stringify({ success: true, message: meta.message, data }), meta);
     }
-    return raw(status, declared?.json === undefined ? null : JSON.stringify(data), meta);
+    const type = meta.type ?? declared?.type;
+    return raw(status, declared?.json === undefined ? null : JSON.stringify(data), { ...meta, type });
   };
 
   const response = (_: number, made: Response) => made;

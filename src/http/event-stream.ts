@@ -1,7 +1,5 @@
 import type { Principal } from "../auth/principal.ts";
 import type { RequestContext } from "./context.ts";
-import type { HttpDeps } from "./deps.ts";
-import { send } from "./respond.ts";
 
 /** Streams end after this time and clients reconnect, so that no stream outlives a deploy or a token for long. */
 const maxMs = 600_000;
@@ -21,9 +19,4 @@ export function streamMeta(headers: Record<string, string> = {}) {
     type: "text/event-stream; charset=utf-8",
     headers: { "Cache-Control": "no-store", "X-Accel-Buffering": "no", ...headers },
   };
-}
-
-export function sendEvents(c: RequestContext, services: HttpDeps, stream: ReadableStream<Uint8Array> | null): Response {
-  const { type, headers } = streamMeta();
-  return send(c, services, stream, type, { headers });
 }

@@ -171,6 +171,8 @@ export interface AnswerDeclaration {
   data?: z.ZodType;
   /** Schema of a JSON body without that envelope. */
   json?: z.ZodType;
+  /** Media type of `json` where it is not `application/json`. */
+  type?: string;
   /** Media types of bodies that are not JSON, or not only. */
   media?: readonly string[];
   /** Carries an ETag; a GET that sends `If-None-Match` may be answered with 304. */

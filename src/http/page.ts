@@ -3,11 +3,6 @@ import { tenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { Position } from "./cursor.ts";
 import type { HttpDeps } from "./deps.ts";
-import { integerParam } from "./request.ts";
-
-export function readPageRequest({ limit, cursor }: { limit?: string; cursor?: string }): PageRequest {
-  return { limit: integerParam("limit", limit, { min: 1, max: 100, fallback: 30 }), cursor };
-}
 
 /** `cursor` is the `nextCursor` of the previous page. */
 export interface PageRequest {

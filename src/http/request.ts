@@ -92,56 +92,6 @@ export function serverName(value: unknown): string {
   return parsed.data;
 }
 
-/** Reads `Cache-Control: no-cache` (or `no-store`) and `Rollcall-Min-Generation`. */
-export function freshnessOf(c: RequestContext): Freshness {
-  const strong = /(^|[\s,])no-(cache|store)\b/i.test(c.req.header("Cache-Control") ?? "");
-  const wanted = c.req.header("Rollcall-Min-Generation");
-  if (wanted === undefined) return { strong, minGeneration: 0 };
-  if (!/^\d{1,15}$/.test(wanted))
-    throw requestError("ErrorBadRequest", "Rollcall-Min-Generation must be a whole number");
-  return { strong, minGeneration: Number(wanted) };
-}
-
-/**
- * Query parameters by name. Unknown parameters are refused: with a typo ignored, the response would look valid but be
- * wrong.
- */
-export function readQuery<Name extends string>(
-  c: RequestContext,
-  known: readonly Name[],
-): Partial<Record<Name, string>> {
-  const found: Partial<Record<Name, string>> = {};
-  for (const [name, values] of Object.entries(c.req.queries())) {
-    if (!(known as readonly string[]).includes(name)) {
-      const hint = known.length === 0 ? "none" : known.join(", ");
-      throw requestError("ErrorBadRequest", `Unknown query parameter ${JSON.stringify(name)}; known: ${hint}`);
-    }
-    if (values.length > 1)
-      throw requestError("ErrorBadRequest", `Query parameter ${name} is given ${values.length} times`);
-    found[name as Name] = values[0] ?? "";
-  }
-  return found;
-}
-
-export function integerParam(
-  name: string,
-  value: string | undefined,
-  range: { min: number; max: number; fallback: number },
-): number {
-  if (value === undefined) return range.fallback;
-  const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
-  if (!(number >= range.min && number <= range.max)) {
-    throw requestError("ErrorBadRequest", `${name} must be a whole number from ${range.min} to ${range.max}`);
-  }
-  return number;
-}
-
-export function booleanParam(name: string, value: string | undefined): boolean {
-  if (value === undefined || value === "false") return false;
-  if (value === "true" || value === "") return true;
-  throw requestError("ErrorBadRequest", `${name} must be true or false`);
-}
-
 /** How fresh a response must be. */
 export interface Freshness {
   /** Read the tenant's object, bypassing all caches. */

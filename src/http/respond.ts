@@ -1,5 +1,4 @@
 import type { Config } from "../config.ts";
-import { matchesEtag } from "../kernel/etag.ts";
 import type { AnswerSource } from "../kernel/platform/usage.ts";
 import type { RequestContext } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -19,12 +18,6 @@ export const json = "application/json; charset=utf-8";
 /** Response headers that a page on another origin may read. */
 const exposedHeaders =
   "ETag, Link, X-MCP-Session-ID, Rollcall-Generation, Rollcall-Losses, Rollcall-Source, Server-Timing, Retry-After, X-Request-Id, WWW-Authenticate";
-
-export function sendData(c: RequestContext, services: HttpDeps, data: unknown, meta: ResponseMeta = {}): Response {
-  const { message } = meta;
-  const body = JSON.stringify({ success: true, message, data });
-  return send(c, services, body, json, meta);
-}
 
 /** Builds all headers before the response: changing a response afterwards costs more than creating it. */
 export function send(
@@ -54,18 +47,6 @@ export function notModified(c: RequestContext, services: HttpDeps, meta: Respons
     ...meta.headers,
   };
   return new Response(null, { status: 304, headers });
-}
-
-/** 304 if `If-None-Match` matches the tag, else the response that `respond` makes. */
-export function sendConditional(
-  c: RequestContext,
-  services: HttpDeps,
-  meta: ResponseMeta & { etag: string },
-  respond: () => Response | Promise<Response>,
-): Response | Promise<Response> {
-  const known = c.req.header("If-None-Match");
-  if (known !== undefined && matchesEtag(known, meta.etag)) return notModified(c, services, meta);
-  return respond();
 }
 
 /** Headers that a full response and its 304 have in common. */

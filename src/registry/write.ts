@@ -1,11 +1,8 @@
-import { checkTenantScope, type Principal } from "../auth/principal.ts";
-import { type RequestContext, throwIf } from "../http/context.ts";
-import { authenticate } from "../http/request.ts";
+import type { Principal } from "../auth/principal.ts";
 import type { ResponseMeta } from "../http/respond.ts";
 import { etagOf, preconditionOf } from "../kernel/etag.ts";
 import type { NamedTenant } from "../kernel/names.ts";
 import type { Head, Writer } from "./contract.ts";
-import type { RegistryDeps } from "./deps.ts";
 import { capabilitiesView } from "./views/capabilities.ts";
 
 /**
@@ -16,18 +13,6 @@ const propagationMs = 80_000;
 /** The time by which no data centre shows removed data any more. */
 export function effectiveBy(now: number): string {
   return new Date(now + propagationMs).toISOString();
-}
-
-/** Requires a caller who may write to the tenant. The precondition comes from the request headers. */
-export async function authorizeWrite(c: RequestContext, services: RegistryDeps, named: NamedTenant): Promise<Writer> {
-  return writerOf(c, await authenticate(c, services, "registry:publish"), named);
-}
-
-/** The same for an authenticated caller, where the tenant is only known from the body. */
-export function writerOf(c: RequestContext, principal: Principal, { tenant, spelling }: NamedTenant): Writer {
-  throwIf(checkTenantScope(principal, tenant, "registry:publish"));
-  const precondition = preconditionOf(c.req.header("If-Match"), c.req.header("If-None-Match"));
-  return { tenant, spelling, subject: principal.subject, precondition };
 }
 
 /** The author of a write to a tenant that the caller may write to, and the precondition of the request's headers. */

@@ -11,6 +11,8 @@ import type { Sessions } from "./session-cache.ts";
 export interface SessionsDeps extends ChangesDeps, SearchDeps {
   sessions: Sessions;
   negotiateLimiter: RateLimiter;
+  /** The registry's own tools and resources, listed in the answer to a negotiation. */
+  ownOffer: { tools: readonly string[]; resources(): string[] };
   tenant(key: TenantKey): RegistryTenant & SearchTenant & ChangesTenant & SessionsTenant;
   directory(): RegistryDirectory & SearchDirectory;
 }

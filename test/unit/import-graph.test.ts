@@ -40,7 +40,6 @@ const inner: { part: RegExp; importers: readonly string[] }[] = [
   // The registry's own SQL is the write core that the SQL of other features builds on.
   { part: /^(?!registry)[^/]+\/sql\//, importers: ["objects"] },
   { part: /^[^/]+\/cache\//, importers: ["objects", "services.ts"] },
-  { part: /(^|[/-])routes\.ts$/, importers: ["app.ts"] },
   { part: /^[^/]+\/operations(\.ts|\/)/, importers: ["operations.ts"] },
 ];
 

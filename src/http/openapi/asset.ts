@@ -5,19 +5,19 @@ export const originPlaceholder = "https://origin.invalid";
 export type OpenApiAsset = (format: "json" | "yaml") => Promise<string>;
 
 /**
- * The document is far too large for the bundle, and few isolates are asked for it. The text is cached instead of its
- * promise, which would belong to the request that created it.
+ * Reads generated texts that are far too large for the bundle, and that few isolates are asked for. The text is cached
+ * instead of its promise, which would belong to the request that created it.
  */
-export function createOpenApiAsset(assets: Pick<Fetcher, "fetch">): OpenApiAsset {
+export function createAssetReader(assets: Pick<Fetcher, "fetch">): (file: string) => Promise<string> {
   const texts = new Map<string, string>();
-  return async (format) => {
-    const known = texts.get(format);
+  return async (file) => {
+    const known = texts.get(file);
     if (known !== undefined) return known;
     // Only the path matters: the binding serves nothing but this deployment's own files.
-    const response = await assets.fetch(`https://assets.invalid/openapi.${format}`);
+    const response = await assets.fetch(`https://assets.invalid/${file}`);
     const text = await response.text();
-    if (!response.ok) throw new Error(`the OpenAPI document cannot be read: ${response.status}`);
-    texts.set(format, text);
+    if (!response.ok) throw new Error(`the asset ${file} cannot be read: ${response.status}`);
+    texts.set(file, text);
     return text;
   };
 }

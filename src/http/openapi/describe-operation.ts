@@ -102,12 +102,13 @@ function describeBody({ examples = {} }: Operation, body: BodyDeclaration, schem
 }
 
 function describeAnswer(declared: AnswerDeclaration, schemas: DocumentSchemas): Json {
-  const { description, data, json, media = [], etag, generation, headers = {} } = declared;
+  const { description, data, json, type: jsonType = "application/json", media = [] } = declared;
+  const { etag, generation, headers = {} } = declared;
   const known = [...(etag ? ["ETag"] : []), ...(generation ? ["Rollcall-Generation", "Rollcall-Source"] : [])];
   const own = Object.entries(headers).map(([name, text]) => [name, { description: text, schema: { type: "string" } }]);
   const content: Json = {};
   if (data !== undefined) content["application/json"] = { schema: schemas.envelope(data) };
-  if (json !== undefined) content["application/json"] = { schema: schemas.output(json) };
+  if (json !== undefined) content[jsonType] = { schema: schemas.output(json) };
   for (const type of media) content[type] = { schema: { type: "string" } };
   const all = { ...headerRefs(known), ...Object.fromEntries(own) };
   return {

@@ -69,7 +69,10 @@ export const RpcError = named(
       error: z.object({
         code: z.int(),
         message: z.string(),
-        data: z.object({ code, details: ErrorDetails.optional() }),
+        data: z
+          .looseObject({ code: code.optional(), details: ErrorDetails.optional() })
+          .optional()
+          .describe("Without `code` in errors of the protocol itself."),
       }),
     })
     .describe("A JSON-RPC error."),

@@ -39,7 +39,13 @@ const selfHead: Head = {
   flags: [],
 };
 
-function featuresOf({ tokenKeys, signingSecret, corsOrigins, requireNegotiation }: Config): Record<string, boolean> {
+/** What this deployment has switched on. */
+export function featuresOf({
+  tokenKeys,
+  signingSecret,
+  corsOrigins,
+  requireNegotiation,
+}: Config): Record<string, boolean> {
   return {
     authentication: tokenKeys !== undefined,
     identity_provider_tokens: tokenKeys?.kind === "jwks",

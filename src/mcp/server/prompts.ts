@@ -35,8 +35,8 @@ const discover: OwnPrompt = {
     }
     const choose =
       budget === undefined
-        ? 'Call search_capabilities {"query": TASK}; the best come first, each with its price in tokens.'
-        : `Call negotiate_context {"task": TASK, "token_budget": ${budget}}: it answers what fits, and what was left out and why.`;
+        ? 'Call search_capabilities {"task": TASK}; the best come first, each with its price in tokens.'
+        : `Call negotiate_context {"task": TASK, "budget": ${budget}}: it answers what fits, and what was left out and why.`;
     const steps = [
       "Read capabilities://server: version, features and limits of this registry.",
       `${choose} TASK is the text above. Nothing found: say it in other words, or look through list_servers.`,

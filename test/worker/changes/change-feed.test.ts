@@ -266,7 +266,7 @@ describe("a stream of a log", () => {
     await publish("a");
     const request = {
       ...client("notifications", "dev.rollcall/context"),
-      extensions: { "dev.rollcall/context": { token_budget: 10_000, tenants: [tenant] } },
+      extensions: { "dev.rollcall/context": { budget: 10_000, tenants: [tenant] } },
     };
     const { id } = await negotiate(registry, request, bearer);
     const path = "/mcp/subscription/stream";

@@ -23,7 +23,7 @@ async function following(tenant: string, parameters: Record<string, unknown> = {
   const request = {
     ...client("notifications", "dev.rollcall/context"),
     capability_details: { notifications: detail },
-    extensions: { "dev.rollcall/context": { token_budget: 10_000, tenants: [tenant] } },
+    extensions: { "dev.rollcall/context": { budget: 10_000, tenants: [tenant] } },
   };
   const { id } = await negotiate(registry, request, bearer);
   const open = async (lastEventId?: string) => {
@@ -136,7 +136,7 @@ describe("a stream", () => {
     await registry.send("PUT", capabilities("renewed", "s"), { token: bearer, body: tools("one") });
     const request = {
       ...client("notifications", "session_resume", "dev.rollcall/context"),
-      extensions: { "dev.rollcall/context": { token_budget: 10_000, tenants: ["renewed"] } },
+      extensions: { "dev.rollcall/context": { budget: 10_000, tenants: ["renewed"] } },
     };
     const { id, answer } = await negotiate(registry, request, bearer);
     const reader = new EventReader(await registry.fetch("GET", path, { token: bearer, ...inSession(id) }));
@@ -192,7 +192,7 @@ describe("a stream", () => {
     await show("public");
     const request = {
       ...client("notifications", "dev.rollcall/context"),
-      extensions: { "dev.rollcall/context": { token_budget: 10_000, tenants: ["market"] } },
+      extensions: { "dev.rollcall/context": { budget: 10_000, tenants: ["market"] } },
     };
     const { id } = await negotiate(registry, request);
     const reader = new EventReader(await registry.fetch("GET", path, inSession(id)));

@@ -207,7 +207,7 @@ const cases: Record<string, () => Promise<Usage>> = {
   "budgeted index": () => again(() => post(`/api/index/${tenant}/budget`, { budget: 500, task: "lend a book" })),
   negotiate: () => cost(async () => (await negotiate(registry, client("sampling"), mine)).answer),
   "negotiate for a task": () => {
-    const extensions = { [context]: { task: "lend a book", token_budget: 500 } };
+    const extensions = { [context]: { task: "lend a book", budget: 500 } };
     return cost(async () => (await negotiate(registry, { ...client("sampling", context), extensions }, mine)).answer);
   },
   "session-checked call, first": async () => {

@@ -78,13 +78,13 @@ const surfaces: Record<string, (tenant: string) => Promise<Answer>> = {
   "official versions": (tenant) => get(`/v0.1/servers/${tenant}%2Fgarden/versions`),
   "the official list": (tenant) => get(`/v0.1/servers?search=${tenant}`),
   list_servers: (tenant) => call("list_servers", { tenant }),
-  search_capabilities: (tenant) => call("search_capabilities", { query: "orchid", tenants: [tenant] }),
+  search_capabilities: (tenant) => call("search_capabilities", { task: "orchid", tenants: [tenant] }),
   get_capability: (tenant) => call("get_capability", { tenant, id: "mcp.garden.grow_orchid" }),
   get_capability_index: (tenant) => call("get_capability_index", { tenant, variant: "full" }),
   negotiate_context: (tenant) =>
     call("negotiate_context", {
       task: "grow an orchid",
-      token_budget: 500,
+      budget: 500,
       tenants: [tenant],
       must_have: [{ id: "mcp.garden.water_orchid", tenant }],
       pins: [{ id: "mcp.garden.grow_orchid", tenant, digest: `sha256-${"0".repeat(64)}` }],
@@ -203,7 +203,7 @@ describe("a tenant in any spelling", () => {
 
   it("is negotiated about, and its changes are told", async () => {
     const context = "dev.rollcall/context";
-    const extensions = { [context]: { task: "grow an orchid", token_budget: 500, tenants: [asked] } };
+    const extensions = { [context]: { task: "grow an orchid", budget: 500, tenants: [asked] } };
     const { id, answer } = await negotiate(registry, { ...client("notifications", context), extensions }, owner);
     const { items } = answer.body.extensions[context];
     expect([...new Set(items.map(({ tenant }: { tenant: string }) => tenant))]).toEqual([shown]);

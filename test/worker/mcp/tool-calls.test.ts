@@ -171,8 +171,8 @@ describe("a resource", () => {
   });
 
   it.each([
-    ["/mcp/resource", 400, "Say which resource"],
-    ["/mcp/resource?uri=", 400, "Say which resource"],
+    ["/mcp/resource", 400, "uri is missing: say which resource"],
+    ["/mcp/resource?uri=", 400, "uri is missing: say which resource"],
     ["/mcp/resource?uri=capabilities://nonsense", 404, "capabilities://server"],
     ["/mcp/resource?uri=file:///etc/passwd", 404, "There is no resource"],
     ["/mcp/resource?url=capabilities://server", 400, "Unknown query parameter"],

@@ -134,7 +134,9 @@ describe("/openapi.json", () => {
     },
   );
 
-  it.each(rows(operations.filter((operation) => !isOpen(operation) && operation.path !== "/api/metrics")))(
+  // The metrics are for admins; the official registry's API ignores parameters that it does not know.
+  const isStrict = ({ path }: { path: string }) => path !== "/api/metrics" && !path.startsWith("/v0");
+  it.each(rows(operations.filter((operation) => !isOpen(operation) && isStrict(operation))))(
     "lists the parameters that %s takes",
     async (_, { method, path, described }) => {
       const body = method === "GET" || method === "DELETE" ? {} : { body: { tenant: "told", name: "s" } };
@@ -152,9 +154,10 @@ describe("/openapi.json", () => {
   );
 
   it("takes both formats wherever it takes a body of its own making", () => {
-    // What a hook receives is signed as it is, and has one format.
+    // What a hook receives is signed as it is, and MCP messages are JSON.
     const bodies = operations.filter(
-      ({ path, described }) => references(described.requestBody).length > 0 && !path.startsWith("/hooks/"),
+      ({ path, described }) =>
+        references(described.requestBody).length > 0 && !path.startsWith("/hooks/") && path !== "/mcp",
     );
     expect(bodies.map(({ label }) => label)).toEqual(
       expect.arrayContaining(["POST /api/mcp/configs", "PUT /api/mcp/capabilities/{tenant}/{name}"]),
@@ -204,7 +207,8 @@ describe("/schemas/", () => {
 });
 
 describe("HEAD", () => {
-  it.each(rows(operations.filter(({ method }) => method === "GET")))(
+  // HEAD of a stream would open one that nobody reads.
+  it.each(rows(operations.filter(({ method, path }) => method === "GET" && !path.endsWith("/stream"))))(
     "answers as %s, without the body",
     async (_, { path }) => {
       const who = { token: await token({ tenants: ["told"], admin: true }) };

@@ -40,6 +40,31 @@ function sampleOf({ parameters }: Operation, name: string): string {
   return typeof sample === "string" ? sample : "x";
 }
 
+/** The request of an example with what the example before it gives, which is run first. */
+export async function prepareExample(
+  registry: Registry,
+  operation: Operation,
+  example: Example,
+  token: string | undefined,
+): Promise<ExampleRequest> {
+  const taken = example.after === undefined ? {} : await takeFrom(registry, example.after, token);
+  const { path: segments = {}, query: parameters = {} } = operation.parameters ?? {};
+  const members = Object(example.body);
+  const those = (test: (name: string) => boolean) =>
+    Object.fromEntries(Object.entries(taken).filter(([name]) => test(name)));
+  const inPath = those((name) => name in segments);
+  const inQuery = those((name) => name in parameters);
+  const inBody = those((name) => name in members);
+  const inHeaders = those((name) => !(name in segments) && !(name in parameters) && !(name in members));
+  const request = requestOf(operation, {
+    ...example,
+    path: { ...example.path, ...inPath },
+    query: { ...example.query, ...inQuery },
+    body: Object.keys(inBody).length === 0 ? example.body : { ...members, ...inBody },
+  });
+  return { ...request, headers: { ...request.headers, ...inHeaders } };
+}
+
 /** Runs an example, and before it the one that it says comes first. */
 export async function runExample(
   registry: Registry,
@@ -47,29 +72,30 @@ export async function runExample(
   example: Example,
   token: string | undefined,
 ): Promise<Answer> {
-  const taken = example.after === undefined ? {} : await takeFrom(registry, example.after, token);
-  const { path: segments = {}, query: parameters = {} } = operation.parameters ?? {};
-  const those = (test: (name: string) => boolean) =>
-    Object.fromEntries(Object.entries(taken).filter(([name]) => test(name)));
-  const inPath = those((name) => name in segments);
-  const inQuery = those((name) => name in parameters);
-  const inHeaders = those((name) => !(name in segments) && !(name in parameters));
-  const { method, path, headers, body } = requestOf(operation, {
-    ...example,
-    path: { ...example.path, ...inPath },
-    query: { ...example.query, ...inQuery },
-  });
-  return registry.send(method, path, {
-    headers: { ...headers, ...inHeaders },
+  const { method, path, headers, body } = await prepareExample(registry, operation, example, token);
+  const request = {
+    headers,
     ...(token === undefined || operation.access.token === "none" ? {} : { token }),
     ...(body === undefined ? {} : { body }),
-  });
+  };
+  if (!isStream(operation)) return registry.send(method, path, request);
+  // A stream goes on: that it has started is enough.
+  const response = await registry.fetch(method, path, request);
+  await response.body?.cancel();
+  return { status: response.status, headers: response.headers, text: "", body: undefined };
+}
+
+function isStream({ answers }: Operation): boolean {
+  return Object.values(answers).some(
+    ({ media, json, data }) => media?.includes("text/event-stream") && !(json ?? data),
+  );
 }
 
 async function takeFrom(registry: Registry, { id, take }: NonNullable<Example["after"]>, token: string | undefined) {
   const before = operations.find((operation) => operation.id === id);
   if (before === undefined) throw new Error(`there is no operation ${id}`);
   const { status, text, headers, body } = await runExample(registry, before, firstExample(before), token);
-  if (status >= 400) throw new Error(`${id} answers ${status}: ${text}`);
+  // A version that an earlier example has published is there.
+  if (status >= 400 && body?.code !== "ErrorVersionExists") throw new Error(`${id} answers ${status}: ${text}`);
   return take({ body, headers });
 }

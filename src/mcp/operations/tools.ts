@@ -1,20 +1,22 @@
-import { readDocument } from "../../http/body.ts";
-import { type App, type RequestContext, RequestFailed, requestError, unwrap } from "../../http/context.ts";
+import { z } from "zod";
+import { type RequestContext, RequestFailed, requestError, unwrap } from "../../http/context.ts";
 import { sessionError } from "../../http/errors.ts";
 import { wantsEvents } from "../../http/event-stream.ts";
 import { log } from "../../http/observe.ts";
-import { readQuery } from "../../http/request.ts";
-import { send } from "../../http/respond.ts";
+import { operation } from "../../http/operation.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { formatEvent } from "../../kernel/sse.ts";
+import { afterNegotiating, inSession, sessionHeader } from "../../sessions/access.ts";
 import { agreementOn, type Session } from "../../sessions/contract.ts";
-import { callerOf } from "../../sessions/middleware.ts";
 import { maxBatch } from "../../sessions/offers.ts";
 import { missingCapability } from "../../sessions/open.ts";
 import type { McpDeps } from "../deps.ts";
-import type { Progress, ToolContext } from "./tool.ts";
-import { callTool, listTools } from "./tools.ts";
+import { ToolArguments, ToolList, ToolResult } from "../schema.ts";
+import type { Progress, ToolContext } from "../tools/tool.ts";
+import { callTool, listTools } from "../tools/tools.ts";
+
+/** The registry's own tools over plain HTTP. Batches, progress and cancellation need the session's agreement. */
 
 /** Work that reports progress. Must not throw, because the response has already started. */
 type Reporting = (report: (progress: Progress) => void) => Promise<Result<unknown, Failure>>;
@@ -46,27 +48,74 @@ function progressStream(
   return { stream, working: finished.promise };
 }
 
-const path = "/mcp/tool/:name";
-const json = "application/json; charset=utf-8";
+const listOwnTools = operation({
+  id: "listTools",
+  method: "get",
+  path: "/mcp/tool",
+  tag: "MCP",
+  summary: "List the registry's own tools",
+  access: inSession,
+  errors: "session",
+  parameters: { headers: sessionHeader },
+  answers: { 200: { description: "The tools with their schemas.", json: ToolList } },
+  examples: { all: {} },
 
-/** The registry's own tools over plain HTTP. Batches, progress and cancellation need the session's agreement. */
-export function toolsRoutes(app: App, services: McpDeps): void {
-  app.get("/mcp/tool", (c) => {
-    readQuery(c, []);
-    return send(c, services, JSON.stringify({ tools: listTools() }), json, {});
-  });
+  handle: (_: McpDeps, { answer }) => answer(200, { tools: [...listTools()] }),
+});
 
-  app.post(path, async (c) => {
-    readQuery(c, []);
-    const { principal, session } = callerOf(c);
-    const input = await readArguments(c, services);
+const callOwnTool = operation({
+  id: "callTool",
+  method: "post",
+  path: "/mcp/tool/{name}",
+  tag: "MCP",
+  summary: "Call one of the registry's own tools",
+  description:
+    "With its arguments, or with a list of them where the session has agreed on batches. Where it has agreed on " +
+    "progress, `Accept: text/event-stream` gets events `progress`, then one `result` or `error`.",
+  access: inSession,
+  errors: "session",
+  parameters: {
+    path: { name: z.string().describe("Name of the tool.") },
+    headers: sessionHeader,
+  },
+  body: {
+    schema: ToolArguments,
+    read: "document",
+    limit: "configBytes",
+    whenEmpty: {},
+    invalid: "ErrorToolArguments",
+  },
+  answers: { 200: { description: "The result.", json: ToolResult, media: ["text/event-stream"] } },
+  fails: [
+    "ErrorToolNotFound",
+    "ErrorToolCancelled",
+    "ErrorTenantPermissionError",
+    "ErrorMCPServerNotFound",
+    "ErrorCapabilityNotFound",
+    "resource_not_found",
+    "ErrorRevisionNotFound",
+    "ErrorCursorInvalid",
+    "ErrorIndexTooLarge",
+  ],
+  examples: {
+    search: {
+      path: { name: "search_capabilities" },
+      body: { task: "will it rain tomorrow", limit: 3 },
+      ...afterNegotiating,
+    },
+  },
+
+  async handle(services: McpDeps, { principal, session, path: { name }, body, c, answer }) {
+    const [damage] = body.issues;
+    if (damage !== undefined)
+      throw requestError("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues: body.issues });
+    const input = body.value;
     const batch = batchOf(input, session);
     const disconnected = new AbortController();
     const context: ToolContext = { services, principal };
     // A client cancels a JSON response by aborting the request, and a stream by closing the stream.
     if (session.held.includes("cancellation"))
       context.signal = AbortSignal.any([c.req.raw.signal, disconnected.signal]);
-    const name = c.req.param("name");
     const work = (report?: (progress: Progress) => void) =>
       batch === undefined
         ? callTool(name, input, report === undefined ? context : { ...context, report })
@@ -79,31 +128,13 @@ export function toolsRoutes(app: App, services: McpDeps): void {
     if (wantsProgress(c, session)) {
       const { stream, working } = progressStream(withoutThrowing(c, work), () => disconnected.abort());
       keepAlive(working);
-      return send(c, services, stream, "text/event-stream; charset=utf-8", { headers });
+      return answer.raw(200, stream, { type: "text/event-stream; charset=utf-8", headers });
     }
     const working = work();
     keepAlive(working);
-    return send(c, services, JSON.stringify(unwrap(await working)), json, { headers });
-  });
-
-  for (const [at, allow] of [
-    ["/mcp/tool", "GET, HEAD"],
-    [path, "POST"],
-  ] as const) {
-    app.all(at, () => {
-      throw requestError("ErrorMethodNotAllowed", undefined, { allow });
-    });
-  }
-}
-
-async function readArguments(c: RequestContext, { config }: McpDeps): Promise<unknown> {
-  const { configBytes: bytes, depth } = config.bounds;
-  const document = await readDocument(c, { bytes, depth, whenEmpty: {} });
-  const [damage] = document.issues;
-  if (damage !== undefined)
-    throw requestError("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues: document.issues });
-  return document.value;
-}
+    return answer.raw(200, JSON.stringify(unwrap(await working)), { headers });
+  },
+});
 
 /** An array of arguments is a batch. The client must have declared batches, and the negotiated length is the limit. */
 function batchOf(input: unknown, session: Session): unknown[] | undefined {
@@ -156,3 +187,5 @@ function wantsProgress(c: RequestContext, { held }: Session): boolean {
   const declared = held.includes("progress_tracking") && held.includes("streaming");
   return declared && wantsEvents(c);
 }
+
+export const toolsOperations = [listOwnTools, callOwnTool];

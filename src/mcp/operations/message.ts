@@ -1,18 +1,21 @@
+import { z } from "zod";
+import type { Principal } from "../../auth/principal.ts";
 import type { Config } from "../../config.ts";
-import { mediaType, parseJson, readBytes } from "../../http/body.ts";
-import { type App, type RequestContext, RequestFailed, requestError, unwrap } from "../../http/context.ts";
-import { sendEvents, streamLifetimeMs } from "../../http/event-stream.ts";
+import { type Access, anyone } from "../../http/access.ts";
+import { mediaType, parseJson } from "../../http/body.ts";
+import { type RequestContext, RequestFailed, requestError, unwrap } from "../../http/context.ts";
+import { streamLifetimeMs, streamMeta } from "../../http/event-stream.ts";
 import { log } from "../../http/observe.ts";
-import { authenticateOptional, readQuery } from "../../http/request.ts";
+import { operation } from "../../http/operation.ts";
 import { corsHeaders } from "../../http/respond.ts";
 import { loopbackNames } from "../../kernel/names.ts";
 import type { McpDeps } from "../deps.ts";
-import { McpCaller } from "./caller.ts";
-import { invalidParamsError } from "./check-params.ts";
-import { type EndpointOptions, type Exchange, serveMcp } from "./endpoint.ts";
-import { ownHandlers } from "./handlers.ts";
-import { maxFollowed, maxFollowedAnonymous, readAcknowledgement, subscribableUris } from "./listen.ts";
-import { cacheMessageResponse, mcpPath as path, prependChunk, validityOf } from "./response-cache.ts";
+import { RpcMessage, RpcResponse } from "../schema.ts";
+import { McpCaller } from "../server/caller.ts";
+import { invalidParamsError } from "../server/check-params.ts";
+import { type EndpointOptions, type Exchange, serveMcp } from "../server/endpoint.ts";
+import { maxFollowed, maxFollowedAnonymous, readAcknowledgement, subscribableUris } from "../server/listen.ts";
+import { cacheMessageResponse, mcpPath as path, prependChunk, validityOf } from "../server/response-cache.ts";
 
 /**
  * Rejects pages of other origins, and DNS rebinding: a page that reaches a registry on the visitor's own machine by
@@ -29,45 +32,93 @@ function checkHostAndOrigin(
   if (!loopbackNames.includes(URL.parse(origin)?.hostname ?? "")) throw requestError("ErrorOriginRefused");
 }
 
-export type { EndpointOptions } from "./endpoint.ts";
-
-/** The endpoint of a deployed registry, without the additions of tests. */
-export const ownEndpoint: EndpointOptions = { handlersFor: ownHandlers };
-
 /** Open MCP streams per caller; for anonymous callers, per IP address. */
 const maxListening = 16;
 const maxListeningAnonymous = 4;
 
-/** The registry as an MCP server: POST only, no sessions; only data that is not public needs a token. */
-export function mcpRoutes(app: App, services: McpDeps, endpoint: EndpointOptions): void {
-  app.post(path, async (c) => {
+/** A client may be anyone, but no page of another origin. */
+const mcpClient: Access<{ principal: Principal }> = {
+  ...anyone,
+  fails: ["ErrorHostRefused", "ErrorOriginRefused"],
+  identify(c, services) {
     checkHostAndOrigin(c, services.config);
-    readQuery(c, []);
-    const caller = new McpCaller(services, await authenticateOptional(c, services));
-    const request = normalizeAccept(c);
-    const { body, bytes } = await readMessage(c, services);
-    const error = invalidParamsError(body);
-    if (error !== undefined) return withStandardHeaders(c, services, Response.json(error));
-    const onFault = (cause: unknown) => logInternalError(c, cause);
-    const listening = await listenRequest(caller, body);
-    if (listening !== undefined)
-      return listen(c, services, endpoint, { request, body: listening, caller, reportInternalError: onFault });
-    const reuse = validityOf(services, body);
-    const response = await serveMcp(endpoint, { request, body, caller, reportInternalError: onFault });
-    if (!isJson(response)) return withStandardHeaders(c, services, await awaitFirstChunk(response, caller));
-    const text = await response.text();
-    if (caller.challenge !== undefined) throw new RequestFailed(caller.challenge);
-    if (response.ok) {
-      const { principal } = caller;
-      cacheMessageResponse(c, services, { body, bytes, text, headers: response.headers, principal, reuse });
-    }
-    return withStandardHeaders(c, services, new Response(text, response));
-  });
+    return anyone.identify(c, services);
+  },
+};
 
-  app.all(path, () => {
-    throw requestError("ErrorMethodNotAllowed", "MCP here is POST only: there are no sessions and no stream to GET", {
-      allow: "POST",
-    });
+const revision = "2026-07-28";
+
+/** The registry as an MCP server: POST only, no sessions; only data that is not public needs a token. */
+export function postMessage(endpoint: EndpointOptions) {
+  return operation({
+    id: "mcp",
+    method: "post",
+    path,
+    tag: "MCP",
+    summary: "Send an MCP message",
+    description: `The registry as an MCP server of revision ${revision}; clients of the 2025 revisions are served without sessions.`,
+    access: mcpClient,
+    errors: "rpc",
+    parameters: {
+      headers: {
+        "MCP-Protocol-Version": z.string().optional().describe("The revision, the same as in the message."),
+        "Mcp-Method": z.string().optional().describe("The method of the message; needed since 2026-07-28."),
+        "Mcp-Name": z.string().optional().describe("The tool, prompt or resource of the message, if it has one."),
+      },
+    },
+    body: { schema: RpcMessage, read: "bytes", limit: "configBytes", media: ["application/json"] },
+    answers: {
+      200: { description: "The response, or a stream of messages.", json: RpcResponse, media: ["text/event-stream"] },
+      202: { description: "The notification is taken." },
+      404: { description: "There is no such method.", json: RpcResponse },
+    },
+    fails: ["ErrorNotAcceptable"],
+    examples: {
+      discover: {
+        headers: {
+          "Content-Type": "application/json",
+          Accept: "application/json, text/event-stream",
+          "MCP-Protocol-Version": revision,
+          "Mcp-Method": "server/discover",
+        },
+        body: {
+          jsonrpc: "2.0",
+          id: 1,
+          method: "server/discover",
+          params: {
+            _meta: {
+              "io.modelcontextprotocol/protocolVersion": revision,
+              "io.modelcontextprotocol/clientCapabilities": {},
+              "io.modelcontextprotocol/clientInfo": { name: "example", version: "1.0.0" },
+            },
+          },
+        },
+      },
+    },
+
+    async handle(services: McpDeps, { principal, body: bytes, c, answer }) {
+      const caller = new McpCaller(services, principal);
+      const request = normalizeAccept(c);
+      const body = readMessage(c, services, bytes);
+      // The SDK answers with statuses of its own: 200, 202, 400 or 404.
+      const pass = (response: Response) => answer.response(200, withStandardHeaders(c, services, response));
+      const error = invalidParamsError(body);
+      if (error !== undefined) return pass(Response.json(error));
+      const reportInternalError = (cause: unknown) => logInternalError(c, cause);
+      const listening = await listenRequest(caller, body);
+      if (listening !== undefined) {
+        const listened = await listen(services, endpoint, { request, body: listening, caller, reportInternalError });
+        return listened instanceof Response ? pass(listened) : answer.raw(200, listened, streamMeta());
+      }
+      const reuse = validityOf(services, body);
+      const response = await serveMcp(endpoint, { request, body, caller, reportInternalError });
+      if (!isJson(response)) return pass(await awaitFirstChunk(response, caller));
+      const text = await response.text();
+      if (caller.challenge !== undefined) throw new RequestFailed(caller.challenge);
+      if (response.ok)
+        cacheMessageResponse(c, services, { body, bytes, text, headers: response.headers, principal, reuse });
+      return pass(new Response(text, response));
+    },
   });
 }
 
@@ -84,12 +135,11 @@ function normalizeAccept(c: RequestContext): Request {
   return new Request(url, { method: "POST", headers, signal });
 }
 
-/** The JSON body, within size and depth limits. Its id is stored for error responses. */
-async function readMessage(c: RequestContext, { config }: McpDeps): Promise<{ body: unknown; bytes: Uint8Array }> {
+/** The message, within the depth limit. Its id is stored for error responses. */
+function readMessage(c: RequestContext, { config }: McpDeps, bytes: Uint8Array): unknown {
   if (mediaType(c) !== "application/json") {
     throw requestError("ErrorUnsupportedMediaType", "Content-Type must be application/json");
   }
-  const bytes = await readBytes(c, config.bounds.configBytes);
   const { value, issues } = parseJson(bytes, config.bounds.depth);
   const [damage] = issues;
   if (damage !== undefined) throw requestError("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues });
@@ -97,7 +147,7 @@ async function readMessage(c: RequestContext, { config }: McpDeps): Promise<{ bo
   if (Array.isArray(value)) throw requestError("ErrorBadRequest", "A body is one message: batches are not taken");
   const { id } = (value ?? {}) as { id?: unknown };
   if (typeof id === "string" || typeof id === "number") c.set("rpcId", id);
-  return { body: value, bytes };
+  return value;
 }
 
 function isJson({ headers }: Response): boolean {
@@ -138,24 +188,25 @@ async function listenRequest(caller: McpCaller, body: unknown): Promise<unknown>
   };
 }
 
-/** The SDK validates and acknowledges the request; then the caller's StreamObject serves the stream. */
+/**
+ * The SDK validates and acknowledges the request; then the caller's StreamObject serves the stream. A request without
+ * anything to follow is answered by the SDK alone.
+ */
 async function listen(
-  c: RequestContext,
   services: McpDeps,
   endpoint: EndpointOptions,
   exchange: Exchange,
-): Promise<Response> {
+): Promise<Response | ReadableStream<Uint8Array>> {
   const response = await serveMcp(endpoint, exchange);
-  if (!response.headers.get("Content-Type")?.startsWith("text/event-stream"))
-    return withStandardHeaders(c, services, response);
+  if (!response.headers.get("Content-Type")?.startsWith("text/event-stream")) return response;
   const { principal } = exchange.caller;
   const answered = await readAcknowledgement(response, principal);
-  if (typeof answered === "string") return withStandardHeaders(c, services, new Response(answered, response));
+  if (typeof answered === "string") return new Response(answered, response);
   const lifetimeMs = streamLifetimeMs(principal, services.now());
   const opened = await services
     .streams(`mcp ${principal.subject}`)
     .open({ follows: answered, lifetimeMs }, principal.anonymous ? maxListeningAnonymous : maxListening);
-  return sendEvents(c, services, unwrap(opened));
+  return unwrap(opened);
 }
 
 /** Adds the headers that every response of the registry has. */
