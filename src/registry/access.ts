@@ -1,4 +1,4 @@
-import { isMember, type Principal } from "../auth/principal.ts";
+import { checkScope, isMember, type Principal } from "../auth/principal.ts";
 import { type Failure, type FailureCode, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { Resolved } from "./cache/heads.ts";
@@ -52,6 +52,12 @@ export async function tenantExists(services: RegistryDeps, tenant: string): Prom
 export function checkMember(principal: Principal, tenant: string): Failure | undefined {
   if (isMember(principal, tenant)) return undefined;
   return failure(principal.anonymous ? "ErrorUnauthorized" : "ErrorTenantPermissionError");
+}
+
+/** The reason why a principal does not manage the servers of a tenant; undefined if it does. */
+export function checkManager(principal: Principal, tenant: string): Failure | undefined {
+  if (principal.admin) return undefined;
+  return checkMember(principal, tenant) ?? checkScope(principal, "registry:publish");
 }
 
 /** The head, if the principal may read its server. `absent` is the failure code for a server that does not exist. */

@@ -1,17 +1,17 @@
 import { parseBody, readDocument } from "../http/body.ts";
-import { type App, type RequestContext, RequestFailed, requestError, unwrap } from "../http/context.ts";
+import { type App, type RequestContext, RequestFailed, requestError, throwIf, unwrap } from "../http/context.ts";
 import { authenticate, freshnessOf, readQuery, serverRef } from "../http/request.ts";
 import { notModified, type ResponseMeta, send, sendData } from "../http/respond.ts";
 import { cacheResponse } from "../http/response-cache.ts";
 import { etagOf, matchesEtag } from "../kernel/etag.ts";
 import { failure } from "../kernel/failure.ts";
-import { requireReadable } from "./access.ts";
+import { checkManager, requireReadable } from "./access.ts";
 import type { RegistryDeps } from "./deps.ts";
 import { publishDocument } from "./publish.ts";
-import { pushOptions, sendPublished } from "./publish-answer.ts";
+import { includesDisabled, pushOptions, sendPublished } from "./publish-answer.ts";
 import { allowCached, findView, neverIntrospected, renderView, resolveHead } from "./read.ts";
 import { ItemSwitch } from "./schema.ts";
-import { capabilitiesView } from "./views/capabilities.ts";
+import { capabilitiesView, managedView } from "./views/capabilities.ts";
 import type { View } from "./views/view.ts";
 import { authorizeWrite, effectiveBy, writeMeta } from "./write.ts";
 
@@ -22,8 +22,9 @@ import { authorizeWrite, effectiveBy, writeMeta } from "./write.ts";
 async function readView(c: RequestContext, services: RegistryDeps, view: View): Promise<Response> {
   const ref = serverRef(c);
   const freshness = freshnessOf(c);
-  if (c.req.url.includes("?")) readQuery(c, []);
+  if (c.req.url.includes("?") && view !== managedView) readQuery(c, []);
   const principal = await authenticate(c, services, "registry:read");
+  if (view === managedView) throwIf(checkManager(principal, ref.tenant));
   const remembered = services.heads.peek(ref, freshness);
   const resolved = remembered ?? unwrap(await resolveHead(services, principal, ref, freshness));
   const head = unwrap(requireReadable(principal, ref.tenant, resolved, freshness.minGeneration));
@@ -31,7 +32,7 @@ async function readView(c: RequestContext, services: RegistryDeps, view: View): 
   // Store only responses served from memory, and none of a server that was never introspected: each read of it may
   // trigger a refresh.
   const keep = (body: Uint8Array | undefined, meta: ResponseMeta) => {
-    if (remembered === undefined || meta.source !== "memory" || neverIntrospected(head)) return;
+    if (remembered === undefined || meta.source !== "memory" || neverIntrospected(head) || view === managedView) return;
     const holds = () => services.heads.peek(ref, allowCached) === remembered;
     cacheResponse(c, services, { question: c.req.url, body: () => body, contentType: view.contentType, meta, holds });
   };
@@ -52,7 +53,10 @@ const path = "/api/mcp/capabilities/:tenant/:name";
 export function capabilitiesRoutes(app: App, services: RegistryDeps): void {
   const { bounds } = services.config;
 
-  app.get(path, (c) => readView(c, services, capabilitiesView));
+  app.get(path, (c) => {
+    const isManaged = c.req.url.includes("?") && includesDisabled(readQuery(c, ["include"]).include);
+    return readView(c, services, isManaged ? managedView : capabilitiesView);
+  });
 
   app.put(path, async (c) => {
     const ref = serverRef(c);

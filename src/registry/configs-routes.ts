@@ -1,22 +1,31 @@
 import { isMember } from "../auth/principal.ts";
-import { parseBody, readDocument } from "../http/body.ts";
+import { readDocument } from "../http/body.ts";
 import { type App, type RequestContext, requestError, throwIf, unwrap } from "../http/context.ts";
 import { readPageRequest } from "../http/page.ts";
 import { authenticate, freshnessOf, readQuery, serverName, serverRef, tenantName } from "../http/request.ts";
 import { sendConditional, sendData } from "../http/respond.ts";
 import { etagOf } from "../kernel/etag.ts";
+import { isObject } from "../kernel/json.ts";
+import type { ServerRef } from "../kernel/names.ts";
 import { checkMember, checkMinGeneration } from "./access.ts";
+import {
+  type ConfigMembers,
+  checkSameServer,
+  newServerWarnings,
+  parseConfig,
+  readConfigMembers,
+} from "./config-change.ts";
 import type { ServerEntry, SourceDetail, Writer } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
 import { refreshNow } from "./read.ts";
-import { ServerConfig } from "./schema.ts";
+import type { ServerConfig } from "./schema.ts";
 import { listServers, readServer, singleTenant, summaryOf } from "./servers.ts";
 import { authorizeWrite, effectiveBy, writeMeta, writerOf } from "./write.ts";
 
 const listPath = "/api/mcp/configs";
 const onePath = "/api/mcp/configs/:tenant/:name";
 
-/** List, create, read, replace and delete servers and their configs. */
+/** List, create, read, change and delete servers and their configs. */
 export function configsRoutes(app: App, services: RegistryDeps): void {
   app.get(listPath, async (c) => {
     const principal = await authenticate(c, services, "registry:read");
@@ -41,22 +50,24 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
   });
 
   app.post(listPath, async (c) => {
-    const { config, writer } = await readConfigWrite(c, services);
+    const { members, writer, ...read } = await readConfigWrite(c, services);
+    const config = unwrap(parseConfig(members));
     const { head, generation } = unwrap(await services.tenant(config.tenant).createServer(writer, config));
     await services.heads.confirm(head);
     readSources(c, services, config);
     const message = "MCP server created successfully";
-    return sendData(c, services, { ...config, generation }, { ...writeMeta(head, 201), message });
+    const data = { ...config, generation, warnings: listed(newServerWarnings(read)) };
+    return sendData(c, services, data, { ...writeMeta(head, 201), message });
   });
 
   app.put(listPath, async (c) => {
-    const { config, writer } = await readConfigWrite(c, services);
-    const { head, generation, narrowed } = unwrap(await services.tenant(config.tenant).replaceConfig(writer, config));
-    await services.heads.confirm(head);
-    readSources(c, services, config);
-    const until = narrowed ? { effectiveBy: effectiveBy(services.now()) } : {};
-    const message = "MCP server updated successfully";
-    return sendData(c, services, { ...config, generation, ...until }, { ...writeMeta(head), message });
+    const { ref, writer, ...change } = await readConfigWrite(c, services);
+    return changeServer(c, services, ref, writer, change);
+  });
+
+  app.patch(onePath, async (c) => {
+    const { ref, writer, ...change } = await readConfigWrite(c, services, serverRef(c));
+    return changeServer(c, services, ref, writer, change);
   });
 
   app.get(onePath, async (c) => {
@@ -91,12 +102,28 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
     throw requestError("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD, POST, PUT" });
   });
   app.all(onePath, () => {
-    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD, DELETE" });
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "GET, HEAD, PATCH, DELETE" });
   });
 }
 
-/** Keys that responses add to a config; a write ignores them. */
-const answerKeys = ["createdAt", "updatedAt", "registry", "generation", "effectiveBy"];
+/** Changes what the request names of a server's config, and says what that was. */
+async function changeServer(
+  c: RequestContext,
+  services: RegistryDeps,
+  { tenant, name }: ServerRef,
+  writer: Writer,
+  change: ConfigMembers,
+): Promise<Response> {
+  const changed = unwrap(await services.tenant(tenant).changeConfig(writer, name, change));
+  const { head, generation, config, members, narrowed, warnings } = changed;
+  await services.heads.confirm(head);
+  if (members.includes("sources")) readSources(c, services, config);
+  const until = narrowed ? effectiveBy(services.now()) : undefined;
+  const data = { ...config, generation, changed: members, warnings: listed(warnings), effectiveBy: until };
+  return sendData(c, services, data, { ...writeMeta(head), message: "MCP server updated successfully" });
+}
+
+const listed = (warnings: string[]) => (warnings.length === 0 ? undefined : warnings);
 
 function shown({ config, head, summary, createdAt, updatedAt }: ServerEntry, sources: SourceDetail[] | undefined) {
   const { generation, digest, lastSynced, disabled, flags, warnings } = head;
@@ -121,23 +148,24 @@ function readSources(c: RequestContext, services: RegistryDeps, { tenant, name, 
 }
 
 /**
- * The config in the request body, and its writer. Permission is checked before the rest of the document is validated.
+ * The members of a config in the request body, and their writer. Permission is checked before the rest of the document
+ * is validated. `at`: the server that the path names.
  */
 async function readConfigWrite(
   c: RequestContext,
   services: RegistryDeps,
-): Promise<{ config: ServerConfig; writer: Writer }> {
+  at?: ServerRef,
+): Promise<ConfigMembers & { ref: ServerRef; writer: Writer }> {
   const principal = await authenticate(c, services, "registry:publish");
+  const early = at && writerOf(c, principal, at.tenant);
   readQuery(c, []);
   const { bounds } = services.config;
   const document = await readDocument(c, { bytes: bounds.configBytes, depth: bounds.depth });
-  const value = (typeof document.value === "object" && document.value !== null ? document.value : {}) as Record<
-    string,
-    unknown
-  >;
-  const tenant = tenantName(value.tenant);
-  const writer = writerOf(c, principal, tenant);
-  serverName(value.name);
-  const declared = Object.fromEntries(Object.entries(value).filter(([key]) => !answerKeys.includes(key)));
-  return { config: parseBody(ServerConfig, { ...document, value: declared }), writer };
+  const value = isObject(document.value) ? document.value : {};
+  const tenant = at?.tenant ?? tenantName(value.tenant);
+  const writer = early ?? writerOf(c, principal, tenant);
+  const name = at?.name ?? serverName(value.name);
+  const read = unwrap(readConfigMembers(document));
+  throwIf(checkSameServer(read.members, { tenant, name }));
+  return { ...read, ref: { tenant, name }, writer };
 }

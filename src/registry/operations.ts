@@ -32,12 +32,12 @@ export const registryOperations: Record<string, Record<string, Operation>> = {
       answers: { 201: "Registered.", ...badBody, ...denied, 409: "It exists already." },
     },
     put: {
-      id: "replaceServer",
-      summary: "Replace a server's settings",
+      id: "changeServer",
+      summary: "Change the settings of a server that the body names; null removes a member",
       body: "server-config",
       headers: ["If-Match"],
       answers: {
-        200: "Replaced; effectiveBy when visibility narrowed.",
+        200: "Changed, with the names of the members that did; effectiveBy when visibility narrowed.",
         ...badBody,
         ...denied,
         ...notFound,
@@ -51,6 +51,19 @@ export const registryOperations: Record<string, Record<string, Operation>> = {
       summary: "A server's settings and what the registry knows of it",
       headers: reading,
       answers: { 200: "The settings.", 304: "Not changed.", 400: "A name is not valid.", ...denied, ...notFound },
+    },
+    patch: {
+      id: "patchServer",
+      summary: "Change the settings that the body names; null removes a member",
+      body: "server-config",
+      headers: ["If-Match"],
+      answers: {
+        200: "Changed, with the names of the members that did; effectiveBy when visibility narrowed.",
+        ...badBody,
+        ...denied,
+        ...notFound,
+        ...conflict,
+      },
     },
     delete: {
       id: "deleteServer",
@@ -69,6 +82,7 @@ export const registryOperations: Record<string, Record<string, Operation>> = {
     get: {
       id: "getCapabilities",
       summary: "Everything a server can do",
+      query: { include: "`disabled` shows switched-off items too, to those who may publish." },
       headers: reading,
       answers: {
         200: "The capabilities.",
@@ -133,6 +147,26 @@ export const registryOperations: Record<string, Record<string, Operation>> = {
         400: "Not a digest.",
         ...denied,
         404: "No such server or revision.",
+      },
+    },
+  },
+  [`${server}/revisions/{digest}/restore`]: {
+    post: {
+      id: "restoreRevision",
+      summary: "Make an earlier revision current: what was pushed and registered then",
+      query: {
+        partial: "`true` leaves out items that can no longer be published.",
+        dryRun: "`true` answers what restoring would do, and changes nothing.",
+      },
+      headers: ["If-Match"],
+      answers: {
+        200: "Restored, or unchanged.",
+        400: "Not a digest.",
+        ...denied,
+        404: "No such server or revision.",
+        409: "An id is taken by another server.",
+        ...conflict,
+        422: "Items cannot be published any more.",
       },
     },
   },

@@ -6,12 +6,15 @@ import type { StoredManifest } from "../manifest/stored.ts";
 import { checkMember, requireReadable } from "./access.ts";
 import type { Head } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
+import { pushOptions, sendPublished } from "./publish-answer.ts";
+import { restoreRevision } from "./restore.ts";
 import { diffRevisions, readRevision } from "./revisions.ts";
+import { authorizeWrite } from "./write.ts";
 
 const path = "/api/mcp/capabilities/:tenant/:name";
 
 /**
- * The history of a server: list its revisions, read one whole, and compare two. Members only: a public server may have
+ * The history of a server: list its revisions, read one whole, restore one, and compare two. Members only: a public server may have
  * been private before, and revisions contain switched-off items.
  */
 export function revisionsRoutes(app: App, services: RegistryDeps): void {
@@ -42,6 +45,18 @@ export function revisionsRoutes(app: App, services: RegistryDeps): void {
       const data = { ...revision, manifest: digestedContent(manifest), capabilities: index(manifest, head) };
       return sendData(c, services, data, meta);
     });
+  });
+
+  app.post(`${path}/revisions/:digest/restore`, async (c) => {
+    const ref = serverRef(c);
+    const writer = await authorizeWrite(c, services, ref.tenant);
+    const { partial, dryRun } = pushOptions(readQuery(c, ["partial", "dryRun"]));
+    const options = { partial, dryRun };
+    const restored = unwrap(await restoreRevision(services, ref, writer, c.req.param("digest"), options));
+    return sendPublished(c, services, restored, options);
+  });
+  app.all(`${path}/revisions/:digest/restore`, () => {
+    throw requestError("ErrorMethodNotAllowed", undefined, { allow: "POST" });
   });
 
   app.get(`${path}/diff`, async (c) => {
