@@ -12,14 +12,14 @@ const always = ["tools", "prompts", "resources", "resourceTemplates"];
 
 /** All enabled capabilities of a server, in the envelope of the capabilities API. */
 export const capabilitiesView: View = {
-  version: "c1",
+  version: "c2",
   contentType: "application/json; charset=utf-8",
   render: (manifest, head) => render(manifest, head, enabledCapabilities(manifest, head)),
 };
 
 /** The same with the switched-off items among the others, for those who manage the server. */
 export const managedView: View = {
-  version: "c1d",
+  version: "c2d",
   contentType: "application/json; charset=utf-8",
   render: (manifest, head) => render(manifest, head, manifest?.capabilities ?? []),
 };
