@@ -111,19 +111,16 @@ describe("a reading", () => {
     expect((await names("first")).sort()).toEqual(["read", "same"]);
   });
 
-  it.each<[string, (offer: Offer) => void, string]>([
-    [
-      "of which every item is refused",
-      (offer) => void (offer.tools = [{ name: "has space", inputSchema: { type: "object" } }]),
-      "unpublishable",
-    ],
-    ["that declares no capabilities any more", (offer) => void (offer.declares = false), "undeclared"],
-    ["that fails", (offer) => void (offer.isDown = true), "unavailable"],
+  const unusable = [{ name: "has space", inputSchema: { type: "object" } }];
+  it.each<[string, Partial<Offer>, string]>([
+    ["of which every item is refused", { tools: unusable }, "unpublishable"],
+    ["that declares no capabilities any more", { declares: false }, "undeclared"],
+    ["that fails", { isDown: true }, "unavailable"],
   ])("of a source %s keeps the last good copy, stale", async (what, change, error) => {
     const name = `keeps-${error}`;
     const offer = await sourced(name, "one", "two");
     const before = await data(name);
-    change(offer);
+    Object.assign(offer, change);
     const { outcome } = await refresh(name);
     expect([what, outcome]).toEqual([what, "failed"]);
     const after = await data(name);
