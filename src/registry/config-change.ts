@@ -121,7 +121,8 @@ function mergePatch(target: unknown, patch: unknown): unknown {
 /** Tenant and name of a server cannot be changed; a body may repeat them. */
 export function checkSameServer(members: Record<string, unknown>, { tenant, name }: ServerRef): Failure | undefined {
   const issues = Object.entries({ tenant, name }).flatMap(([key, value]): Issue[] => {
-    const isOther = Object.hasOwn(members, key) && members[key] !== value;
+    const given = key === "tenant" ? String(members[key]).toLowerCase() : members[key];
+    const isOther = Object.hasOwn(members, key) && given !== (key === "tenant" ? value.toLowerCase() : value);
     return isOther ? [{ path: `/${key}`, rule: "renamed", message: `is ${value} and cannot be changed` }] : [];
   });
   return issues.length === 0 ? undefined : refused(issues);

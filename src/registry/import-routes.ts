@@ -4,11 +4,11 @@ import { importMcp } from "../formats/mcp/import-mcp.ts";
 import { importOpenApi } from "../formats/openapi/import-openapi.ts";
 import { importRtfs } from "../formats/rtfs/index.ts";
 import { mediaType, readDocument, readText } from "../http/body.ts";
-import { type App, type RequestContext, requestError, unwrap } from "../http/context.ts";
+import { type App, type RequestContext, RequestFailed, requestError, unwrap } from "../http/context.ts";
 import { booleanParam, readQuery, serverName, tenantName } from "../http/request.ts";
 import { ok, type Result } from "../kernel/result.ts";
 import type { RegistryDeps } from "./deps.ts";
-import { importedItems, publishImported } from "./import.ts";
+import { importedItems, importFailure, publishImported } from "./import.ts";
 import { sendPublished } from "./publish-answer.ts";
 import { authorizeWrite } from "./write.ts";
 
@@ -61,12 +61,7 @@ export function importsRoutes(app: App, services: RegistryDeps): void {
       );
     }
     const imported = await importer(c, services, ref.name);
-    if (!imported.ok) {
-      const { message, line, column, path: at } = imported.error;
-      const where = line === undefined ? "" : ` at line ${line}, column ${column}`;
-      const place = at === undefined || at === "" ? "" : ` at ${at}`;
-      throw requestError("ErrorInvalidBody", `${message}${where}${place}`, { ...imported.error });
-    }
+    if (!imported.ok) throw new RequestFailed(importFailure(imported.error));
     const options = { partial: true, dryRun };
     const published = unwrap(await publishImported(services, ref, writer, imported.value, options));
     return sendPublished(c, services, published, options, importedItems(published, dryRun));

@@ -41,7 +41,7 @@ function publishAnswer(published: Published, { partial, dryRun, now }: AnswerOpt
     generation: dryRun ? undefined : generation,
     kept: kept.length === 0 ? undefined : kept,
     rejected: partial ? rejected : undefined,
-    collisions: partial ? collisions : undefined,
+    collisions,
     effectiveBy: narrowed && !dryRun ? effectiveBy(now) : undefined,
   };
 }

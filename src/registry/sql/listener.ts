@@ -29,10 +29,11 @@ export function notifyAll(listeners: readonly ServerListener[]): Required<Server
   };
 }
 
-/** How many revisions and changes are retained, and how large a config may be. */
+/** How many revisions and changes are retained, and how large a manifest and a config may be. */
 interface Retention {
   revisions: number;
   changes: number;
+  capabilities: number;
   configBytes: number;
 }
 

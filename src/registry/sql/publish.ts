@@ -68,6 +68,11 @@ export function publish(write: WriteContext, tenant: string, request: PublishReq
   const placing = placeManifest(sql, state, request);
   if (!placing.ok) return placing;
   const placed = placing.value;
+  const { capabilities } = write.keep;
+  if (placed.items.length > capabilities) {
+    const message = `A server holds at most ${capabilities} capabilities; with what stays of it this one would have ${placed.items.length}`;
+    return err(failure("ErrorTooLarge", message));
+  }
   if (live?.digest === placed.digest) return ok(recordUnchanged(write, live, request, placed));
 
   const found = difference(sql, name, previous?.layout ?? [], placed);
