@@ -16,7 +16,7 @@ export function eventAnswer(
   const message = "This was a dry run: nothing was published";
   const dryRun = isDryRun(event) ? { dryRun: true as const, message } : {};
   if (published === undefined) return { ...dryRun, outcome, generation, digest };
-  const { kept, header, emptied, changes, flags, cost } = published;
+  const { kept, header, emptied, changes, collisions, flags, cost } = published;
   const told = published.outcome === "unchanged" ? [] : [...warnings, ...published.warnings];
   const answer = {
     kept: kept.length === 0 ? undefined : kept,
@@ -24,7 +24,7 @@ export function eventAnswer(
     emptied,
   };
   if (!isDryRun(event)) return { outcome, generation, digest, ...answer };
-  return { ...dryRun, outcome, digest: published.digest, changes, header, flags, cost, ...answer };
+  return { ...dryRun, outcome, digest: published.digest, changes, header, collisions, flags, cost, ...answer };
 }
 
 /** A refusal of a manifest, with the places where the event has it. */

@@ -192,7 +192,8 @@ export const EventResult = named(
       message: z.string().optional(),
       // After a dry run, the same as `dryRun=true` of a publish answers.
       ...PublishResult.pick({ dryRun: true, header: true, kept: true, emptied: true }).shape,
-      ...PublishResult.pick({ changes: true, flags: true, cost: true, warnings: true }).partial().shape,
+      ...PublishResult.pick({ changes: true, flags: true, cost: true, collisions: true, warnings: true }).partial()
+        .shape,
     })
     .describe("What became of an event."),
 );

@@ -1,4 +1,4 @@
-import { isMember, type Principal } from "../auth/principal.ts";
+import { checkScope, isMember, type Principal } from "../auth/principal.ts";
 import { type Failure, type FailureCode, failure } from "../kernel/failure.ts";
 import type { TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
@@ -53,6 +53,12 @@ export async function tenantExists(services: RegistryDeps, tenant: TenantKey): P
 export function checkMember(principal: Principal, tenant: TenantKey): Failure | undefined {
   if (isMember(principal, tenant)) return undefined;
   return failure(principal.anonymous ? "ErrorUnauthorized" : "ErrorTenantPermissionError");
+}
+
+/** The reason why a principal does not manage the servers of a tenant; undefined if it does. */
+export function checkManager(principal: Principal, tenant: TenantKey): Failure | undefined {
+  if (principal.admin) return undefined;
+  return checkMember(principal, tenant) ?? checkScope(principal, "registry:publish");
 }
 
 /** The head, if the principal may read its server. `absent` is the failure code for a server that does not exist. */

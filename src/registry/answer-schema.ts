@@ -77,8 +77,7 @@ export const PublishResult = named(
       rejected: z.array(Rejection).optional().describe("With `partial`: the parts that were left out."),
       collisions: z
         .array(z.object({ id: z.string(), item: z.string(), takenBy: z.string() }))
-        .optional()
-        .describe("With `partial`: ids among the rejected that belong to other items of the tenant."),
+        .describe("Ids that belong to other items of the tenant; with `partial`, those of rejected items."),
       warnings: z.array(z.string()).describe("What was taken but is probably not what was meant."),
       effectiveBy,
     })
@@ -93,7 +92,7 @@ export const SwitchResult = named(
 /** An item as its publisher declared it, with what the registry adds. */
 function shown<Schema extends z.ZodType>(id: string, item: Schema) {
   const added = z.object({
-    enabled: z.literal(true),
+    enabled: z.boolean().describe("False only with `include=disabled`."),
     lastSynced: z.string().nullable().describe("When the sources were last read; null if the item was pushed."),
   });
   return z.array(named(id, z.intersection(item, added)));

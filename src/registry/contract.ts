@@ -11,6 +11,7 @@ import type { AcceptedManifest, Rejection } from "../manifest/prepare.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { StoredCapability } from "../manifest/stored.ts";
 import type { SourceStatus } from "./answer-schema.ts";
+import type { ConfigMembers } from "./config-change.ts";
 import type { Revision } from "./history-schema.ts";
 import type { ServerConfig, ServerStatus, Visibility } from "./schema.ts";
 import type { DirectoryEntry, RefreshResult, SourceDetail } from "./server-schema.ts";
@@ -168,6 +169,14 @@ export interface SettingsOutcome {
   narrowed: boolean;
 }
 
+/** Outcome of a change of a server's config. */
+export interface ConfigOutcome extends SettingsOutcome {
+  config: ServerConfig;
+  /** Names of the members that are different now. */
+  members: string[];
+  warnings: string[];
+}
+
 export interface Switch {
   kind: CapabilityKind;
   key: string;
@@ -191,7 +200,8 @@ export interface RegistryTenant {
   /** Everything that `publish` does, undone before it returns. */
   rehearsePublish(writer: Writer, request: NewPublish): Promise<Rehearsed>;
   createServer(writer: Writer, config: ServerConfig): Promise<Written<SettingsOutcome>>;
-  replaceConfig(writer: Writer, config: ServerConfig): Promise<Written<SettingsOutcome>>;
+  /** Changes the members that are named, and no others. */
+  changeConfig(writer: Writer, name: string, change: ConfigMembers): Promise<Written<ConfigOutcome>>;
   deleteServer(writer: Writer, name: string): Promise<Written<SettingsOutcome>>;
   switchItems(writer: Writer, name: string, switches: Switch[]): Promise<Written<SettingsOutcome>>;
   /** The current head; a tombstone if the server was deleted. */

@@ -6,9 +6,10 @@ import { importRtfs } from "../formats/rtfs/index.ts";
 import { mediaType, readDocument, readText } from "../http/body.ts";
 import type { RequestContext } from "../http/context.ts";
 import { requestError } from "../http/context.ts";
-import { type Failure, failure } from "../kernel/failure.ts";
+import type { Failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { RegistryDeps } from "./deps.ts";
+import { importFailure } from "./import.ts";
 
 /** Large enough for real API descriptions, small enough to parse quickly. */
 const yamlBytes = 4 * 1024 * 1024;
@@ -54,11 +55,7 @@ export async function readImport(
   format: ImportFormat,
 ): Promise<Result<Imported, Failure>> {
   const imported = await importers[format](c, services, server);
-  if (imported.ok) return imported;
-  const { message, line, column, path: at } = imported.error;
-  const where = line === undefined ? "" : ` at line ${line}, column ${column}`;
-  const place = at === undefined || at === "" ? "" : ` at ${at}`;
-  return err(failure("ErrorInvalidBody", `${message}${where}${place}`, { ...imported.error }));
+  return imported.ok ? imported : err(importFailure(imported.error));
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Imported } from "../formats/imported.ts";
+import type { Imported, ImportFault } from "../formats/imported.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { ServerRef } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
@@ -26,6 +26,15 @@ export async function publishImported(
     placement: { by: "push" },
   });
   return published.ok ? ok({ ...published.value, warnings: [...warnings, ...published.value.warnings] }) : published;
+}
+
+/** Why a document cannot be imported, and where. */
+export function importFailure({ isIncomplete, ...fault }: ImportFault): Failure {
+  const { message, line, column, path: at } = fault;
+  const where = line === undefined ? "" : ` at line ${line}, column ${column}`;
+  const place = at === undefined || at === "" ? "" : ` at ${at}`;
+  const code = isIncomplete ? "ErrorMCPServerValidation" : "ErrorInvalidBody";
+  return failure(code, `${message}${where}${place}`, { ...fault });
 }
 
 /** What was imported, by kind; after a dry run item by item too. */

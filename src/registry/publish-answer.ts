@@ -15,10 +15,16 @@ export function publishResult(published: Published, { partial, dryRun }: AnswerO
     generation: dryRun ? undefined : generation,
     kept: kept.length === 0 ? undefined : kept,
     rejected: partial ? rejected : undefined,
-    collisions: partial ? collisions : undefined,
+    collisions,
     effectiveBy: narrowed && !dryRun ? effectiveBy(now) : undefined,
   };
 }
+
+/** Headers of an answer that may be one to a dry run. */
+export const dryRunHeaders = {
+  ETag: "Tag of the server; absent from a dry run.",
+  "Rollcall-Generation": "Of the tenant; absent from a dry run.",
+};
 
 /** Status and metadata of the answer to a publish. */
 export function publishMeta({ head, outcome }: Published): ResponseMeta & { status: 200 | 201 } {

@@ -93,9 +93,30 @@ export const Server = named(
     .describe("The settings to members of the tenant, a row of a list to others."),
 );
 
+const warnings = z.array(z.string()).optional().describe("What was taken but is probably not what was meant.");
+
 export const ConfigResult = named(
   "ConfigResult",
-  z.looseObject({ ...ServerConfig.shape, generation, effectiveBy }).describe("The settings as they are now."),
+  z.looseObject({ ...ServerConfig.shape, generation, warnings }).describe("The settings as they are now."),
+);
+
+export const ChangedConfigResult = named(
+  "ChangedConfigResult",
+  z
+    .looseObject({
+      ...ServerConfig.shape,
+      generation,
+      changed: z.array(z.string()).describe("Names of the members that are different now."),
+      warnings,
+      effectiveBy,
+    })
+    .describe("The settings as they are now, and which of them changed."),
+);
+
+/** Which members a change may name is decided when it is applied to the config. */
+export const ConfigChange = named(
+  "ConfigChange",
+  z.looseObject({}).describe("Members of a ServerConfig: absent ones keep their value, `null` removes."),
 );
 
 export const DeleteResult = named(

@@ -21,7 +21,7 @@ export function importMcp(document: unknown, options: McpOptions): Result<Import
   if (nextCursor !== undefined && nextCursor !== null && nextCursor !== "") {
     const message =
       "the list has more pages (nextCursor); import all of them as one list, or the rest would be removed";
-    return err(fault(message, `${path}/nextCursor`));
+    return err({ ...fault(message, `${path}/nextCursor`), isIncomplete: true });
   }
 
   const protocol = typeof lists.protocolVersion === "string" ? lists.protocolVersion : undefined;

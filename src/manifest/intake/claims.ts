@@ -14,7 +14,7 @@ export const itemClaims: readonly string[] = stated;
 /** Members of a manifest that are left out: also settings and state of the server, which its answers show. */
 export const headerClaims: readonly string[] = [
   ...stated,
-  ...["status", "sources", "lastSynced", "last_synced", "generation", "warnings", "stale", "kept", "outcome"],
+  ...["status", "sources", "lastSynced", "last_synced", "generation", "warnings", "stale"],
 ];
 
 export type Claims = Record<string, unknown>;

@@ -29,8 +29,10 @@ import { changeStatus } from "../../official/sql/change-status.ts";
 import { publishVersion } from "../../official/sql/publish-version.ts";
 import { listVersions } from "../../official/sql/tenant-versions.ts";
 import type { ChainedChange, LogHead } from "../../registry/change-chain.ts";
+import type { ConfigMembers } from "../../registry/config-change.ts";
 import type {
   AsOf,
+  ConfigOutcome,
   Head,
   NewPublish,
   PublishOutcome,
@@ -51,7 +53,7 @@ import { findCapability } from "../../registry/sql/items.ts";
 import { publish } from "../../registry/sql/publish.ts";
 import { bodyText, findRevision, listRevisions } from "../../registry/sql/revisions.ts";
 import { currentHead, entryOf, findLive, listLive } from "../../registry/sql/servers.ts";
-import { createServer, deleteServer, replaceConfig, switchItems } from "../../registry/sql/settings.ts";
+import { changeSettings, createServer, deleteServer, switchItems } from "../../registry/sql/settings.ts";
 import { detailOf, sourceRows } from "../../registry/sql/source-rows.ts";
 import { shownTenant } from "../../registry/sql/tenant-name.ts";
 import type { CapabilityCard, CardQuery, RankedCard } from "../../search/contract.ts";
@@ -84,9 +86,9 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
     return this.#core.write(writer, config.name, (at) => createServer(this.#core.context, config, at));
   }
 
-  async replaceConfig(writer: Writer, config: ServerConfig): Promise<Written<SettingsOutcome>> {
-    return this.#core.write(writer, config.name, (at) =>
-      replaceConfig(this.#core.context, config, at, writer.precondition),
+  async changeConfig(writer: Writer, name: string, change: ConfigMembers): Promise<Written<ConfigOutcome>> {
+    return this.#core.write(writer, name, (at) =>
+      changeSettings(this.#core.context, name, change, { at, precondition: writer.precondition }),
     );
   }
 

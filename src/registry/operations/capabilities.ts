@@ -1,15 +1,16 @@
 import { z } from "zod";
 import { manager, reader } from "../../http/access.ts";
-import { unwrap } from "../../http/context.ts";
+import { throwIf, unwrap } from "../../http/context.ts";
 import { operation } from "../../http/operation.ts";
 import { flag, list, reading, server, writing } from "../../http/parameters.ts";
 import { Manifest } from "../../manifest/schema/manifest.ts";
+import { checkManager } from "../access.ts";
 import { Capabilities, PublishResult, SwitchResult } from "../answer-schema.ts";
 import type { RegistryDeps } from "../deps.ts";
 import { publishDocument } from "../publish.ts";
-import { publishMeta, publishResult } from "../publish-answer.ts";
+import { dryRunHeaders, publishMeta, publishResult } from "../publish-answer.ts";
 import { ItemSwitch } from "../schema.ts";
-import { capabilitiesView } from "../views/capabilities.ts";
+import { capabilitiesView, managedView } from "../views/capabilities.ts";
 import { effectiveBy, writeMeta, writerFrom } from "../write.ts";
 import { answerView, readFails } from "./answer-view.ts";
 
@@ -22,13 +23,23 @@ const getCapabilities = operation({
   tag: "Find",
   summary: "Read everything a server can do",
   access: reader,
-  parameters: { path: server, headers: reading },
+  parameters: {
+    path: server,
+    query: {
+      include: z.literal("disabled").optional().describe("Shows switched-off items too, to members who may publish."),
+    },
+    headers: reading,
+  },
   answers: { 200: { description: "The capabilities.", data: Capabilities, etag: true, generation: true } },
-  fails: readFails,
+  fails: [...readFails, "ErrorInsufficientScope"],
   cached: true,
   examples: { weather: { path: { tenant: "demo", name: "weather" } } },
 
-  handle: (services: RegistryDeps, call) => answerView(services, call, capabilitiesView),
+  handle(services: RegistryDeps, call) {
+    if (call.query.include === undefined) return answerView(services, call, capabilitiesView);
+    throwIf(checkManager(call.principal, call.path.tenant));
+    return answerView(services, call, managedView);
+  },
 });
 
 const publishManifest = operation({
@@ -56,7 +67,7 @@ const publishManifest = operation({
   },
   body: { schema: Manifest, read: "document", limit: "manifestBytes" },
   answers: {
-    200: { description: "Changed, unchanged, or a dry run.", data: PublishResult, etag: true, generation: true },
+    200: { description: "Changed, unchanged, or a dry run.", data: PublishResult, headers: dryRunHeaders },
     201: { description: "Created.", data: PublishResult, etag: true, generation: true },
   },
   fails: ["ErrorCapabilityCollision", "ErrorSameVersion"],

@@ -6,12 +6,15 @@ import { operation } from "../../http/operation.ts";
 import { freshnessFrom, page, reading, server, writing } from "../../http/parameters.ts";
 import { serverName } from "../../http/request.ts";
 import { etagOf } from "../../kernel/etag.ts";
-import { TenantKey } from "../../kernel/names.ts";
+import { type ServerRef, TenantKey } from "../../kernel/names.ts";
+import type { StrictJson } from "../../kernel/strict-json.ts";
 import { checkMinGeneration } from "../access.ts";
+import { checkSameServer, newServerWarnings, parseConfig, readConfigMembers } from "../config-change.ts";
+import type { Writer } from "../contract.ts";
 import type { RegistryDeps } from "../deps.ts";
 import { refreshNow } from "../read.ts";
 import { ServerConfig } from "../schema.ts";
-import { ConfigResult, DeleteResult, Server, ServerPage } from "../server-schema.ts";
+import { ChangedConfigResult, ConfigChange, ConfigResult, DeleteResult, Server, ServerPage } from "../server-schema.ts";
 import { listServers as listPage, readServer, settingsOf, singleTenant, summaryOf } from "../servers.ts";
 import { effectiveBy, writeMeta, writerFrom } from "../write.ts";
 import { readFails } from "./answer-view.ts";
@@ -67,12 +70,7 @@ const listServers = operation({
 });
 
 /** A config that was read may be sent back: members that answers add are ignored. */
-const body = {
-  schema: ServerConfig,
-  limit: "configBytes",
-  ignored: ["createdAt", "updatedAt", "registry", "generation", "effectiveBy"],
-  check: (value: unknown) => void serverName((value as { name?: unknown } | null)?.name),
-} as const;
+const body = { schema: ServerConfig, read: "document", limit: "configBytes" } as const;
 const nameFails = ["ErrorMCPServerNameRequired", "ErrorMCPServerNameInvalid"] as const;
 
 const createServer = operation({
@@ -89,13 +87,17 @@ const createServer = operation({
     notes: { body: { tenant: "demo", name: "notes", title: "Notes", visibility: "tenant" }, status: 201 },
   },
 
-  async handle(services: RegistryDeps, { principal, tenant, spelling, body: config, c, answer }) {
+  async handle(services: RegistryDeps, { principal, tenant, spelling, body: document, c, answer }) {
+    serverName((document.value as { name?: unknown } | null)?.name);
+    const { members, ...read } = unwrap(readConfigMembers(document));
+    const config = unwrap(parseConfig(members));
     const writer = writerFrom(principal, { tenant, spelling });
     const { head, generation } = unwrap(await services.tenant(tenant).createServer(writer, config));
     await services.heads.confirm(head);
     readSources(c, services, tenant, config);
     const message = "MCP server created successfully";
-    return answer(201, { ...config, tenant: head.tenant, generation }, { ...writeMeta(head), message });
+    const data = { ...config, tenant: head.tenant, generation, warnings: listed(newServerWarnings(read)) };
+    return answer(201, data, { ...writeMeta(head), message });
   },
 });
 
@@ -110,16 +112,23 @@ function readSources(c: RequestContext, services: RegistryDeps, tenant: TenantKe
   }
 }
 
-const replaceServer = operation({
-  id: "replaceServer",
+const listed = (warnings: string[]) => (warnings.length === 0 ? undefined : warnings);
+
+const changed = {
+  200: { description: "Changed, or unchanged.", data: ChangedConfigResult, etag: true, generation: true },
+} as const;
+
+const changeServer = operation({
+  id: "changeServer",
   method: "put",
   path: listPath,
   tag: "Publish",
-  summary: "Replace a server's settings",
+  summary: "Change the settings that the body names",
+  description: "Absent members keep their value; `null` removes. The same as `PATCH` at the server's own address.",
   access: manager("body"),
   parameters: { headers: ifMatch },
   body,
-  answers: { 200: { description: "Replaced.", data: ConfigResult, etag: true, generation: true } },
+  answers: changed,
   fails: [...nameFails, "ErrorMCPServerNotFound"],
   examples: {
     petstore: {
@@ -127,17 +136,55 @@ const replaceServer = operation({
     },
   },
 
-  async handle(services: RegistryDeps, { principal, tenant, spelling, headers, body: config, c, answer }) {
+  async handle(services: RegistryDeps, { principal, tenant, spelling, headers, body: document, c, answer }) {
+    const name = serverName((document.value as { name?: unknown } | null)?.name);
     const writer = writerFrom(principal, { tenant, spelling }, headers);
-    const { head, generation, narrowed } = unwrap(await services.tenant(tenant).replaceConfig(writer, config));
-    await services.heads.confirm(head);
-    readSources(c, services, tenant, config);
-    const until = narrowed ? effectiveBy(services.now()) : undefined;
-    const message = "MCP server updated successfully";
-    const data = { ...config, tenant: head.tenant, generation, effectiveBy: until };
-    return answer(200, data, { ...writeMeta(head), message });
+    const { data, meta } = await change(services, c, { tenant, name }, writer, document);
+    return answer(200, data, meta);
   },
 });
+
+const patchServer = operation({
+  id: "patchServer",
+  method: "patch",
+  path: onePath,
+  tag: "Publish",
+  summary: "Change the settings that the body names",
+  description: "Absent members keep their value; `null` removes.",
+  access: manager("path"),
+  parameters: { path: server, headers: ifMatch },
+  body: { ...body, schema: ConfigChange },
+  answers: changed,
+  fails: ["ErrorMCPServerNotFound"],
+  examples: {
+    title: { path: { tenant: "demo", name: "petstore" }, body: { title: "Pet store", description: null } },
+  },
+
+  async handle(services: RegistryDeps, { principal, tenant, spelling, path, headers, body: document, c, answer }) {
+    const writer = writerFrom(principal, { tenant, spelling }, headers);
+    const { data, meta } = await change(services, c, { tenant, name: path.name }, writer, document);
+    return answer(200, data, meta);
+  },
+});
+
+/** Changes what a document names of a server's config. */
+async function change(
+  services: RegistryDeps,
+  c: RequestContext,
+  { tenant, name }: ServerRef,
+  writer: Writer,
+  document: StrictJson,
+) {
+  const read = unwrap(readConfigMembers(document));
+  throwIf(checkSameServer(read.members, { tenant, name }));
+  const outcome = unwrap(await services.tenant(tenant).changeConfig(writer, name, read));
+  const { head, generation, config, members, narrowed, warnings } = outcome;
+  await services.heads.confirm(head);
+  if (members.includes("sources")) readSources(c, services, tenant, config);
+  const until = narrowed ? effectiveBy(services.now()) : undefined;
+  const data = { ...config, generation, changed: members, warnings: listed(warnings), effectiveBy: until };
+  return { data, meta: { ...writeMeta(head), message: "MCP server updated successfully" } };
+}
 
 const getServer = operation({
   id: "getServer",
@@ -193,4 +240,4 @@ const deleteServer = operation({
   },
 });
 
-export const configsOperations = [listServers, createServer, replaceServer, getServer, deleteServer];
+export const configsOperations = [listServers, createServer, changeServer, getServer, patchServer, deleteServer];

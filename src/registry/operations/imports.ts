@@ -8,7 +8,7 @@ import { ImportResult } from "../answer-schema.ts";
 import type { RegistryDeps } from "../deps.ts";
 import { importedItems, publishImported } from "../import.ts";
 import { type ImportFormat, importFormats, readImport } from "../import-document.ts";
-import { publishMeta, publishResult } from "../publish-answer.ts";
+import { dryRunHeaders, publishMeta, publishResult } from "../publish-answer.ts";
 import { writerFrom } from "../write.ts";
 
 const ImportDocument = named(
@@ -62,10 +62,7 @@ const importDocument = operation({
     200: {
       description: "Published, unchanged, or previewed.",
       data: ImportResult,
-      headers: {
-        ETag: "Tag of the server; absent from a preview.",
-        "Rollcall-Generation": "Of the tenant; absent from a preview.",
-      },
+      headers: dryRunHeaders,
     },
     201: { description: "Published; the server is new.", data: ImportResult, etag: true, generation: true },
   },

@@ -1,15 +1,20 @@
-import { member } from "../../http/access.ts";
+import { manager, member } from "../../http/access.ts";
 import { unwrap } from "../../http/context.ts";
 import { operation } from "../../http/operation.ts";
-import { freshnessFrom, page, reading, required, server } from "../../http/parameters.ts";
+import { flag, freshnessFrom, page, reading, required, server, writing } from "../../http/parameters.ts";
 import type { FailureCode } from "../../kernel/failure.ts";
 import { Digest } from "../../kernel/names.ts";
+import { PublishResult } from "../answer-schema.ts";
 import type { RegistryDeps } from "../deps.ts";
 import { RevisionDiff, RevisionPage, WholeRevision } from "../history-schema.ts";
+import { dryRunHeaders, publishMeta, publishResult } from "../publish-answer.ts";
+import { restoreRevision as restore } from "../restore.ts";
 import { diffRevisions as compare, listRevisions as listPage, readRevision, wholeRevision } from "../revisions.ts";
+import { writerFrom } from "../write.ts";
 
 const path = "/api/mcp/capabilities/{tenant}/{name}";
 
+const digestParameter = Digest.meta({ examples: [`sha256-${"0".repeat(64)}`] });
 const minGeneration = { "Rollcall-Min-Generation": reading["Rollcall-Min-Generation"] };
 const revisionFails: readonly FailureCode[] = ["ErrorMCPServerNotFound", "ErrorRevisionNotFound"];
 
@@ -46,7 +51,7 @@ const getRevision = operation({
   description: "With its manifest, exactly as the digest covers it.",
   access: member("path"),
   parameters: {
-    path: { ...server, digest: Digest.meta({ examples: [`sha256-${"0".repeat(64)}`] }) },
+    path: { ...server, digest: digestParameter },
     headers: { ...minGeneration, "If-None-Match": reading["If-None-Match"] },
   },
   answers: { 200: { description: "The revision.", data: WholeRevision, etag: true, generation: true } },
@@ -67,6 +72,43 @@ const getRevision = operation({
     // The revision never changes, but which of its items are switched off does.
     const meta = { etag: `"${revision.digest}.${head.overlay}"`, generation, source: "object" as const };
     return answer.unchanged(meta) ?? answer(200, wholeRevision(retained), meta);
+  },
+});
+
+const restoreRevision = operation({
+  id: "restoreRevision",
+  method: "post",
+  path: `${path}/revisions/{digest}/restore`,
+  tag: "History",
+  summary: "Make an earlier revision current",
+  description: "Brings back what was pushed and registered then. What sources offer stays as it is.",
+  access: manager("path"),
+  parameters: {
+    path: { ...server, digest: digestParameter },
+    query: {
+      partial: flag.default(false).describe("Leaves out items that can no longer be published."),
+      dryRun: flag.default(false).describe("Answers what restoring would do, and changes nothing."),
+    },
+    headers: { "If-Match": writing["If-Match"] },
+  },
+  answers: {
+    200: { description: "Restored, unchanged, or a dry run.", data: PublishResult, headers: dryRunHeaders },
+  },
+  fails: [...revisionFails, "ErrorMCPServerValidation", "ErrorCapabilityCollision", "ErrorSameVersion"],
+  examples: {
+    latest: {
+      path: { tenant: "demo", name: "weather" },
+      query: { dryRun: true },
+      after: { id: "listRevisions", take: ({ body }) => ({ digest: current(body) }) },
+    },
+  },
+
+  async handle(services: RegistryDeps, { principal, tenant, spelling, path, query, headers, answer }) {
+    const { digest, ...ref } = path;
+    const writer = writerFrom(principal, { tenant, spelling }, headers);
+    const restored = unwrap(await restore(services, ref, writer, digest, query));
+    const { status: _, ...meta } = publishMeta(restored);
+    return answer(200, publishResult(restored, query, services.now()), meta);
   },
 });
 
@@ -104,4 +146,4 @@ const diffRevisions = operation({
   },
 });
 
-export const revisionsOperations = [listRevisions, getRevision, diffRevisions];
+export const revisionsOperations = [listRevisions, getRevision, restoreRevision, diffRevisions];

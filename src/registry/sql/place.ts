@@ -21,6 +21,7 @@ import { refused } from "../../manifest/intake/intake.ts";
 import type { AcceptedManifest, PreparedCapability, Rejection } from "../../manifest/prepare.ts";
 import { scanCapability } from "../../manifest/scan.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
+import { sectionForKind } from "../../manifest/schema/manifest.ts";
 import { canonicalManifest } from "../../manifest/stored.ts";
 import { idCollisions } from "./items.ts";
 import { type RevisionContent, revisionOfDigest } from "./revisions.ts";
@@ -225,9 +226,16 @@ function incomingItems(
 
 /** Of an earlier revision what was pushed or registered: what its sources offered then is not theirs to offer now. */
 function restored({ layout, origins }: RevisionContent, { capabilities, header }: AcceptedManifest): Came {
-  const then = new Map(layout.map(([kind, digest], at) => [`${kind} ${digest}`, origins.of(at)]));
+  // By place, not by digest: an item that was stored under earlier rules may be read a little differently now.
+  const then = new Map<string, Origin>();
+  const counts = new Map<CapabilityKind, number>();
+  for (const [at, [kind]] of layout.entries()) {
+    const index = counts.get(kind) ?? 0;
+    counts.set(kind, index + 1);
+    then.set(`/${sectionForKind(kind)}/${index}`, origins.of(at));
+  }
   const items = capabilities.flatMap((item): Came["items"] => {
-    const origin = then.get(`${item.kind} ${item.digest}`) ?? "pushed";
+    const origin = then.get(item.path) ?? "pushed";
     return isSourceOrigin(origin) ? [] : [{ item, origin }];
   });
   if (origins.fromSources.length === 0) return { items, header };

@@ -2,6 +2,7 @@ import { meetsPrecondition } from "../../kernel/etag.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
+import { clip } from "../../kernel/text.ts";
 import { type ChangeCounts, changedItems, countChanges, itemKey, type NewChange } from "../../manifest/diff.ts";
 import type { CapabilityFlag } from "../../manifest/flag.ts";
 import { claimIssues } from "../../manifest/intake/claims.ts";
@@ -68,6 +69,11 @@ export function publish(write: WriteContext, request: PublishRequest): Result<Pu
   const placing = placeManifest(sql, state, request);
   if (!placing.ok) return placing;
   const placed = placing.value;
+  const { capabilities } = write.keep;
+  if (placed.items.length > capabilities) {
+    const message = `A server holds at most ${capabilities} capabilities; with what stays of it this one would have ${placed.items.length}`;
+    return err(failure("ErrorTooLarge", message));
+  }
   if (live?.digest === placed.digest) return ok(recordUnchanged(write, live, request, placed));
 
   const found = difference(sql, name, previous?.layout ?? [], placed);
@@ -142,7 +148,7 @@ function applyManifest(
   const { digest, header, items, incoming, kept, rejected, collisions } = placed;
   const number = (row?.revision ?? 0) + 1;
   const before = live === undefined ? 0 : shownTokens(sql, live, offBefore);
-  const warnings = stateWarnings(sql, { live, previous, placed, before }, request);
+  const warnings = stateWarnings(sql, { live, previous, placed, found, before }, request);
   const switched = applySwitches(sql, name, switchesOf(incoming));
   const ofHeader = headerChange(name, previous, placed, found.changes.length > 0);
   const changes: NewChange[] = [...found.changes, ...(ofHeader === undefined ? [] : [ofHeader]), ...switched];
@@ -186,7 +192,7 @@ function applyManifest(
 /** Warnings that depend on what the server had. */
 function stateWarnings(
   sql: SqlStorage,
-  { live, previous, placed, before }: Pick<ManifestMove, "live" | "previous" | "placed"> & { before: number },
+  { live, previous, placed, found, before }: Omit<ManifestMove, "row" | "flags" | "off"> & { before: number },
   { manifest: { intake }, placement, name }: PublishRequest,
 ): string[] {
   const texts: string[] = [];
@@ -206,11 +212,28 @@ function stateWarnings(
     };
     texts.push(...warningTexts(claimIssues(intake.claims, says, "")));
   }
+  // Somebody who imports into a server may not know what is there.
+  if (placement.by === "push" && placement.sections !== undefined && found.gone.length > 0) {
+    texts.push(
+      `This replaces ${countOf(found.gone.length, "item", "items")} that the server has: ${listOf(found.gone)}`,
+    );
+  }
   const count = previous?.layout.length ?? 0;
   if (count > 0 && placed.items.length === 0) {
-    texts.push(`The server had ${count} ${count === 1 ? "capability" : "capabilities"} and has none now`);
+    texts.push(`The server had ${countOf(count, "capability", "capabilities")} and has none now`);
   }
   return texts;
+}
+
+function countOf(count: number, one: string, several: string): string {
+  return `${count} ${count === 1 ? one : several}`;
+}
+
+const namedItems = 10;
+
+function listOf(items: Difference["gone"]): string {
+  const named = items.slice(0, namedItems).map((item) => clip(itemKey(item), 128));
+  return items.length > namedItems ? `${named.join(", ")} and others` : named.join(", ");
 }
 
 /**

@@ -1,15 +1,20 @@
 import { meetsPrecondition, type Precondition } from "../../kernel/etag.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { changedItems, type NewChange } from "../../manifest/diff.ts";
-import type { SettingsOutcome, Switch } from "../contract.ts";
+import { type Claims, claimIssues } from "../../manifest/intake/claims.ts";
+import { warningTexts } from "../../manifest/prepare.ts";
+import { type ConfigMembers, changeConfig } from "../config-change.ts";
+import type { ConfigOutcome, SettingsOutcome, Switch } from "../contract.ts";
 import type { ServerConfig } from "../schema.ts";
 import { updateAttributeCounts } from "./attribute-counts.ts";
 import { recordChanges } from "./change-log.ts";
+import { currentFlags } from "./items.ts";
 import type { WriteContext } from "./listener.ts";
 import { cancelTask } from "./outbox-table.ts";
 import { dropBodyIfOrphan } from "./revisions.ts";
-import { bumpOverlay, findLive, isRetitled, type ServerRow, tagOf } from "./servers.ts";
+import { bumpOverlay, findLive, isRetitled, type ServerRow, shownTokens, tagOf } from "./servers.ts";
 import { dropSources, syncSources } from "./source-rows.ts";
 import { applySwitches, checkDisabledSize } from "./switches.ts";
 import { shownTenant } from "./tenant-name.ts";
@@ -83,6 +88,36 @@ export function replaceConfig(
 /** Another spelling of the tenant is no change of the config. */
 function asShown(sql: SqlStorage, config: ServerConfig): ServerConfig {
   return { ...config, tenant: shownTenant(sql) };
+}
+
+/** Changes the members of a config that somebody names. */
+export function changeSettings(
+  write: WriteContext,
+  name: string,
+  { members, claims, warnings }: ConfigMembers,
+  { at, precondition }: { at: string; precondition?: Precondition },
+): Result<ConfigOutcome, Failure> {
+  const { sql } = write;
+  const row = requireServer(sql, name, precondition);
+  if (!row.ok) return row;
+  const current = readJson(row.value.config) as ServerConfig;
+  const next = changeConfig(current, members, write.keep.configBytes);
+  if (!next.ok) return next;
+  const { config, changed } = next.value;
+  if (changed.length === 0) {
+    const { generation } = row.value;
+    // What is set already was warned of when it came.
+    return ok({ generation, changed: false, narrowed: false, config, members: [], warnings: [] });
+  }
+  const told = [...warnings, ...claimWarnings(sql, row.value, claims)];
+  const replaced = replaceConfig(write, config, at);
+  return replaced.ok ? ok({ ...replaced.value, config, members: changed, warnings: told }) : replaced;
+}
+
+function claimWarnings(sql: SqlStorage, row: ServerRow, claims: Claims): string[] {
+  const { digest, name } = row;
+  const says = { digest: digest ?? undefined, tokens: shownTokens(sql, row), flags: currentFlags(sql, name, row) };
+  return warningTexts(claimIssues(claims, says, ""));
 }
 
 /** Makes a server public as of a generation. Its visibility must already be set. */

@@ -127,6 +127,66 @@ describe("an appended step", () => {
     }));
 });
 
+describe("the step that adds origins", () => {
+  const row = (declared: object) => JSON.stringify(declared);
+  const read = (url: string) => ({ metadata: { mcp: { server_url: url } } });
+  const items: [kind: string, digest: string, declared: object][] = [
+    ["tool", "d1", { name: "read", ...read("https://a.example/mcp") }],
+    ["tool", "d2", { name: "pushed" }],
+    ["tool", "d3", { name: "elsewhere", ...read("https://gone.example/mcp") }],
+    ["generator", "d4", { type: "plug", source: "plugin" }],
+    ["generator", "d5", { type: "own", source: "builtin" }],
+  ];
+  const header = { title: "T", serverInfo: { name: "s" }, mcpVersion: "1" };
+
+  /** A server as it was stored before, with a source where there is one. */
+  function insertServer(sql: SqlStorage, name: string, by: string, source?: string): void {
+    const times = ["2026-01-01", "2026-01-01"];
+    sql.exec(
+      "INSERT INTO server (name, config, visibility, digest, revision, generation, created_at, updated_at) VALUES (?, '{}', 'tenant', 'm', 1, 1, ?, ?)",
+      ...[name, ...times],
+    );
+    for (const [kind, digest, declared] of items) {
+      sql.exec(
+        "INSERT INTO capability (server, kind, digest, key, id, declared, tokens, flags, first_revision) VALUES (?, ?, ?, ?, ?, ?, 1, '[]', 1)",
+        ...[name, kind, digest, digest, `${name}.${digest}`, row(declared)],
+      );
+    }
+    const layout = items.map(([kind, digest]) => [kind, digest]);
+    sql.exec(
+      "INSERT INTO revision (server, number, digest, generation, published_at, published_by, changes, header, layout) VALUES (?, 1, 'm', 1, '2026-01-01', ?, '{}', ?, ?)",
+      ...[name, by, row(header), row(layout)],
+    );
+    if (source === undefined) return;
+    const settings = { id: "main", type: "sse", url: source };
+    sql.exec(
+      "INSERT INTO source (server, id, position, config, state, since) VALUES (?, 'main', 0, ?, 'live', '2026-01-01')",
+      ...[name, row(settings)],
+    );
+  }
+
+  it("works them out from what items say of themselves", () =>
+    withRecorded((storage, sql) => {
+      insertServer(sql, "sourced", "introspection", "https://a.example/mcp?token=x");
+      insertServer(sql, "pushed", "tester");
+      sql.exec("DELETE FROM capability WHERE server = 'pushed' AND digest = 'd4'");
+      sql.exec(
+        "UPDATE revision SET layout = ? WHERE server = 'pushed'",
+        row(items.filter(([, digest]) => digest !== "d4").map(([kind, digest]) => [kind, digest])),
+      );
+      migrate(storage, tenantSteps);
+      const origins = (server: string) => values(sql, `SELECT origins FROM revision WHERE server = '${server}'`)[0];
+      expect(JSON.parse(String(origins("sourced")))).toEqual({
+        items: [
+          ["source:main", [0]],
+          ["plugin", [3]],
+        ],
+        fields: ["serverInfo", "mcpVersion"],
+      });
+      expect([origins("pushed"), origins("s")]).toEqual([null, null]);
+    }));
+});
+
 describe("a recorded database", () => {
   it("of a tenant is read and written by this version", async () => {
     await runInDurableObject(tenantStub("acme"), (_, { storage }) => {
