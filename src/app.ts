@@ -82,7 +82,7 @@ export function createApp(services: Services, endpoint: EndpointOptions = ownEnd
   officialRoutes(app, services);
   officialWriteRoutes(app, services);
   // After the routes that are not operations yet: one of them has a more specific path than an operation.
-  mount(app, services, operations);
+  mount<Services>(app, services, operations);
 
   // Unknown paths below these prefixes: an invalid tenant or server name is reported before the 404.
   for (const prefix of ["/api/mcp/capabilities", "/api/mcp/configs"]) {
@@ -119,10 +119,9 @@ function preflight(services: Services, origin: string | undefined): Response {
   return new Response(null, {
     status: 204,
     headers: {
-      ...corsHeaders(services.config, origin),
-      "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
-      "Access-Control-Allow-Headers":
-        "Authorization, Cache-Control, Content-Type, If-Match, If-None-Match, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Rollcall-Min-Generation, X-MCP-Session-ID, X-Request-Id",
+      ...corsHeaders(services, origin),
+      "Access-Control-Allow-Methods": services.declaredHeaders.methods,
+      "Access-Control-Allow-Headers": services.declaredHeaders.allowed,
       "Access-Control-Max-Age": "86400",
     },
   });

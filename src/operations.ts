@@ -1,14 +1,7 @@
 import { catalogOperations } from "./catalog/operations.ts";
-import type { Operation } from "./http/operation.ts";
 import { registryOperations } from "./registry/operations.ts";
 import { searchOperations } from "./search/operations.ts";
 import { serviceOperations } from "./service/operations.ts";
-import type { Services } from "./services.ts";
 
 /** Every operation of the HTTP API. */
-export const operations: readonly Operation<Services>[] = [
-  ...searchOperations,
-  ...catalogOperations,
-  ...registryOperations,
-  ...serviceOperations,
-];
+export const operations = [...searchOperations, ...catalogOperations, ...registryOperations, ...serviceOperations];
