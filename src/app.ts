@@ -69,10 +69,9 @@ function preflight(services: Services, origin: string | undefined): Response {
   return new Response(null, {
     status: 204,
     headers: {
-      ...corsHeaders(services.config, origin),
-      "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
-      "Access-Control-Allow-Headers":
-        "Authorization, Cache-Control, Content-Type, If-Match, If-None-Match, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Rollcall-Min-Generation, X-MCP-Session-ID, X-Request-Id",
+      ...corsHeaders(services, origin),
+      "Access-Control-Allow-Methods": services.declaredHeaders.methods,
+      "Access-Control-Allow-Headers": services.declaredHeaders.allowed,
       "Access-Control-Max-Age": "86400",
     },
   });

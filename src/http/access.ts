@@ -25,6 +25,8 @@ export interface Access<Caller extends object = object, Deps extends HttpDeps = 
   scope?: Scope;
   /** The caller must be a member of this tenant. */
   tenant?: TenantPlace;
+  /** Request headers that `identify` reads beside `Authorization`: pages on other origins may send them. */
+  headers?: readonly string[];
   /** Failures of `identify` and `verify` beside those that follow from the members above. */
   fails?: readonly FailureCode[];
   /**

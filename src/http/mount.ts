@@ -10,7 +10,7 @@ import type { BodyDeclaration, Operation } from "./operation.ts";
 import { compile, queryReader, readAll } from "./read-parameters.ts";
 
 /** Serves the operations: the only code that adds routes. */
-export function mount(app: App, services: HttpDeps, operations: readonly Operation[]): void {
+export function mount<Deps extends HttpDeps>(app: App, services: Deps, operations: readonly Operation<Deps>[]): void {
   const routes = operations.flatMap((operation) =>
     [operation.path, ...(operation.also ?? [])].map((path) => ({ path, operation })),
   );

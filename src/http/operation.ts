@@ -86,17 +86,6 @@ export function operation<
   return definition as unknown as Operation<Deps>;
 }
 
-/**
- * Request headers that change what a cached operation answers: a request with one of them bypasses the response cache,
- * which compares tags itself. In lower case.
- */
-export function cacheBypassHeaders(operations: readonly Operation[]): string[] {
-  const declared = operations
-    .filter(({ cached }) => cached)
-    .flatMap(({ parameters }) => Object.keys(parameters?.headers ?? {}).map((name) => name.toLowerCase()));
-  return [...new Set(declared)].filter((name) => name !== "if-none-match").sort();
-}
-
 export type Method = "get" | "put" | "post" | "patch" | "delete";
 
 /** Sections of the API in OpenAPI, and modules of generated clients. */

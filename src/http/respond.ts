@@ -15,10 +15,6 @@ export interface ResponseMeta {
 
 export const json = "application/json; charset=utf-8";
 
-/** Response headers that a page on another origin may read. */
-const exposedHeaders =
-  "ETag, Link, X-MCP-Session-ID, Rollcall-Generation, Rollcall-Losses, Rollcall-Source, Server-Timing, Retry-After, X-Request-Id, WWW-Authenticate";
-
 /** Builds all headers before the response: changing a response afterwards costs more than creating it. */
 export function send(
   c: RequestContext,
@@ -51,12 +47,12 @@ export function notModified(c: RequestContext, services: HttpDeps, meta: Respons
 
 /** Headers that a full response and its 304 have in common. */
 export function cacheHeaders(
-  { config }: HttpDeps,
+  services: HttpDeps,
   origin: string | undefined,
   { etag, generation, source }: ResponseMeta,
   milliseconds: number,
 ): Record<string, string> {
-  const headers: Record<string, string> = { "Cache-Control": "private, no-cache", ...corsHeaders(config, origin) };
+  const headers: Record<string, string> = { "Cache-Control": "private, no-cache", ...corsHeaders(services, origin) };
   if (etag !== undefined) headers.ETag = etag;
   if (generation !== undefined) headers["Rollcall-Generation"] = String(generation);
   if (source !== undefined) {
@@ -71,9 +67,11 @@ export function publicOrigin(c: RequestContext, config: Config): string {
   return config.publicUrl ?? URL.parse(c.req.url)?.origin ?? "";
 }
 
-export function corsHeaders(config: Config, origin: string | undefined): Record<string, string> {
-  const allowed = config.corsOrigins;
-  if (allowed === "*") return { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": exposedHeaders };
+export function corsHeaders(
+  { config: { corsOrigins: allowed }, declaredHeaders: { exposed } }: HttpDeps,
+  origin: string | undefined,
+): Record<string, string> {
+  if (allowed === "*") return { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": exposed };
   if (origin === undefined || !allowed.includes(origin)) return { Vary: "Origin" };
-  return { "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": exposedHeaders, Vary: "Origin" };
+  return { "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": exposed, Vary: "Origin" };
 }

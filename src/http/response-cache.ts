@@ -73,13 +73,10 @@ export function consumeCallerRateLimit(
   return ok;
 }
 
-/** True if the request must bypass the cache: it asks for fresher data or needs per-origin CORS headers. */
-function bypassesCache({ config }: HttpDeps, headers: Headers): boolean {
-  return (
-    headers.has("Cache-Control") ||
-    headers.has("Rollcall-Min-Generation") ||
-    (config.corsOrigins !== "*" && headers.has("Origin"))
-  );
+/** True if the request must bypass the cache: a header changes the answer, or it needs per-origin CORS headers. */
+function bypassesCache({ config, declaredHeaders }: HttpDeps, headers: Headers): boolean {
+  for (const name of declaredHeaders.cacheBypass) if (headers.has(name)) return true;
+  return config.corsOrigins !== "*" && headers.has("Origin");
 }
 
 interface CacheEntryInput {

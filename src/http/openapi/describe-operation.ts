@@ -1,19 +1,19 @@
 import type { z } from "zod";
-import { failure } from "../../kernel/failure.ts";
 import type { AnswerDeclaration, BodyDeclaration, Operation, Shape } from "../operation.ts";
 import { traits } from "../parameters.ts";
 import { innerOf } from "../read-parameters.ts";
 import { failuresByStatus } from "./declared-failures.ts";
-import { type DocumentSchemas, errorBody, parameterSchema } from "./document-schemas.ts";
-import { errorShapes } from "./error-schema.ts";
+import type { DocumentSchemas } from "./document-schemas.ts";
+import type { ErrorResponses } from "./error-responses.ts";
+import { headerRefs } from "./response-headers.ts";
 
 /** What OpenAPI says of one operation. Build time only: nothing that serves requests imports this file. */
 
 type Json = Record<string, unknown>;
 
-export function describeOperation(operation: Operation, schemas: DocumentSchemas): Json {
+export function describeOperation(operation: Operation, schemas: DocumentSchemas, errors: ErrorResponses): Json {
   const { id, tag, summary, description, body, answers } = operation;
-  const parameters = describeParameters(operation);
+  const parameters = describeParameters(operation, schemas);
   const responses: Json = {};
   for (const [status, declared] of Object.entries(answers)) responses[status] = describeAnswer(declared, schemas);
   if (operation.method === "get" && Object.values(answers).some(({ etag }) => etag)) {
@@ -23,12 +23,7 @@ export function describeOperation(operation: Operation, schemas: DocumentSchemas
     };
   }
   for (const [status, codes] of failuresByStatus(operation)) {
-    const { name, media, code } = errorShapes[operation.errors ?? "api"];
-    responses[status] = {
-      description: [...new Set(codes.map((known) => failure(known).message))].map((text) => `${text}.`).join(" "),
-      headers: headerRefs(errorHeaders(status, operation)),
-      content: { [media]: { schema: errorBody(schemas.ref(name), code, codes) } },
-    };
+    responses[status] = errors.ref(operation.errors ?? "api", status, codes);
   }
   return {
     operationId: id,
@@ -49,22 +44,23 @@ function securityOf({ access }: Operation): Json[] {
   return access.token === "optional" ? [{}, bearer] : [bearer];
 }
 
-function describeParameters(operation: Operation): Json[] {
+function describeParameters(operation: Operation, schemas: DocumentSchemas): Json[] {
   const { path = {}, query = {}, headers = {} } = operation.parameters ?? {};
   const describe = (place: "path" | "query" | "header", shape: Shape) =>
-    Object.entries(shape).flatMap(([name, schema]) => describeParameter(operation, place, name, schema));
+    Object.entries(shape).flatMap(([name, schema]) => describeParameter(operation, schemas, place, name, schema));
   return [...describe("path", path), ...describe("query", query), ...describe("header", headers)];
 }
 
 function describeParameter(
   { examples = {} }: Operation,
+  schemas: DocumentSchemas,
   place: "path" | "query" | "header",
   name: string,
   schema: z.ZodType,
 ): Json[] {
   const { optional, fallback, schema: inner } = innerOf(schema);
   if (traits.get(inner)?.hidden) return [];
-  const { description, examples: samples, ...described } = parameterSchema(schema);
+  const { description, examples: samples, ...described } = schemas.parameter(schema);
   const members = { path: "path", query: "query", header: "headers" } as const;
   const shown = Object.entries(examples).flatMap(([example, request]) => {
     const value = request[members[place]]?.[name];
@@ -116,32 +112,4 @@ function describeAnswer(declared: AnswerDeclaration, schemas: DocumentSchemas): 
     headers: Object.keys(all).length === 0 ? undefined : all,
     content: Object.keys(content).length === 0 ? undefined : content,
   };
-}
-
-function errorHeaders(status: number, { access }: Operation): string[] {
-  if (status === 401 || (status === 403 && access.token !== "none")) return ["WWW-Authenticate"];
-  return status === 429 || status === 503 ? ["Retry-After"] : [];
-}
-
-/** Response headers that several operations have. */
-export const responseHeaders: Record<string, Json> = {
-  ETag: { description: "Tag of the answer, for If-None-Match and If-Match.", schema: { type: "string" } },
-  "Rollcall-Generation": {
-    description: "The generation that the answer is as of: of the tenant, or of the directory.",
-    schema: { type: "integer" },
-  },
-  "Rollcall-Source": {
-    description: "Where the answer came from.",
-    schema: { type: "string", enum: ["memory", "edge", "kv", "object"] },
-  },
-  "Retry-After": { description: "Seconds to wait.", schema: { type: "integer" } },
-  "WWW-Authenticate": {
-    description: "What is missing: a token, a scope, a session, a signature.",
-    schema: { type: "string" },
-  },
-};
-
-function headerRefs(names: readonly string[]): Json | undefined {
-  if (names.length === 0) return undefined;
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

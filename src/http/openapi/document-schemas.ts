@@ -12,8 +12,8 @@ export class DocumentSchemas {
   readonly #ids = z.registry<{ id: string }>();
   readonly #forms: Record<"input" | "output", Record<string, Json>>;
   readonly #used: Record<"input" | "output", Set<string>> = { input: new Set(), output: new Set() };
-  /** Envelopes by the name of their data. */
-  readonly #envelopes = new Map<string, Json>();
+  /** Schemas around those that zod describes: envelopes and errors, by name. */
+  readonly #defined = new Map<string, Json>();
 
   constructor(names: ReadonlyMap<z.ZodType, string>) {
     for (const [schema, id] of names) this.#ids.add(schema, { id });
@@ -31,6 +31,23 @@ export class DocumentSchemas {
     return { $ref: `${prefix}${id}` };
   }
 
+  /** The schema of a parameter, with what its text becomes: integer, boolean, array. */
+  parameter(schema: z.ZodType): Json {
+    const { $schema: _, ...described } = z.toJSONSchema(schema, {
+      io: "input",
+      unrepresentable: "any",
+      override: ({ zodSchema, jsonSchema }) => {
+        const id = this.#ids.get(zodSchema)?.id;
+        if (id === undefined) return;
+        this.#use("input", id);
+        const { description } = jsonSchema;
+        for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
+        Object.assign(jsonSchema, { $ref: `${prefix}${id}`, description });
+      },
+    });
+    return described;
+  }
+
   output(schema: z.ZodType): Json {
     const id = this.#idOf(schema);
     this.#use("output", id);
@@ -39,13 +56,21 @@ export class DocumentSchemas {
 
   /** `{success, message?, data}` around data of a schema. */
   envelope(data: z.ZodType): Json {
-    const id = this.#idOf(data);
-    this.#envelopes.set(`${id}Answer`, {
+    return this.define(`${this.#idOf(data)}Answer`, {
       type: "object",
       properties: { success: { const: true }, message: { type: "string" }, data: this.output(data) },
       required: ["success", "data"],
     });
-    return { $ref: `${prefix}${id}Answer` };
+  }
+
+  /** Adds a schema that zod does not describe. */
+  define(id: string, schema: Json): Json {
+    const known = this.#defined.get(id);
+    if (this.#forms.output[id] !== undefined || (known && JSON.stringify(known) !== JSON.stringify(schema))) {
+      throw new Error(`two schemas have the name ${id}`);
+    }
+    this.#defined.set(id, schema);
+    return { $ref: `${prefix}${id}` };
   }
 
   /** Every schema that the document refers to, by name; `paths` gets the final names of the forms. */
@@ -57,7 +82,7 @@ export class DocumentSchemas {
     for (const id of this.#used.output) {
       schemas[finalName(id)] = mapRefs(this.#forms.output[id], (ref) => finalName(ref), true);
     }
-    for (const [id, envelope] of this.#envelopes) schemas[id] = mapRefs(envelope, finalName, false);
+    for (const [id, schema] of this.#defined) schemas[id] = mapRefs(schema, finalName, false);
     const sorted = Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1));
     return { paths: mapRefs(paths, finalName, false) as Json, schemas: Object.fromEntries(sorted) };
   }
@@ -100,26 +125,17 @@ export class DocumentSchemas {
         // A client must not refuse members that a later version adds; zod forbids them for answers.
         const { type, catchall } = zodSchema._zod.def as { type: string; catchall?: unknown };
         if (type === "object" && catchall === undefined) delete jsonSchema.additionalProperties;
+        // The end of a tuple, which generators read as a bound instead.
+        if (jsonSchema.prefixItems !== undefined && jsonSchema.items === false) {
+          delete jsonSchema.items;
+          jsonSchema.minItems = jsonSchema.maxItems = jsonSchema.prefixItems.length;
+        }
       },
     });
     return Object.fromEntries(
       Object.entries(schemas).map(([id, { $schema: _, $id: __, ...schema }]) => [id, schema as Json]),
     );
   }
-}
-
-/** The schema of a parameter, with what its text becomes: integer, boolean, array. */
-export function parameterSchema(schema: z.ZodType): Json {
-  const { $schema: _, ...described } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-  return described;
-}
-
-/** An error response with the codes it may have; `path` is where the code is. */
-export function errorBody(ref: Json, path: readonly string[], codes: readonly string[]): Json {
-  const narrowed = path.reduceRight<Json>((inner, name) => ({ properties: { [name]: inner } }), {
-    enum: [...codes].sort(),
-  });
-  return { allOf: [ref, narrowed] };
 }
 
 function refsIn(value: unknown): string[] {

@@ -78,10 +78,31 @@ export const RpcError = named(
     .describe("A JSON-RPC error."),
 );
 
-/** Schema, media type, and where in the body the failure's code is. */
-export const errorShapes: Record<ErrorShape, { schema: z.ZodType; name: string; media: string; code: string[] }> = {
-  api: { schema: ApiError, name: "ApiError", media: "application/json", code: ["error", "code"] },
-  session: { schema: SessionError, name: "SessionError", media: "application/json", code: ["code"] },
-  problem: { schema: Problem, name: "Problem", media: "application/problem+json", code: ["code"] },
-  rpc: { schema: RpcError, name: "RpcError", media: "application/json", code: ["error", "data", "code"] },
+interface ErrorFormat {
+  schema: z.ZodType;
+  name: string;
+  media: string;
+  /** Where in the body the failure's code is. */
+  code: string[];
+  /** Of the names of its errors in OpenAPI. */
+  prefix: string;
+}
+
+export const errorShapes: Record<ErrorShape, ErrorFormat> = {
+  api: { schema: ApiError, name: "ApiError", media: "application/json", code: ["error", "code"], prefix: "" },
+  session: {
+    schema: SessionError,
+    name: "SessionError",
+    media: "application/json",
+    code: ["code"],
+    prefix: "Session",
+  },
+  problem: { schema: Problem, name: "Problem", media: "application/problem+json", code: ["code"], prefix: "Problem" },
+  rpc: {
+    schema: RpcError,
+    name: "RpcError",
+    media: "application/json",
+    code: ["error", "data", "code"],
+    prefix: "Rpc",
+  },
 };

@@ -210,10 +210,10 @@ async function listen(
 }
 
 /** Adds the headers that every response of the registry has. */
-function withStandardHeaders(c: RequestContext, { config }: McpDeps, response: Response): Response {
+function withStandardHeaders(c: RequestContext, services: McpDeps, response: Response): Response {
   const headers = new Headers(response.headers);
   const ours = {
-    ...corsHeaders(config, c.req.header("Origin")),
+    ...corsHeaders(services, c.req.header("Origin")),
     "X-Content-Type-Options": "nosniff",
     "X-Request-Id": c.get("requestId"),
     ...(headers.has("Cache-Control") ? {} : { "Cache-Control": "no-store" }),

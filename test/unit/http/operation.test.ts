@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { anyone, manager } from "../../../src/http/access.ts";
+import { cacheBypassHeaders } from "../../../src/http/declared-headers.ts";
 import type { HttpDeps } from "../../../src/http/deps.ts";
-import { cacheBypassHeaders, operation } from "../../../src/http/operation.ts";
+import { operation } from "../../../src/http/operation.ts";
 import { server, whole } from "../../../src/http/parameters.ts";
 
 const Thing = z.object({ count: z.int(), title: z.string().optional() });
