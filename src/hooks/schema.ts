@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { named } from "../http/named.ts";
 import { Digest, ServerName, TenantName } from "../kernel/names.ts";
+import { nearest } from "../kernel/nearest.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { PublishResult } from "../registry/answer-schema.ts";
 import { ServerStatus } from "../registry/schema.ts";
@@ -67,7 +68,7 @@ export const KeyRotation = z
   })
   .describe("Puts a new secret or key beside the old one.");
 
-/** Body of an event. Unknown keys are ignored: senders add their own. */
+/** Body of an event. Unknown keys are ignored, as senders add their own, but for one that may ask for a dry run. */
 export const HookEvent = z
   .looseObject({
     type: HookEventType,
@@ -95,10 +96,19 @@ export const HookEvent = z
       status: ServerStatus.describe("For server.status.").optional(),
     }),
   })
-  .superRefine(({ type, data }, context) => {
+  .superRefine(({ type, data, ...others }, context) => {
+    // Who asks for a dry run must never get a real one.
+    const refuse = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });
+    if (data.dryRun === true && type !== "manifest.published") {
+      refuse(["data", "dryRun"], `is for manifest.published; there is no dry run of ${type}`);
+    }
+    for (const key of Object.keys(data)) {
+      if (key !== "dryRun" && nearest(key, ["dryRun"])) refuse(["data", key], "is not known; did you mean dryRun?");
+    }
+    for (const key of Object.keys(others)) if (nearest(key, ["dryRun"])) refuse([key], "belongs in data, as dryRun");
     const needed = ({ "manifest.published": "manifest", "server.status": "status" } as const)[type as string];
     if (needed === undefined || data[needed] !== undefined) return;
-    context.addIssue({ code: "custom", path: ["data", needed], message: `is needed for ${type}` });
+    refuse(["data", needed], `is needed for ${type}`);
   })
   .describe("An event of a publishing server, signed by Standard Webhooks.");
 export type HookEvent = z.infer<typeof HookEvent>;

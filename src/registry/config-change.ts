@@ -93,8 +93,11 @@ export function changeConfig(
   if (byteLength(JSON.stringify(config)) > maxBytes) {
     return err(failure("ErrorTooLarge", `The config would be larger than ${maxBytes} bytes`, { limit: maxBytes }));
   }
-  const names = new Set([...Object.keys(current), ...Object.keys(config)]);
-  const changed = [...names].filter((key) => !isSame(current[key], config[key]));
+  // Maps, because an object also has what it inherits: a member may be called `constructor`.
+  const was = new Map<string, unknown>(Object.entries(current));
+  const is = new Map<string, unknown>(Object.entries(config));
+  const names = new Set([...was.keys(), ...is.keys()]);
+  const changed = [...names].filter((key) => !isSame(was.get(key), is.get(key)));
   return ok({ config, changed });
 }
 

@@ -37,7 +37,7 @@ const search = operation({
       explain: flag.default(false).describe("Says of each result what it was found by."),
       ...page(10),
     },
-    aliases: { task: ["q", "query"] },
+    aliases: { task: ["q", "query"], budget: ["token_budget"] },
     headers: {
       "If-None-Match": ifNoneMatch,
       "Rollcall-Min-Generation": refused("does not apply to a search across tenants"),

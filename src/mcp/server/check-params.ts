@@ -28,7 +28,9 @@ export function invalidParamsError(body: unknown): object | undefined {
   const message = Message.safeParse(body);
   if (!message.success) return undefined;
   const { id, method, params } = message.data;
-  const issue = shapes[method]?.safeParse(params ?? {}).error?.issues[0];
+  // A method may be called like something that every object inherits.
+  const shape = Object.hasOwn(shapes, method) ? shapes[method] : undefined;
+  const issue = shape?.safeParse(params ?? {}).error?.issues[0];
   if (issue === undefined) return undefined;
   const where = issue.path.map(String).join("/");
   return { jsonrpc: "2.0", id, error: { code: -32_602, message: `${method}: params/${where} ${issue.message}` } };

@@ -10,6 +10,9 @@ const read = (hook: Hooked, at = registry) => at.send("GET", capabilities(hook.t
 // biome-ignore lint/suspicious/noExplicitAny: names of an answer's tools
 const names = (answer: any) => answer.body.data.tools.map(({ name }: { name: string }) => name);
 
+/** The event as its sender would write it who wants to see what it would do. */
+const dry = (event: { data: object }, member = "dryRun") => ({ ...event, data: { ...event.data, [member]: true } });
+
 describe("an event", () => {
   it("with a manifest is applied, and the next read shows it", async () => {
     const hook = await hooked("fresh");
@@ -172,6 +175,15 @@ describe("a message", () => {
     ["no manifest", { type: "manifest.published", data: { sequence: 1 } }, 422, "/data/manifest is needed"],
     ["no status", { type: "server.status", data: { sequence: 1 } }, 422, "/data/status is needed"],
     ["an unknown status", status(1, "sleepy"), 422, "/data/status"],
+    ["a removal as a dry run", dry(removed(1)), 422, "/data/dryRun is for manifest.published"],
+    ["a status as a dry run", dry(status(1, "deprecated")), 422, "/data/dryRun is for manifest.published"],
+    [
+      "a dry run misspelt",
+      dry(published(1, tools("z")), "dry_run"),
+      422,
+      "/data/dry_run is not known; did you mean dryRun",
+    ],
+    ["a dry run beside data", { ...published(1, tools("z")), dryRun: true }, 422, "/dryRun belongs in data"],
     ["nothing to read again", { type: "manifest.changed", data: { sequence: 1 } }, 409, "no sources"],
     ["a manifest that is a list", published(1, []), 422, "/data/manifest"],
   ])("that is proven but holds %s is told what is wrong", async (_, event, expected, message) => {

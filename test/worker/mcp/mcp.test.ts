@@ -294,6 +294,7 @@ describe("bad input", () => {
     ["another method in the header", { headers: { "Mcp-Method": "tools/call" } }, 400, -32_020],
     ["another version in the header", { headers: { "MCP-Protocol-Version": "2025-11-25" } }, 400, -32_020],
     ["an unknown method", request("nothing/here", {}), 404, -32_601],
+    ["a method that every object has", request("constructor", {}), 404, -32_601],
     ["no _meta", { body: { ...body, params: {} } }, 400, -32_602],
     ["a bad cursor", request("tools/list", { cursor: "made up" }), 200, -32_602],
     ["a resource that is none", request("resources/read", { uri: "other://x" }), 200, -32_602],

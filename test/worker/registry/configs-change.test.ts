@@ -89,6 +89,14 @@ describe.each(ways)("%s of a config", (method, change) => {
     expect((await mine.get(name("bad"))).body).toEqual(before);
   });
 
+  it("takes a member that is called like something which every object has", async () => {
+    await mine.post({ name: name("inherited") });
+    const { status, body } = await change(name("inherited"), { constructor: { a: 1 }, toString: "x" });
+    expect([status, body.data.changed]).toEqual([200, ["constructor", "toString"]]);
+    const removed = await change(name("inherited"), { constructor: null });
+    expect([removed.status, removed.body.data.changed]).toEqual([200, ["constructor"]]);
+  });
+
   it("may not make a config larger than one may be", async () => {
     const half = "x".repeat(140 * 1024);
     await mine.post({ name: name("large"), "x-a": half });
