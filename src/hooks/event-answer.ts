@@ -17,7 +17,7 @@ export function eventAnswer(
   const dryRun = isDryRun(event) ? { dryRun: true as const, message } : {};
   if (published === undefined) return { ...dryRun, outcome, generation, digest };
   const { kept, header, emptied, changes, collisions, flags, cost } = published;
-  const told = published.outcome === "unchanged" ? [] : [...warnings, ...published.warnings];
+  const told = published.outcome === "unchanged" ? published.warnings : [...warnings, ...published.warnings];
   const answer = {
     kept: kept.length === 0 ? undefined : kept,
     warnings: told.length === 0 ? undefined : told,

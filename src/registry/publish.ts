@@ -115,8 +115,8 @@ export function withPrepared(
   return {
     ...outcome,
     rejected: [...rejected, ...outcome.rejected],
-    // What is published already was warned of when it came.
-    warnings: outcome.outcome === "unchanged" ? [] : [...warnings, ...outcome.warnings],
+    // What is published already was warned of when it came; what was ignored is not published.
+    warnings: outcome.outcome === "unchanged" ? outcome.warnings : [...warnings, ...outcome.warnings],
   };
 }
 

@@ -5,7 +5,7 @@ import { err, ok, type Result } from "../../kernel/result.ts";
 import { clip } from "../../kernel/text.ts";
 import { type ChangeCounts, changedItems, countChanges, itemKey, type NewChange } from "../../manifest/diff.ts";
 import type { CapabilityFlag } from "../../manifest/flag.ts";
-import { claimIssues } from "../../manifest/intake/claims.ts";
+import { type Claims, claimIssues } from "../../manifest/intake/claims.ts";
 import { refused } from "../../manifest/intake/intake.ts";
 import { ownSectionsIssues, unconfirmedSections } from "../../manifest/intake/sections.ts";
 import { type PreparedCapability, warningTexts } from "../../manifest/prepare.ts";
@@ -105,15 +105,19 @@ function recordUnchanged(
     );
   }
   const { kept, rejected, collisions } = placed ?? { kept: [], rejected: [], collisions: [] };
+  const digest = live.digest ?? manifest.digest;
+  // Which flags and how many tokens an answer shows depends on its reader; both are the same as before.
+  const { flags: _, tokens: __, registry: ___, ...claims } = manifest.intake.claims;
   const outcome: PublishOutcome = {
     outcome: "unchanged",
     generation: live.generation,
-    digest: live.digest ?? manifest.digest,
+    digest,
     changes: none,
     flags: readJson(live.flags) as CapabilityFlag[],
     narrowed: false,
     cost: { before: cost, after: cost },
-    ...{ kept, rejected, collisions, warnings: [] },
+    ...{ kept, rejected, collisions },
+    warnings: claimWarnings(sql, live, claims, { name, digest, tokens: cost }),
   };
   if (switched.length === 0) return outcome;
   const { generation, counts } = recordChanges(sql, name, at, switched, keep.changes);
@@ -202,16 +206,9 @@ function stateWarnings(
       texts.push(`/${section} is not a section that the registry knows and was kept; ${remedy}`);
     }
   }
-  if (Object.keys(intake.claims).length > 0) {
-    const status = live === undefined ? undefined : (readJson(live.config) as ServerConfig).status;
-    const says = {
-      digest: live?.digest ?? placed.digest,
-      tokens: before,
-      status,
-      flags: currentFlags(sql, name, live),
-    };
-    texts.push(...warningTexts(claimIssues(intake.claims, says, "")));
-  }
+  texts.push(
+    ...claimWarnings(sql, live, intake.claims, { name, digest: live?.digest ?? placed.digest, tokens: before }),
+  );
   // Somebody who imports into a server may not know what is there.
   if (placement.by === "push" && placement.sections !== undefined && found.gone.length > 0) {
     texts.push(
@@ -223,6 +220,18 @@ function stateWarnings(
     texts.push(`The server had ${countOf(count, "capability", "capabilities")} and has none now`);
   }
   return texts;
+}
+
+/** Of what a document states about its server, what the registry does not say. */
+function claimWarnings(
+  sql: SqlStorage,
+  live: ServerRow | undefined,
+  claims: Claims,
+  { name, digest, tokens }: { name: string; digest: string; tokens: number },
+): string[] {
+  if (Object.keys(claims).length === 0) return [];
+  const status = live === undefined ? undefined : (readJson(live.config) as ServerConfig).status;
+  return warningTexts(claimIssues(claims, { digest, tokens, status, flags: currentFlags(sql, name, live) }, ""));
 }
 
 function countOf(count: number, one: string, several: string): string {

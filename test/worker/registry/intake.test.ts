@@ -174,4 +174,18 @@ describe("what only the registry may state", () => {
       expect.stringMatching(/^\/sources are settings/),
     ]);
   });
+
+  it("is named too where nothing else is new", async () => {
+    await put("only-claims", { tools: [{ name: "oc", description: "d", inputSchema: { type: "object" } }] });
+    const { data } = (await send("GET", capabilities(tenant, "only-claims"))).body;
+    expect((await put("only-claims", data)).body.data).toMatchObject({ outcome: "unchanged", warnings: [] });
+    const claimed = (await put("only-claims", { ...data, status: "deprecated", verified: true })).body.data;
+    expect(claimed).toMatchObject({
+      outcome: "unchanged",
+      warnings: expect.arrayContaining([
+        expect.stringMatching(/^\/status is a setting/),
+        expect.stringMatching(/^\/verified is for the registry to say/),
+      ]),
+    });
+  });
 });
