@@ -93,7 +93,9 @@ export async function prepareManifest(
   const flags = [...boundedFlags(own, flagsPerItem), ...twins(capabilities)];
   const warnings = warningTexts(asWritten(intake, [...intake.warnings, ...itemClaimIssues(intake, capabilities)]));
   // Only now: claims are found by the place where the document has the item.
-  for (const capability of capabilities) capability.path = sectionAsWritten(intake, capability.path);
+  if (intake.sections.known.some((section) => !Object.hasOwn(intake.written, section))) {
+    for (const capability of capabilities) capability.path = writtenPath(intake.written, capability.path);
+  }
   const { sections, confirmed, claims } = intake;
   return ok({
     ...{ digest, flags, header, capabilities, rejected, warnings, offered: items.length },
@@ -121,12 +123,6 @@ export function warningTexts(issues: readonly Issue[]): string[] {
 
 function asWritten({ written }: Intake, issues: readonly Issue[]): Issue[] {
   return issues.map((issue) => ({ ...issue, path: writtenPath(written, issue.path) }));
-}
-
-/** Only sections can be spelled differently in the path of an item, and hardly any document does. */
-function sectionAsWritten({ written }: Intake, path: string): string {
-  const section = path.slice(1, path.indexOf("/", 1));
-  return Object.hasOwn(written, section) ? path : writtenPath(written, path);
 }
 
 async function describe(candidates: ValidItem[], options: PrepareOptions): Promise<PreparedCapability[]> {

@@ -63,6 +63,7 @@ export function publish(write: WriteContext, request: PublishRequest): Result<Pu
   const state = {
     name,
     previous,
+    was: new Set(previous?.layout.map(([kind, digest]) => `${kind} ${digest}`)),
     off: switchedOff(sql, name),
     sources: () => sourceRows(sql, name).map(({ id }) => id),
   };
@@ -76,7 +77,7 @@ export function publish(write: WriteContext, request: PublishRequest): Result<Pu
   }
   if (live?.digest === placed.digest) return ok(recordUnchanged(write, live, request, placed));
 
-  const found = difference(sql, name, previous?.layout ?? [], placed);
+  const found = difference(sql, name, { layout: previous?.layout ?? [], was: state.was }, placed);
   const isFirst = request.isFirstIntrospection === true && previous?.layout.length === 0;
   const unannounced = previous && !isFirst && unannouncedChange(previous.header, placed.header, found.changes);
   if (unannounced && policyOf(live) === "refuse") {
