@@ -2,8 +2,8 @@ import { canonicalJson, digestOfText } from "../kernel/digest.ts";
 import { isObject } from "../kernel/json.ts";
 import { clip } from "../kernel/text.ts";
 import { type Attribute, attributesOf } from "./attributes.ts";
-import type { Flag } from "./flag.ts";
-import { mentionedNames, scanCapability, schemaFlags } from "./scan.ts";
+import { type Flag, keepSevere } from "./flag.ts";
+import { type Mention, mentionedNames, scanCapability, schemaFlags } from "./scan.ts";
 import { type SectionName, sections } from "./schema/manifest.ts";
 
 /** Everything derived from an item's content alone, independent of its publisher and server. */
@@ -20,7 +20,7 @@ export interface ItemAnalysis {
   /** The item declares `metadata.discovery`: if it has no `created_at`, the registry sets the first-seen time. */
   discovered: boolean;
   /** Names in the descriptions that may belong to another server's capability. */
-  mentions: string[];
+  mentions: Mention[];
   /** Values by which the catalog finds the item's server. */
   attributes: Attribute[];
 }
@@ -54,9 +54,11 @@ const flagText = 256;
 
 /** Limits the number and length of flags, because they quote published content. */
 export function boundedFlags(flags: readonly Flag[], most: number): Flag[] {
-  return flags
-    .slice(0, most)
-    .map(({ rule, path, message }) => ({ rule, path: clip(path, flagText), message: clip(message, flagText) }));
+  return keepSevere(flags, most).map(({ rule, path, message }) => ({
+    rule,
+    path: clip(path, flagText),
+    message: clip(message, flagText),
+  }));
 }
 
 /** Removes the fields that change without the declared content changing. */

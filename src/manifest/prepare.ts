@@ -5,7 +5,7 @@ import { type Issue, pointer } from "../kernel/issue.ts";
 import { isObject } from "../kernel/json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { analyzeItem, boundedFlags, flagsPerItem, type ItemAnalysis } from "./describe.ts";
-import type { CapabilityFlag } from "./flag.ts";
+import { type CapabilityFlag, keepSevere } from "./flag.ts";
 import { analysisBytes } from "./item-cache.ts";
 import { scanCapability, twinFlags } from "./scan.ts";
 import { sectionForKind, sections } from "./schema/manifest.ts";
@@ -105,9 +105,10 @@ async function describe(candidates: ValidItem[], options: PrepareOptions): Promi
   for (const { section, key, id, item, known, itemCacheKey } of candidates) {
     const made = known ?? (await analyzeItem(section, key, item, countTokens));
     if (known === undefined && itemCacheKey !== undefined) options.memo?.set(itemCacheKey, made, analysisBytes(made));
-    const flags = made.flags.slice(0, flagBudget);
+    // One flag is kept whatever the others had: many flagged items must not make the next one look clean.
+    const flags = keepSevere(made.flags, Math.max(1, flagBudget));
     flagBudget -= flags.length;
-    described.push({ ...made, kind: sections[section].kind, key, id, flags });
+    described.push({ ...made, kind: sections[section].kind, key, id, flags: [...flags] });
   }
   return described;
 }

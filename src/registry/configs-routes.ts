@@ -5,8 +5,9 @@ import { readPageRequest } from "../http/page.ts";
 import { authenticate, freshnessOf, readQuery, serverName, serverRef, tenantName } from "../http/request.ts";
 import { sendConditional, sendData } from "../http/respond.ts";
 import { etagOf } from "../kernel/etag.ts";
+import { type CapabilityFlag, type Shown, shownFlags } from "../manifest/flag.ts";
 import { checkMember, checkMinGeneration } from "./access.ts";
-import type { ServerEntry, SourceDetail, Writer } from "./contract.ts";
+import type { Head, ServerEntry, SourceDetail, Writer } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
 import { refreshNow } from "./read.ts";
 import { ServerConfig } from "./schema.ts";
@@ -46,7 +47,7 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
     await services.heads.confirm(head);
     readSources(c, services, config);
     const message = "MCP server created successfully";
-    return sendData(c, services, { ...config, generation }, { ...writeMeta(head, 201), message });
+    return sendData(c, services, { ...config, generation, ...flagged(head) }, { ...writeMeta(head, 201), message });
   });
 
   app.put(listPath, async (c) => {
@@ -56,7 +57,8 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
     readSources(c, services, config);
     const until = narrowed ? { effectiveBy: effectiveBy(services.now()) } : {};
     const message = "MCP server updated successfully";
-    return sendData(c, services, { ...config, generation, ...until }, { ...writeMeta(head), message });
+    const data = { ...config, generation, ...until, ...flagged(head) };
+    return sendData(c, services, data, { ...writeMeta(head), message });
   });
 
   app.get(onePath, async (c) => {
@@ -65,7 +67,7 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
     const { minGeneration } = freshnessOf(c);
     const principal = await authenticate(c, services, "registry:read");
     const { entry, generation } = unwrap(await readServer(services, principal, ref, minGeneration));
-    const meta = { etag: etagOf(entry.head, "config"), generation, source: "object" as const };
+    const meta = { etag: etagOf(entry.head, "config2"), generation, source: "object" as const };
     return sendConditional(c, services, meta, async () => {
       const message = "MCP server information retrieved successfully";
       // Sources, policy and the rest of the config are visible to members only.
@@ -99,7 +101,8 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
 const answerKeys = ["createdAt", "updatedAt", "registry", "generation", "effectiveBy"];
 
 function shown({ config, head, summary, createdAt, updatedAt }: ServerEntry, sources: SourceDetail[] | undefined) {
-  const { generation, digest, lastSynced, disabled, flags, warnings } = head;
+  const { generation, digest, lastSynced, disabled, warnings } = head;
+  const flags = shownFlags(head.flags);
   const { counts, tokens, version } = summary;
   const items = disabled.map(({ kind, key }) => ({ kind, name: key }));
   return {
@@ -108,6 +111,12 @@ function shown({ config, head, summary, createdAt, updatedAt }: ServerEntry, sou
     updatedAt,
     registry: { generation, digest, lastSynced, version, counts, tokens, disabled: items, flags, sources, warnings },
   };
+}
+
+/** What a config's text was flagged for, where GET shows the flags of a server. */
+function flagged({ flags }: Head): { registry?: { flags: Shown<CapabilityFlag>[] } } {
+  const found = flags.filter(({ of }) => of === "config");
+  return found.length === 0 ? {} : { registry: { flags: shownFlags(found) } };
 }
 
 /**

@@ -10,6 +10,7 @@ import { sendData } from "../http/respond.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { parseStrictJson, type StrictJson } from "../kernel/strict-json.ts";
+import { type CapabilityFlag, shownFlags } from "../manifest/flag.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { RegistryDeps } from "./deps.ts";
 import { prepareDocument, publishPrepared } from "./publish.ts";
@@ -81,7 +82,9 @@ export function importsRoutes(app: App, services: RegistryDeps): void {
     }
     const counts = countKinds(prepared.capabilities);
     if (dryRun) {
-      const { digest, flags, rejected, capabilities } = prepared;
+      const { digest, rejected, capabilities } = prepared;
+      const ofItems = capabilities.flatMap(({ id, flags: own }) => own.map((flag) => ({ ...flag, capability: id })));
+      const flags = shownFlags<CapabilityFlag>([...prepared.flags, ...ofItems]);
       const items = capabilities.map(({ kind, key, id, tokens }) => ({ kind, name: key, id, tokens }));
       return sendData(c, services, { dryRun, digest, counts, warnings, rejected, flags, capabilities: items });
     }

@@ -2,12 +2,14 @@ import type { Failure } from "../kernel/failure.ts";
 import type { ServerRef } from "../kernel/names.ts";
 import { ok, type Result } from "../kernel/result.ts";
 import type { StrictJson } from "../kernel/strict-json.ts";
+import { type CapabilityFlag, type Shown, shownFlags } from "../manifest/flag.ts";
 import { type PreparedManifest, prepareManifest, type Rejection, withoutCollidingIds } from "../manifest/prepare.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
 import type { Head, PublishOutcome, Writer } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
 
-export interface Published extends PublishOutcome {
+export interface Published extends Omit<PublishOutcome, "flags"> {
+  flags: Shown<CapabilityFlag>[];
   digest: string;
   head: Head;
   rejected: Rejection[];
@@ -74,7 +76,10 @@ export async function publishPrepared(
     const { rejected, ...accepted } = manifest;
     const published = await services.tenant(ref.tenant).publish(writer, { name: ref.name, manifest: accepted });
     if (published.ok) await services.heads.confirm(published.value.head);
-    if (published.ok) return ok({ ...published.value, digest: manifest.digest, rejected });
+    if (published.ok) {
+      const flags = shownFlags(published.value.flags);
+      return ok({ ...published.value, flags, digest: manifest.digest, rejected });
+    }
     const { code, details } = published.error;
     if (!partial || code !== "ErrorCapabilityCollision" || attempt === tries) return published;
     manifest = await withoutCollidingIds(manifest, details?.collisions ?? []);

@@ -1,6 +1,7 @@
 import { type App, type RequestContext, requestError, throwIf, unwrap } from "../http/context.ts";
 import { authenticate, freshnessOf, integerParam, readQuery, serverRef } from "../http/request.ts";
 import { sendConditional, sendData } from "../http/respond.ts";
+import { shownFlags } from "../manifest/flag.ts";
 import { sectionForKind } from "../manifest/schema/manifest.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
 import { checkMember, requireReadable } from "./access.ts";
@@ -37,7 +38,7 @@ export function revisionsRoutes(app: App, services: RegistryDeps): void {
     const retained = unwrap(await readRevision(services, principal, ref, wanted, minGeneration));
     const { manifest, revision, generation, head } = retained;
     // The revision never changes, but which of its items are switched off does.
-    const meta = { etag: `"${revision.digest}.${head.overlay}"`, generation, source: "object" as const };
+    const meta = { etag: `"${revision.digest}.${head.overlay}.2"`, generation, source: "object" as const };
     return sendConditional(c, services, meta, () => {
       const data = { ...revision, manifest: digestedContent(manifest), capabilities: index(manifest, head) };
       return sendData(c, services, data, meta);
@@ -85,7 +86,7 @@ function index({ capabilities }: StoredManifest, head: Head) {
     id,
     digest,
     tokens,
-    flags: [...flags, ...head.flags.filter(({ capability }) => capability === id)],
+    flags: shownFlags([...flags, ...head.flags.filter(({ capability }) => capability === id)]),
     enabled: !off.has(`${kind} ${key}`),
   }));
 }

@@ -4,6 +4,7 @@ import { type Failure, failure } from "../../kernel/failure.ts";
 import { isObject } from "../../kernel/json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { attributesOf } from "../../manifest/attributes.ts";
+import { boundedFlags, flagsPerItem } from "../../manifest/describe.ts";
 import type { NewChange } from "../../manifest/diff.ts";
 import type { PreparedManifest } from "../../manifest/prepare.ts";
 import { mentionedNames, scanCapability } from "../../manifest/scan.ts";
@@ -175,11 +176,9 @@ function manifestWithServerJson(
     header,
     capabilities,
     digest: digestOfTextSync(canonicalManifest(header, capabilities)),
-    flags: scanCapability({ kind: "server", name, declared: header }).slice(0, maxFlags),
+    flags: boundedFlags(scanCapability({ kind: "server", name, declared: header }), flagsPerItem),
   };
 }
-
-const maxFlags = 20;
 
 /** The current manifest or, for a withdrawn server, its last one, so that the server is restored unchanged. */
 function lastManifest(sql: SqlStorage, row: ServerRow | undefined, name: string): StoredManifest | undefined {

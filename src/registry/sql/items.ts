@@ -111,20 +111,22 @@ export function idCollisions(sql: SqlStorage, server: string, added: readonly Pr
 
 /**
  * Flags that depend on the tenant's other servers: a tool of the same name, or text that mentions another server's
- * tool. The other server is not named: a reader of this server may not be allowed to know of it.
+ * tool. The other server is not named: a reader of this server may not be allowed to know of it. Text about the
+ * server's own tools is no flag, whoever else has tools of these names.
  */
 export function neighbourFlags(
   sql: SqlStorage,
   server: string,
   added: readonly PreparedCapability[],
+  own: ReadonlySet<string>,
 ): CapabilityFlag[] {
   const tools = added.filter(({ kind }) => kind === "tool");
-  const names = new Set(tools.flatMap(({ key, mentions }) => [key, ...mentions]));
+  const names = new Set(tools.flatMap(({ key, mentions }) => [key, ...mentions.map(({ name }) => name)]));
   const owners = toolsElsewhere(sql, server, [...names]);
-  return tools.flatMap((tool) => flagsOf(tool, owners).map((flag) => ({ ...flag, capability: tool.id })));
+  return tools.flatMap((tool) => flagsOf(tool, owners, own).map((flag) => ({ ...flag, capability: tool.id })));
 }
 
-function flagsOf({ key, mentions }: PreparedCapability, owners: ReadonlySet<string>): Flag[] {
+function flagsOf({ key, mentions }: PreparedCapability, owners: ReadonlySet<string>, own: ReadonlySet<string>): Flag[] {
   const flags: Flag[] = [];
   if (owners.has(key)) {
     flags.push({
@@ -133,12 +135,18 @@ function flagsOf({ key, mentions }: PreparedCapability, owners: ReadonlySet<stri
       message: "another server of the tenant has a tool of this name",
     });
   }
-  const named = mentions.find((name) => name !== key && owners.has(name));
-  if (named !== undefined) {
-    const message = `the text names ${named}, a tool of another server of the tenant`;
-    flags.push({ rule: "shadowing", path: "/description", message });
+  const foreign = mentions.filter(({ name }) => !own.has(name) && owners.has(name));
+  const mention = foreign.find(({ steers }) => steers) ?? foreign[0];
+  if (mention !== undefined) {
+    const rule = mention.steers ? "shadowing" : "tool-mention";
+    flags.push({ rule, path: "/description", message: mentionMessage(mention.name) });
   }
   return flags;
+}
+
+/** Also tells which tool a stored flag is about. */
+export function mentionMessage(name: string): string {
+  return `the text names ${name}, a tool of another server of the tenant`;
 }
 
 interface CurrentItem extends Record<string, SqlStorageValue> {

@@ -3,7 +3,7 @@ import { type Failure, failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { classifyHeader } from "../../manifest/classify/classify.ts";
 import { type ChangeCounts, changedItems, itemChanges, itemKey, type NewChange } from "../../manifest/diff.ts";
-import type { CapabilityFlag } from "../../manifest/flag.ts";
+import { type CapabilityFlag, keepSevere } from "../../manifest/flag.ts";
 import type { PreparedCapability, PreparedManifest } from "../../manifest/prepare.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { PublishOutcome, PublishRequest, Switch } from "../contract.ts";
@@ -11,11 +11,18 @@ import { ServerConfig } from "../schema.ts";
 import { summarise } from "../summary.ts";
 import { updateAttributeCounts } from "./attribute-counts.ts";
 import { recordChanges } from "./change-log.ts";
-import { closeCapability, idCollisions, insertCapability, neighbourFlags, readCapability } from "./items.ts";
+import {
+  closeCapability,
+  idCollisions,
+  insertCapability,
+  mentionMessage,
+  neighbourFlags,
+  readCapability,
+} from "./items.ts";
 import type { WriteContext } from "./listener.ts";
 import { enqueueTask } from "./outbox-table.ts";
 import { insertRevision, type Layout, pruneRevisions, revisionAt } from "./revisions.ts";
-import { bumpOverlay, findRow, isRetitled, moveServer, type ServerRow, tagOf } from "./servers.ts";
+import { bumpOverlay, findRow, flagsOfRow, isRetitled, moveServer, type ServerRow, tagOf } from "./servers.ts";
 import { sourceRows } from "./source-rows.ts";
 import { applySwitches, checkDisabledSize, switchedOff } from "./switches.ts";
 
@@ -114,8 +121,10 @@ function recordUnchanged(
   const switched = applySwitches(sql, name, switchesOf(manifest));
   sql.exec("UPDATE server SET last_synced = ? WHERE name = ?", at, name);
   if (switched.length === 0) {
-    const flags = JSON.parse(live.flags) as CapabilityFlag[];
-    return { outcome: "unchanged", generation: live.generation, changes: none, flags, narrowed: false };
+    return {
+      ...{ outcome: "unchanged", generation: live.generation, changes: none },
+      ...{ flags: flagsOfRow(live), narrowed: false },
+    };
   }
   const { generation, counts } = recordChanges(sql, name, at, switched, keep.changes);
   bumpOverlay(sql, name, generation, at);
@@ -156,10 +165,13 @@ function applyManifest(
 ): PublishOutcome {
   const { name, manifest, at } = request;
   const number = (row?.revision ?? 0) + 1;
+  // A withdrawn server comes back with its settings.
+  const kept = row?.withdrawn === 1 ? row : live;
   const switched = applySwitches(sql, name, switchesOf(manifest));
   const { generation, counts } = recordChanges(sql, name, at, [...found.changes, ...switched], keep.changes);
   const off = switchedOff(sql, name);
-  const neighbours = neighbourFlags(sql, name, found.added);
+  const own = new Set(manifest.capabilities.flatMap(({ kind, key }) => (kind === "tool" ? [key] : [])));
+  const neighbours = neighbourFlags(sql, name, found.added, own);
   for (const { kind, digest } of found.gone) closeCapability(sql, name, kind, digest, number - 1);
   for (const capability of found.added) insertCapability(sql, name, number, capability, at);
   insertRevision(sql, {
@@ -179,8 +191,8 @@ function applyManifest(
     generation,
     at,
     digest: manifest.digest,
-    config: (row?.withdrawn === 1 ? row : live)?.config ?? JSON.stringify(ServerConfig.parse({ tenant, name })),
-    flags: [...flags, ...carriedOverFlags(live, found), ...neighbours].slice(0, maxFlags),
+    config: kept?.config ?? JSON.stringify(ServerConfig.parse({ tenant, name })),
+    flags: [...keepSevere([...flags, ...carriedOverFlags(kept, found, own), ...neighbours], maxFlags)],
     summary: summarise(manifest.header, manifest.capabilities, (item) => off.has(itemKey(item))),
   });
   if (live !== undefined && isRetitled(sql, live)) listener.titleChanged(name);
@@ -188,12 +200,12 @@ function applyManifest(
   pruneRevisions(sql, name, number - keep.revisions);
   // Sources are not read while a server is withdrawn.
   if (row?.withdrawn === 1 && sourceRows(sql, name).length > 0) enqueueTask(sql, "refresh", name);
-  const own = found.added.flatMap(({ id, flags: about }) => about.map((flag) => ({ ...flag, capability: id })));
+  const items = found.added.flatMap(({ id, flags: about }) => about.map((flag) => ({ ...flag, capability: id })));
   return {
     outcome: live === undefined ? "created" : "changed",
     generation,
     changes: counts,
-    flags: [...flags, ...own, ...neighbours].slice(0, maxFlags),
+    flags: [...keepSevere([...flags, ...items, ...neighbours], maxFlags)],
     narrowed: switched.some(({ classification }) => classification === "breaking"),
   };
 }
@@ -206,12 +218,20 @@ function switchesOf({ capabilities }: Pick<PreparedManifest, "capabilities">): S
   return capabilities.flatMap(({ kind, key, enabled }) => (enabled === false ? [{ kind, key, enabled }] : []));
 }
 
-/** Flags of earlier publishes about items that have not changed. */
-function carriedOverFlags(row: ServerRow | undefined, { added, gone }: Difference): CapabilityFlag[] {
-  if (row === undefined) return [];
+/**
+ * Flags that a publish leaves as they are: of the config, and of items that have not changed, but for mentions of tools
+ * that are now the server's own.
+ */
+function carriedOverFlags(
+  row: ServerRow | undefined,
+  { added, gone }: Difference,
+  own: ReadonlySet<string>,
+): CapabilityFlag[] {
   const touched = new Set([...added, ...gone].map(({ id }) => id));
-  const flags = JSON.parse(row.flags) as CapabilityFlag[];
-  return flags.filter(({ capability }) => capability !== undefined && !touched.has(capability));
+  const ownMentions = new Set([...own].map(mentionMessage));
+  return flagsOfRow(row).filter(({ capability, message, of }) => {
+    return of === "config" || (capability !== undefined && !touched.has(capability) && !ownMentions.has(message));
+  });
 }
 
 function policyOf(row: ServerRow | undefined): "flag" | "refuse" {

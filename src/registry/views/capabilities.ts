@@ -1,4 +1,4 @@
-import type { CapabilityFlag } from "../../manifest/flag.ts";
+import { type CapabilityFlag, shownFlags } from "../../manifest/flag.ts";
 import { sectionForKind, sectionNames } from "../../manifest/schema/manifest.ts";
 import { defaultServerInfo } from "../../manifest/validate.ts";
 import type { Head } from "../contract.ts";
@@ -10,7 +10,7 @@ const always = ["tools", "prompts", "resources", "resourceTemplates"];
 
 /** All enabled capabilities of a server, in the envelope of the capabilities API. */
 export const capabilitiesView: View = {
-  version: "c1",
+  version: "c2",
   contentType: "application/json; charset=utf-8",
   render(manifest, head) {
     const lastSynced = head.lastSynced ?? null;
@@ -37,7 +37,7 @@ export const capabilitiesView: View = {
         status: head.status,
         digest: head.digest ?? null,
         tokens: shown.reduce((sum, { tokens }) => sum + tokens, 0),
-        flags: flags.length > 0 ? flags : undefined,
+        flags: flags.length > 0 ? shownFlags(flags) : undefined,
         ...sourcesOf(head),
       },
     });

@@ -121,6 +121,20 @@ describe("preparing a manifest", () => {
     );
   });
 
+  it("keeps a flag of an item after any number of flagged ones, and the high ones of an item", async () => {
+    const noisy = (name: string) => ({
+      name,
+      examples: Array.from({ length: 9 }, () => ({ input: "data:text/html,%3Cscript%3E" })),
+    });
+    const tools = [
+      ...Array.from({ length: 150 }, (_, index) => noisy(`t${index}`)),
+      { ...noisy("evil"), "x-note": "<<SYS>>" },
+    ];
+    const { capabilities } = await prepared({ tools });
+    expect(capabilities.at(-1)?.flags.map(({ rule }) => rule)).toEqual(["chat-template"]);
+    expect(capabilities.flatMap(({ flags }) => flags).length).toBeLessThan(1_200);
+  });
+
   it("does not take what is invalid for something that was valid before", async () => {
     const items = new Map<string, ItemAnalysis>();
     const memo: ItemMemo = { get: (key) => items.get(key), set: (key, item) => void items.set(key, item) };
