@@ -25,7 +25,7 @@ export function capabilityRoutes(app: App, services: RegistryDeps): void {
     const flat = layoutOf(query.layout) === "flat";
     if (flat && format === "rtfs") throw requestError("ErrorBadRequest", "The flat layout comes as JSON or YAML");
     const variant = `${format}${flat ? ".flat" : ""}${hints ? ".hints" : ""}`;
-    const etag = `W/"${found.capability.digest}.${found.head.overlay}.k2.${variant}"`;
+    const etag = `W/"${found.capability.digest}.${found.head.overlay}.k3.${variant}"`;
     const meta = { etag, generation: found.generation, source: "object" as const, headers: { Vary: "Accept" } };
     return sendConditional(c, services, meta, () => {
       const document = capabilityDocument(found, { hints });

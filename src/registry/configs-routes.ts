@@ -67,7 +67,7 @@ export function configsRoutes(app: App, services: RegistryDeps): void {
     const { minGeneration } = freshnessOf(c);
     const principal = await authenticate(c, services, "registry:read");
     const { entry, generation } = unwrap(await readServer(services, principal, ref, minGeneration));
-    const meta = { etag: etagOf(entry.head, "config2"), generation, source: "object" as const };
+    const meta = { etag: etagOf(entry.head, "config3"), generation, source: "object" as const };
     return sendConditional(c, services, meta, async () => {
       const message = "MCP server information retrieved successfully";
       // Sources, policy and the rest of the config are visible to members only.

@@ -38,7 +38,7 @@ export function revisionsRoutes(app: App, services: RegistryDeps): void {
     const retained = unwrap(await readRevision(services, principal, ref, wanted, minGeneration));
     const { manifest, revision, generation, head } = retained;
     // The revision never changes, but which of its items are switched off does.
-    const meta = { etag: `"${revision.digest}.${head.overlay}.2"`, generation, source: "object" as const };
+    const meta = { etag: `"${revision.digest}.${head.overlay}.3"`, generation, source: "object" as const };
     return sendConditional(c, services, meta, () => {
       const data = { ...revision, manifest: digestedContent(manifest), capabilities: index(manifest, head) };
       return sendData(c, services, data, meta);

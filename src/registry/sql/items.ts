@@ -1,5 +1,7 @@
 import type { IdCollision } from "../../kernel/failure.ts";
 import { insert } from "../../kernel/platform/insert.ts";
+import { definitionText } from "../../manifest/definition.ts";
+import { analysisVersion } from "../../manifest/describe.ts";
 import { itemKey } from "../../manifest/diff.ts";
 import type { CapabilityFlag, Flag } from "../../manifest/flag.ts";
 import type { PreparedCapability } from "../../manifest/prepare.ts";
@@ -40,7 +42,8 @@ export function insertCapability(
   item: PreparedCapability,
   at: string,
 ): void {
-  // A version that the server had before becomes current again by reopening its row.
+  // A version that the server had before becomes current again by reopening its row. Its tokens stay as they are:
+  // they follow from the same content, and a row that is to be analysed again still says so.
   const { kind, digest, key, id, tokens } = item;
   insert(
     sql,
@@ -51,18 +54,23 @@ export function insertCapability(
       flags: JSON.stringify(item.flags),
       created_at: item.createdAt ?? (item.discovered ? at : null),
       first_revision: revision,
+      analysis: analysisVersion,
     },
     "ON CONFLICT (server, kind, digest) DO UPDATE SET last_revision = NULL, id = excluded.id",
   );
 }
 
-/** Token counts of a server's current items, by digest. */
+/** Token counts of a server's current items, by the text of their definitions. */
 export function currentTokens(sql: SqlStorage, server: string): Map<string, number> {
-  const rows = sql.exec<{ digest: string; tokens: number }>(
-    "SELECT digest, tokens FROM capability INDEXED BY capability_current WHERE server = ? AND last_revision IS NULL",
+  const rows = sql.exec<{ kind: CapabilityKind; declared: string; tokens: number }>(
+    `SELECT kind, declared, tokens FROM capability INDEXED BY capability_current
+     WHERE server = ? AND last_revision IS NULL AND analysis = ?`,
     server,
+    analysisVersion,
   );
-  return new Map(rows.toArray().map(({ digest, tokens }) => [digest, tokens]));
+  const known = new Map<string, number>();
+  for (const { kind, declared, tokens } of rows) known.set(definitionText(kind, declared), tokens);
+  return known;
 }
 
 /** The tenant's current item with this id. */

@@ -10,7 +10,7 @@ const always = ["tools", "prompts", "resources", "resourceTemplates"];
 
 /** All enabled capabilities of a server, in the envelope of the capabilities API. */
 export const capabilitiesView: View = {
-  version: "c2",
+  version: "c3",
   contentType: "application/json; charset=utf-8",
   render(manifest, head) {
     const lastSynced = head.lastSynced ?? null;
