@@ -20,12 +20,14 @@ import {
   failuresOf,
   msUntilNextRefresh,
   probeResultOf,
+  rejectionDetail,
   rejectionText,
   type SourceRead,
   unpublishable,
 } from "./refresh-outcome.ts";
 import { nextRefreshMs, probeState } from "./schedule.ts";
 import { type ReadSource, sourceManifest } from "./source-manifest.ts";
+import { isPlainName } from "./source-words.ts";
 
 interface RefresherOptions {
   sql: SqlStorage;
@@ -43,6 +45,14 @@ interface RefresherOptions {
     server: string,
     work: (at: string) => Result<T, Failure>,
   ) => Promise<Result<T & { head: Head }, Failure>>;
+}
+
+/** What a refresh has to say about the items, besides publishing them. */
+interface Notes {
+  /** For every reader of the server. */
+  warnings: string[];
+  /** For members of the tenant: may quote the source. */
+  details: string[];
 }
 
 /** Sources read in parallel, over all servers; each needs several connections, and a Worker may have six. */
@@ -154,8 +164,11 @@ export class Refresher {
     let { manifest } = prepared.value;
     for (let attempt = 1; ; attempt += 1) {
       const { rejected, ...accepted } = manifest;
-      const warnings = [...prepared.value.warnings, ...rejected.map(rejectionText)];
-      const written = await this.#writeManifest(server, reads, accepted, warnings);
+      const notes = {
+        warnings: [...prepared.value.warnings, ...rejected.map(rejectionText)],
+        details: rejected.filter(({ name }) => !isPlainName(name)).map(rejectionDetail),
+      };
+      const written = await this.#writeManifest(server, reads, accepted, notes);
       if (written.ok) return written.value;
       const { code, details } = written.error;
       if (code === "ErrorMCPServerNotFound") return "superseded";
@@ -168,7 +181,7 @@ export class Refresher {
 
   /** Stores only the state of the sources: none could be read, or the manifest cannot be published. */
   async #storeProbesOnly(server: string, reads: SourceRead[]): Promise<Refreshed | "superseded"> {
-    const written = await this.#writeManifest(server, reads, undefined, []);
+    const written = await this.#writeManifest(server, reads, undefined, { warnings: [], details: [] });
     return written.ok ? written.value : "superseded";
   }
 
@@ -176,9 +189,10 @@ export class Refresher {
     server: string,
     reads: SourceRead[],
     manifest: Omit<PreparedManifest, "rejected"> | undefined,
-    warnings: string[],
+    notes: Notes,
   ): Promise<Result<Refreshed, Failure>> {
-    const written = await this.#options.write(server, (at) => this.#record(server, reads, manifest, warnings, at));
+    const { warnings } = notes;
+    const written = await this.#options.write(server, (at) => this.#record(server, reads, manifest, notes, at));
     return written.ok ? ok({ ...written.value, failures: failuresOf(reads), warnings }) : written;
   }
 
@@ -187,7 +201,7 @@ export class Refresher {
     server: string,
     reads: SourceRead[],
     manifest: Omit<PreparedManifest, "rejected"> | undefined,
-    warnings: string[],
+    { warnings, details }: Notes,
     at: string,
   ): Result<Omit<Refreshed, "head" | "failures" | "warnings">, Failure> {
     const { sql, context } = this.#options;
@@ -207,7 +221,12 @@ export class Refresher {
       outcome = published.value.outcome === "unchanged" ? "unchanged" : "applied";
     }
     const changedSources = reads.filter(({ row, read }, index) =>
-      recordProbe(sql, row, probeResultOf(row.id, read, index === 0 ? warnings : []), at),
+      recordProbe(
+        sql,
+        row,
+        index === 0 ? probeResultOf(row.id, read, warnings, details) : probeResultOf(row.id, read, [], []),
+        at,
+      ),
     );
     if (changedSources.length > 0) this.#logStatus(server, changedSources, at, before);
     enqueueTask(sql, "refresh", server, Date.now() + msUntilNextRefresh(reads));
