@@ -4,14 +4,16 @@ import { runCommand, UsageError } from "../scripts/command.ts";
 import { cases } from "./cases/all.ts";
 import type { Case } from "./cases/case.ts";
 import { publishServers, tenant } from "./cases/servers.ts";
+import { trafficName } from "./cases/traffic.ts";
 import { startFloor } from "./harness/floor.ts";
 import { receive } from "./harness/load.ts";
 import { type CaseFigures, countCases, type Effort, measureCase, type ReadyCase } from "./harness/measure.ts";
+import { measureTraffic } from "./harness/measure-traffic.ts";
 import { requireWritable } from "./harness/output.ts";
 import { type Peer, type Question, questions } from "./harness/peer.ts";
 import { measurePeers, ownPeer, type PeerFigures } from "./harness/peers.ts";
 import { readPeers } from "./harness/read-peers.ts";
-import { caseTable, peerTable } from "./harness/report.ts";
+import { caseTable, peerTable, trafficTable } from "./harness/report.ts";
 import { startTarget, type Target } from "./harness/target.ts";
 import { tryPeer } from "./harness/try-peer.ts";
 
@@ -20,8 +22,9 @@ Usage: npm run bench [-- --quick] [--json FILE] [--case NAME ...] [--peer NAME=U
 
 Measures the built Worker, run as \`npm run serve\` runs it, against a floor: a bare Worker in the same runtime that
 returns the same bytes. Both are asked in turn within every round; what is told is the median ratio of all rounds. Use
-a machine that does nothing else meanwhile.
-  --quick            a rough look in less than a minute: three short rounds
+a machine that does nothing else meanwhile. The case "mixed traffic" has a registry of its own and is compared with the
+hot read, in the same rounds.
+  --quick            a rough look in about a minute and a half: three short rounds
   --json FILE        writes the figures there as well
   --case NAME        only this case; may be given several times
   --peer NAME=URL    asks another server that speaks the official registry's API the same three questions, in rounds
@@ -30,8 +33,22 @@ a machine that does nothing else meanwhile.
 `;
 
 /** Hot cases have goals as ratios and get the time for it: five rounds of eight seconds each. */
-const whole: Effort = { rounds: 5, hotSeconds: 8, seconds: 3, connections: 16, writesCounted: 2 };
-const quick: Effort = { rounds: 3, hotSeconds: 0.5, seconds: 0.3, connections: 16, writesCounted: 1 };
+const whole: Effort = {
+  rounds: 5,
+  hotSeconds: 8,
+  seconds: 3,
+  connections: 16,
+  writesCounted: 2,
+  traffic: { seconds: 5, besideSeconds: 2 },
+};
+const quick: Effort = {
+  rounds: 3,
+  hotSeconds: 0.5,
+  seconds: 0.3,
+  connections: 16,
+  writesCounted: 1,
+  traffic: { seconds: 2, besideSeconds: 0.5 },
+};
 
 const options = {
   quick: { type: "boolean", default: false },
@@ -45,59 +62,89 @@ await runCommand({ help, options }, async ({ quick: rough, json, case: wanted, p
   const chosen = chooseCases(wanted);
   if (json !== undefined) await requireWritable("--json", json);
   const others = await Promise.all((await readPeers(peer)).map(tryPeer));
+  const figures: CaseFigures[] = [];
+  const compared: PeerFigures[] = [];
+  const write = async () => {
+    if (json !== undefined) await writeFile(json, `${JSON.stringify(document(figures, compared, effort), null, 2)}\n`);
+  };
+  if (chosen.cases.length > 0 || others.length > 0) {
+    await withTarget(async (target, stops) => {
+      const peers =
+        others.length === 0 ? [] : [await tryPeer(ownPeer(target.url, await target.callerOf([tenant]))), ...others];
+      if (chosen.cases.length > 0) {
+        figures.push(...(await measureCases(target, chosen.cases, effort, stops)));
+        console.log(caseTable(figures));
+        await write();
+      }
+      await comparePeers(peers, effort, compared, write);
+    });
+  }
+  if (chosen.traffic) {
+    console.error(`${trafficName}: publishing its servers …`);
+    const traffic = await measureTraffic(effort);
+    figures.push(traffic);
+    console.log(`\n${caseTable([traffic])}\n\n${trafficTable(traffic)}`);
+    await write();
+  }
+});
+
+async function withTarget(work: (target: Target, stops: (() => Promise<void>)[]) => Promise<void>): Promise<void> {
   const target = await startTarget();
-  const stops: (() => Promise<void>)[] = [target.stop];
+  const stops = [target.stop];
   try {
     await publishServers(target);
-    const peers =
-      others.length === 0 ? [] : [await tryPeer(ownPeer(target.url, await target.callerOf([tenant]))), ...others];
-    const ready = await readyCases(target, chosen, stops);
-    const floor = await startFloor(
-      ready.map(({ case: { name, writes = false }, answer }) => ({ name, answer, readsBody: writes })),
-    );
-    stops.push(floor.stop);
-    console.error("Counting what each case touches …");
-    const counted = await countCases(target, ready, effort);
-    const figures: CaseFigures[] = [];
-    for (const [index, one] of counted.entries()) {
-      console.error(`${index + 1} of ${counted.length}: ${one.case.name}`);
-      figures.push(await measureCase(target, floor, one, effort));
-    }
-    console.log(caseTable(figures));
-    const write = async (compared: readonly PeerFigures[]) => {
-      if (json !== undefined)
-        await writeFile(json, `${JSON.stringify(document(figures, compared, effort), null, 2)}\n`);
-    };
-    await write([]);
-    await comparePeers(peers, effort, write);
+    await work(target, stops);
   } finally {
     for (const stop of stops.reverse()) await stop();
   }
-});
+}
+
+async function measureCases(
+  target: Target,
+  chosen: readonly Case[],
+  effort: Effort,
+  stops: (() => Promise<void>)[],
+): Promise<CaseFigures[]> {
+  const ready = await readyCases(target, chosen, stops);
+  const floor = await startFloor(
+    ready.map(({ case: { name, writes = false }, answer }) => ({ name, answer, readsBody: writes })),
+  );
+  stops.push(floor.stop);
+  console.error("Counting what each case touches …");
+  const counted = await countCases(target, ready, effort);
+  const figures: CaseFigures[] = [];
+  for (const [index, one] of counted.entries()) {
+    console.error(`${index + 1} of ${counted.length}: ${one.case.name}`);
+    figures.push(await measureCase(target, floor, one, effort));
+  }
+  return figures;
+}
 
 /** Whatever becomes of a peer, what was measured before is written and shown. */
 async function comparePeers(
   peers: readonly Peer[],
   { rounds, hotSeconds, connections }: Effort,
-  write: (compared: readonly PeerFigures[]) => Promise<void>,
+  compared: PeerFigures[],
+  write: () => Promise<void>,
 ): Promise<void> {
   if (peers.length === 0) return;
-  const compared: PeerFigures[] = [];
   try {
     for (const question of Object.keys(questions) as Question[]) {
       console.error(`${questions[question]}: ${peers.map(({ name }) => name).join(", ")}`);
       compared.push(...(await measurePeers(question, peers, { rounds, seconds: hotSeconds, connections })));
-      await write(compared);
+      await write();
     }
   } finally {
     if (compared.length > 0) console.log(`\n${peerTable(compared)}`);
   }
 }
 
-function chooseCases(wanted: readonly string[]): readonly Case[] {
-  const unknown = wanted.find((name) => !cases.some((one) => one.name === name));
-  if (unknown === undefined) return wanted.length === 0 ? cases : cases.filter(({ name }) => wanted.includes(name));
-  throw new UsageError(`There is no case "${unknown}"; there are ${cases.map(({ name }) => name).join(", ")}.`);
+function chooseCases(wanted: readonly string[]): { cases: readonly Case[]; traffic: boolean } {
+  const known = [...cases.map(({ name }) => name), trafficName];
+  const unknown = wanted.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new UsageError(`There is no case "${unknown}"; there are ${known.join(", ")}.`);
+  if (wanted.length === 0) return { cases, traffic: true };
+  return { cases: cases.filter(({ name }) => wanted.includes(name)), traffic: wanted.includes(trafficName) };
 }
 
 async function readyCases(

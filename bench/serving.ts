@@ -44,8 +44,8 @@ export async function startServing(keep?: string): Promise<Serving> {
     return {
       url,
       processes: server.pid === undefined || runtime === undefined ? undefined : { server: server.pid, runtime },
-      async callerOf(tenants, { admin = false } = {}) {
-        const claims = { subject: "bench", tenants: [...tenants], scope: defaultScope, admin, lifetime: 86_400 };
+      async callerOf(tenants, { admin = false, subject = "bench" } = {}) {
+        const claims = { subject, tenants: [...tenants], scope: defaultScope, admin, lifetime: 86_400 };
         return { Authorization: `Bearer ${await mintToken(secret, own, claims)}` };
       },
       stop,

@@ -17,7 +17,7 @@ TOKEN = os.environ.get("ROLLCALL_TOKEN")
 CONTEXT = "dev.rollcall/context"
 EVERYTHING = ["sampling", "notifications", "progress_tracking", "cancellation", "streaming", "batch_requests",
               "session_resume", CONTEXT]
-WISH = {"task": "tell a reader what the weather will be, and find a book", "token_budget": 700}
+WISH = {"task": "tell a reader what the weather will be, and find a book", "budget": 700}
 # Ten at most are wanted, though the registry would give more: the smaller number is settled.
 FEW = {"name": CONTEXT, "version": "1.0.0", "description": "", "parameters": {"max_items": 10}}
 
@@ -163,7 +163,7 @@ def chosen_items(session):
     items = context["items"]
     if not items:
         raise RuntimeError("Nothing in this registry fits the task. `npm start` runs one with a demo catalogue.")
-    print(f"chosen: {len(items)} items for {context['used_tokens']} of {WISH['token_budget']} tokens")
+    print(f"chosen: {len(items)} items for {context['used_tokens']} of {WISH['budget']} tokens")
     for item in items:
         why = f"{item['why']}, rank {item['rank']}" if "rank" in item else item["why"]
         print(f"  {item['tokens']} tokens: {item['kind']} {item['id']} of {item['tenant']}/{item['server']} ({why})")

@@ -139,7 +139,7 @@ budget=700
 # Ten at most are wanted, though the registry would give more: the smaller number is settled.
 wish='"capability_details": {"few": {"name": "dev.rollcall/context", "version": "1.0.0", "description": "",
     "parameters": {"max_items": 10}}},
-  "extensions": {"dev.rollcall/context": {"token_budget": '$budget',
+  "extensions": {"dev.rollcall/context": {"budget": '$budget',
     "task": "tell a reader what the weather will be, and find a book"}}'
 
 negotiate 'a client that can do everything' '["sampling", "notifications", "progress_tracking", "cancellation",

@@ -12,7 +12,7 @@ const everything = [
   ...["sampling", "notifications", "progress_tracking", "cancellation", "streaming", "batch_requests"],
   ...["session_resume", "dev.rollcall/context"],
 ];
-const wish = { task: "tell a reader what the weather will be, and find a book", token_budget: 700 };
+const wish = { task: "tell a reader what the weather will be, and find a book", budget: 700 };
 /** Ten at most are wanted, though the registry would give more: the smaller number is settled. */
 const few = { name: "dev.rollcall/context", version: "1.0.0", description: "", parameters: { max_items: 10 } };
 
@@ -172,7 +172,7 @@ async function full(opened: Opened): Promise<Item[]> {
   if (context === undefined || context.items.length === 0) {
     throw new Error("Nothing in this registry fits the task. `npm start` runs one with a demo catalogue.");
   }
-  console.log(`chosen: ${context.items.length} items for ${context.used_tokens} of ${wish.token_budget} tokens`);
+  console.log(`chosen: ${context.items.length} items for ${context.used_tokens} of ${wish.budget} tokens`);
   for (const { tokens, kind, id, tenant, server, why, rank } of context.items) {
     console.log(`  ${tokens} tokens: ${kind} ${id} of ${tenant}/${server} (${why}${rank ? `, rank ${rank}` : ""})`);
   }

@@ -10,6 +10,16 @@ export class UsageError extends CommandError {
   override readonly exitCode = 2;
 }
 
+/** The registry refused a request. */
+export class RequestRefused extends CommandError {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
 interface Command<Options extends ParseArgsOptionsConfig> {
   /** The whole help text; its first line is the usage. */
   help: string;

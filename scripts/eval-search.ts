@@ -49,7 +49,7 @@ async function evaluate(send: Send, corpus: readonly CorpusTool[], queries: read
   const times: number[] = [];
   const costs: number[] = [];
   for (const [index, { query, relevant }] of queries.entries()) {
-    const path = `/api/search?limit=${asked}&q=${encodeURIComponent(query)}`;
+    const path = `/api/search?limit=${asked}&task=${encodeURIComponent(query)}`;
     const start = performance.now();
     const { data } = await send("GET", path);
     times.push(performance.now() - start);

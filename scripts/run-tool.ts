@@ -10,7 +10,7 @@ export interface ToolResult {
 
 const bin = projectPath("node_modules", ".bin");
 
-/** Keeps wrangler to itself: no reports, no look for newer versions, no log files in the home directory. */
+/** Keeps tools to themselves: no reports, no look for newer versions, no log files in the home directory. */
 export const toolEnvironment: NodeJS.ProcessEnv = {
   ...process.env,
   // The project's own Node comes first, as in every npm script: the machine's may be too old for wrangler.
@@ -19,7 +19,9 @@ export const toolEnvironment: NodeJS.ProcessEnv = {
   WRANGLER_SEND_METRICS: "false",
   WRANGLER_SEND_ERROR_REPORTS: "false",
   WRANGLER_WRITE_LOGS: "false",
-  // Otherwise it asks a Cloudflare server where on earth it is, to fill in request.cf.
+  REDOCLY_TELEMETRY: "off",
+  REDOCLY_SUPPRESS_UPDATE_NOTICE: "true",
+  // Otherwise wrangler asks a Cloudflare server where on earth it is, to fill in request.cf.
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
 };
 

@@ -1,4 +1,4 @@
-import { TenantName } from "../src/kernel/names.ts";
+import { TenantName, tenantKey } from "../src/kernel/names.ts";
 import { CommandError, runCommand, UsageError } from "./command.ts";
 import { defaultDataDir, openDataDir } from "./data-dir.ts";
 import { devVarsName, readDevSecret } from "./dev-vars.ts";
@@ -63,7 +63,7 @@ function parseTenants(tenants: string[], admin: boolean): string[] {
     const parsed = TenantName.safeParse(tenant);
     if (!parsed.success) throw new UsageError(`--tenant "${tenant}" ${parsed.error.issues[0]?.message}.`);
   }
-  return [...new Set(tenants)];
+  return [...new Map(tenants.map((tenant) => [tenantKey(tenant), tenant])).values()];
 }
 
 function parseLifetime(text: string): number {

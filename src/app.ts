@@ -1,45 +1,21 @@
 import { Hono } from "hono";
-import { indexRoutes } from "./capability-index/routes.ts";
-import { catalogRoutes } from "./catalog/routes.ts";
-import { changesRoutes } from "./changes/routes.ts";
-import { inboundHookRoutes } from "./hooks/inbound-routes.ts";
-import { hooksRoutes } from "./hooks/routes.ts";
 import { type App, RequestFailed, type Variables } from "./http/context.ts";
 import { sendFailure } from "./http/errors.ts";
+import { mount } from "./http/mount.ts";
 import { log, observe } from "./http/observe.ts";
+import type { Operation } from "./http/operation.ts";
 import { authenticate, serverName, tenantName } from "./http/request.ts";
 import { corsHeaders } from "./http/respond.ts";
 import { respondFromCache } from "./http/response-cache.ts";
+import { unknownPath } from "./http/unknown-path.ts";
 import { failure } from "./kernel/failure.ts";
-import { ownIndexUris } from "./mcp/resources/index-resources.ts";
-import { ownResources } from "./mcp/resources/resources.ts";
-import { resourceRoutes } from "./mcp/resources/routes.ts";
 import { isCacheable, respondFromMessageCache } from "./mcp/server/response-cache.ts";
-import { type EndpointOptions, mcpRoutes, ownEndpoint } from "./mcp/server/routes.ts";
-import { toolsRoutes } from "./mcp/tools/routes.ts";
-import { ownTools } from "./mcp/tools/tools.ts";
-import { officialRoutes } from "./official/routes.ts";
-import { officialWriteRoutes } from "./official/write-routes.ts";
-import { capabilitiesRoutes, viewsRoutes } from "./registry/capabilities-routes.ts";
-import { capabilityRoutes } from "./registry/capability-routes.ts";
-import { configsRoutes } from "./registry/configs-routes.ts";
-import { generatorsRoutes } from "./registry/generators/routes.ts";
-import { importsRoutes } from "./registry/import-routes.ts";
-import { revisionsRoutes } from "./registry/revisions-routes.ts";
-import { searchRoutes } from "./search/routes.ts";
-import { discoveryRoutes } from "./service/discovery-routes.ts";
-import { schemasRoutes } from "./service/schemas-routes.ts";
-import { statusRoutes } from "./service/status-routes.ts";
+import { operations } from "./operations.ts";
 import type { Services } from "./services.ts";
-import { withSession } from "./sessions/middleware.ts";
-import { negotiationRoutes } from "./sessions/negotiate-routes.ts";
-import { sessionRoutes } from "./sessions/session-routes.ts";
-import { refreshRoutes } from "./sources/routes.ts";
-import { subscriptionsRoutes } from "./subscriptions/routes.ts";
 
 /** The Worker's fetch handler: sends a cached response where there is one, and runs the app otherwise. */
-export function createFetch(services: Services, endpoint: EndpointOptions = ownEndpoint): App["fetch"] {
-  const app = createApp(services, endpoint);
+export function createFetch(services: Services, served: readonly Operation<Services>[] = operations): App["fetch"] {
+  const app = createApp(services, served);
   return (request, env, ctx) => {
     const { method } = request;
     if (method === "GET") return respondFromCache(services, request) ?? app.fetch(request, env, ctx);
@@ -50,41 +26,13 @@ export function createFetch(services: Services, endpoint: EndpointOptions = ownE
   };
 }
 
-/** `endpoint` is the registry's own MCP endpoint; the conformance run passes one that also serves its fixtures. */
-export function createApp(services: Services, endpoint: EndpointOptions = ownEndpoint): App {
+/** `served` differs in the conformance run, whose MCP endpoint also has its fixtures. */
+export function createApp(services: Services, served: readonly Operation<Services>[] = operations): App {
   const app: App = new Hono<{ Bindings: Env; Variables: Variables }>();
   app.use(observe(services));
-  app.use("/mcp/*", withSession(services));
   app.options("*", (c) => preflight(services, c.req.header("Origin")));
 
-  statusRoutes(app, services);
-  schemasRoutes(app, services);
-  discoveryRoutes(app, services);
-  configsRoutes(app, services);
-  capabilitiesRoutes(app, services);
-  revisionsRoutes(app, services);
-  generatorsRoutes(app, services);
-  refreshRoutes(app, services);
-  viewsRoutes(app, services);
-  capabilityRoutes(app, services);
-  catalogRoutes(app, services);
-  searchRoutes(app, services);
-  indexRoutes(app, services);
-  importsRoutes(app, services);
-  changesRoutes(app, services);
-  subscriptionsRoutes(app, services);
-  hooksRoutes(app, services);
-  inboundHookRoutes(app, services);
-  mcpRoutes(app, services, endpoint);
-  negotiationRoutes(app, services, {
-    tools: ownTools.map(({ name }) => name),
-    resources: () => [...ownResources.map(({ uri }) => uri), ...ownIndexUris(services)],
-  });
-  sessionRoutes(app, services);
-  toolsRoutes(app, services);
-  resourceRoutes(app, services);
-  officialRoutes(app, services);
-  officialWriteRoutes(app, services);
+  mount(app, services, served);
 
   // Unknown paths below these prefixes: an invalid tenant or server name is reported before the 404.
   for (const prefix of ["/api/mcp/capabilities", "/api/mcp/configs"]) {
@@ -93,11 +41,11 @@ export function createApp(services: Services, endpoint: EndpointOptions = ownEnd
       const [tenant, name] = c.req.path.slice(prefix.length + 1).split("/");
       tenantName(tenant);
       serverName(name);
-      return sendFailure(c, services, failure("ErrorNotFound"));
+      return sendFailure(c, services, unknownPath(c.req.path, operations));
     });
   }
 
-  app.notFound((c) => sendFailure(c, services, failure("ErrorNotFound")));
+  app.notFound((c) => sendFailure(c, services, unknownPath(c.req.path, operations)));
   app.onError((error, c) => {
     if (error instanceof RequestFailed) return sendFailure(c, services, error.failure);
     // Durable Objects mark errors where a retry may help: a restart, a deploy, an overload.
@@ -121,10 +69,9 @@ function preflight(services: Services, origin: string | undefined): Response {
   return new Response(null, {
     status: 204,
     headers: {
-      ...corsHeaders(services.config, origin),
-      "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
-      "Access-Control-Allow-Headers":
-        "Authorization, Cache-Control, Content-Type, If-Match, If-None-Match, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Rollcall-Min-Generation, X-MCP-Session-ID, X-Request-Id",
+      ...corsHeaders(services, origin),
+      "Access-Control-Allow-Methods": services.declaredHeaders.methods,
+      "Access-Control-Allow-Headers": services.declaredHeaders.allowed,
       "Access-Control-Max-Age": "86400",
     },
   });

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { defaultBounds } from "./kernel/bounds.ts";
 import { isObject } from "./kernel/json.ts";
-import { loopbackNames } from "./kernel/names.ts";
+import { loopbackNames, tenantKey } from "./kernel/names.ts";
 import type { Limit } from "./kernel/rate-limit.ts";
+import { readJson } from "./kernel/read-json.ts";
 
 export const indexVariants = ["summary", "full", "stats"] as const;
 
@@ -65,7 +66,7 @@ const limit = (fallback: string) =>
 const json = <T extends z.ZodType>(schema: T, fallback: string, message: string) =>
   text(fallback, message).transform((value, ctx): z.output<T> => {
     try {
-      return schema.parse(JSON.parse(value));
+      return schema.parse(readJson(value));
     } catch {
       ctx.addIssue(message);
       return z.NEVER;
@@ -84,6 +85,11 @@ const requirements = members(z.string().startsWith("/mcp/"), z.array(z.string())
     // The session middleware uses the first match, so the longest prefix comes first.
     .sort((a, b) => b.prefix.length - a.prefix.length),
 );
+
+/** A tenant counts in any spelling, so it may have only one member. */
+const credentials = members(z.string(), members(z.string(), SourceCredential))
+  .refine((table) => new Set([...table.keys()].map(tenantKey)).size === table.size)
+  .transform((table) => new Map(Array.from(table, ([tenant, secrets]) => [tenantKey(tenant), secrets])));
 
 /** Every setting, by environment variable. If several are invalid, the error names the first in this order. */
 export const Settings = z.object({
@@ -129,7 +135,10 @@ export const Settings = z.object({
     .transform((names) => ({ ...nothingAdvertised, ...Object.fromEntries(names.map((name) => [name, true])) }))
     .describe("Comma-separated variants (summary, full, stats) of the registry's own index that are resources."),
   CACHE_MB: z
-    .preprocess(unlessEmpty, z.coerce.number("must be a number from 1 to 64").prefault(24))
+    .preprocess(
+      (value) => (typeof value === "string" && /^\d+(\.\d+)?$/.test(value) ? Number(value) : unlessEmpty(value)),
+      z.number("must be a number from 1 to 64").prefault(24),
+    )
     .refine((value) => value >= 1 && value <= 64, "must be a number from 1 to 64")
     .describe("Megabytes that all caches in an isolate's memory share; an isolate has 128 in all."),
   SLOW_MS: z
@@ -139,9 +148,9 @@ export const Settings = z.object({
     .describe("Requests slower than this many milliseconds log a line."),
   ALLOW_LOOPBACK_FETCH: flag.describe("For development: whether the registry may send requests to its own machine."),
   SOURCE_CREDENTIALS: json(
-    members(z.string(), members(z.string(), SourceCredential)),
+    credentials,
     "{}",
-    'must be JSON: tenant → name → {"value": "…", "origin": "https://…"}',
+    'must be JSON: tenant → name → {"value": "…", "origin": "https://…"}, each tenant once',
   ).describe("Credentials for sources, by tenant and name."),
 });
 

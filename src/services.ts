@@ -6,17 +6,25 @@ import { IndexTextCache } from "./capability-index/text-cache.ts";
 import { CatalogPages } from "./catalog/page-cache.ts";
 import { type Config, readConfig } from "./config.ts";
 import { Cursors } from "./http/cursor.ts";
+import { declaredHeaders } from "./http/declared-headers.ts";
+import type { DeclaredHeaders } from "./http/deps.ts";
 import { Metrics } from "./http/metrics.ts";
+import { createAssetReader, type OpenApiAsset } from "./http/openapi/asset.ts";
 import { ResponseStore } from "./http/response-store.ts";
 import { digestOfTextSync } from "./kernel/digest.ts";
 import { MemoryBudget, type MemoryCache } from "./kernel/memory-budget.ts";
+import type { TenantKey } from "./kernel/names.ts";
 import { CacheApi, type EdgeCache } from "./kernel/platform/cache-api.ts";
 import { countedKv } from "./kernel/platform/counted-bindings.ts";
 import { createUsage, objectUsage, sumOfUsage, type Usage } from "./kernel/platform/usage.ts";
 import { RateLimiter } from "./kernel/rate-limit.ts";
 import { ItemCache } from "./manifest/item-cache.ts";
+import { ownIndexUris } from "./mcp/resources/index-resources.ts";
+import { ownResources } from "./mcp/resources/resources.ts";
+import { ownTools } from "./mcp/tools/tools.ts";
 import type { Directory, StreamRpc, Tenant } from "./objects/contract.ts";
 import { directoryOf, newSession, sessionOf, streamOf, tenantOf } from "./objects/stubs.ts";
+import { operations } from "./operations.ts";
 import { isLoopback } from "./outbound/address.ts";
 import { createGuardedFetch } from "./outbound/guarded-fetch.ts";
 import { toStandardFetch } from "./outbound/standard-fetch.ts";
@@ -29,6 +37,8 @@ import { Sessions } from "./sessions/session-cache.ts";
 export interface Services {
   config: Config;
   now: () => number;
+  /** Names of headers that the operations declare. */
+  declaredHeaders: DeclaredHeaders;
   /** The memory that all caches of this isolate share. */
   memory: MemoryBudget;
   /** Operations of the Worker code in this isolate; `metrics` adds those of the objects in the same isolate. */
@@ -39,10 +49,12 @@ export interface Services {
   negotiateLimiter: RateLimiter;
   /** Limits refreshes of a server's sources that callers request: each refresh sends requests to third parties. */
   refreshLimiter: RateLimiter;
-  tenant: (name: string) => Tenant;
+  tenant: (key: TenantKey) => Tenant;
   /** Creates a new stub per use: a stub belongs to the request that created it. */
   directory: () => Directory;
   sessions: Sessions;
+  /** The registry's own tools and resources, for the answer to a negotiation. */
+  ownOffer: { tools: readonly string[]; resources(): string[] };
   /** The stream object of one caller. */
   streams: (subject: string) => StreamRpc;
   heads: Heads;
@@ -55,6 +67,9 @@ export interface Services {
   /** Complete responses, cached to be sent again. */
   responses: ResponseStore;
   indexTexts: IndexTextCache;
+  openapi: OpenApiAsset;
+  /** The published JSON Schemas, by name, as JSON text. */
+  publishedSchemas: () => Promise<string>;
   /** undefined if no signing secret is configured. */
   cursors: Cursors | undefined;
 }
@@ -70,46 +85,54 @@ export interface ServiceOverrides {
 export function createServices(env: Env, surroundings: ServiceOverrides = {}): Services {
   const config = readConfig(env);
   const now = surroundings.now ?? Date.now;
-  const operations = createUsage();
-  const kv = countedKv(surroundings.kv ?? env.REGISTRY, operations);
-  const edge = new CacheApi(surroundings.cache ?? caches.default, cacheKeysBelow(config), operations);
+  const usage = createUsage();
+  const kv = countedKv(surroundings.kv ?? env.REGISTRY, usage);
+  const edge = new CacheApi(surroundings.cache ?? caches.default, cacheKeysBelow(config), usage);
   const memory = new MemoryBudget(config.cacheBytes);
   const keepAlive = (promise: Promise<unknown>) => waitUntil(promise);
-  const tenant = (name: string) => tenantOf(env, name, operations);
+  const tenant = (key: TenantKey) => tenantOf(env, key, usage);
   const bodies = new Bodies({ edge, kv, tenant, keepAlive });
   const catalogPages = new CatalogPages(memory, now);
+  const readAsset = createAssetReader(env.ASSETS);
   return {
     config,
     now,
+    declaredHeaders: declaredHeaders(operations),
     memory,
-    usage: operations,
-    metrics: new Metrics(() => sumOfUsage(operations, objectUsage), now()),
+    usage,
+    metrics: new Metrics(() => sumOfUsage(usage, objectUsage), now()),
     authenticator: new Authenticator(tokenRules(config), now, memory),
     readLimiter: new RateLimiter(config.readLimit),
     negotiateLimiter: new RateLimiter(config.negotiateLimit),
     refreshLimiter: new RateLimiter({ rate: 1, burst: 20 }),
     tenant,
-    directory: () => directoryOf(env, operations),
+    directory: () => directoryOf(env, usage),
     sessions: new Sessions({
-      create: () => newSession(env, operations),
-      find: (id) => sessionOf(env, id, operations),
+      create: () => newSession(env, usage),
+      find: (id) => sessionOf(env, id, usage),
       now,
-      usage: operations,
+      usage,
       memory,
     }),
-    streams: (subject) => streamOf(env, subject, operations),
+    ownOffer: {
+      tools: ownTools.map(({ name }) => name),
+      resources: () => [...ownResources.map(({ uri }) => uri), ...ownIndexUris({ config })],
+    },
+    streams: (subject) => streamOf(env, subject, usage),
     knownTenants: memory.cache("known tenants"),
     heads: new Heads({
       ...{ edge, kv, tenant, now, memory, keepAlive },
-      usage: operations,
+      usage,
       onWrite: () => catalogPages.clear(),
     }),
     bodies,
     itemCache: new ItemCache(memory),
     catalogPages,
-    views: new RenderedViews(bodies, memory, operations),
-    responses: new ResponseStore(memory, operations),
+    views: new RenderedViews(bodies, memory, usage),
+    responses: new ResponseStore(memory, usage),
     indexTexts: new IndexTextCache(memory, now),
+    openapi: (format) => readAsset(`openapi.${format}`),
+    publishedSchemas: () => readAsset("schemas.json"),
     cursors: config.signingSecret && new Cursors(config.signingSecret),
   };
 }

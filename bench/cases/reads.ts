@@ -1,4 +1,4 @@
-import { catalogFields } from "../../src/catalog/query.ts";
+import { catalogFields } from "../../src/catalog/contract.ts";
 import type { Exchange } from "../harness/exchange.ts";
 import { receive } from "../harness/load.ts";
 import type { Case } from "./case.ts";
@@ -14,13 +14,15 @@ const optionalFields = catalogFields.filter((field) => field !== "tenant" && fie
 const again = (exchange: Exchange) => ({ next: () => exchange });
 const get = (path: string, headers: Record<string, string> = {}): Exchange => ({ method: "GET", path, headers });
 
+export const hotRead: Case = {
+  name: "hot authenticated read",
+  status: 200,
+  hot: true,
+  prepare: async (target) => again(get(capabilities, await target.callerOf([tenant]))),
+};
+
 export const reads: Case[] = [
-  {
-    name: "hot authenticated read",
-    status: 200,
-    hot: true,
-    prepare: async (target) => again(get(capabilities, await target.callerOf([tenant]))),
-  },
+  hotRead,
   {
     name: "304",
     status: 304,

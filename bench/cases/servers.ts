@@ -1,56 +1,10 @@
 import { prepare, type Target } from "../harness/target.ts";
+import { manifest } from "./tools.ts";
 
 /** The tenant that all cases publish to. */
 export const tenant = "bench";
 /** What the hot cases read: twelve tools, about ten kilobytes. */
 export const readServer = "reading";
-
-const verbs = ["list", "get", "create", "update", "delete", "search", "export", "compare"];
-const things = [
-  "invoice",
-  "parcel",
-  "forecast",
-  "ticket",
-  "recipe",
-  "station",
-  "account",
-  "photo",
-  "timetable",
-  "lease",
-];
-const places = ["in a region", "of a customer", "since a date", "by its number", "within a budget", "for a team"];
-
-/** A tool like those that servers publish; the seed says which. */
-export function tool(seed: number, note = ""): Record<string, unknown> {
-  const verb = verbs[seed % verbs.length] ?? "";
-  const thing = things[Math.floor(seed / verbs.length) % things.length] ?? "";
-  const place = places[seed % places.length] ?? "";
-  return {
-    name: `${verb}_${thing}_${seed}`,
-    title: `${verb} ${thing}`,
-    description: `Use this to ${verb} each ${thing} ${place}. Answers with its state, its owner and when it last changed.${note}`,
-    inputSchema: {
-      type: "object",
-      properties: {
-        [thing]: { type: "string", description: `Which ${thing}, by its number.` },
-        limit: { type: "integer", minimum: 1, maximum: 100, description: "How many at most." },
-      },
-      required: [thing],
-    },
-    annotations: { readOnlyHint: verb !== "delete", destructiveHint: verb === "delete" },
-  };
-}
-
-export function manifest(count: number, first = 0): { version: string; tools: Record<string, unknown>[] } {
-  return { version: "1.0.0", tools: Array.from({ length: count }, (_, index) => tool(first + index)) };
-}
-
-/** Seeds for the tools of a server that no other server has: a name that two have is worth a remark to the registry. */
-let seeds = 1_000_000;
-export function freshSeeds(count: number): number {
-  seeds += count;
-  return seeds - count;
-}
 
 const others = 60;
 const toolsEach = 12;
@@ -59,17 +13,19 @@ export const publishedTools = (1 + others) * toolsEach;
 
 /** What the cases find: the server that is read, and a page and more of others, all public. */
 export async function publishServers(target: Target): Promise<void> {
-  const caller = await target.callerOf([tenant]);
   const names = [readServer, ...Array.from({ length: others }, (_, index) => `server-${index}`)];
-  for (const [index, name] of names.entries()) {
-    const config = { tenant, name, title: `Server ${name}`, visibility: "public" };
-    await prepare(target, "POST", "/api/mcp/configs", caller, config);
-    await prepare(
-      target,
-      "PUT",
-      `/api/mcp/capabilities/${tenant}/${name}`,
-      caller,
-      manifest(toolsEach, index * toolsEach),
-    );
-  }
+  for (const [index, name] of names.entries()) await publishServer(target, name, index * toolsEach);
+}
+
+/** The server of the hot read by itself. */
+export function publishReadServer(target: Target): Promise<void> {
+  return publishServer(target, readServer, 0);
+}
+
+async function publishServer(target: Target, name: string, firstSeed: number): Promise<void> {
+  const caller = await target.callerOf([tenant]);
+  const config = { tenant, name, title: `Server ${name}`, visibility: "public" };
+  await prepare(target, "POST", "/api/mcp/configs", caller, config);
+  const path = `/api/mcp/capabilities/${tenant}/${name}`;
+  await prepare(target, "PUT", path, caller, manifest(toolsEach, firstSeed));
 }

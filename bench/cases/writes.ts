@@ -2,7 +2,8 @@ import { Webhook } from "standardwebhooks";
 import { prepare } from "../harness/target.ts";
 import type { Case } from "./case.ts";
 import { startSource } from "./mcp-source.ts";
-import { freshSeeds, manifest, tenant, tool } from "./servers.ts";
+import { tenant } from "./servers.ts";
+import { freshSeeds, manifest, tool } from "./tools.ts";
 
 const path = (name: string) => `/api/mcp/capabilities/${tenant}/${name}`;
 const json = { "Content-Type": "application/json" };

@@ -1,3 +1,4 @@
+import { RequestRefused } from "../../scripts/command.ts";
 import { prepare, type Target } from "../harness/target.ts";
 import type { CatalogueServer } from "./catalogue.ts";
 
@@ -14,12 +15,21 @@ export async function publishAll(target: Target, servers: Iterable<CatalogueServ
       const { tenant, name, title, tools } = value as CatalogueServer;
       await prepare(target, "POST", "/api/mcp/configs", admin, { tenant, name, title, visibility: "public" });
       const path = `/api/mcp/capabilities/${tenant}/${name}?partial=true`;
-      const { data } = await prepare<{ rejected?: unknown[] }>(target, "PUT", path, admin, { tools });
-      accepted += tools.length - (data.rejected?.length ?? 0);
+      accepted += await acceptedOf(tools.length, () => prepare(target, "PUT", path, admin, { tools }));
       published += 1;
       if (published % 1_000 === 0) console.error(`${published} servers with ${accepted} tools published`);
     }
   };
   await Promise.all(Array.from({ length: publishedAtOnce }, work));
   return accepted;
+}
+
+/** How many of the tools a publish took. One that would leave out all is refused as a whole. */
+async function acceptedOf(tools: number, publish: () => Promise<{ data: { rejected?: unknown[] } }>): Promise<number> {
+  try {
+    return tools - ((await publish()).data.rejected?.length ?? 0);
+  } catch (error) {
+    if (error instanceof RequestRefused && error.status === 422) return 0;
+    throw error;
+  }
 }

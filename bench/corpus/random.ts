@@ -20,3 +20,22 @@ export function seeded(seed: number): Random {
   const below = (count: number) => Math.floor(next() * count);
   return { next, below, chance: (share) => next() < share, pick: (from) => from[below(from.length)] };
 }
+
+/** Draws 0 up to `count` by Zipf's law: 0 twice as often as 1, three times as often as 2. */
+export function zipf(random: Random, count: number): () => number {
+  let sum = 0;
+  const upTo = Array.from({ length: count }, (_, rank) => {
+    sum += 1 / (rank + 1);
+    return sum;
+  });
+  return () => {
+    const drawn = random.next() * sum;
+    let [low, high] = [0, count - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((upTo[middle] ?? 0) > drawn) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  };
+}

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { Client } from "undici";
 import { CommandError, errorCode } from "../../scripts/command.ts";
 import type { Exchange, Received } from "./exchange.ts";
@@ -9,12 +10,26 @@ export interface Load {
   latencies: number[];
 }
 
-interface LoadOptions {
+/** A response whose body was counted and dropped. */
+export interface Answer {
+  headers: IncomingHttpHeaders;
+  bytes: number;
+  milliseconds: number;
+}
+
+interface LoadOptions<Sent extends Exchange> {
   seconds: number;
-  next: () => Exchange;
+  next: () => Sent;
   /** The status every answer must have: a case that fails fast must not look fast. */
   status: number;
+  onAnswer?: (exchange: Sent, answer: Answer) => void;
+  /** Called if the connection is lost before the response is complete; without this, the load ends with an error. */
+  onDropped?: (exchange: Sent) => void;
 }
+
+/** The server closed the connection; a server that is gone refuses the next one instead. */
+class ConnectionDropped extends CommandError {}
+const droppedCodes = ["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"];
 
 /**
  * Connections to one server that stay open over the slices of a run. Each sends its next request when the last was
@@ -27,7 +42,8 @@ export class Connections {
     this.#clients = Array.from({ length: count }, () => new Client(origin, { pipelining: 1 }));
   }
 
-  async load({ seconds, next, status }: LoadOptions): Promise<Load> {
+  async load<Sent extends Exchange>(options: LoadOptions<Sent>): Promise<Load> {
+    const { seconds, next, status, onAnswer, onDropped } = options;
     const latencies: number[] = [];
     const started = performance.now();
     const end = started + seconds * 1_000;
@@ -35,11 +51,18 @@ export class Connections {
       this.#clients.map(async (client) => {
         for (let at = performance.now(); at < end; ) {
           const exchange = next();
-          const answered = await send(client, exchange);
-          if (answered !== status) throw await unexpected(client, exchange, answered, status);
+          const answered = await send(client, exchange).catch((error) => {
+            if (onDropped === undefined || !(error instanceof ConnectionDropped)) throw error;
+            return onDropped(exchange);
+          });
           const now = performance.now();
-          latencies.push(now - at);
+          const milliseconds = now - at;
           at = now;
+          if (answered === undefined) continue;
+          const { status: received, headers, bytes } = answered;
+          if (received !== status) throw await unexpected(client, exchange, received, status);
+          latencies.push(milliseconds);
+          onAnswer?.(exchange, { headers, bytes, milliseconds });
         }
       }),
     );
@@ -63,25 +86,31 @@ export async function receive(origin: string, exchange: Exchange, signal?: Abort
   }
 }
 
-/** The status, once the last byte is here. The bytes themselves are dropped as they come. */
-function send(client: Client, exchange: Exchange): Promise<number> {
+/** Status and headers, once the last byte is here. The bytes are counted and dropped as they come. */
+function send(client: Client, exchange: Exchange): Promise<Omit<Answer, "milliseconds"> & { status: number }> {
   return new Promise((resolve, reject) => {
-    let status = 0;
+    let [status, bytes] = [0, 0];
+    let headers: IncomingHttpHeaders = {};
     client.dispatch(requestOf(exchange), {
       onRequestStart() {},
-      onResponseStart(_, code) {
+      onResponseStart(_, code, given) {
         status = code;
+        headers = given;
       },
-      onResponseData() {},
-      onResponseEnd: () => resolve(status),
-      onResponseError: (_, error) =>
-        reject(new CommandError(`${exchange.method} ${exchange.path} failed: ${reasonOf(error)}`)),
+      onResponseData(_, chunk) {
+        bytes += chunk.length;
+      },
+      onResponseEnd: () => resolve({ status, headers, bytes }),
+      onResponseError(_, error) {
+        const Reason = droppedCodes.includes(errorCode(error) ?? "") ? ConnectionDropped : CommandError;
+        reject(new Reason(`${exchange.method} ${exchange.path} failed: ${reasonOf(error)}`));
+      },
     });
   });
 }
 
-function requestOf({ method, body, ...rest }: Exchange) {
-  return { ...rest, method: method as "GET", body: body ?? null };
+function requestOf({ method, path, headers, body }: Exchange) {
+  return { method: method as "GET", path, headers, body: body ?? null };
 }
 
 async function unexpected(client: Client, exchange: Exchange, answered: number, wanted: number): Promise<CommandError> {

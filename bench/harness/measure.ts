@@ -16,6 +16,8 @@ export interface Effort {
   connections: number;
   /** How many writes are counted, each by itself. */
   writesCounted: number;
+  /** Of one round of mixed traffic; hot read and floor share the seconds beside it. */
+  traffic: { seconds: number; besideSeconds: number };
 }
 
 export interface CaseFigures extends Percentiles {
@@ -96,7 +98,7 @@ export async function measureCase(
 }
 
 /** Slow cases are a small part of the floor: three figures that tell something, rather than three places. */
-function rounded({ median, lowest, highest }: Spread): Spread {
+export function rounded({ median, lowest, highest }: Spread): Spread {
   const short = (value: number) => Number(value.toPrecision(3));
   return { median: short(median), lowest: short(lowest), highest: short(highest) };
 }

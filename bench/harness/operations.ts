@@ -41,7 +41,8 @@ export async function operationsOf(
   );
 }
 
-async function counter(target: Target): Promise<() => Promise<Operations>> {
+/** Reads the registry's own counts. */
+export async function counter(target: Target): Promise<() => Promise<Operations>> {
   const admin = await target.callerOf([], { admin: true });
   return async () => (await prepare<{ operations: Operations }>(target, "GET", "/api/metrics", admin)).data.operations;
 }

@@ -1,6 +1,8 @@
 import type { CaseFigures } from "./measure.ts";
+import type { TrafficFigures } from "./measure-traffic.ts";
 import type { Operations } from "./operations.ts";
 import type { PeerFigures } from "./peers.ts";
+import { layers, percentOf } from "./traffic-tally.ts";
 
 /** What is touched, in one word each; what is not touched is left out. */
 const short: Record<string, string> = {
@@ -41,6 +43,27 @@ export function peerTable(peers: readonly PeerFigures[]): string {
     String(bytes),
   ]);
   return table([["question", "server", "ratio", "per s", "p50", "p95", "p99", "bytes"], ...rows]);
+}
+
+/** A row for each kind of request: how often, how long, and from which layer in percent. */
+export function trafficTable(figures: TrafficFigures): string {
+  const { kinds, ratioToHotRead, hotRead, responseCacheHitRate, requests, dropped } = figures;
+  const rows = kinds.map(({ kind, requests: count, p50, p95, p99, layers: shares }) => [
+    ...[kind, `${percentOf(kind)} %`, String(count)],
+    ...[p50, p95, p99].map((milliseconds) => milliseconds.toFixed(1)),
+    ...layers.map((layer) => percent(shares[layer] ?? 0)),
+  ]);
+  const spread = `${ratioToHotRead.lowest}–${ratioToHotRead.highest}`;
+  return [
+    `Of this run's hot read (${hotRead.perSecond} a second, ${hotRead.ratio} of the floor): ${ratioToHotRead.median}, ${spread}`,
+    `Reads answered by the response cache: ${percent(responseCacheHitRate)}`,
+    `Responses: ${requests}; dropped connections: ${dropped}`,
+    table([["kind", "share", "count", "p50", "p95", "p99", ...layers], ...rows]),
+  ].join("\n");
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
 }
 
 /** Columns as wide as their widest cell; what comes last is as long as it is. */

@@ -53,7 +53,8 @@ async function loadOf({ name, next, status }: Side, connections: Connections, se
   }
 }
 
-function joined(loads: readonly Load[]): Load {
+/** The loads of one side in one round as one load. */
+export function joined(loads: readonly Load[]): Load {
   const perSecond = loads.reduce((sum, load) => sum + load.perSecond, 0) / loads.length;
   return { perSecond, latencies: loads.flatMap(({ latencies }) => latencies) };
 }

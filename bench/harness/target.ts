@@ -1,4 +1,4 @@
-import { CommandError } from "../../scripts/command.ts";
+import { RequestRefused } from "../../scripts/command.ts";
 import { startEmbedded } from "../../scripts/embedded.ts";
 import { defaultScope, mintToken } from "../../scripts/mint-token.ts";
 import { keptOrScratch } from "../scratch.ts";
@@ -7,8 +7,14 @@ import { keptOrScratch } from "../scratch.ts";
 export interface Target {
   url: string;
   /** Headers of a caller who holds these tenants. */
-  callerOf(tenants: readonly string[], options?: { admin?: boolean }): Promise<Record<string, string>>;
+  callerOf(tenants: readonly string[], options?: CallerOptions): Promise<Record<string, string>>;
   stop(): Promise<void>;
+}
+
+export interface CallerOptions {
+  admin?: boolean;
+  /** Callers with different subjects have different tokens, and rate limits of their own. */
+  subject?: string;
 }
 
 /** Limits are there to keep one caller from taking all there is; here one caller is to take all there is. */
@@ -34,8 +40,8 @@ export async function startTarget(keep?: string): Promise<Target> {
   });
   return {
     url: server.url,
-    async callerOf(tenants, { admin = false } = {}) {
-      const claims = { subject: "bench", tenants: [...tenants], scope: defaultScope, admin, lifetime: 86_400 };
+    async callerOf(tenants, { admin = false, subject = "bench" } = {}) {
+      const claims = { subject, tenants: [...tenants], scope: defaultScope, admin, lifetime: 86_400 };
       return { Authorization: `Bearer ${await mintToken(server.data.secret.value, server.vars, claims)}` };
     },
     async stop() {
@@ -59,7 +65,8 @@ export async function prepare<Data = Record<string, unknown>>(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
-  if (!response.ok) throw new CommandError(`${method} ${path}: ${response.status} ${text.slice(0, 500)}`);
+  if (!response.ok)
+    throw new RequestRefused(response.status, `${method} ${path}: ${response.status} ${text.slice(0, 500)}`);
   const answer = JSON.parse(text) as { data?: Data };
   return { headers: response.headers, data: (answer.data ?? answer) as Data };
 }

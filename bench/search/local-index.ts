@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { tenantKey } from "../../src/kernel/names.ts";
 import { cardWords } from "../../src/search/card-words.ts";
 import type { ItemChange } from "../../src/search/contract.ts";
 import { itemTermWeights } from "../../src/search/item-terms.ts";
@@ -25,7 +26,7 @@ export async function openIndex(file: string, servers: () => Iterable<CatalogueS
       const card = { ...place, id: `mcp.${name}.${key}`, digest: "", tokens: 0, ...cardWords(declared) };
       return { kind: "tool", key, indexed: { card, bag: itemTermWeights({ key, declared }, { name, title }) } };
     });
-    applyItems(sql, { tenant, name, generation: 1 }, { publicSince: 1, changed, complete: true });
+    applyItems(sql, { tenant: tenantKey(tenant), name, generation: 1 }, { publicSince: 1, changed, complete: true });
   }
   sql.exec("COMMIT");
   sql.exec("PRAGMA wal_checkpoint(TRUNCATE);");

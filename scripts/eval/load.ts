@@ -1,4 +1,4 @@
-import { CommandError } from "../command.ts";
+import { RequestRefused } from "../command.ts";
 import type { EmbeddedServer } from "../embedded.ts";
 import { defaultScope, mintToken } from "../mint-token.ts";
 import type { CorpusTool } from "./queries.ts";
@@ -20,7 +20,10 @@ export async function connect({ url, vars, data }: EmbeddedServer): Promise<Send
     });
     const text = await response.text();
     if (!response.ok)
-      throw new CommandError(`${method} ${path.slice(0, 200)}: ${response.status} ${text.slice(0, 500)}`);
+      throw new RequestRefused(
+        response.status,
+        `${method} ${path.slice(0, 200)}: ${response.status} ${text.slice(0, 500)}`,
+      );
     return JSON.parse(text);
   };
 }
@@ -38,14 +41,25 @@ export async function loadCorpus(send: Send, corpus: readonly CorpusTool[]): Pro
       const name = nameOf(title, index);
       await send("POST", "/api/mcp/configs", { tenant, name, title });
       const items = tools.map(({ id: _, server: __, ...tool }) => tool);
-      const { data } = await send("PUT", `/api/mcp/capabilities/${tenant}/${name}?partial=true`, { tools: items });
-      rejected += (data.rejected as unknown[] | undefined)?.length ?? 0;
+      rejected += await rejectedOf(items.length, () =>
+        send("PUT", `/api/mcp/capabilities/${tenant}/${name}?partial=true`, { tools: items }),
+      );
       for (const tool of tools) ids.set(`${name}/${tool.name}`, tool.id);
     }
   };
   await Promise.all(Array.from({ length: publishedAtOnce }, work));
   console.error(`${corpus.length} tools of ${servers.size} servers published, ${rejected} rejected`);
   return ids;
+}
+
+/** How many of the items a publish left out. One that would leave out all is refused as a whole. */
+async function rejectedOf(items: number, publish: () => Promise<{ data: Record<string, unknown> }>): Promise<number> {
+  try {
+    return ((await publish()).data.rejected as unknown[] | undefined)?.length ?? 0;
+  } catch (error) {
+    if (error instanceof RequestRefused && error.status === 422) return items;
+    throw error;
+  }
 }
 
 function nameOf(title: string, index: number): string {

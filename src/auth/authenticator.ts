@@ -20,7 +20,7 @@ export class Authenticator {
   constructor(rules: TokenRules | undefined, now: () => number, memory: MemoryBudget) {
     this.#rules = rules;
     this.#now = now;
-    this.#memo = memory.cache("tokens");
+    this.#memo = memory.cache("tokens", { reserved: 1 / 24 });
   }
 
   /** Reads the cache only, synchronously. */
@@ -47,7 +47,9 @@ export class Authenticator {
       return err(failure("ErrorUnauthorized", undefined, { reason, message }));
     }
     const until = Math.min(now + memoMs, verified.value.expiresAt * 1_000);
-    this.#memo.set(authorization, { principal: verified.value, until }, principalBytes);
+    // One spelling of the header only: every other one would be an entry of its own for the same token.
+    if (authorization === `Bearer ${token}`)
+      this.#memo.set(authorization, { principal: verified.value, until }, principalBytes);
     return ok(verified.value);
   }
 }

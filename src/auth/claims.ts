@@ -1,4 +1,4 @@
-import { tenantPattern } from "../kernel/names.ts";
+import { tenantKey, tenantPattern } from "../kernel/names.ts";
 import { ok, type Result } from "../kernel/result.ts";
 import type { Principal } from "./principal.ts";
 import { fault, type TokenFault } from "./token-error.ts";
@@ -43,7 +43,8 @@ export function readClaims(
   if (typeof admin !== "boolean") return fault("claims", "admin must be true or false");
   const scopes = readScopes(scope);
   if (scopes === undefined) return fault("claims", "scope must be a string of words separated by spaces");
-  return ok({ subject: sub, tenants, scopes, admin, expiresAt: times.value });
+  const held = [...new Set(tenants.map(tenantKey))];
+  return ok({ subject: sub, tenants: held, scopes, admin, expiresAt: times.value });
 }
 
 function readTimes({ exp, nbf, iat }: Record<string, unknown>, rules: ClaimRules, now: number) {

@@ -1,13 +1,7 @@
 import { type Failure, failure } from "../kernel/failure.ts";
+import type { TenantKey } from "../kernel/names.ts";
 
 export type Scope = "registry:read" | "registry:publish";
-
-/** Why a principal may not act on a tenant; undefined if it may. Called before stored data is read. */
-export function checkTenantScope(principal: Principal, tenant: string, scope: Scope): Failure | undefined {
-  return (
-    checkScope(principal, scope) ?? (isMember(principal, tenant) ? undefined : failure("ErrorTenantPermissionError"))
-  );
-}
 
 export function checkScope(principal: Principal, scope: Scope): Failure | undefined {
   if (principal.scopes.includes(scope)) return undefined;
@@ -15,14 +9,14 @@ export function checkScope(principal: Principal, scope: Scope): Failure | undefi
 }
 
 /** True for members of the tenant and for admins; any other principal is outside the tenant. */
-export function isMember(principal: Principal, tenant: string): boolean {
+export function isMember(principal: Principal, tenant: TenantKey): boolean {
   return principal.admin || principal.tenants.includes(tenant);
 }
 
 /** The caller and the rights that the token grants. Tenants are granted by name only: there is no wildcard. */
 export interface Principal {
   subject: string;
-  tenants: readonly string[];
+  tenants: readonly TenantKey[];
   scopes: readonly string[];
   admin: boolean;
   /** No token was sent: only public data may be read. */

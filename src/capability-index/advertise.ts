@@ -1,9 +1,11 @@
 import type { Principal } from "../auth/principal.ts";
 import { type Advertised, nothingAdvertised } from "../config.ts";
 import type { Failure } from "../kernel/failure.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { checkMember, checkMinGeneration } from "../registry/access.ts";
 import type { Advertise } from "../registry/schema.ts";
+import type { ShownAdvertise } from "./answer-schema.ts";
 import type { IndexDeps } from "./deps.ts";
 import type { AdvertiseSettings } from "./schema.ts";
 
@@ -18,28 +20,30 @@ export function advertisedBy(settings: Advertise | undefined): Advertised {
   return { summary, full, stats };
 }
 
-/** The tenant's settings for its own index, and the variants that follow from them. */
-interface ShownAdvertise {
-  settings: AdvertiseSettings;
-  advertised: Record<string, boolean>;
+/** The settings with their ETag. */
+interface TaggedAdvertise extends ShownAdvertise {
   etag: string;
-  generation: number;
 }
 
 export async function readAdvertise(
   services: IndexDeps,
   principal: Principal,
-  tenant: string,
+  tenant: TenantKey,
   minGeneration = 0,
-): Promise<Result<ShownAdvertise, Failure>> {
+): Promise<Result<TaggedAdvertise, Failure>> {
   const error = checkMember(principal, tenant);
   if (error !== undefined) return err(error);
-  const { current, generation } = await services.tenant(tenant).advertise();
+  const { current, generation, tenant: shown = tenant } = await services.tenant(tenant).advertise();
   const behind = checkMinGeneration(minGeneration, generation);
   if (behind !== undefined) return err(behind);
-  return ok(shownAdvertise(current?.settings ?? {}, current?.since ?? 0, generation));
+  return ok(shownAdvertise(shown, current?.settings ?? {}, current?.since ?? 0, generation));
 }
 
-export function shownAdvertise(settings: AdvertiseSettings, since: number, generation: number): ShownAdvertise {
-  return { settings, advertised: { ...advertisedBy(settings) }, etag: `"advertise.${since}"`, generation };
+export function shownAdvertise(
+  tenant: string,
+  settings: AdvertiseSettings,
+  since: number,
+  generation: number,
+): TaggedAdvertise {
+  return { tenant, settings, advertised: { ...advertisedBy(settings) }, etag: `"advertise.${since}"`, generation };
 }

@@ -1,12 +1,14 @@
 import { isMember, type Principal } from "../auth/principal.ts";
 import type { Failure } from "../kernel/failure.ts";
+import { type TenantKey, tenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { hasLongRun } from "../manifest/tokens.ts";
 import { checkMember, checkMinGeneration, checkTenantExists } from "../registry/access.ts";
 import type { CardQuery } from "../search/contract.ts";
-import { checkPins, type FailedPin, type Pin } from "../search/pins.ts";
+import { checkPins } from "../search/pins.ts";
 import { cardsById, rankedCards, type SearchScope, searchScope, type VisibleCard } from "../search/visible-cards.ts";
+import type { BudgetIndex } from "./answer-schema.ts";
 import type { IndexDeps } from "./deps.ts";
 import { budgetBlock } from "./elements.ts";
 import {
@@ -22,62 +24,31 @@ import { tokensOf } from "./render.ts";
 import type { IndexBudgetRequest } from "./schema.ts";
 import { budgetHeader, indexTextVersion } from "./text.ts";
 
-interface BudgetItem {
-  id: string;
-  server: string;
-  kind: string;
-  level: DetailLevel;
-  tokens: number;
-  digest: string;
-  pinned?: true;
-}
-
-interface BudgetLeftOut {
-  id: string;
-  reason: FailedPin<Pin, VisibleCard>["reason"] | "over-budget";
-  message: string;
-}
-
-interface BudgetIndex {
-  /** YAML; empty if not even one name fits. */
-  index: string;
-  /** Of the whole text, measured by the tokenizer; at most the budget. */
-  tokens: number;
-  budget: number;
-  /** Never lower with a larger budget, if all else is equal. */
-  value: number;
-  items: BudgetItem[];
-  /** Number of candidates: pins and the best of the ranked capabilities. */
-  considered: number;
-  /** Failed pins and candidates that did not fit; only the first few. */
-  leftOut: BudgetLeftOut[];
-  moreLeftOut?: number;
-}
-
 const maxLeftOutShown = 20;
 
-/** The tenant's generation. Fails for a caller outside the tenant if the tenant has no public server. */
+/** The tenant as shown, and its generation. Fails for a caller outside the tenant if the tenant has no public server. */
 export async function visibleTenant(
   services: IndexDeps,
   principal: Principal,
-  tenant: string,
+  tenant: TenantKey,
   minGeneration = 0,
-): Promise<Result<number, Failure>> {
+): Promise<Result<{ shown: string; generation: number }, Failure>> {
   const unknown = await checkTenantExists(services, principal, tenant);
   if (unknown !== undefined) return err(unknown);
-  const { generation, hasPublic } = await services.tenant(tenant).indexState();
+  const { generation, hasPublic, tenant: shown = tenant } = await services.tenant(tenant).indexState();
   const error =
     (hasPublic ? undefined : checkMember(principal, tenant)) ?? checkMinGeneration(minGeneration, generation);
-  return error === undefined ? ok(generation) : err(error);
+  return error === undefined ? ok({ shown, generation }) : err(error);
 }
 
 /** The most valuable index for a task within the token budget, from the capabilities that the caller may see. */
 export async function fitCapabilityIndex(
   services: IndexDeps,
   principal: Principal,
-  tenant: string,
+  shown: string,
   request: IndexBudgetRequest,
-): Promise<BudgetIndex> {
+): Promise<Omit<BudgetIndex, "generation">> {
+  const tenant = tenantKey(shown);
   const { task: text = "", kinds = CapabilityKind.options, servers, pins = [], budget } = request;
   const range = searchScope(principal, [tenant]);
   const query = { text, kinds, limit: maxConsidered, servers };
@@ -98,25 +69,25 @@ export async function fitCapabilityIndex(
   const measuredPins = held.map((card, index) => measure({ ...card, rank: index + 1 }));
   const measuredRanked = ranked.map(measure);
   const count = await tokensOf(services);
-  const header = budgetHeader(tenant);
+  const header = budgetHeader(shown);
   const fixed = count({ text: header });
   const fit = fitIndex(measuredPins.map(detailOptions), measuredRanked.map(detailOptions), Math.max(0, budget - fixed));
 
   const pinned = shownItems(held, measuredPins, fit.pins);
   const others = shownItems(ranked, measuredRanked, fit.ranked);
-  const shown = [...pinned.map((one) => ({ ...one, pinned: true as const })), ...others];
-  const isEmpty = shown.length === 0;
+  const items = [...pinned.map((one) => ({ ...one, pinned: true as const })), ...others];
+  const isEmpty = items.length === 0;
   const over = [
     ...overBudget(held, measuredPins, fit.pins, fixed),
     ...overBudget(ranked, measuredRanked, fit.ranked, fixed),
   ];
   const leftOut = [...unpinned.values(), ...over];
   return {
-    index: isEmpty ? "" : `${header}${shown.map(({ text: lines }) => lines).join("")}`,
+    index: isEmpty ? "" : `${header}${items.map(({ text: lines }) => lines).join("")}`,
     tokens: isEmpty ? 0 : fixed + fit.pins.tokens + fit.ranked.tokens,
     budget,
     value: fit.worth,
-    items: shown.map(({ text: _, ...item }) => item),
+    items: items.map(({ text: _, ...item }) => item),
     considered: held.length + ranked.length,
     leftOut: leftOut.slice(0, maxLeftOutShown),
     moreLeftOut: leftOut.length > maxLeftOutShown ? leftOut.length - maxLeftOutShown : undefined,
@@ -146,7 +117,12 @@ function detailOptions(weighed: MeasuredItem): DetailOption[] {
 }
 
 /** Computes tokens and worth of each item at each level. Reads all declared items in one call. */
-async function measureItems(services: IndexDeps, principal: Principal, tenant: string, cards: readonly VisibleCard[]) {
+async function measureItems(
+  services: IndexDeps,
+  principal: Principal,
+  tenant: TenantKey,
+  cards: readonly VisibleCard[],
+) {
   const ids = cards.map(({ id }) => id);
   const onlyPublic = !isMember(principal, tenant);
   const { items } = await services.tenant(tenant).declared(ids, { onlyPublic });
@@ -186,7 +162,7 @@ function overBudget(
   weighed: readonly MeasuredItem[],
   { chosen }: Fitted,
   fixed: number,
-): BudgetLeftOut[] {
+): BudgetIndex["leftOut"] {
   return cards.flatMap(({ id }, index) => {
     const name = weighed[index]?.[0];
     if (chosen[index] !== -1 || name === undefined) return [];

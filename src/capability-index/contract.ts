@@ -15,6 +15,8 @@ export interface IndexRange {
 
 /** Decides who may read an index and whether a cached text is still current. */
 export interface IndexState {
+  /** The tenant as shown; absent before its first write. */
+  tenant?: string;
   generation: number;
   /** Changes with everything that the index shows. */
   stamp: string;
@@ -66,6 +68,14 @@ export interface TenantAdvertise {
   since: number;
 }
 
+/** Outcome of a write of these settings, with the tenant as shown. */
+export interface AdvertiseOutcome {
+  tenant: string;
+  generation: number;
+  since: number;
+  changed: boolean;
+}
+
 /** A capability as its publisher declared it. */
 export interface DeclaredItem {
   id: string;
@@ -80,10 +90,8 @@ export interface IndexTenant {
   indexItems(range: IndexRange, part: { whole: boolean; after: readonly string[] }): Promise<IndexPage<IndexRow>>;
   /** Declared items by id, up to the size limit of one response. */
   declared(ids: readonly string[], range: Pick<IndexRange, "onlyPublic">): Promise<AsOf<{ items: DeclaredItem[] }>>;
-  advertise(): Promise<AsOf<{ current?: TenantAdvertise }>>;
-  setAdvertise(
-    writer: Writer,
-    settings: AdvertiseSettings,
-  ): Promise<Result<{ generation: number; since: number; changed: boolean }, Failure>>;
+  /** With the tenant as shown, absent before its first write. */
+  advertise(): Promise<AsOf<{ tenant?: string; current?: TenantAdvertise }>>;
+  setAdvertise(writer: Writer, settings: AdvertiseSettings): Promise<Result<AdvertiseOutcome, Failure>>;
   advertisedServers(limit: number): Promise<{ servers: AdvertisedServer[]; tokens: number }>;
 }

@@ -1,3 +1,4 @@
+import type { TenantKey } from "../kernel/names.ts";
 import type { Usage } from "../kernel/platform/usage.ts";
 import type { RegistryDirectory, RegistryTenant } from "../registry/contract.ts";
 import type { RegistryDeps } from "../registry/deps.ts";
@@ -9,6 +10,6 @@ import type { IndexTextCache } from "./text-cache.ts";
 export interface IndexDeps extends RegistryDeps, SearchDeps {
   usage: Usage;
   indexTexts: IndexTextCache;
-  tenant(name: string): RegistryTenant & SearchTenant & IndexTenant;
+  tenant(key: TenantKey): RegistryTenant & SearchTenant & IndexTenant;
   directory(): RegistryDirectory & SearchDirectory;
 }

@@ -1,7 +1,8 @@
 import { isObject } from "../kernel/json.ts";
 import { clip } from "../kernel/text.ts";
+import { snakeCase } from "../manifest/intake/places.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
-import { snakeCase, text } from "../registry/views/fields.ts";
+import { text } from "../registry/views/fields.ts";
 import { declaredVerbs } from "./action-triggers.ts";
 import { flow, flowList, keyLine, scalar, valueText } from "./print-yaml.ts";
 

@@ -3,6 +3,7 @@ import { type Advertised, type IndexVariant, indexVariants } from "../config.ts"
 import type { Freshness } from "../http/request.ts";
 import { matchesEtag } from "../kernel/etag.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
 import { checkMember, checkMinGeneration, checkTenantExists } from "../registry/access.ts";
@@ -11,12 +12,13 @@ import { advertisedBy } from "./advertise.ts";
 import type { IndexState } from "./contract.ts";
 import type { IndexDeps } from "./deps.ts";
 import { changedDuringRead, renderIndex } from "./render.ts";
-import { type IndexOwner, type IndexText, indexTextVersion, indexUri, statsText } from "./text.ts";
+import { type IndexText, indexTextVersion, indexUri, statsText, type TenantIndexOwner } from "./text.ts";
 import { sizeOfText } from "./token-estimate.ts";
 
 /** A tenant's index or, with `name`, a server's. */
-export interface IndexRef extends IndexOwner {
-  tenant: string;
+export interface IndexRef {
+  tenant: TenantKey;
+  name?: string | undefined;
 }
 
 interface IndexReadOptions {
@@ -55,16 +57,17 @@ export async function readIndex(
     const state = await services.tenant(ref.tenant).indexState(ref.name);
     const error = readObjection(principal, ref, state) ?? checkMinGeneration(freshness.minGeneration, state.generation);
     if (error !== undefined) return err(error);
+    const owner = { tenant: state.tenant ?? ref.tenant, name: ref.name };
     // Check permission first: a caller without permission must not learn what else is wrong with the request.
-    if (!isVariant(variant)) return err(unknownIndex(indexUri(ref, variant)));
-    const hidden = onlyAdvertised ? checkAdvertised(ref, variant, state) : undefined;
+    if (!isVariant(variant)) return err(unknownIndex(indexUri(owner, variant)));
+    const hidden = onlyAdvertised ? checkAdvertised(owner, variant, state) : undefined;
     if (hidden !== undefined) return err(hidden);
 
     const audience = onlyPublic ? "public" : "tenant";
     const etag = `W/"${indexTextVersion}.${variant}.${audience}.${state.stamp}"`;
     const meta = { etag, generation: state.generation, mimeType: mimeTypeOf(variant) };
     if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) return ok(meta);
-    const text = await textOf(services, ref, variant, { onlyPublic, stamp: state.stamp, strong: freshness.strong });
+    const text = await textOf(services, owner, variant, { onlyPublic, stamp: state.stamp, strong: freshness.strong });
     if (text !== changedDuringRead) return text.ok ? ok({ ...meta, shown: text.value }) : text;
   }
   return err(failure("ErrorUnavailable", "The tenant is being written to faster than its index can be read"));
@@ -91,34 +94,34 @@ interface TextOptions {
 
 async function textOf(
   services: IndexDeps,
-  ref: IndexRef,
+  owner: TenantIndexOwner,
   variant: IndexVariant,
   question: TextOptions,
 ): Promise<Result<IndexText, Failure> | typeof changedDuringRead> {
   const { onlyPublic, stamp, strong } = question;
-  const key = `${ref.tenant}/${ref.name ?? ""} ${onlyPublic} ${stamp} ${variant} ${indexTextVersion}`;
+  const key = `${owner.tenant}/${owner.name ?? ""} ${onlyPublic} ${stamp} ${variant} ${indexTextVersion}`;
   const known = strong ? undefined : services.indexTexts.get(key);
   if (known !== undefined) {
     services.usage.memory += 1;
     return ok(known);
   }
-  const range = { server: ref.name, onlyPublic };
+  const range = { server: owner.name, onlyPublic };
   const rendered =
     variant === "stats"
-      ? await statsOf(services, ref, question)
-      : await renderIndex(services, ref, range, stamp, variant);
+      ? await statsOf(services, owner, question)
+      : await renderIndex(services, owner, range, stamp, variant);
   if (rendered !== changedDuringRead && rendered.ok) services.indexTexts.set(key, rendered.value);
   return rendered;
 }
 
 async function statsOf(
   services: IndexDeps,
-  ref: IndexRef,
+  owner: TenantIndexOwner,
   question: TextOptions,
 ): Promise<Result<IndexText, Failure> | typeof changedDuringRead> {
-  const summary = await textOf(services, ref, "summary", question);
+  const summary = await textOf(services, owner, "summary", question);
   if (summary === changedDuringRead || !summary.ok) return summary;
-  const full = await textOf(services, ref, "full", question);
+  const full = await textOf(services, owner, "full", question);
   if (full === changedDuringRead || !full.ok) return full;
   const text = statsText(summary.value, full.value);
   return ok({ text, tokens: (await loadTokenizer())(text), size: sizeOfText(text) });
@@ -141,13 +144,13 @@ function advertisedIn(state: Pick<IndexState, "advertise" | "server">, name: str
   return advertisedBy(name === undefined ? state.advertise : state.server?.advertise);
 }
 
-function checkAdvertised(ref: IndexRef, variant: IndexVariant, state: IndexState): Failure | undefined {
-  if (advertisedIn(state, ref.name)[variant]) return undefined;
+function checkAdvertised(owner: TenantIndexOwner, variant: IndexVariant, state: IndexState): Failure | undefined {
+  if (advertisedIn(state, owner.name)[variant]) return undefined;
   const settings = `{"advertiseResources": true, "variants": {"${variant}": true}}`;
   const how =
-    ref.name === undefined
-      ? `PUT /api/index/${ref.tenant}/advertise with ${settings}`
+    owner.name === undefined
+      ? `PUT /api/index/${owner.tenant}/advertise with ${settings}`
       : `"advertise": ${settings} in the server's settings`;
-  const message = `${indexUri(ref, variant)} is not advertised; its tenant can turn it on: ${how}`;
+  const message = `${indexUri(owner, variant)} is not advertised; its tenant can turn it on: ${how}`;
   return failure("ErrorIndexDisabled", message);
 }

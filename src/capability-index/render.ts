@@ -1,4 +1,6 @@
 import { type Failure, failure } from "../kernel/failure.ts";
+import { tenantKey } from "../kernel/names.ts";
+import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { type SectionName, sectionForKind } from "../manifest/schema/manifest.ts";
 import { type CountTokens, loadTokenizer } from "../manifest/tokens.ts";
@@ -14,6 +16,7 @@ import {
   indexTextVersion,
   metadataBlock,
   notesBlock,
+  type TenantIndexOwner,
   triggersBlock,
   withComments,
 } from "./text.ts";
@@ -74,12 +77,12 @@ type Gathered<T> = Result<T, Failure> | typeof changedDuringRead;
 /** Renders the index of a tenant or server; returns `changedDuringRead` if a write happens between pages. */
 export async function renderIndex(
   services: IndexDeps,
-  owner: IndexOwner & { tenant: string },
+  owner: TenantIndexOwner,
   range: IndexRange,
   stamp: string,
   variant: "summary" | "full",
 ): Promise<Gathered<IndexText>> {
-  const tenant = () => services.tenant(owner.tenant);
+  const tenant = () => services.tenant(tenantKey(owner.tenant));
   const servers: IndexServer[] = [];
   const read = await everyPage(
     stamp,
@@ -102,7 +105,7 @@ export async function renderIndex(
     (rows) => {
       for (const row of rows) {
         const { server, kind, key, id } = row;
-        const declared = row.text === null ? undefined : JSON.parse(row.text);
+        const declared = (row.text === null ? undefined : readJson(row.text)) as Record<string, unknown>;
         elements.push({ server, kind, key, id, declared: whole ? triggersOf(declared) : declared });
         if (!whole) continue;
         const text = elementBlock({ server, kind, key, id, declared }, among);

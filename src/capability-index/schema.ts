@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { withOtherSpellings } from "../http/other-spellings.ts";
 import { Digest, ServerName } from "../kernel/names.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { contradiction, spellingsAgree, switches, variants } from "../registry/schema.ts";
@@ -13,7 +14,7 @@ export const AdvertiseSettings = z
   .describe("Which variants of a tenant's capability index are advertised. Nothing, until it is switched on.");
 export type AdvertiseSettings = z.infer<typeof AdvertiseSettings>;
 
-export const IndexBudgetRequest = z
+const BudgetRequest = z
   .strictObject({
     task: z.string().max(10_000).describe("What the index is for, in plain words.").optional(),
     budget: z
@@ -34,4 +35,9 @@ export const IndexBudgetRequest = z
       .optional(),
   })
   .describe("A task and a token budget.");
+
+export const IndexBudgetRequest = withOtherSpellings(BudgetRequest, {
+  task: ["q", "query"],
+  budget: ["token_budget"],
+});
 export type IndexBudgetRequest = z.infer<typeof IndexBudgetRequest>;

@@ -1,6 +1,7 @@
 import { type SectionName, sectionNames } from "../manifest/schema/manifest.ts";
 import type { CountTokens } from "../manifest/tokens.ts";
 import type { ActionTriggers } from "./action-triggers.ts";
+import type { IndexStats } from "./answer-schema.ts";
 import { flow, flowList, keyLine, scalar } from "./print-yaml.ts";
 import { addSizes, estimateTokens, sizeOfText, smallestContext, type TextSize } from "./token-estimate.ts";
 
@@ -10,10 +11,14 @@ export const indexTextVersion = "i1";
 /** Format version in the metadata of an index. */
 const formatVersion = "1.0.0";
 
-/** Owner of an index: a tenant, a server, or the registry itself if both are absent. */
+/** Owner of an index as shown: a tenant, a server, or the registry itself if both are absent. */
 export interface IndexOwner {
   tenant?: string | undefined;
   name?: string | undefined;
+}
+
+export interface TenantIndexOwner extends IndexOwner {
+  tenant: string;
 }
 
 export function indexUri({ tenant, name }: IndexOwner, variant: string): string {
@@ -142,7 +147,7 @@ export function contextHint(tokens: number): string {
 
 /** JSON with the size of both variants, estimated and measured tokens. */
 export function statsText(summary: IndexText, full: IndexText): string {
-  const stats = {
+  const stats: IndexStats = {
     summarySize: summary.size.chars,
     summaryWords: summary.size.words,
     summaryLines: summary.size.lines,

@@ -1,3 +1,4 @@
+import type { ServerRef, TenantKey } from "../kernel/names.ts";
 import { itemDimensions } from "../manifest/attributes.ts";
 import type { CatalogEntry } from "../registry/summary.ts";
 
@@ -5,20 +6,27 @@ import type { CatalogEntry } from "../registry/summary.ts";
 export const catalogDimensions = ["tenant", "kind", ...itemDimensions, "status", "probe"] as const;
 export type CatalogDimension = (typeof catalogDimensions)[number];
 
+/** Fields of a catalogue item, in response order. */
+export const catalogFields = [
+  ...(["tenant", "name", "title", "description", "version", "visibility", "status", "probe"] as const),
+  ...(["counts", "tokens", "attributes", "digest", "generation", "updatedAt"] as const),
+] as const;
+export type CatalogField = (typeof catalogFields)[number];
+
 /** Matches servers that have one of the values in every given dimension. */
 export interface CatalogFilter {
-  values: Partial<Record<CatalogDimension, readonly string[]>>;
+  values: Partial<Record<Exclude<CatalogDimension, "tenant">, readonly string[]>> & { tenant?: readonly TenantKey[] };
   /** Only servers changed at this time or later; epoch milliseconds. */
   updatedSince?: number;
 }
 
 /** Tenants whose private servers the caller may see besides public ones; `admin` sees all servers. */
-export type CatalogCaller = "admin" | readonly string[];
+export type CatalogCaller = "admin" | readonly TenantKey[];
 
 /** A catalogue query to the directory. */
 export interface DirectoryCatalogQuery extends CatalogFilter {
   caller: CatalogCaller;
-  after: { tenant: string; name: string };
+  after: ServerRef;
   limit: number;
   /** Dimensions to count. */
   facets: readonly CatalogDimension[];
@@ -43,7 +51,7 @@ export interface CatalogAnswer {
   generation: number;
   items: CatalogEntry[];
   /** Where the scan stopped before the page was full: more servers may follow. */
-  stoppedAt?: { tenant: string; name: string };
+  stoppedAt?: ServerRef;
   counted?: { total: Counted; facets: Partial<Record<CatalogDimension, Facet>> };
 }
 

@@ -1,34 +1,44 @@
-import { denied, type Operation, page } from "../http/operation.ts";
+import { anyone } from "../http/access.ts";
+import { unwrap } from "../http/context.ts";
+import { operation } from "../http/operation.ts";
+import { cacheControl, freshnessFrom, ifNoneMatch, refused } from "../http/parameters.ts";
+import type { CatalogDeps } from "./deps.ts";
+import { catalogParameters, catalogQuery } from "./query.ts";
+import { readCatalog as readPage } from "./read.ts";
+import { CatalogPage } from "./schema.ts";
 
-export const catalogOperations: Record<string, Record<string, Operation>> = {
-  "/api/catalog": {
-    get: {
-      id: "readCatalog",
-      summary: "Servers that the caller may see, across tenants; public ones need no token",
-      query: {
-        tenant: "Only servers of this tenant. This and the filters below may be repeated: one of the values is enough.",
-        kind: "Only servers that have a tool, prompt, resource, resourceTemplate, generator or operation.",
-        provider: "Only servers with an item of this provider: `mcp`, `openapi`, `graphql` …",
-        category: "Only servers with an item of this category.",
-        permission: "Only servers with an item that needs this permission.",
-        effect: "Only servers with an item that has this effect.",
-        capability_type: "Only servers with an item whose `metadata.discovery.capability_type` is this.",
-        status: "`active` or `deprecated`.",
-        probe:
-          "What asking the server's sources found: `live`, `pending`, `gated`, `not-mcp`, `unreachable`, or `unknown`.",
-        updated_since: "Only servers that changed at this time or later; RFC 3339.",
-        facets: "Dimensions to count, `true` or `false`; all with a first page where nothing is said.",
-        fields: "Members of each item, separated by commas; all where nothing is said.",
-        ...page,
-      },
-      headers: ["Cache-Control", "If-None-Match"],
-      answers: {
-        200: "A page in order of tenant and name.",
-        304: "Nothing that is shown has changed.",
-        400: "A parameter or cursor is wrong.",
-        ...denied,
-      },
-      anonymous: true,
+const readCatalog = operation({
+  id: "readCatalog",
+  method: "get",
+  path: "/api/catalog",
+  tag: "Find",
+  summary: "List servers across tenants",
+  description:
+    "Public servers, and those of the caller's own tenants. A filter may be repeated: one of its values is enough.",
+  access: anyone,
+  parameters: {
+    query: catalogParameters,
+    headers: {
+      "Cache-Control": cacheControl,
+      "If-None-Match": ifNoneMatch,
+      "Rollcall-Min-Generation": refused("does not apply to a catalogue across tenants"),
     },
   },
-};
+  answers: {
+    200: { description: "A page in order of tenant and name.", data: CatalogPage, etag: true, generation: true },
+  },
+  cached: true,
+  examples: {
+    tools: { summary: "Servers of one tenant that have tools", query: { kind: ["tool"], tenant: ["demo"] } },
+  },
+
+  async handle(services: CatalogDeps, { principal, query: { limit, cursor, ...wanted }, headers, answer }) {
+    const { strong } = freshnessFrom(headers);
+    const { body, holds, ...meta } = unwrap(
+      await readPage(services, principal, catalogQuery(wanted), { limit, cursor }, strong),
+    );
+    return answer.raw(200, body, { ...meta, cache: holds && { holds, variesBy: "tenants" } });
+  },
+});
+
+export const catalogOperations = [readCatalog];

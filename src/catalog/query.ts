@@ -1,19 +1,17 @@
-import { type Failure, failure } from "../kernel/failure.ts";
-import { tenantPattern } from "../kernel/names.ts";
-import { err, ok, type Result } from "../kernel/result.ts";
-import { parseRfc3339 } from "../kernel/time.ts";
+import { z } from "zod";
+import { names, page, since } from "../http/parameters.ts";
+import { TenantKey } from "../kernel/names.ts";
 import { maxValueLength } from "../manifest/attributes.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { ServerStatus } from "../registry/schema.ts";
 import { serverProbes } from "../registry/summary.ts";
-import { type CatalogDimension, type CatalogFilter, catalogDimensions } from "./contract.ts";
-
-/** Fields of a catalogue item, in response order. */
-export const catalogFields = [
-  ...(["tenant", "name", "title", "description", "version", "visibility", "status", "probe"] as const),
-  ...(["counts", "tokens", "attributes", "digest", "generation", "updatedAt"] as const),
-] as const;
-export type CatalogField = (typeof catalogFields)[number];
+import {
+  type CatalogDimension,
+  type CatalogField,
+  type CatalogFilter,
+  catalogDimensions,
+  catalogFields,
+} from "./contract.ts";
 
 /** They identify the server, so every item has them. */
 const always: readonly CatalogField[] = ["tenant", "name"];
@@ -24,100 +22,61 @@ export interface CatalogQuery {
   /** Dimensions to count. If absent: all on the first page, none on later pages. */
   facets?: readonly CatalogDimension[];
   fields: readonly CatalogField[];
-  limit?: string;
-  cursor?: string;
 }
 
-const single = ["updated_since", "limit", "cursor"] as const;
-const catalogParameters = [...catalogDimensions, "facets", "fields", ...single] as const;
+/** Values of one filter: each may need an index scan of its own. */
+const maxValues = 20;
 
-/** Per filter: each value may need an index scan of its own. */
-const maxValuesAsked = 20;
+const values = z.array(z.string().min(1).max(maxValueLength)).max(maxValues).optional();
 
-const oneOf: Partial<Record<CatalogDimension, readonly string[]>> = {
-  kind: CapabilityKind.options,
-  status: ServerStatus.options,
-  probe: serverProbes,
+const filters = {
+  tenant: z.array(TenantKey).max(maxValues).optional().describe("Only servers of these tenants."),
+  kind: z.array(CapabilityKind).max(maxValues).optional().describe("Only servers with an item of these kinds."),
+  provider: values.describe("Only servers with an item of these providers: `mcp`, `openapi`, `graphql` …"),
+  category: values.describe("Only servers with an item of these categories."),
+  permission: values.describe("Only servers with an item that needs one of these permissions."),
+  effect: values.describe("Only servers with an item that has one of these effects."),
+  capability_type: values.describe("Only servers with an item of these types (`metadata.discovery.capability_type`)."),
+  status: z.array(ServerStatus).max(maxValues).optional().describe("Only servers with this status."),
+  probe: z
+    .array(z.enum(serverProbes))
+    .max(maxValues)
+    .optional()
+    .describe("Only servers whose sources were last found so; `unknown` if a server has none."),
+} satisfies Record<CatalogDimension, z.ZodType>;
+
+/** Parameters of the catalogue. A filter may be repeated: one of its values is enough. */
+export const catalogParameters = {
+  ...filters,
+  updated_since: since.optional().describe("Only servers that changed at this time or later."),
+  facets: names([...catalogDimensions, "true", "false"])
+    .optional()
+    .describe(
+      "Dimensions to count, separated by commas, or `true` or `false`; by default all, with a first page only.",
+    ),
+  fields: names(catalogFields).optional().describe("Members of each item, separated by commas; by default all."),
+  ...page(30),
 };
 
-/** Parses the query parameters, each with all its values. Errors name the unknown or invalid parameter. */
-export function parseCatalogQuery(given: Readonly<Record<string, readonly string[]>>): Result<CatalogQuery, Failure> {
-  const parameters = new Map(Object.entries(given));
-  for (const [name, values] of parameters) {
-    if (!(catalogParameters as readonly string[]).includes(name)) {
-      return badParam(`Unknown query parameter ${JSON.stringify(name)}; known: ${catalogParameters.join(", ")}`);
-    }
-    if ((single as readonly string[]).includes(name) && values.length > 1) {
-      return badParam(`Query parameter ${name} is given ${values.length} times`);
-    }
-  }
-  const filter: CatalogFilter = { values: {} };
+type Given = {
+  [Name in Exclude<keyof typeof catalogParameters, "limit" | "cursor">]: z.output<(typeof catalogParameters)[Name]>;
+};
+
+export function catalogQuery({ updated_since: updatedSince, facets, fields, ...wanted }: Given): CatalogQuery {
+  const filter: CatalogFilter = { values: {}, updatedSince };
   for (const dimension of catalogDimensions) {
-    const wanted = parameters.get(dimension);
-    if (wanted === undefined) continue;
-    const error = checkValues(dimension, wanted);
-    if (error !== undefined) return badParam(error);
-    filter.values[dimension] = [...new Set(wanted)].sort();
+    const given = wanted[dimension];
+    if (given !== undefined) Object.assign(filter.values, { [dimension]: [...new Set(given)].sort() });
   }
-  const since = parameters.get("updated_since")?.[0];
-  if (since !== undefined) {
-    const at = parseRfc3339(since, "up");
-    if (at === undefined) {
-      return badParam("updated_since must be a time as RFC 3339 writes it, such as 2026-01-31T12:00:00Z (a + as %2B)");
-    }
-    filter.updatedSince = at;
-  }
-  const fields = parseNames("fields", parameters.get("fields"), catalogFields);
-  if (!fields.ok) return fields;
-  const facets = facetsOf(parameters.get("facets"));
-  if (!facets.ok) return facets;
-  const [limit, cursor] = [parameters.get("limit")?.[0], parameters.get("cursor")?.[0]];
-  return ok({
+  const shown = new Set<CatalogField>([...always, ...(fields ?? catalogFields)]);
+  return {
     filter,
-    fields: fields.value === undefined ? catalogFields : [...new Set([...always, ...fields.value])],
-    facets: facets.value,
-    limit,
-    cursor,
-  });
+    facets: facets && facetsOf(facets),
+    fields: catalogFields.filter((field) => shown.has(field)),
+  };
 }
 
-function checkValues(dimension: CatalogDimension, values: readonly string[]): string | undefined {
-  if (values.length > maxValuesAsked) return `${dimension} is given ${values.length} times, ${maxValuesAsked} at most`;
-  const known = oneOf[dimension];
-  for (const value of values) {
-    if (known !== undefined && !known.includes(value)) return `${dimension} must be one of ${known.join(", ")}`;
-    if (dimension === "tenant" && !tenantPattern.test(value)) return "tenant must be a tenant's name";
-    if (value === "") return `${dimension} is empty`;
-    if (value.length > maxValueLength)
-      return `${dimension} is longer than any value there is: ${maxValueLength} characters`;
-  }
-  return undefined;
-}
-
-function facetsOf(given: readonly string[] | undefined): Result<readonly CatalogDimension[] | undefined, Failure> {
-  if (given?.length === 1 && given[0] === "false") return ok([]);
-  if (given?.length === 1 && given[0] === "true") return ok(catalogDimensions);
-  const named = parseNames("facets", given, catalogDimensions);
-  return named.ok || given === undefined ? named : badParam(`${named.error.message}, or true or false`);
-}
-
-/** Parses names separated by commas or in repeated parameters, and returns them in the order of `known`. */
-function parseNames<Name extends string>(
-  parameter: string,
-  given: readonly string[] | undefined,
-  known: readonly Name[],
-): Result<Name[] | undefined, Failure> {
-  if (given === undefined) return ok(undefined);
-  const names = new Set(given.flatMap((text) => text.split(",")));
-  for (const name of names) {
-    if ((known as readonly string[]).includes(name)) continue;
-    return badParam(
-      `${parameter} has no ${JSON.stringify(name.slice(0, maxValueLength))}; there are ${known.join(", ")}`,
-    );
-  }
-  return ok(known.filter((name) => names.has(name)));
-}
-
-function badParam(message: string): Result<never, Failure> {
-  return err(failure("ErrorBadRequest", message));
+function facetsOf(named: readonly (CatalogDimension | "true" | "false")[]): readonly CatalogDimension[] {
+  if (named.includes("false")) return [];
+  return named.includes("true") ? catalogDimensions : catalogDimensions.filter((name) => named.includes(name));
 }

@@ -2,13 +2,14 @@ import type { Principal } from "../auth/principal.ts";
 import { type PageRequest, pageOf, readCursor, serverKey } from "../http/page.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import type { Failure } from "../kernel/failure.ts";
+import { refOf } from "../kernel/names.ts";
 import type { AnswerSource } from "../kernel/platform/usage.ts";
 import { ok, type Result } from "../kernel/result.ts";
 import type { CatalogEntry } from "../registry/summary.ts";
-import { type CatalogCaller, catalogDimensions, type DirectoryCatalogQuery } from "./contract.ts";
+import { type CatalogCaller, type CatalogField, catalogDimensions, type DirectoryCatalogQuery } from "./contract.ts";
 import type { CatalogDeps } from "./deps.ts";
 import type { CatalogPage } from "./page-cache.ts";
-import type { CatalogField, CatalogQuery } from "./query.ts";
+import type { CatalogQuery } from "./query.ts";
 
 interface ShownCatalog extends CatalogPage {
   source: AnswerSource;
@@ -26,7 +27,7 @@ const version = "c1";
 export async function readCatalog(
   services: CatalogDeps,
   principal: Principal,
-  { filter, facets, fields }: Omit<CatalogQuery, "limit" | "cursor">,
+  { filter, facets, fields }: CatalogQuery,
   page: PageRequest,
   strong: boolean,
 ): Promise<Result<ShownCatalog, Failure>> {
@@ -56,7 +57,7 @@ export async function readCatalog(
   const question: DirectoryCatalogQuery = {
     ...filter,
     caller,
-    after: { tenant, name },
+    after: refOf({ tenant, name }),
     limit: page.limit + 1,
     facets: facets ?? (page.cursor === undefined ? catalogDimensions : []),
     known: kept?.page.generation,

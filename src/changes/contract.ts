@@ -1,4 +1,5 @@
 import type { Failure } from "../kernel/failure.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import type { Result } from "../kernel/result.ts";
 import type { StreamEvent } from "../kernel/sse.ts";
 import type { ChainedChange, Change, LogHead } from "../registry/change-chain.ts";
@@ -6,7 +7,7 @@ import type { AsOf } from "../registry/contract.ts";
 
 /** Capabilities of one tenant whose changes a reader follows. */
 export interface FollowedItems {
-  tenant: string;
+  tenant: TenantKey;
   /** True for a reader outside the tenant: changes made while a server is not public are left out. */
   onlyPublic: boolean;
   servers: {
@@ -42,11 +43,11 @@ export interface ItemChanges {
 
 /** Source of a live stream: changes of some tenants, each read page by page from its last position. */
 export interface ChangeFeed {
-  readonly tenants: readonly string[];
+  readonly tenants: readonly TenantKey[];
   /** Position of the reader, used as the event id to resume from. */
   readonly position: string;
   /** The next events of one tenant, oldest first, and whether more are available already. */
-  next(tenant: string): Promise<{ events: StreamEvent[]; more: boolean }>;
+  next(tenant: TenantKey): Promise<{ events: StreamEvent[]; more: boolean }>;
   /** Reads the initial state before the stream opens, for feeds that compare states instead of reading a log. */
   snapshot?(): Promise<void>;
   /** First and last text of a stream that cannot be resumed. */
@@ -54,7 +55,7 @@ export interface ChangeFeed {
 }
 
 /** Subjects of a stream of changes. Other rooms have more kinds. */
-export type LogSubject = { kind: "log"; tenant: string; since: number };
+export type LogSubject = { kind: "log"; tenant: TenantKey; since: number };
 export type ChosenSubject = { kind: "subset"; topics: FollowedItems[] };
 
 export interface StreamOptions<I> {

@@ -1,8 +1,9 @@
+import type { TenantKey } from "../kernel/names.ts";
 import type { RegistryTenant } from "../registry/contract.ts";
 import type { RegistryDeps } from "../registry/deps.ts";
 import type { ChangesTenant, ChosenSubject, LogSubject, Streams } from "./contract.ts";
 
 export interface ChangesDeps extends RegistryDeps {
-  tenant(name: string): RegistryTenant & ChangesTenant;
+  tenant(key: TenantKey): RegistryTenant & ChangesTenant;
   streams(subject: string): Streams<LogSubject | ChosenSubject>;
 }

@@ -1,3 +1,4 @@
+import type { TenantKey } from "../kernel/names.ts";
 import type { ChangeFeed, ChangesTenant } from "./contract.ts";
 
 /** Entries per fetch: limits what the object holds in memory for a reader that is far behind. */
@@ -5,13 +6,13 @@ const pageLength = 200;
 
 /** The whole log of one tenant. The id of an event is the sequence number of its entry. */
 export class FollowedLog implements ChangeFeed {
-  readonly tenants: readonly [string];
-  readonly #tenantOf: (name: string) => Pick<ChangesTenant, "changes">;
+  readonly tenants: readonly [TenantKey];
+  readonly #tenantOf: (key: TenantKey) => Pick<ChangesTenant, "changes">;
   #since: number;
 
   constructor(
-    { tenant, since }: { tenant: string; since: number },
-    tenantOf: (name: string) => Pick<ChangesTenant, "changes">,
+    { tenant, since }: { tenant: TenantKey; since: number },
+    tenantOf: (key: TenantKey) => Pick<ChangesTenant, "changes">,
   ) {
     this.tenants = [tenant];
     this.#since = since;
@@ -22,7 +23,7 @@ export class FollowedLog implements ChangeFeed {
     return String(this.#since);
   }
 
-  async next(tenant: string) {
+  async next(tenant: TenantKey) {
     const { changes, head } = await this.#tenantOf(tenant).changes(this.#since, pageLength);
     this.#since = changes.at(-1)?.sequence ?? this.#since;
     const events = changes.map((change) => ({ id: String(change.sequence), name: "change", data: change }));

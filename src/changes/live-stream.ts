@@ -1,3 +1,4 @@
+import type { TenantKey } from "../kernel/names.ts";
 import { formatEvent, formatRetry, heartbeat } from "../kernel/sse.ts";
 import type { ChangeFeed } from "./contract.ts";
 
@@ -11,7 +12,7 @@ const retryMs = 2_000;
  * client leaves or the lifetime is over.
  */
 export class LiveStream {
-  readonly tenants: readonly string[];
+  readonly tenants: readonly TenantKey[];
   readonly endsAt: number;
   readonly readable: ReadableStream<Uint8Array>;
   readonly #followed: ChangeFeed;
@@ -20,7 +21,7 @@ export class LiveStream {
   readonly #lifetime: ReturnType<typeof setTimeout>;
   readonly #onClosed: () => void;
   /** Tenants that may have new events. */
-  readonly #tenantsToRead = new Set<string>();
+  readonly #tenantsToRead = new Set<TenantKey>();
   #catchingUp = false;
   #onDrained: () => void = () => {};
   #closed = false;
@@ -52,7 +53,7 @@ export class LiveStream {
    * Sends new events of a tenant at the reader's pace. One page at a time, so that all events are sent in order and
    * once.
    */
-  async catchUp(tenant: string): Promise<void> {
+  async catchUp(tenant: TenantKey): Promise<void> {
     this.#tenantsToRead.add(tenant);
     if (this.#catchingUp) return;
     this.#catchingUp = true;

@@ -1,23 +1,16 @@
 import type { Principal } from "../auth/principal.ts";
-import type { Failure } from "../kernel/failure.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { checkMember, checkMinGeneration } from "../registry/access.ts";
-import { type ChainedChange, genesisOf, type LogHead } from "../registry/change-chain.ts";
+import { genesisOf, type LogHead } from "../registry/change-chain.ts";
 import type { ChangesDeps } from "./deps.ts";
-
-/** Log entries of a tenant, oldest first, and the sequence number to continue from. */
-interface ChangePage {
-  items: ChainedChange[];
-  generation: number;
-  nextSince: number;
-  /** Head of the log: a reader that has read all entries must have computed this hash. */
-  head: LogHead;
-}
+import type { ChangePage } from "./schema.ts";
 
 export async function readChanges(
   services: ChangesDeps,
   principal: Principal,
-  tenant: string,
+  tenant: TenantKey,
   { since, limit }: { since: number; limit: number },
   minGeneration = 0,
 ): Promise<Result<ChangePage, Failure>> {
@@ -29,6 +22,22 @@ export async function readChanges(
   return ok({ items, generation, nextSince: items.at(-1)?.sequence ?? since, head: head ?? startOf(tenant) });
 }
 
-function startOf(tenant: string): LogHead {
+/** Where a stream of the log starts, with the tenant's generation. */
+export async function checkPosition(
+  services: ChangesDeps,
+  principal: Principal,
+  tenant: TenantKey,
+  since: number,
+  minGeneration = 0,
+): Promise<Result<{ generation: number }, Failure>> {
+  const read = await readChanges(services, principal, tenant, { since, limit: 1 }, minGeneration);
+  if (!read.ok) return read;
+  const { sequence } = read.value.head;
+  if (since <= sequence) return ok({ generation: read.value.generation });
+  // Such a stream would be silent until the log has grown that far, and then miss the entries before.
+  return err(failure("ErrorBadRequest", `The log ends at ${sequence}, before ${since}`, { sequence }));
+}
+
+function startOf(tenant: TenantKey): LogHead {
   return { sequence: 0, hash: genesisOf(tenant) };
 }

@@ -10,6 +10,8 @@ export interface Imported {
 /** Why an import failed, and where: a JSON pointer into the document, or a line and column of its text. */
 export interface ImportFault {
   message: string;
+  /** The document is what it should be, but not all of it. */
+  isIncomplete?: true;
   path?: string;
   line?: number;
   column?: number;

@@ -1,8 +1,9 @@
 import { type Failure, failure } from "../kernel/failure.ts";
+import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import type { PreparedManifest } from "../manifest/prepare.ts";
+import type { AcceptedManifest } from "../manifest/prepare.ts";
 import type { ServerConfig, ServerStatus } from "../registry/schema.ts";
-import { generationOf, tenantOf } from "../registry/sql/change-log.ts";
+import { generationOf } from "../registry/sql/change-log.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
 import { publish } from "../registry/sql/publish.ts";
 import { findLive, findRow } from "../registry/sql/servers.ts";
@@ -61,17 +62,21 @@ function inSequence(
 
 function takeManifest(
   sql: SqlStorage,
-  manifest: Omit<PreparedManifest, "rejected">,
+  manifest: AcceptedManifest,
   { hook, at, write }: EventContext,
 ): Result<AppliedEvent, Failure> {
-  const published = publish(write, tenantOf(sql), { name: hook.server, subject: `hook ${hook.id}`, at, manifest });
+  const published = publish(write, {
+    ...{ name: hook.server, subject: `hook ${hook.id}`, at, manifest },
+    ...{ placement: { by: "push" }, partial: false },
+  });
   if (!published.ok) return published;
-  return ok(outcomeNow(sql, hook.server, published.value.outcome === "unchanged" ? "unchanged" : "applied"));
+  const outcome = published.value.outcome === "unchanged" ? "unchanged" : "applied";
+  return ok({ ...outcomeNow(sql, hook.server, outcome), published: published.value });
 }
 
 function queueRefresh(sql: SqlStorage, { hook }: EventContext): Result<AppliedEvent, Failure> {
   const row = findLive(sql, hook.server);
-  const sources = row === undefined ? [] : httpSources((JSON.parse(row.config) as ServerConfig).sources);
+  const sources = row === undefined ? [] : httpSources((readJson(row.config) as ServerConfig).sources);
   if (sources.length === 0) {
     return err(failure("ErrorNoSources", `${hook.server} has no sources to read again; send manifest.published`));
   }
@@ -89,7 +94,7 @@ function setStatus(
     if (withdrawn !== undefined) setWithdrawnStatus(sql, withdrawn, status);
     return ok(outcomeNow(sql, hook.server, "unchanged"));
   }
-  const { status: before = "active", ...config } = JSON.parse(row.config) as ServerConfig;
+  const { status: before = "active", ...config } = readJson(row.config) as ServerConfig;
   if (before === status) return ok(outcomeNow(sql, hook.server, "unchanged"));
   const next = (status === "active" ? config : { ...config, status }) as ServerConfig;
   const replaced = replaceConfig(write, next, at);

@@ -1,32 +1,23 @@
 import type { Failure } from "../kernel/failure.ts";
 import type { Result } from "../kernel/result.ts";
-import type { PreparedManifest } from "../manifest/prepare.ts";
-import type { Head } from "../registry/contract.ts";
+import type { AcceptedManifest } from "../manifest/prepare.ts";
+import type { Head, PublishOutcome } from "../registry/contract.ts";
 import type { ServerStatus } from "../registry/schema.ts";
-import type { HookEventType } from "./schema.ts";
+import type {
+  EventOutcome,
+  Hook,
+  HookEventType,
+  HookFormat,
+  HookList,
+  HookWithDeliveries,
+  RemovedHook,
+} from "./schema.ts";
 
 /** A secret or public key. `until` is when it expires. */
 export interface HookKey {
   id: string;
   text: string;
   until?: number;
-}
-
-export type HookFormat = "standard" | "github";
-
-/** An inbound webhook as shown to its owner. */
-export interface Hook {
-  id: string;
-  server: string;
-  events: HookEventType[];
-  format: HookFormat;
-  signature: "secret" | "publicKey";
-  enabled: boolean;
-  description?: string;
-  createdAt: string;
-  createdBy: string;
-  /** Valid secrets or keys, and when the older ones expire. */
-  keys: { id: string; until?: string }[];
 }
 
 /** What is needed to verify a message before it is accepted. */
@@ -43,58 +34,45 @@ export interface NewHook {
   server: string;
   events: readonly HookEventType[];
   format: HookFormat;
-  signature: "secret" | "publicKey";
+  signature: Hook["signature"];
   key: HookKey;
   description?: string | undefined;
 }
 
-/** Result of an event. */
-export type EventOutcome = "applied" | "unchanged" | "queued" | "duplicate" | "stale" | "refused";
-
-/** A message received through a hook. */
-export interface HookDelivery {
-  message: string;
-  at: string;
-  type: string;
-  sequence?: number;
-  outcome: EventOutcome;
-  generation?: number;
-  digest?: string;
-  /** Why the message was refused. */
-  reason?: string;
-}
-
 /** A verified and parsed event. */
 export type PublisherEvent = { message: string; sequence: number } & (
-  | { type: "manifest.published"; manifest: Omit<PreparedManifest, "rejected"> }
+  | { type: "manifest.published"; manifest: AcceptedManifest; dryRun: boolean }
   | { type: "manifest.changed" }
   | { type: "server.removed" }
   | { type: "server.status"; status: ServerStatus }
 );
 
+/** What became of an event in the tenant's object. */
 export interface AppliedEvent {
   outcome: Exclude<EventOutcome, "duplicate" | "refused">;
   generation: number;
   digest?: string;
+  /** What publishing its manifest did, or would do. */
+  published?: PublishOutcome;
 }
 
 /** Outcome of an event, with the current head of the server. */
-export type ReceivedEvent = Omit<AppliedEvent, "outcome"> & {
-  outcome: AppliedEvent["outcome"] | "duplicate";
+export interface ReceivedEvent extends Omit<AppliedEvent, "outcome"> {
+  outcome: Exclude<EventOutcome, "refused">;
   head?: Head;
-};
+}
 
 /** Hook methods of the tenant object. */
 export interface HooksTenant {
   registerHook(hook: NewHook, subject: string): Promise<Result<Hook, Failure>>;
-  hooks(): Promise<Hook[]>;
-  hook(id: string): Promise<Result<Hook & { deliveries: HookDelivery[] }, Failure>>;
+  hooks(): Promise<HookList>;
+  hook(id: string): Promise<Result<HookWithDeliveries, Failure>>;
   changeHook(id: string, change: { enabled?: boolean; description?: string }): Promise<Result<Hook, Failure>>;
   rotateHook(
     id: string,
     rotation: { key: HookKey; signature: Hook["signature"]; overlapMs: number },
   ): Promise<Result<Hook, Failure>>;
-  removeHook(id: string): Promise<Result<{ id: string }, Failure>>;
+  removeHook(id: string): Promise<Result<RemovedHook, Failure>>;
   /** What is needed to verify a message; undefined if the hook does not exist. */
   hookCredentials(id: string): Promise<HookCredentials | undefined>;
   /** Applies an event that was verified with one of the hook's keys. A repeated message has no further effect. */

@@ -1,19 +1,13 @@
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { Head } from "../registry/contract.ts";
+import { generationOf } from "../registry/sql/change-log.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
 import { currentHead, findRow } from "../registry/sql/servers.ts";
+import { shownTenant } from "../registry/sql/tenant-name.ts";
 import { applyEvent } from "./apply-event.ts";
-import type {
-  AppliedEvent,
-  Hook,
-  HookCredentials,
-  HookDelivery,
-  HookKey,
-  NewHook,
-  PublisherEvent,
-  ReceivedEvent,
-} from "./contract.ts";
+import type { AppliedEvent, HookCredentials, HookKey, NewHook, PublisherEvent, ReceivedEvent } from "./contract.ts";
+import type { Hook, HookDelivery, HookList, HookWithDeliveries, RemovedHook } from "./schema.ts";
 import { findDelivery, listDeliveries, recordDelivery } from "./sql/deliveries.ts";
 import {
   changeHook,
@@ -42,6 +36,8 @@ interface HooksOptions {
     hook: HookRow,
     work: (at: string) => Result<AppliedEvent, Failure>,
   ) => Promise<Result<AppliedEvent & { head: Head }, Failure>>;
+  /** Runs a write and undoes it. */
+  rehearse: (hook: HookRow, work: (at: string) => Result<AppliedEvent, Failure>) => Result<AppliedEvent, Failure>;
   /** Schedules a sync of the server's sources as soon as possible. */
   refreshSoon: (server: string) => void;
 }
@@ -68,12 +64,13 @@ export class Hooks {
     return this.#read(hook.id);
   }
 
-  list(): Hook[] {
-    if (!this.#options.isReady()) return [];
-    return listHooks(this.#options.sql).map((row) => hookOf(row, Date.now()));
+  list(): HookList {
+    const { sql, isReady } = this.#options;
+    if (!isReady()) return { items: [], generation: 0 };
+    return { items: listHooks(sql).map((row) => hookOf(sql, row, Date.now())), generation: generationOf(sql) };
   }
 
-  show(id: string): Result<Hook & { deliveries: HookDelivery[] }, Failure> {
+  show(id: string): Result<HookWithDeliveries, Failure> {
     const hook = this.#read(id);
     return hook.ok ? ok({ ...hook.value, deliveries: listDeliveries(this.#options.sql, id) }) : hook;
   }
@@ -99,11 +96,11 @@ export class Hooks {
     return this.#read(id);
   }
 
-  remove(id: string): Result<{ id: string }, Failure> {
+  remove(id: string): Result<RemovedHook, Failure> {
     const row = this.#find(id);
     if (!row.ok) return row;
     deleteHook(this.#options.sql, id);
-    return ok({ id });
+    return ok({ tenant: shownTenant(this.#options.sql), id });
   }
 
   /** What is needed to verify a message; undefined if the hook does not exist. */
@@ -114,7 +111,7 @@ export class Hooks {
 
   /** Applies an event that was verified with one of the hook's keys. A repeated message has no further effect. */
   async receive(id: string, keyId: string, event: PublisherEvent): Promise<Result<ReceivedEvent, Failure>> {
-    const { sql, context, write, refreshSoon } = this.#options;
+    const { sql, context, write, rehearse, refreshSoon } = this.#options;
     const row = this.#find(id);
     // The hook or its key may have been revoked since the signature was checked.
     if (!row.ok) return err(failure("ErrorWebhookUnverified"));
@@ -125,11 +122,13 @@ export class Hooks {
     if (known !== undefined) return ok(this.#duplicateOf(hook, known));
 
     const { message, type, sequence } = event;
-    const received = await write(hook, (at) => {
+    const work = (at: string) => {
       const applied = applyEvent(sql, event, { hook, at, write: context });
       if (applied.ok) recordDelivery(sql, id, { message, type, sequence, ...applied.value }, Date.now());
       return applied;
-    });
+    };
+    if (event.type === "manifest.published" && event.dryRun) return rehearse(hook, work);
+    const received = await write(hook, work);
     if (!received.ok) this.#recordRefusal(id, event, received.error);
     else if (received.value.outcome === "queued") refreshSoon(hook.server);
     return received;
@@ -163,6 +162,6 @@ export class Hooks {
 
   #read(id: string): Result<Hook, Failure> {
     const row = this.#find(id);
-    return row.ok ? ok(hookOf(row.value, Date.now())) : row;
+    return row.ok ? ok(hookOf(this.#options.sql, row.value, Date.now())) : row;
   }
 }

@@ -1,12 +1,18 @@
 import { z } from "zod";
-import { ServerName, TenantName } from "../kernel/names.ts";
+import { named } from "../http/named.ts";
+import { Digest, ServerName, TenantName } from "../kernel/names.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
-import { JsonObject } from "../manifest/schema/parts.ts";
+import { PublishResult } from "../registry/answer-schema.ts";
 import { ServerStatus } from "../registry/schema.ts";
 
 /** Event types that a publisher may send through a hook. */
 export const HookEventType = z.enum(["manifest.published", "manifest.changed", "server.removed", "server.status"]);
 export type HookEventType = z.infer<typeof HookEventType>;
+
+const HookFormat = z
+  .enum(["standard", "github"])
+  .describe("standard: Standard Webhooks. github: X-Hub-Signature-256; any event reads the sources again.");
+export type HookFormat = z.infer<typeof HookFormat>;
 
 /** Request body to register an inbound webhook. */
 export const HookRequest = z
@@ -19,10 +25,7 @@ export const HookRequest = z
       .max(HookEventType.options.length)
       .describe("What it may say; everything where absent.")
       .optional(),
-    format: z
-      .enum(["standard", "github"])
-      .default("standard")
-      .describe("standard: Standard Webhooks. github: X-Hub-Signature-256; any event reads the sources again."),
+    format: HookFormat.default("standard"),
     publicKey: z
       .string()
       .max(128)
@@ -74,7 +77,16 @@ export const HookEvent = z
         .int()
         .min(0)
         .describe("Counts the publisher's events; the highest wins, in whatever order they come."),
-      manifest: JsonObject.describe("The manifest, for manifest.published.").optional(),
+      manifest: z.unknown().describe("The manifest, for manifest.published.").optional(),
+      dryRun: z
+        .boolean()
+        .describe("For manifest.published: answer what it would do, and change nothing, the sequence neither.")
+        .optional(),
+      sections: z
+        .array(z.string().max(128))
+        .max(100)
+        .describe("For manifest.published: sections of the publisher's own that the manifest may consist of.")
+        .optional(),
       kinds: z
         .array(CapabilityKind)
         .max(CapabilityKind.options.length)
@@ -90,3 +102,99 @@ export const HookEvent = z
   })
   .describe("An event of a publishing server, signed by Standard Webhooks.");
 export type HookEvent = z.infer<typeof HookEvent>;
+
+export const Hook = named(
+  "Hook",
+  z
+    .object({
+      tenant: z.string(),
+      id: z.string(),
+      server: z.string(),
+      events: z.array(HookEventType),
+      format: HookFormat,
+      signature: z.enum(["secret", "publicKey"]),
+      enabled: z.boolean(),
+      description: z.string().optional(),
+      createdAt: z.iso.datetime(),
+      createdBy: z.string(),
+      keys: z
+        .array(z.object({ id: z.string(), until: z.iso.datetime().optional() }))
+        .describe("Valid secrets or keys, the newest first, and when the older ones expire."),
+    })
+    .describe("An inbound webhook, without its secrets."),
+);
+export type Hook = z.infer<typeof Hook>;
+
+export const HookList = named(
+  "HookList",
+  z
+    .object({ items: z.array(Hook), generation: z.int().describe("The tenant's generation.") })
+    .describe("All hooks of a tenant, the oldest first."),
+);
+export type HookList = z.infer<typeof HookList>;
+
+const secret = z.string().optional().describe("Shown this once; absent for a hook with a public key.");
+
+export const RegisteredHook = named(
+  "RegisteredHook",
+  z
+    .object({ ...Hook.shape, url: z.string().describe("Where the publisher sends its events."), secret })
+    .describe("A new hook, and its secret."),
+);
+export type RegisteredHook = z.infer<typeof RegisteredHook>;
+
+export const RotatedHook = named(
+  "RotatedHook",
+  z.object({ ...Hook.shape, secret }).describe("A hook, and its new secret."),
+);
+
+export const RemovedHook = named(
+  "RemovedHook",
+  z.object({ tenant: z.string(), id: z.string() }).describe("A hook that is no more."),
+);
+export type RemovedHook = z.infer<typeof RemovedHook>;
+
+const EventOutcome = z.enum(["applied", "unchanged", "queued", "duplicate", "stale", "refused"]);
+export type EventOutcome = z.infer<typeof EventOutcome>;
+
+export const HookDelivery = named(
+  "HookDelivery",
+  z
+    .object({
+      message: z.string().describe("Id of the message."),
+      at: z.iso.datetime(),
+      type: z.string(),
+      sequence: z.int().optional(),
+      outcome: EventOutcome,
+      generation: z.int().optional(),
+      digest: Digest.optional(),
+      reason: z.string().optional().describe("Why the message was refused."),
+    })
+    .describe("A message received through a hook."),
+);
+export type HookDelivery = z.infer<typeof HookDelivery>;
+
+export const HookWithDeliveries = named(
+  "HookWithDeliveries",
+  z
+    .object({ ...Hook.shape, deliveries: z.array(HookDelivery).describe("The last 100, the newest first.") })
+    .describe("A hook, and what it received."),
+);
+export type HookWithDeliveries = z.infer<typeof HookWithDeliveries>;
+
+export const EventResult = named(
+  "EventResult",
+  z
+    .object({
+      outcome: EventOutcome.exclude(["refused"]),
+      generation: z.int().optional().describe("Of the server; absent after a dry run."),
+      digest: Digest.optional(),
+      message: z.string().optional(),
+      // After a dry run, the same as `dryRun=true` of a publish answers.
+      ...PublishResult.pick({ dryRun: true, header: true, kept: true, emptied: true }).shape,
+      ...PublishResult.pick({ changes: true, flags: true, cost: true, collisions: true, warnings: true }).partial()
+        .shape,
+    })
+    .describe("What became of an event."),
+);
+export type EventResult = z.infer<typeof EventResult>;

@@ -1,9 +1,10 @@
 import type { z } from "zod";
 import { characterIssues } from "../kernel/characters.ts";
 import { type FailureCode, failure } from "../kernel/failure.ts";
+import { issueText } from "../kernel/issue.ts";
 import { parseStrictJson, type StrictJson } from "../kernel/strict-json.ts";
 import { parseYaml } from "../kernel/yaml.ts";
-import { zodIssues } from "../kernel/zod-issues.ts";
+import { parseWith } from "../kernel/zod-issues.ts";
 import { type RequestContext, RequestFailed, requestError } from "./context.ts";
 
 interface DocumentLimits {
@@ -49,7 +50,10 @@ export function parseJson(bytes: Uint8Array, maxDepth: number): StrictJson {
 
 /** Reads a body in another text format, as UTF-8. */
 export async function readText(c: RequestContext, limit: number): Promise<string> {
-  const bytes = await readBytes(c, limit);
+  return parseText(await readBytes(c, limit));
+}
+
+export function parseText(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
@@ -106,15 +110,14 @@ export function parseBody<Schema extends z.ZodType>(
 ): z.infer<Schema> {
   const [damage] = document.issues;
   if (damage !== undefined) {
-    throw new RequestFailed(
-      failure("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues: document.issues }),
-    );
+    throw new RequestFailed(failure("ErrorInvalidBody", issueText(damage), { issues: document.issues }));
   }
-  const issues = [...zodIssues(schema, document.value, ""), ...characterIssues(document.value, "")];
+  const parsed = parseWith(schema, document.value, "");
+  const issues = [...(parsed.ok ? [] : parsed.error), ...characterIssues(document.value, "")];
   const [first] = issues;
-  if (first !== undefined) {
-    const message = `${failure(code).message}: ${first.path === "" ? "" : `${first.path} `}${first.message}`;
+  if (!parsed.ok || first !== undefined) {
+    const message = `${failure(code).message}: ${first === undefined ? "" : issueText(first)}`;
     throw new RequestFailed(failure(code, message, { issues: issues.slice(0, 100) }));
   }
-  return schema.parse(document.value);
+  return parsed.value;
 }

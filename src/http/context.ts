@@ -1,10 +1,24 @@
 import type { Context, Hono } from "hono";
+import type { Scope } from "../auth/principal.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { AnswerSource } from "../kernel/platform/usage.ts";
 import type { Result } from "../kernel/result.ts";
 
+/** Formats of error responses: ours, that of sessions, RFC 9457 and JSON-RPC. */
+export type ErrorShape = "api" | "session" | "problem" | "rpc";
+
+/** What errors, metrics and logs need to know of the operation that a request is for. */
+export interface ServedOperation {
+  id: string;
+  errors: ErrorShape;
+  /** The scope that a challenge names; undefined if no token would help. */
+  scope: Scope | undefined;
+}
+
 /** Values of one request. */
 export interface Variables {
+  /** Undefined for a request that no operation takes. */
+  operation?: ServedOperation;
   requestId: string;
   startedAt: number;
   /** The layer that the response came from, for headers and metrics. */

@@ -1,5 +1,6 @@
 import { base64url } from "jose";
 import { canonicalJson } from "../kernel/digest.ts";
+import { readJson } from "../kernel/read-json.ts";
 
 /** Sort key after which the next page starts, and the generation at which the first page was read. */
 export interface Position {
@@ -31,7 +32,7 @@ export class Cursors {
     if (payload === undefined || signature?.byteLength !== signatureBytes || rest.length > 0) return undefined;
     const expected = await crypto.subtle.sign("HMAC", await this.#hmac(), signedBytes(payload, scope));
     if (!constantTimeEqual(new Uint8Array(expected).slice(0, signatureBytes), signature)) return undefined;
-    const [after, generation] = JSON.parse(new TextDecoder().decode(payload)) as [string[], number];
+    const [after, generation] = readJson(new TextDecoder().decode(payload)) as [string[], number];
     return { after, generation };
   }
 

@@ -5,10 +5,23 @@ import type { Cursors } from "./cursor.ts";
 import type { Metrics } from "./metrics.ts";
 import type { ResponseStore } from "./response-store.ts";
 
+/** Names of headers and methods that follow from the declarations of all operations. */
+export interface DeclaredHeaders {
+  /** Response headers that a page on another origin may read, as `Access-Control-Expose-Headers` lists them. */
+  exposed: string;
+  /** Request headers that such a page may send, as `Access-Control-Allow-Headers` lists them. */
+  allowed: string;
+  /** As `Access-Control-Allow-Methods` lists them. */
+  methods: string;
+  /** In lower case; see `cacheBypassHeaders`. */
+  cacheBypass: readonly string[];
+}
+
 /** Dependencies for reading requests and sending responses, shared by all rooms. */
 export interface HttpDeps {
   config: Config;
   now: () => number;
+  declaredHeaders: DeclaredHeaders;
   metrics: Metrics;
   authenticator: Authenticator;
   readLimiter: RateLimiter;

@@ -2,7 +2,7 @@ import { type Failure, statusOf } from "../kernel/failure.ts";
 import type { Issue } from "../kernel/issue.ts";
 import { pointerSegments } from "../kernel/issue.ts";
 import { withoutUndefined } from "../kernel/json.ts";
-import type { RequestContext } from "./context.ts";
+import type { ErrorShape, RequestContext } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
 import { json, publicOrigin, send } from "./respond.ts";
 
@@ -79,14 +79,28 @@ export function sendFailure(c: RequestContext, services: HttpDeps, failure: Fail
   if (typeof details?.allow === "string") headers.Allow = details.allow;
   if (status === 401 || code === "ErrorInsufficientScope")
     headers["WWW-Authenticate"] = challenge(c, services, failure);
-  if (isOfficial(c.req.path)) {
-    return send(c, services, JSON.stringify(problem(failure)), problemJson, { status, headers });
+  const [body, type] = serialized(c, failure);
+  return send(c, services, JSON.stringify(body), type, { status, headers });
+}
+
+function serialized(c: RequestContext, failure: Failure): [body: unknown, contentType: string] {
+  switch (c.get("operation")?.errors ?? shapeOfPath(c.req.path)) {
+    case "problem":
+      return [problem(failure), problemJson];
+    case "rpc":
+      return [rpcError(failure, c.get("rpcId")), json];
+    case "session":
+      return [sessionError(failure), json];
+    case "api":
+      return [apiError(failure), json];
   }
-  if (c.req.path === "/mcp") {
-    return send(c, services, JSON.stringify(rpcError(failure, c.get("rpcId"))), json, { status, headers });
-  }
-  const body = c.req.path.startsWith("/mcp/") ? sessionError(failure) : apiError(failure);
-  return send(c, services, JSON.stringify(body), json, { status, headers });
+}
+
+/** For paths that no operation has. */
+function shapeOfPath(path: string): ErrorShape {
+  if (isOfficial(path)) return "problem";
+  if (path === "/mcp") return "rpc";
+  return path.startsWith("/mcp/") ? "session" : "api";
 }
 
 function apiError({ code, message, details }: Failure): unknown {
@@ -103,6 +117,11 @@ function challenge(c: RequestContext, services: HttpDeps, { code, details }: Fai
   if (["ErrorSessionMissing", "ErrorSessionInvalid", "ErrorResumeInvalid"].includes(code)) {
     return 'Session negotiate="/mcp/negotiate"';
   }
+  // Nor here: the message needs a signature.
+  if (code === "ErrorWebhookUnverified") {
+    return 'Webhook-Signature headers="webhook-id webhook-timestamp webhook-signature"';
+  }
+  const operation = c.get("operation");
   const { method, path } = c.req;
   // Each resource has its own metadata: the document for /mcp names /mcp (RFC 9728, section 3.1).
   const suffix = path === "/mcp" ? path : "";
@@ -110,6 +129,7 @@ function challenge(c: RequestContext, services: HttpDeps, { code, details }: Fai
   if (code === "ErrorInsufficientScope")
     return `Bearer ${metadata}, error="insufficient_scope", scope="${details?.scope}"`;
   const error = details?.reason === undefined ? "" : ', error="invalid_token"';
-  const scope = isOfficial(path) && method !== "GET" && method !== "HEAD" ? "registry:publish" : "registry:read";
+  const writes = isOfficial(path) && method !== "GET" && method !== "HEAD";
+  const scope = operation?.scope ?? (writes ? "registry:publish" : "registry:read");
   return `Bearer ${metadata}${error}, scope="${scope}"`;
 }

@@ -1,7 +1,5 @@
 import type { Principal } from "../auth/principal.ts";
 import type { RequestContext } from "./context.ts";
-import type { HttpDeps } from "./deps.ts";
-import { send } from "./respond.ts";
 
 /** Streams end after this time and clients reconnect, so that no stream outlives a deploy or a token for long. */
 const maxMs = 600_000;
@@ -15,13 +13,10 @@ export function wantsEvents(c: RequestContext): boolean {
   return /\btext\/event-stream\b/i.test(c.req.header("Accept") ?? "");
 }
 
-export function sendEvents(
-  c: RequestContext,
-  services: HttpDeps,
-  stream: ReadableStream<Uint8Array> | null,
-  headers: Record<string, string> = {},
-): Response {
-  return send(c, services, stream, "text/event-stream; charset=utf-8", {
+/** Media type and headers of a stream. */
+export function streamMeta(headers: Record<string, string> = {}) {
+  return {
+    type: "text/event-stream; charset=utf-8",
     headers: { "Cache-Control": "no-store", "X-Accel-Buffering": "no", ...headers },
-  });
+  };
 }

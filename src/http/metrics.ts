@@ -1,15 +1,20 @@
+import { z } from "zod";
 import type { AnswerSource, Usage } from "../kernel/platform/usage.ts";
 
 /** Upper bounds of the latency buckets, in milliseconds. */
 const edges = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000];
 
-interface RouteCounts {
-  requests: number;
-  statuses: Record<string, number>;
-  sources: Record<string, number>;
-  /** Requests per bucket of `latencyEdgesMs`; the last bucket is above the highest edge. */
-  latency: number[];
-}
+const counts = z.record(z.string(), z.int());
+
+export const RouteCounts = z.object({
+  requests: z.int(),
+  statuses: counts.describe("Responses by status."),
+  sources: counts.describe("Responses by the layer that they came from."),
+  latency: z
+    .array(z.int())
+    .describe("Requests per bucket of `latencyEdgesMs`; the last bucket is above the highest edge."),
+});
+type RouteCounts = z.infer<typeof RouteCounts>;
 
 /**
  * Counts of one isolate since it started, in memory only. For totals, a deployment scrapes them or uses its platform's
@@ -43,7 +48,7 @@ export class Metrics {
     return {
       since: new Date(this.#startedAt).toISOString(),
       uptimeSeconds: Math.round((now - this.#startedAt) / 1_000),
-      operations: this.#operations(),
+      operations: { ...this.#operations() },
       latencyEdgesMs: edges,
       routes: Object.fromEntries([...this.#routes].sort(([a], [b]) => (a < b ? -1 : 1))),
     };

@@ -4,6 +4,11 @@ import type { RequestContext, Variables } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
 import { validRequestId } from "./request.ts";
 
+/** Name of the route in metrics and logs: that of the operation, or the pattern that matched. */
+export function routeLabel(c: RequestContext): string {
+  return c.get("operation")?.id ?? `${c.req.method} ${routePath(c)}`;
+}
+
 /** Logs one JSON line. The query string and headers are never logged: they may contain secrets. */
 export function log(c: RequestContext, event: string, fields: Record<string, unknown>): void {
   const { method, path } = c.req;
@@ -32,7 +37,7 @@ export function observe(services: HttpDeps): MiddlewareHandler<{ Bindings: Env; 
     const milliseconds = services.now() - startedAt;
     const { status } = c.res;
     const { method } = c.req;
-    const route = `${method} ${routePath(c)}`;
+    const route = routeLabel(c);
     services.metrics.record(route, status, milliseconds, c.get("source"));
     // Requests at /mcp are POST but never write.
     const write = method !== "GET" && method !== "HEAD" && method !== "OPTIONS" && c.req.path !== "/mcp";

@@ -1,12 +1,8 @@
 import { type Failure, failure } from "../kernel/failure.ts";
+import { tenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { Position } from "./cursor.ts";
 import type { HttpDeps } from "./deps.ts";
-import { integerParam } from "./request.ts";
-
-export function readPageRequest({ limit, cursor }: { limit?: string; cursor?: string }): PageRequest {
-  return { limit: integerParam("limit", limit, { min: 1, max: 100, fallback: 30 }), cursor };
-}
 
 /** `cursor` is the `nextCursor` of the previous page. */
 export interface PageRequest {
@@ -43,9 +39,9 @@ export function listPage<T extends { tenant: string; name: string }>(
   return listPageBy(services, request, scope, read, serverKey);
 }
 
-/** Sort key of a list ordered by tenant and name. */
+/** Sort key of a list ordered by tenant and name, whatever the spelling that an item shows. */
 export function serverKey({ tenant, name }: { tenant: string; name: string }): string[] {
-  return [tenant, name];
+  return [tenantKey(tenant), name];
 }
 
 /** Like `listPage`, ordered by the sort key that `keyOf` returns. */

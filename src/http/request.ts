@@ -1,5 +1,13 @@
 import { checkScope, type Principal, type Scope } from "../auth/principal.ts";
-import { ServerName, type ServerRef, serverPattern, TenantName, tenantPattern } from "../kernel/names.ts";
+import {
+  type NamedTenant,
+  namedTenant,
+  ServerName,
+  serverPattern,
+  type TenantKey,
+  TenantName,
+  tenantPattern,
+} from "../kernel/names.ts";
 import { networkOf } from "../kernel/network.ts";
 import type { RateLimiter } from "../kernel/rate-limit.ts";
 import { type RequestContext, requestError, throwIf, unwrap } from "./context.ts";
@@ -60,17 +68,19 @@ export function consumeRateLimit(services: HttpDeps, buckets: RateLimiter, calle
   throw requestError("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
 }
 
-export function serverRef(c: RequestContext): ServerRef {
-  return { tenant: tenantName(c.req.param("tenant")), name: serverName(c.req.param("name")) };
+/** The key of a tenant that the request names. */
+export function tenantName(value: unknown): TenantKey {
+  return readTenant(value).tenant;
 }
 
-export function tenantName(value: unknown): string {
+/** Like `tenantName`, with the spelling: for writes. */
+export function readTenant(value: unknown): NamedTenant {
   if (value === undefined || value === null || value === "") throw requestError("ErrorTenantRequired");
   // Fast path for hot reads: zod runs only for invalid names, to produce the message.
-  if (typeof value === "string" && tenantPattern.test(value)) return value;
+  if (typeof value === "string" && tenantPattern.test(value)) return namedTenant(value);
   const parsed = TenantName.safeParse(value);
   if (!parsed.success) throw requestError("ErrorTenantInvalid", `Tenant name ${parsed.error.issues[0]?.message}`);
-  return parsed.data;
+  return namedTenant(parsed.data);
 }
 
 export function serverName(value: unknown): string {
@@ -80,56 +90,6 @@ export function serverName(value: unknown): string {
   if (!parsed.success)
     throw requestError("ErrorMCPServerNameInvalid", `MCP server name ${parsed.error.issues[0]?.message}`);
   return parsed.data;
-}
-
-/** Reads `Cache-Control: no-cache` (or `no-store`) and `Rollcall-Min-Generation`. */
-export function freshnessOf(c: RequestContext): Freshness {
-  const strong = /(^|[\s,])no-(cache|store)\b/i.test(c.req.header("Cache-Control") ?? "");
-  const wanted = c.req.header("Rollcall-Min-Generation");
-  if (wanted === undefined) return { strong, minGeneration: 0 };
-  if (!/^\d{1,15}$/.test(wanted))
-    throw requestError("ErrorBadRequest", "Rollcall-Min-Generation must be a whole number");
-  return { strong, minGeneration: Number(wanted) };
-}
-
-/**
- * Query parameters by name. Unknown parameters are refused: with a typo ignored, the response would look valid but be
- * wrong.
- */
-export function readQuery<Name extends string>(
-  c: RequestContext,
-  known: readonly Name[],
-): Partial<Record<Name, string>> {
-  const found: Partial<Record<Name, string>> = {};
-  for (const [name, values] of Object.entries(c.req.queries())) {
-    if (!(known as readonly string[]).includes(name)) {
-      const hint = known.length === 0 ? "none" : known.join(", ");
-      throw requestError("ErrorBadRequest", `Unknown query parameter ${JSON.stringify(name)}; known: ${hint}`);
-    }
-    if (values.length > 1)
-      throw requestError("ErrorBadRequest", `Query parameter ${name} is given ${values.length} times`);
-    found[name as Name] = values[0] ?? "";
-  }
-  return found;
-}
-
-export function integerParam(
-  name: string,
-  value: string | undefined,
-  range: { min: number; max: number; fallback: number },
-): number {
-  if (value === undefined) return range.fallback;
-  const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
-  if (!(number >= range.min && number <= range.max)) {
-    throw requestError("ErrorBadRequest", `${name} must be a whole number from ${range.min} to ${range.max}`);
-  }
-  return number;
-}
-
-export function booleanParam(name: string, value: string | undefined): boolean {
-  if (value === undefined || value === "false") return false;
-  if (value === "true" || value === "") return true;
-  throw requestError("ErrorBadRequest", `${name} must be true or false`);
 }
 
 /** How fresh a response must be. */

@@ -1,5 +1,4 @@
 import type { Config } from "../config.ts";
-import { matchesEtag } from "../kernel/etag.ts";
 import type { AnswerSource } from "../kernel/platform/usage.ts";
 import type { RequestContext } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -15,16 +14,6 @@ export interface ResponseMeta {
 }
 
 export const json = "application/json; charset=utf-8";
-
-/** Response headers that a page on another origin may read. */
-const exposedHeaders =
-  "ETag, Link, X-MCP-Session-ID, Rollcall-Generation, Rollcall-Source, Server-Timing, Retry-After, X-Request-Id, WWW-Authenticate";
-
-export function sendData(c: RequestContext, services: HttpDeps, data: unknown, meta: ResponseMeta = {}): Response {
-  const { message } = meta;
-  const body = JSON.stringify({ success: true, message, data });
-  return send(c, services, body, json, meta);
-}
 
 /** Builds all headers before the response: changing a response afterwards costs more than creating it. */
 export function send(
@@ -56,26 +45,14 @@ export function notModified(c: RequestContext, services: HttpDeps, meta: Respons
   return new Response(null, { status: 304, headers });
 }
 
-/** 304 if `If-None-Match` matches the tag, else the response that `respond` makes. */
-export function sendConditional(
-  c: RequestContext,
-  services: HttpDeps,
-  meta: ResponseMeta & { etag: string },
-  respond: () => Response | Promise<Response>,
-): Response | Promise<Response> {
-  const known = c.req.header("If-None-Match");
-  if (known !== undefined && matchesEtag(known, meta.etag)) return notModified(c, services, meta);
-  return respond();
-}
-
 /** Headers that a full response and its 304 have in common. */
 export function cacheHeaders(
-  { config }: HttpDeps,
+  services: HttpDeps,
   origin: string | undefined,
   { etag, generation, source }: ResponseMeta,
   milliseconds: number,
 ): Record<string, string> {
-  const headers: Record<string, string> = { "Cache-Control": "private, no-cache", ...corsHeaders(config, origin) };
+  const headers: Record<string, string> = { "Cache-Control": "private, no-cache", ...corsHeaders(services, origin) };
   if (etag !== undefined) headers.ETag = etag;
   if (generation !== undefined) headers["Rollcall-Generation"] = String(generation);
   if (source !== undefined) {
@@ -90,9 +67,11 @@ export function publicOrigin(c: RequestContext, config: Config): string {
   return config.publicUrl ?? URL.parse(c.req.url)?.origin ?? "";
 }
 
-export function corsHeaders(config: Config, origin: string | undefined): Record<string, string> {
-  const allowed = config.corsOrigins;
-  if (allowed === "*") return { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": exposedHeaders };
+export function corsHeaders(
+  { config: { corsOrigins: allowed }, declaredHeaders: { exposed } }: HttpDeps,
+  origin: string | undefined,
+): Record<string, string> {
+  if (allowed === "*") return { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": exposed };
   if (origin === undefined || !allowed.includes(origin)) return { Vary: "Origin" };
-  return { "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": exposedHeaders, Vary: "Origin" };
+  return { "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": exposed, Vary: "Origin" };
 }

@@ -1,8 +1,8 @@
-import { routePath } from "hono/route";
 import type { Principal } from "../auth/principal.ts";
 import { matchesEtag } from "../kernel/etag.ts";
 import type { RequestContext } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
+import { routeLabel } from "./observe.ts";
 import { anonymousPrincipal, anonymousSubject, validRequestId } from "./request.ts";
 import { cacheHeaders, type ResponseMeta } from "./respond.ts";
 import type { CachedResponse, ResponseAccess } from "./response-store.ts";
@@ -73,13 +73,10 @@ export function consumeCallerRateLimit(
   return ok;
 }
 
-/** True if the request must bypass the cache: it asks for fresher data or needs per-origin CORS headers. */
-function bypassesCache({ config }: HttpDeps, headers: Headers): boolean {
-  return (
-    headers.has("Cache-Control") ||
-    headers.has("Rollcall-Min-Generation") ||
-    (config.corsOrigins !== "*" && headers.has("Origin"))
-  );
+/** True if the request must bypass the cache: a header changes the answer, or it needs per-origin CORS headers. */
+function bypassesCache({ config, declaredHeaders }: HttpDeps, headers: Headers): boolean {
+  for (const name of declaredHeaders.cacheBypass) if (headers.has(name)) return true;
+  return config.corsOrigins !== "*" && headers.has("Origin");
 }
 
 interface CacheEntryInput {
@@ -103,7 +100,7 @@ export function cacheResponse(c: RequestContext, services: HttpDeps, entry: Cach
   if (c.req.method === "HEAD" || bypassesCache(services, c.req.raw.headers)) return;
   const common = { ...cacheHeaders(services, undefined, meta, 0), ...meta.headers };
   services.responses.put(question, access, principal, {
-    route: `${c.req.method} ${routePath(c)}`,
+    route: routeLabel(c),
     body: body(),
     headers: new Headers({ "Content-Type": contentType, "X-Content-Type-Options": "nosniff", ...common }),
     notModified: meta.etag === undefined ? undefined : notModifiedResponse(meta.etag, common),

@@ -1,5 +1,6 @@
 import { isMember, type Principal, type Scope } from "../auth/principal.ts";
 import type { MemoryBudget, MemoryCache } from "../kernel/memory-budget.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import type { Usage } from "../kernel/platform/usage.ts";
 
 /** A complete response, ready to be sent to every caller of the audience it was made for. */
@@ -25,7 +26,7 @@ export interface ResponseAccess {
    * What the response depends on besides the question: nothing; whether the caller is a member of this tenant; or, for
    * lists, which tenants the caller holds.
    */
-  variesBy: "nothing" | "tenants" | { member: string };
+  variesBy: "nothing" | "tenants" | { member: TenantKey };
 }
 
 /** Approximate size of headers and the objects around them. */

@@ -5,6 +5,8 @@ export interface Bounds {
   manifestBytes: number;
   /** A document to import; it is larger than the manifest made from it. */
   importBytes: number;
+  /** An event of a publisher: a manifest in its envelope. */
+  eventBytes: number;
   depth: number;
   /** Capabilities in one manifest. The limit keeps a revision's layout in one row. */
   capabilities: number;
@@ -24,6 +26,7 @@ export const defaultBounds: Bounds = {
   capabilityBytes: 512 * 1024,
   manifestBytes: 8 * 1024 * 1024,
   importBytes: 16 * 1024 * 1024,
+  eventBytes: 8 * 1024 * 1024 + 64 * 1024,
   depth: 64,
   capabilities: 10_000,
   revisions: 100,

@@ -90,6 +90,10 @@ export interface IdCollision {
 }
 
 interface FailureDetails {
+  /** The reason, where `message` of the failure is a text that clients compare. */
+  message?: string;
+  /** What to do next. */
+  hint?: string;
   issues?: Issue[];
   collisions?: IdCollision[];
   retryAfterSeconds?: number;

@@ -5,6 +5,11 @@ export interface Issue {
   message: string;
 }
 
+/** An issue in one line: its location, unless it is the whole document, and what is wrong there. */
+export function issueText({ path, message }: Pick<Issue, "path" | "message">): string {
+  return path === "" ? message : `${path} ${message}`;
+}
+
 /** The segments of an RFC 6901 JSON pointer. */
 export function pointerSegments(pointer: string): string[] {
   return pointer.split("/").slice(1).map(unescapeSegment);

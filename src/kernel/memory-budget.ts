@@ -1,13 +1,16 @@
 /** Approximate size of an entry besides its key and value: the objects and table slots around it. */
-const entryOverhead = 160;
+const entryOverhead = 200;
 
 interface Entry {
-  readonly cache: { delete(key: string): void };
   readonly key: string;
   readonly value: unknown;
   readonly bytes: number;
+  /** Place in the order of all entries of the budget. */
+  at: number;
   /** Read since the eviction loop last visited the entry. */
   used: boolean;
+  older?: Entry | undefined;
+  newer?: Entry | undefined;
 }
 
 /** What one cache holds. */
@@ -16,39 +19,53 @@ export interface CacheUsage {
   bytes: number;
 }
 
+interface Limits {
+  /** Part of the budget that the cache may fill. */
+  share?: number;
+  /** Part of the budget that other caches cannot take from it: for entries that more than speed depends on. */
+  reserved?: number;
+}
+
 /**
  * The memory that all caches of an isolate share. Second-chance eviction across them: from the oldest entry on, an entry
- * that was read since the last visit moves to the end once, any other is evicted. So a cache that is asked much grows at
- * the expense of one that is not, and together they stay within the capacity.
+ * that was read since the last visit becomes the newest once, any other is evicted. So a cache that is asked much grows
+ * at the expense of one that is not, within its share, and together they stay within the capacity.
  */
 export class MemoryBudget {
   /** In bytes. */
   readonly capacity: number;
   readonly #caches = new Map<string, MemoryCache<never>>();
-  readonly #entries = new Set<Entry>();
-  /** Kept between evictions: a new iterator would step over every slot that an evicted entry left behind. */
-  #oldest = this.#entries.values();
-  #bytes = 0;
+  #reserved = 0;
+  #added = 0;
 
   constructor(capacity: number) {
     this.capacity = capacity;
   }
 
   /** A new cache within the budget. `name` is its name in the metrics. */
-  cache<V>(name: string): MemoryCache<V> {
+  cache<V>(name: string, { share = 1 / 2, reserved = 0 }: Limits = {}): MemoryCache<V> {
     if (this.#caches.has(name)) throw new Error(`there is a cache ${name} already`);
+    this.#reserved += reserved;
+    if (this.#reserved > 1 / 2) throw new Error("more than half of the memory is reserved");
     const cache = new MemoryCache<V>({
+      maxBytes: share * this.capacity,
+      reservedBytes: reserved * this.capacity,
       // One entry of this size would push out nearly everything else.
-      maxEntryBytes: this.capacity / 4,
-      added: (entry) => this.#add(entry),
-      removed: (entry) => this.#remove(entry),
+      maxEntryBytes: Math.min(1 / 4, share) * this.capacity,
+      nextPlace: () => {
+        this.#added += 1;
+        return this.#added;
+      },
+      makeRoom: (added) => this.#makeRoom(added),
     });
     this.#caches.set(name, cache as MemoryCache<never>);
     return cache;
   }
 
   get bytes(): number {
-    return this.#bytes;
+    let sum = 0;
+    for (const { bytes } of this.#caches.values()) sum += bytes;
+    return sum;
   }
 
   /** Each cache by name. */
@@ -56,46 +73,34 @@ export class MemoryBudget {
     return Object.fromEntries(Array.from(this.#caches, ([name, { entries, bytes }]) => [name, { entries, bytes }]));
   }
 
-  #add(added: Entry): void {
-    this.#entries.add(added);
-    this.#bytes += added.bytes;
-    while (this.#bytes > this.capacity) {
-      const entry = this.#next();
-      if (entry !== added && !entry.used) entry.cache.delete(entry.key);
-      else {
-        entry.used = false;
-        this.#entries.delete(entry);
-        this.#entries.add(entry);
+  #makeRoom(added: Entry): void {
+    while (this.bytes > this.capacity) {
+      let oldest: MemoryCache<never> | undefined;
+      for (const cache of this.#caches.values()) {
+        if (cache.isTakenFrom && cache.oldestPlace < (oldest?.oldestPlace ?? Number.POSITIVE_INFINITY)) oldest = cache;
       }
+      if (oldest === undefined) throw new Error("the memory budget is exceeded by reserved memory");
+      oldest.visitOldest(added);
     }
-  }
-
-  #remove(entry: Entry): void {
-    this.#entries.delete(entry);
-    this.#bytes -= entry.bytes;
-  }
-
-  #next(): Entry {
-    let step = this.#oldest.next();
-    if (step.done) {
-      this.#oldest = this.#entries.values();
-      step = this.#oldest.next();
-    }
-    if (step.done) throw new Error("the memory budget is exceeded by no entry");
-    return step.value;
   }
 }
 
 interface Accounting {
+  maxBytes: number;
+  reservedBytes: number;
   maxEntryBytes: number;
-  added(entry: Entry): void;
-  removed(entry: Entry): void;
+  nextPlace(): number;
+  makeRoom(added: Entry): void;
 }
 
 /** A cache within a `MemoryBudget`. Any entry may be evicted whenever any cache of the budget stores something. */
 export class MemoryCache<V> {
   readonly #entries = new Map<string, Entry>();
   readonly #accounting: Accounting;
+  // A linked list: a new iterator of a Map steps over every slot that a deleted entry left behind, and an iterator that
+  // is kept holds on to every table that the Map has outgrown, with the entries that were in it.
+  #oldest: Entry | undefined;
+  #newest: Entry | undefined;
   #bytes = 0;
 
   constructor(accounting: Accounting) {
@@ -122,11 +127,14 @@ export class MemoryCache<V> {
     this.delete(key);
     // A character takes up to two bytes.
     const bytes = valueBytes + 2 * key.length + entryOverhead;
-    if (bytes > this.#accounting.maxEntryBytes) return;
-    const entry: Entry = { cache: this, key, value, bytes, used: false };
+    const { maxEntryBytes, maxBytes, makeRoom } = this.#accounting;
+    if (!(bytes >= entryOverhead && bytes <= maxEntryBytes)) return;
+    const entry: Entry = { key, value, bytes, at: 0, used: false };
     this.#entries.set(key, entry);
     this.#bytes += bytes;
-    this.#accounting.added(entry);
+    this.#append(entry);
+    while (this.#bytes > maxBytes) this.visitOldest(entry);
+    makeRoom(entry);
   }
 
   delete(key: string): void {
@@ -134,10 +142,53 @@ export class MemoryCache<V> {
     if (entry === undefined) return;
     this.#entries.delete(key);
     this.#bytes -= entry.bytes;
-    this.#accounting.removed(entry);
+    this.#unlink(entry);
   }
 
   clear(): void {
-    for (const key of [...this.#entries.keys()]) this.delete(key);
+    this.#entries.clear();
+    this.#bytes = 0;
+    this.#oldest = undefined;
+    this.#newest = undefined;
+  }
+
+  /** True if other caches may push out entries of this one. */
+  get isTakenFrom(): boolean {
+    return this.#bytes > this.#accounting.reservedBytes;
+  }
+
+  /** Place of the oldest entry in the order of the budget. */
+  get oldestPlace(): number {
+    return this.#oldest?.at ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Evicts the oldest entry, or makes it the newest if it was read or just added. */
+  visitOldest(added: Entry): void {
+    const entry = this.#oldest;
+    if (entry === undefined) return;
+    if (entry !== added && !entry.used) this.delete(entry.key);
+    else {
+      entry.used = false;
+      this.#unlink(entry);
+      this.#append(entry);
+    }
+  }
+
+  #append(entry: Entry): void {
+    entry.at = this.#accounting.nextPlace();
+    entry.older = this.#newest;
+    if (this.#newest === undefined) this.#oldest = entry;
+    else this.#newest.newer = entry;
+    this.#newest = entry;
+  }
+
+  #unlink(entry: Entry): void {
+    const { older, newer } = entry;
+    if (older === undefined) this.#oldest = newer;
+    else older.newer = newer;
+    if (newer === undefined) this.#newest = older;
+    else newer.older = older;
+    entry.older = undefined;
+    entry.newer = undefined;
   }
 }

@@ -3,15 +3,43 @@ import { z } from "zod";
 /** Loopback hosts, as `URL.hostname` spells them. */
 export const loopbackNames: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
-export const tenantPattern = /^[a-z0-9][a-z0-9.-]{0,99}$/;
+export const tenantPattern = /^[A-Za-z0-9][A-Za-z0-9.-]{0,99}$/;
 export const serverPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
-/** Owner namespace. Dots are allowed, so `io.github.acme` is one tenant. */
+/** Owner namespace as someone spells it. Dots are allowed, so `io.github.acme` is one tenant. */
 export const TenantName = z
   .string()
-  .regex(tenantPattern, "must be 1 to 100 of a-z, 0-9, '.' and '-', starting with a letter or digit")
-  .describe("Owner namespace of servers.");
+  .regex(tenantPattern, "must be 1 to 100 of A-Z, a-z, 0-9, '.' and '-', starting with a letter or digit")
+  .describe("Owner namespace of servers, in any case.");
 export type TenantName = z.infer<typeof TenantName>;
+
+/**
+ * The identity of a tenant: its name in lower case. Claims, object names, KV and cache keys, filters and cursors have
+ * keys; `tenant: string` is a spelling to show. A spelling is no key to the compiler, so that `Acme` and `acme` cannot
+ * become two tenants.
+ */
+export const TenantKey = TenantName.overwrite(lowerCase).brand<"TenantKey">();
+export type TenantKey = z.infer<typeof TenantKey>;
+
+/** The key of a valid tenant name, however it is spelled. */
+export function tenantKey(name: string): TenantKey {
+  return lowerCase(name) as TenantKey;
+}
+
+/** Only A to Z: `toLowerCase` alone would turn a character outside ASCII, such as the Kelvin sign, into a letter. */
+function lowerCase(name: string): string {
+  return /[A-Z]/.test(name) ? name.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase()) : name;
+}
+
+/** A tenant as a request names it. The spelling matters to the tenant's first write, which decides how it is shown. */
+export interface NamedTenant {
+  tenant: TenantKey;
+  spelling: string;
+}
+
+export function namedTenant(spelling: string): NamedTenant {
+  return { tenant: tenantKey(spelling), spelling };
+}
 
 export const ServerName = z
   .string()
@@ -42,9 +70,15 @@ export const Digest = z
   .regex(digestPattern, "must be sha256- followed by 64 hex digits")
   .describe("SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits.");
 
+/** The identity of a server. Names of servers keep their case: `Weather` and `weather` are two servers. */
 export interface ServerRef {
-  tenant: string;
+  tenant: TenantKey;
   name: string;
+}
+
+/** The identity of a server that is known by the shown spelling of its tenant. */
+export function refOf({ tenant, name }: { tenant: string; name: string }): ServerRef {
+  return { tenant: tenantKey(tenant), name };
 }
 
 /** Orders by tenant, then name, like SQLite: by code point, which for these ASCII names equals code unit order. */

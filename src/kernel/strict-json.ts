@@ -9,6 +9,7 @@ import {
   skipSpace,
   type Token,
 } from "./json-tokens.ts";
+import { readEscapedKeys, readPlainKeys, unquote } from "./read-json.ts";
 import { err, ok, type Result } from "./result.ts";
 
 export interface StrictJson {
@@ -44,6 +45,7 @@ interface Scan extends Cursor {
   frames: Frame[];
   depth: number;
   issues: Issue[];
+  hasEscapedKey: boolean;
 }
 
 /**
@@ -61,9 +63,10 @@ export function parseStrictJson(bytes: Uint8Array, limits: { maxDepth: number })
   } catch {
     return err({ kind: "encoding", message: "The document is not valid UTF-8" });
   }
-  const scan: Scan = { text, at: 0, frames: [], depth: 0, issues: [] };
+  const scan: Scan = { text, at: 0, frames: [], depth: 0, issues: [], hasEscapedKey: false };
   const fault = scanDocument(scan, limits.maxDepth);
-  return fault === undefined ? ok({ value: JSON.parse(text), issues: scan.issues }) : err(fault);
+  if (fault !== undefined) return err(fault);
+  return ok({ value: scan.hasEscapedKey ? readEscapedKeys(text) : readPlainKeys(text), issues: scan.issues });
 }
 
 function scanDocument(scan: Scan, maxDepth: number): JsonFault | undefined {
@@ -136,7 +139,8 @@ function readKey(scan: Scan): SyntaxMessage {
   const token = readString(scan);
   if (typeof token === "string") return token;
   const quoted = scan.text.slice(start, scan.at);
-  const key = token.escaped ? String(JSON.parse(quoted)) : quoted.slice(1, -1);
+  if (token.escaped) scan.hasEscapedKey = true;
+  const key = token.escaped ? unquote(quoted) : quoted.slice(1, -1);
   frame.key = key;
   if (frame.keys.has(key)) report(scan, "duplicate-key", "This key appears twice in its object");
   frame.keys.add(key);

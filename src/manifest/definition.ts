@@ -1,3 +1,4 @@
+import { readJson } from "../kernel/read-json.ts";
 import type { CapabilityKind } from "./schema/capability.ts";
 
 /**
@@ -24,7 +25,7 @@ export function definitionOf(kind: CapabilityKind, item: Record<string, unknown>
 
 /** The text whose tokens are counted. `text` is the stored item, as canonical JSON. */
 export function definitionText(kind: CapabilityKind, text: string): string {
-  return JSON.stringify(definitionOf(kind, JSON.parse(text)));
+  return JSON.stringify(definitionOf(kind, readJson(text) as Record<string, unknown>));
 }
 
 function firstOf(list: unknown): unknown {

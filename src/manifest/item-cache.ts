@@ -30,7 +30,7 @@ export class ItemCache {
   readonly #items: MemoryCache<ItemAnalysis>;
 
   constructor(memory: MemoryBudget) {
-    this.#items = memory.cache("analysed items");
+    this.#items = memory.cache("analysed items", { share: 1 / 3 });
   }
 
   of(tenant: string): ItemMemo {

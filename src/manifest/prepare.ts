@@ -1,14 +1,16 @@
 import { maxPathSegment } from "../kernel/characters.ts";
 import { digestOfText } from "../kernel/digest.ts";
-import { type Failure, failure, type IdCollision } from "../kernel/failure.ts";
+import { type Failure, failure } from "../kernel/failure.ts";
 import { type Issue, pointer } from "../kernel/issue.ts";
-import { isObject } from "../kernel/json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
+import { clip } from "../kernel/text.ts";
 import { analyzeItem, boundedFlags, flagsPerItem, type ItemAnalysis } from "./describe.ts";
 import { type CapabilityFlag, keepSevere } from "./flag.ts";
+import { type Claims, claimIssues } from "./intake/claims.ts";
+import { type Intake, refused, writtenPath } from "./intake/intake.ts";
 import { analysisBytes } from "./item-cache.ts";
 import { scanCapability, twinFlags } from "./scan.ts";
-import { sectionForKind, sections } from "./schema/manifest.ts";
+import { sections } from "./schema/manifest.ts";
 import { canonicalManifest, type StoredCapability } from "./stored.ts";
 import { type CountOptions, tokenCounter } from "./tokens.ts";
 import {
@@ -24,15 +26,27 @@ import {
 export type { Rejection };
 
 /** A capability ready to be stored, with the data that only the publish needs. */
-export interface PreparedCapability extends Omit<StoredCapability, "declared">, ItemAnalysis {}
+export interface PreparedCapability extends Omit<StoredCapability, "declared">, ItemAnalysis {
+  /** Where its sender has it in the document. */
+  path: string;
+}
 
-export interface PreparedManifest {
+/** What is sent to the tenant's object. */
+export interface AcceptedManifest {
   digest: string;
   /** Flags about the header, and about tools whose names differ only in case. */
   flags: CapabilityFlag[];
   header: Record<string, unknown>;
   capabilities: PreparedCapability[];
+  /** Number of items in the document, rejected ones included. */
+  offered: number;
+  /** What only the object can judge, because it depends on what the server has. */
+  intake: Pick<Intake, "sections" | "confirmed"> & { claims: Claims };
+}
+
+export interface PreparedManifest extends AcceptedManifest {
   rejected: Rejection[];
+  warnings: string[];
 }
 
 export interface PrepareOptions extends ValidateOptions, CountOptions {}
@@ -42,27 +56,32 @@ export interface PrepareOptions extends ValidateOptions, CountOptions {}
  * first.
  */
 export async function prepareManifest(
-  document: unknown,
+  intake: Intake,
   options: PrepareOptions,
 ): Promise<Result<PreparedManifest, Failure>> {
-  if (!isObject(document)) return err(invalid([{ path: "", rule: "type", message: "a manifest is an object" }]));
-
-  const { fields, items, rejected: misplaced } = splitManifest(document, options.server);
+  const { document, damage, faults } = intake;
+  const { fields, items } = splitManifest(document, options.server);
   // A partial publish omits damaged parts. It fails if the damage is outside all parts; a full publish fails with any
   // damage.
   const named = Object.keys(fields).filter((key) => key.length < maxPathSegment);
   const parts = new Set([...named.map((key) => pointer("", key)), ...items.map(({ path }) => path)]);
-  const unreadable = options.documentIssues.filter(({ path }) => !options.partial || !parts.has(partOf(path) ?? ""));
+  const unreadable = damage.filter(({ path }) => !options.partial || !parts.has(partOf(path) ?? ""));
   if (unreadable.length > 0) {
-    return err(failure("ErrorInvalidBody", unreadable[0]?.message, { issues: unreadable }));
+    const issues = asWritten(intake, unreadable);
+    return err(failure("ErrorInvalidBody", issues[0]?.message, { issues }));
   }
   if (items.length > options.bounds.capabilities) {
     const message = `A manifest holds at most ${options.bounds.capabilities} capabilities; this one has ${items.length}`;
     return err(failure("ErrorTooLarge", message));
   }
-  const { header, rejected: fieldsRejected } = validateFields(fields, options);
-  const { accepted, rejected: itemsRejected } = validateItems(items, options);
-  const rejected = bounded([...misplaced, ...fieldsRejected, ...itemsRejected]);
+  const found = [...damage, ...faults];
+  const { header, rejected: fieldsRejected } = validateFields(fields, found, options);
+  const { accepted, rejected: itemsRejected } = validateItems(items, found, options);
+  const rejected = bounded([...fieldsRejected, ...itemsRejected]).map(({ path, issues, ...rest }) => ({
+    ...rest,
+    path: writtenPath(intake.written, path),
+    issues: asWritten(intake, issues),
+  }));
   const beyondPartial = rejected.some(({ path }) => path === "");
   if (beyondPartial || (rejected.length > 0 && !options.partial)) {
     return err(invalid(rejected.flatMap(({ issues }) => issues)));
@@ -72,43 +91,55 @@ export async function prepareManifest(
   const digest = await digestOfText(canonicalManifest(header, capabilities));
   const own = scanCapability({ kind: "server", name: options.server, declared: header });
   const flags = [...boundedFlags(own, flagsPerItem), ...twins(capabilities)];
-  return ok({ digest, flags, header, capabilities, rejected });
+  const warnings = warningTexts(asWritten(intake, [...intake.warnings, ...itemClaimIssues(intake, capabilities)]));
+  // Only now: claims are found by the place where the document has the item.
+  for (const capability of capabilities) capability.path = sectionAsWritten(intake, capability.path);
+  const { sections, confirmed, claims } = intake;
+  return ok({
+    ...{ digest, flags, header, capabilities, rejected, warnings, offered: items.length },
+    intake: { sections, confirmed, claims: claims.header },
+  });
 }
 
-/** The manifest without the items whose ids belong to other servers. Those items are added to `rejected`. */
-export async function withoutCollidingIds(
-  manifest: PreparedManifest,
-  collisions: readonly IdCollision[],
-): Promise<PreparedManifest> {
-  const taken = new Map(collisions.map((collision) => [collision.id, collision]));
-  const capabilities = manifest.capabilities.filter(({ id }) => !taken.has(id));
-  const rejected = manifest.capabilities.flatMap(({ id, kind, key }): Rejection[] => {
-    const collision = taken.get(id);
-    if (collision === undefined) return [];
-    const path = `/${sectionForKind(kind)}`;
-    return [
-      { path, name: key, issues: [{ path, rule: "id-taken", message: `${id} is taken by ${collision.takenBy}` }] },
-    ];
+/** What items state of themselves against what was worked out. */
+function itemClaimIssues({ claims }: Intake, capabilities: readonly PreparedCapability[]): Issue[] {
+  if (claims.items.length === 0) return [];
+  const byPath = new Map(capabilities.map((capability) => [capability.path, capability]));
+  return claims.items.flatMap(({ path, claims: own }) => {
+    const capability = byPath.get(path);
+    return capability === undefined ? [] : claimIssues(own, capability, path);
   });
-  return {
-    ...manifest,
-    capabilities,
-    rejected: [...manifest.rejected, ...rejected],
-    digest: await digestOfText(canonicalManifest(manifest.header, capabilities)),
-  };
+}
+
+const maxWarnings = 50;
+
+/** Limited: every item of a document may have the same misspelt member. */
+export function warningTexts(issues: readonly Issue[]): string[] {
+  const texts = issues.slice(0, maxWarnings).map(({ path, message }) => `${clip(path, 256)} ${message}`.trim());
+  return issues.length <= maxWarnings ? texts : [...texts, `and ${issues.length - maxWarnings} more like these`];
+}
+
+function asWritten({ written }: Intake, issues: readonly Issue[]): Issue[] {
+  return issues.map((issue) => ({ ...issue, path: writtenPath(written, issue.path) }));
+}
+
+/** Only sections can be spelled differently in the path of an item, and hardly any document does. */
+function sectionAsWritten({ written }: Intake, path: string): string {
+  const section = path.slice(1, path.indexOf("/", 1));
+  return Object.hasOwn(written, section) ? path : writtenPath(written, path);
 }
 
 async function describe(candidates: ValidItem[], options: PrepareOptions): Promise<PreparedCapability[]> {
   const described: PreparedCapability[] = [];
   const countTokens = tokenCounter(options);
   let flagBudget = flagsPerManifest;
-  for (const { section, key, id, item, known, itemCacheKey } of candidates) {
+  for (const { section, path, key, id, item, known, itemCacheKey } of candidates) {
     const made = known ?? (await analyzeItem(section, key, item, countTokens));
     if (known === undefined && itemCacheKey !== undefined) options.memo?.set(itemCacheKey, made, analysisBytes(made));
     // One flag is kept whatever the others had: many flagged items must not make the next one look clean.
     const flags = keepSevere(made.flags, Math.max(1, flagBudget));
     flagBudget -= flags.length;
-    described.push({ ...made, kind: sections[section].kind, key, id, flags: [...flags] });
+    described.push({ ...made, kind: sections[section].kind, path, key, id, flags: [...flags] });
   }
   return described;
 }
@@ -133,10 +164,5 @@ function bounded(rejected: Rejection[]): Rejection[] {
 }
 
 function invalid(issues: Issue[]): Failure {
-  const first = issues[0];
-  const reason = first === undefined ? "" : `: ${first.path === "" ? "" : `${first.path} `}${first.message}`;
-  return failure("ErrorMCPServerValidation", `MCP server validation failed${reason}`, {
-    issues: issues.slice(0, 100),
-    omitted: issues.length > 100 ? issues.length - 100 : undefined,
-  });
+  return refused(issues.slice(0, 100), { omitted: issues.length > 100 ? issues.length - 100 : undefined });
 }

@@ -9,7 +9,7 @@ import type { ItemAnalysis } from "./describe.ts";
 import { type ItemMemo, itemCacheKey } from "./item-cache.ts";
 import { schemaIssues } from "./scan.ts";
 import type { CapabilityKind } from "./schema/capability.ts";
-import { ManifestHeader, responseOnlyKeys, type SectionName, sectionNames, sections } from "./schema/manifest.ts";
+import { ManifestHeader, type SectionName, sectionNames, sections } from "./schema/manifest.ts";
 
 /**
  * Default id of a capability: `{provider}.{server}.{name}`. Dots and other unusual characters within a part are escaped
@@ -53,32 +53,21 @@ export interface ValidateOptions {
   /** Publish the valid parts and report the rest, instead of all or nothing. */
   partial: boolean;
   bounds: Bounds;
-  /** Parser findings that the parsed value no longer shows: duplicate keys, lossy numbers. */
-  documentIssues: Issue[];
   /** Cache of items that were validated and analyzed before under the same rules. */
   memo?: ItemMemo;
 }
 
+/** A document that was understood: its sections are lists. */
 export function splitManifest(document: Record<string, unknown>, server: string) {
-  const fields: [string, unknown][] = [];
-  const items: { section: SectionName; path: string; value: unknown }[] = [];
-  const rejected: Rejection[] = [];
-  for (const [key, value] of Object.entries(document)) {
-    if ((responseOnlyKeys as readonly string[]).includes(key)) continue;
-    if (key === "serverInfo" && isDefaultServerInfo(value, document, server)) continue;
-    if (!isSection(key)) {
-      fields.push([key, value]);
-    } else if (Array.isArray(value)) {
-      value.forEach((item, index) => {
-        items.push({ section: key, path: pointer(`/${key}`, index), value: item });
-      });
-    } else if (value !== null && value !== undefined) {
-      rejected.push(rejection(`/${key}`, [{ path: `/${key}`, rule: "type", message: "must be an array" }]));
-    }
-  }
-  items.sort((a, b) => sectionNames.indexOf(a.section) - sectionNames.indexOf(b.section));
+  const fields = Object.entries(document).filter(
+    ([key, value]) => !isSection(key) && !(key === "serverInfo" && isDefaultServerInfo(value, document, server)),
+  );
+  const items = sectionNames.flatMap((section) => {
+    const list = Object.hasOwn(document, section) ? (document[section] as unknown[]) : [];
+    return list.map((value, index) => ({ section, path: pointer(`/${section}`, index), value }));
+  });
   // `fromEntries`, because assigning a key such as __proto__ would not create a field.
-  return { fields: Object.fromEntries(fields), items, rejected };
+  return { fields: Object.fromEntries(fields), items };
 }
 
 /** The `serverInfo` that responses add for a server that declares none. Ignored when published back. */
@@ -92,9 +81,12 @@ function isDefaultServerInfo(value: unknown, document: Record<string, unknown>, 
   return value.name === name && value.version === version;
 }
 
-/** Validates the header fields. Returns the valid fields and the rejected ones. */
-export function validateFields(fields: Record<string, unknown>, options: ValidateOptions) {
-  const damage = Map.groupBy(options.documentIssues, ({ path }) => partOf(path) ?? "");
+/**
+ * Validates the header fields. Returns the valid fields and the rejected ones. `found`: what was found wrong before and
+ * the value no longer shows, such as duplicate keys.
+ */
+export function validateFields(fields: Record<string, unknown>, found: readonly Issue[], options: ValidateOptions) {
+  const damage = Map.groupBy(found, ({ path }) => partOf(path) ?? "");
   const whole = Object.entries(fields).filter(([key]) => !damage.has(pointer("", key)));
   const violations = Map.groupBy(
     zodIssues(ManifestHeader, Object.fromEntries(whole), ""),
@@ -120,14 +112,15 @@ export function validateFields(fields: Record<string, unknown>, options: Validat
 
 export function validateItems(
   items: { section: SectionName; path: string; value: unknown }[],
+  found: readonly Issue[],
   options: ValidateOptions,
 ) {
   const accepted: ValidItem[] = [];
   const rejected: Rejection[] = [];
   const seen = new Map<string, string>();
-  const damage = Map.groupBy(options.documentIssues, (issue) => partOf(issue.path) ?? "");
+  const damage = Map.groupBy(found, (issue) => partOf(issue.path) ?? "");
   for (const { section, path, value } of items) {
-    // Items with parser findings are rejected without further validation.
+    // Items with earlier findings are rejected without further validation.
     const damaged = damage.get(path);
     const text = damaged === undefined && options.memo !== undefined ? itemCacheKey(section, value) : undefined;
     const known = text === undefined ? undefined : options.memo?.get(text);

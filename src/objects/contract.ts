@@ -2,6 +2,7 @@ import type { IndexTenant } from "../capability-index/contract.ts";
 import type { CatalogDirectory } from "../catalog/contract.ts";
 import type { ChangesTenant, ChosenSubject, LogSubject, Streams } from "../changes/contract.ts";
 import type { HooksTenant } from "../hooks/contract.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import type { ResourceSubject } from "../mcp/resources/follow-resources.ts";
 import type { OfficialDirectory, OfficialTenant } from "../official/contract.ts";
 import type { RegistryDirectory, RegistryTenant } from "../registry/contract.ts";
@@ -36,5 +37,5 @@ export type StreamSubject = LogSubject | ChosenSubject | ResourceSubject;
 /** RPC methods of a caller's stream object. */
 export interface StreamRpc extends Streams<StreamSubject> {
   /** Called by a tenant after a change. Returns without waiting for the readers of the streams. */
-  notify(tenant: string): Promise<void>;
+  notify(tenant: TenantKey): Promise<void>;
 }

@@ -3,6 +3,7 @@ import type { ChangeFeed, StreamOptions } from "../changes/contract.ts";
 import { FollowedLog } from "../changes/follow-log.ts";
 import { LiveStream } from "../changes/live-stream.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import { objectUsage } from "../kernel/platform/usage.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { FollowedResources } from "../mcp/resources/follow-resources.ts";
@@ -10,7 +11,7 @@ import { FollowedSubset } from "../sessions/follow-chosen.ts";
 import type { StreamRpc, StreamSubject, Tenant } from "./contract.ts";
 import { tenantOf } from "./stubs.ts";
 
-function follow(interest: StreamSubject, tenantOf: (name: string) => Tenant): ChangeFeed {
+function follow(interest: StreamSubject, tenantOf: (key: TenantKey) => Tenant): ChangeFeed {
   switch (interest.kind) {
     case "subset":
       return new FollowedSubset(interest.topics, tenantOf);
@@ -66,7 +67,7 @@ export class StreamObject extends DurableObject<Env> implements StreamRpc {
     return ok(stream.readable);
   }
 
-  async notify(tenant: string): Promise<void> {
+  async notify(tenant: TenantKey): Promise<void> {
     const streams = this.#following(tenant);
     if (streams.length === 0) return this.#syncWatch(tenant);
     for (const stream of streams) this.ctx.waitUntil(stream.catchUp(tenant));
@@ -85,7 +86,7 @@ export class StreamObject extends DurableObject<Env> implements StreamRpc {
    * other, so that the last one wins: a client that reconnects at once must not lose its watch to the end of its
    * previous stream.
    */
-  #syncWatch(tenant: string): Promise<void> {
+  #syncWatch(tenant: TenantKey): Promise<void> {
     const turn = (this.#pendingWatches.get(tenant) ?? Promise.resolve()).then(() => this.#watch(tenant));
     const over = turn
       .catch(() => {})
@@ -96,7 +97,7 @@ export class StreamObject extends DurableObject<Env> implements StreamRpc {
     return turn;
   }
 
-  async #watch(tenant: string): Promise<void> {
+  async #watch(tenant: TenantKey): Promise<void> {
     const streams = this.#following(tenant);
     const id = this.ctx.id.toString();
     if (streams.length === 0) return tenantOf(this.env, tenant, objectUsage).unwatch(id);
@@ -107,7 +108,7 @@ export class StreamObject extends DurableObject<Env> implements StreamRpc {
     else this.ctx.waitUntil(this.#watchLater(tenant));
   }
 
-  async #watchLater(tenant: string): Promise<void> {
+  async #watchLater(tenant: TenantKey): Promise<void> {
     if (this.#watchRetries.has(tenant)) return;
     this.#watchRetries.add(tenant);
     await scheduler.wait(watchRetryMs);
@@ -117,7 +118,7 @@ export class StreamObject extends DurableObject<Env> implements StreamRpc {
     });
   }
 
-  #following(tenant: string): LiveStream[] {
+  #following(tenant: TenantKey): LiveStream[] {
     return [...this.#streams.keys()].filter(({ tenants }) => tenants.includes(tenant));
   }
 }

@@ -1,3 +1,4 @@
+import type { TenantKey } from "../kernel/names.ts";
 import { countedStub } from "../kernel/platform/counted-bindings.ts";
 import type { Usage } from "../kernel/platform/usage.ts";
 import type { SessionStub } from "../sessions/contract.ts";
@@ -43,6 +44,6 @@ export function watcherOf(env: Pick<Env, "STREAMS">, id: string, operations: Usa
 }
 
 /** The object of a tenant. A call for an unknown tenant wakes an object that stores nothing. */
-export function tenantOf(env: Pick<Env, "TENANTS">, name: string, operations: Usage): Tenant {
-  return countedStub(env.TENANTS.get(env.TENANTS.idFromName(name)), operations) as unknown as Tenant;
+export function tenantOf(env: Pick<Env, "TENANTS">, key: TenantKey, operations: Usage): Tenant {
+  return countedStub(env.TENANTS.get(env.TENANTS.idFromName(key)), operations) as unknown as Tenant;
 }

@@ -1,3 +1,4 @@
+import type { ServerRef } from "../kernel/names.ts";
 import type { AsOf, DirectoryEntry, Writer, Written } from "../registry/contract.ts";
 import type { ServerJson, StatusUpdate, VersionStatus } from "./schema.ts";
 
@@ -73,7 +74,7 @@ export interface PublicVersions {
 
 /** A version in a response, with the directory entry of its server if the server is public. */
 export interface ListedVersion extends ServerVersion {
-  /** `tenant/name` */
+  /** Position in the list: the key of the tenant, a slash and the name of the server. `document` has the shown name. */
   name: string;
   entry?: DirectoryEntry;
 }
@@ -114,8 +115,8 @@ export interface OfficialTenant {
 export interface OfficialDirectory {
   /** Versions of public servers, in order of name and version. */
   listVersions(query: VersionQuery): Promise<AsOf<{ versions: ListedVersion[] }>>;
-  versionsOf(name: string, includeDeleted: boolean): Promise<ListedVersion[]>;
-  versionNamed(name: string, version: string, includeDeleted: boolean): Promise<ListedVersion | undefined>;
-  claimRemotes(name: string, urls: readonly string[]): Promise<TakenRemote | undefined>;
-  releaseClaims(name: string, urls: readonly string[]): Promise<void>;
+  versionsOf(server: ServerRef, includeDeleted: boolean): Promise<ListedVersion[]>;
+  versionNamed(server: ServerRef, version: string, includeDeleted: boolean): Promise<ListedVersion | undefined>;
+  claimRemotes(server: ServerRef, urls: readonly string[]): Promise<TakenRemote | undefined>;
+  releaseClaims(server: ServerRef, urls: readonly string[]): Promise<void>;
 }

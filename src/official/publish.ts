@@ -1,6 +1,8 @@
 import { characterIssues } from "../kernel/characters.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
-import type { Issue } from "../kernel/issue.ts";
+import { type Issue, issueText } from "../kernel/issue.ts";
+import type { ServerRef } from "../kernel/names.ts";
+import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { zodIssues } from "../kernel/zod-issues.ts";
 import type { Writer, Written } from "../registry/contract.ts";
@@ -29,7 +31,7 @@ function kindOf({ rule }: Issue): "schema" | "semantic" {
 
 export function invalidServerJson(issues: readonly Issue[]): Failure {
   const [first] = issues;
-  const reason = first === undefined ? "" : `: ${first.path === "" ? "" : `${first.path} `}${first.message}`;
+  const reason = first === undefined ? "" : `: ${issueText(first)}`;
   return failure("ErrorServerJsonInvalid", `The server.json is not valid${reason}`, { issues: issues.slice(0, 100) });
 }
 
@@ -40,9 +42,9 @@ export async function publishServerJson(
   submitted: ServerJson,
 ): Promise<Result<{ version: ServerVersion; generation: number }, Failure>> {
   const document = withoutForeignMeta(submitted);
-  const { name } = parseOfficialName(document.name);
-  const published = await withClaimedRemotes(services, document.name, claimedUrls(document), () =>
-    services.tenant(writer.tenant).publishVersion(writer, { name, document }),
+  const server = parseOfficialName(document.name);
+  const published = await withClaimedRemotes(services, server, claimedUrls(document), () =>
+    services.tenant(server.tenant).publishVersion(writer, { name: server.name, document }),
   );
   if (!published.ok) return published;
   const { head, versions, generation } = published.value;
@@ -59,19 +61,18 @@ export async function publishServerJson(
 export async function changeVersions(
   services: OfficialDeps,
   writer: Writer,
-  server: string,
+  server: ServerRef,
   /** One version; undefined for all. */
   only: string | undefined,
   update: StatusUpdate,
 ): Promise<Result<VersionOutcome, Failure>> {
-  const { name } = parseOfficialName(server);
-  const tenant = services.tenant(writer.tenant);
-  const returning = update.status === "deleted" ? [] : await tenant.versions(name);
+  const tenant = services.tenant(server.tenant);
+  const returning = update.status === "deleted" ? [] : await tenant.versions(server.name);
   const urls = returning
     .filter(({ version, status }) => status === "deleted" && (only === undefined || version === only))
-    .flatMap(({ document }) => claimedUrls(JSON.parse(document) as ServerJson));
+    .flatMap(({ document }) => claimedUrls(readJson(document) as ServerJson));
   const changed = await withClaimedRemotes(services, server, [...new Set(urls)], () =>
-    tenant.changeStatus(writer, name, only, update),
+    tenant.changeStatus(writer, server.name, only, update),
   );
   if (changed.ok) await services.heads.confirm(changed.value.head);
   return changed;
@@ -80,7 +81,7 @@ export async function changeVersions(
 /** Claims the URLs before the write, so that of two concurrent publications with the same URL only one succeeds. */
 async function withClaimedRemotes(
   services: OfficialDeps,
-  server: string,
+  server: ServerRef,
   urls: readonly string[],
   write: () => Promise<Written<VersionOutcome>>,
 ): Promise<Written<VersionOutcome>> {

@@ -4,6 +4,7 @@ import { err, ok, type Result } from "../kernel/result.ts";
 import { parseRfc3339 } from "../kernel/time.ts";
 import type { ListedVersion, VersionQuery } from "./contract.ts";
 import type { OfficialDeps } from "./deps.ts";
+import { parseOfficialName } from "./server-json.ts";
 
 /** Filter of a list of versions. Every caller sees the same list: public servers only. */
 export type VersionFilter = Omit<VersionQuery, "after" | "limit">;
@@ -33,7 +34,7 @@ export async function officialVersions(
   name: string,
   includeDeleted: boolean,
 ): Promise<Result<ListedVersion[], Failure>> {
-  const versions = await services.directory().versionsOf(name, includeDeleted);
+  const versions = await services.directory().versionsOf(parseOfficialName(name), includeDeleted);
   return versions.length === 0 ? err(noServer(name)) : ok(versions);
 }
 
@@ -43,7 +44,7 @@ export async function officialVersion(
   version: string,
   includeDeleted: boolean,
 ): Promise<Result<ListedVersion, Failure>> {
-  const found = await services.directory().versionNamed(name, version, includeDeleted);
+  const found = await services.directory().versionNamed(parseOfficialName(name), version, includeDeleted);
   if (found !== undefined) return ok(found);
   return err(failure("ErrorVersionNotFound", `Server not found: there is no public ${name} ${version}`));
 }

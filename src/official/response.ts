@@ -1,23 +1,22 @@
+import { digestOfText } from "../kernel/digest.ts";
+import { readJson } from "../kernel/read-json.ts";
 import type { DirectoryEntry } from "../registry/contract.ts";
+import type { ServerResponse } from "./answer-schema.ts";
 import type { ServerVersion } from "./contract.ts";
+import type { ServerJson } from "./schema.ts";
 
-/**
- * A version in a response of the official registry's API. The official schema allows no other members under the first
- * key of `_meta`.
- */
-interface ServerResponse {
-  server: Record<string, unknown>;
-  _meta: {
-    "io.modelcontextprotocol.registry/official": Record<string, unknown>;
-    "dev.rollcall/registry"?: Record<string, unknown>;
-  };
+/** The text of an answer, with a tag made from it. */
+export async function withEtag<Data>(data: Data) {
+  const text = JSON.stringify(data);
+  const etag = `W/"${(await digestOfText(text)).slice(7, 39)}"`;
+  return { text, meta: { source: "object", etag } as const };
 }
 
 /** Only the latest version includes Rollcall's own data, which describes the server's current capabilities. */
 export function serverResponse(version: ServerVersion & { entry?: DirectoryEntry }, origin: string): ServerResponse {
   const { document, status, statusMessage, statusChangedAt, publishedAt, updatedAt, isLatest, entry } = version;
   return {
-    server: JSON.parse(document) as Record<string, unknown>,
+    server: readJson(document) as ServerJson,
     _meta: {
       "io.modelcontextprotocol.registry/official": {
         status,
@@ -32,7 +31,7 @@ export function serverResponse(version: ServerVersion & { entry?: DirectoryEntry
   };
 }
 
-function ownData(entry: DirectoryEntry, origin: string): Record<string, unknown> {
+function ownData(entry: DirectoryEntry, origin: string): ServerResponse["_meta"]["dev.rollcall/registry"] {
   const { tenant, name, digest, generation, counts, tokens } = entry;
   return {
     digest,

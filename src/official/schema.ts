@@ -63,7 +63,7 @@ export const OfficialName = z
   .max(200)
   .regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/, "must be a namespace and a name, such as io.github.acme/weather");
 
-const Input = z.looseObject({
+export const Input = z.looseObject({
   description: z.string().optional(),
   isRequired: z.boolean().optional(),
   isSecret: z.boolean().optional(),
@@ -74,9 +74,9 @@ const Input = z.looseObject({
   choices: z.array(z.string()).optional(),
 });
 const Variables = z.record(z.string(), Input);
-const KeyValueInput = z.looseObject({ ...Input.shape, name: z.string(), variables: Variables.optional() });
+export const KeyValueInput = z.looseObject({ ...Input.shape, name: z.string(), variables: Variables.optional() });
 
-const Argument = z.discriminatedUnion("type", [
+export const Argument = z.discriminatedUnion("type", [
   z
     .looseObject({
       ...Input.shape,
@@ -108,7 +108,7 @@ const TransportUrl = z
   .refine((url) => url.includes("{") || URL.canParse(url), { message: "must be a URL" });
 
 const transport = { url: TransportUrl, headers: z.array(KeyValueInput).optional() };
-const LocalTransport = z.discriminatedUnion("type", [
+export const LocalTransport = z.discriminatedUnion("type", [
   z.looseObject({ type: z.literal("stdio") }),
   z.looseObject({ type: z.literal("streamable-http"), ...transport }),
   z.looseObject({ type: z.literal("sse"), ...transport }),

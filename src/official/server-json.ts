@@ -1,19 +1,19 @@
 import { withoutSecrets } from "../formats/mcp/describe-item.ts";
-import { serverPattern, tenantPattern } from "../kernel/names.ts";
+import { type NamedTenant, namedTenant, type ServerRef, serverPattern, tenantPattern } from "../kernel/names.ts";
 import type { Source } from "../registry/schema.ts";
 import { publisherProvided, type Remote, type ServerJson } from "./schema.ts";
 
-/** Splits an official name: the part before the slash is the tenant. */
-export function parseOfficialName(name: string): { tenant: string; name: string } {
+/** Splits an official name: the part before the slash is the tenant, in any spelling. */
+export function parseOfficialName(name: string): ServerRef & NamedTenant {
   const slash = name.indexOf("/");
-  return { tenant: name.slice(0, slash), name: name.slice(slash + 1) };
+  return { ...namedTenant(name.slice(0, slash)), name: name.slice(slash + 1) };
 }
 
 /** Why a valid official name cannot be used in this registry; undefined if it can. */
 export function checkName(name: string): string | undefined {
   const place = parseOfficialName(name);
-  if (!tenantPattern.test(place.tenant)) {
-    return `the part before the slash is a tenant here: 1 to 100 of a-z, 0-9, '.' and '-', starting with a letter or digit; ${JSON.stringify(place.tenant)} is not one`;
+  if (!tenantPattern.test(place.spelling)) {
+    return `the part before the slash is a tenant here: 1 to 100 of A-Z, a-z, 0-9, '.' and '-', starting with a letter or digit; ${JSON.stringify(place.spelling)} is not one`;
   }
   if (!serverPattern.test(place.name)) {
     return `the part after the slash must be 1 to 128 of A-Z, a-z, 0-9, '.', '_' and '-', starting with a letter or digit; ${JSON.stringify(place.name)} is not`;

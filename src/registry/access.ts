@@ -1,5 +1,6 @@
-import { isMember, type Principal } from "../auth/principal.ts";
+import { checkScope, isMember, type Principal } from "../auth/principal.ts";
 import { type Failure, type FailureCode, failure } from "../kernel/failure.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { Resolved } from "./cache/heads.ts";
 import type { Head } from "./contract.ts";
@@ -9,7 +10,7 @@ import type { RegistryDeps } from "./deps.ts";
  * The reason why a principal may not read a server, or undefined if it may. A caller outside the tenant gets the same
  * failure for a private server as for one that does not exist.
  */
-function checkReadable(principal: Principal, tenant: string, head: Head | undefined): Failure | undefined {
+function checkReadable(principal: Principal, tenant: TenantKey, head: Head | undefined): Failure | undefined {
   const gone = head === undefined || head.deleted === true;
   if (isMember(principal, tenant)) return gone ? failure("ErrorMCPServerNotFound") : undefined;
   if (!gone && head.visibility === "public") return undefined;
@@ -27,14 +28,14 @@ const unknownMs = 2_000;
 export async function checkTenantExists(
   services: RegistryDeps,
   principal: Principal,
-  tenant: string,
+  tenant: TenantKey,
 ): Promise<Failure | undefined> {
   if (isMember(principal, tenant) || (await tenantExists(services, tenant))) return undefined;
   return checkMember(principal, tenant);
 }
 
 /** True if the tenant has or ever had a server. */
-export async function tenantExists(services: RegistryDeps, tenant: string): Promise<boolean> {
+export async function tenantExists(services: RegistryDeps, tenant: TenantKey): Promise<boolean> {
   const now = services.now();
   let known = services.knownTenants.get(tenant);
   if (known === undefined || known.until <= now) {
@@ -49,15 +50,21 @@ export async function tenantExists(services: RegistryDeps, tenant: string): Prom
  * The reason why a principal may not read data reserved to members, even of public servers: the change log and the
  * revisions.
  */
-export function checkMember(principal: Principal, tenant: string): Failure | undefined {
+export function checkMember(principal: Principal, tenant: TenantKey): Failure | undefined {
   if (isMember(principal, tenant)) return undefined;
   return failure(principal.anonymous ? "ErrorUnauthorized" : "ErrorTenantPermissionError");
+}
+
+/** The reason why a principal does not manage the servers of a tenant; undefined if it does. */
+export function checkManager(principal: Principal, tenant: TenantKey): Failure | undefined {
+  if (principal.admin) return undefined;
+  return checkMember(principal, tenant) ?? checkScope(principal, "registry:publish");
 }
 
 /** The head, if the principal may read its server. `absent` is the failure code for a server that does not exist. */
 export function requireReadable(
   principal: Principal,
-  tenant: string,
+  tenant: TenantKey,
   resolved: Pick<Resolved, "head" | "asOf">,
   minGeneration: number,
   absent: FailureCode = "ErrorMCPServerNotFound",

@@ -2,6 +2,7 @@ import { stringify } from "yaml";
 import type { Principal } from "../auth/principal.ts";
 import { printRtfs, type RtfsCapability } from "../formats/rtfs/index.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { checkTenantExists, requireReadable } from "./access.ts";
 import type { Head } from "./contract.ts";
@@ -36,7 +37,7 @@ interface FoundCapability extends CapabilityDocument {
 export async function readCapability(
   services: RegistryDeps,
   principal: Principal,
-  tenant: string,
+  tenant: TenantKey,
   id: string,
   minGeneration = 0,
 ): Promise<Result<FoundCapability, Failure>> {
@@ -50,5 +51,5 @@ export async function readCapability(
   const off = head.disabled.some(({ kind, key }) => kind === capability?.kind && key === capability.key);
   if (capability === undefined || off) return err(failure("ErrorCapabilityNotFound"));
   const flags = head.flags.filter(({ capability: about }) => about === id);
-  return ok({ server: { tenant, name: head.name }, capability, flags, head, generation });
+  return ok({ server: { tenant: head.tenant, name: head.name }, capability, flags, head, generation });
 }

@@ -1,13 +1,50 @@
+import { z } from "zod";
+import { named } from "../http/named.ts";
 import { canonicalJson, digestOfTextSync } from "../kernel/digest.ts";
+import { Digest, type TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import type { Classification, Reason } from "../manifest/classify/classify.ts";
-import type { CapabilityKind } from "../manifest/schema/capability.ts";
+import { Classification, Reason } from "../manifest/classify/reasons.ts";
+import { CapabilityKind } from "../manifest/schema/capability.ts";
 
-/** Sequence and hash of the newest log entry; sequence 0 and the genesis value if the log is empty. */
-export type LogHead = Pick<ChainedChange, "sequence" | "hash">;
+/** What a change is about. */
+export const ChangeKind = z
+  .enum([...CapabilityKind.options, "server"])
+  .describe("`server` is a server's own settings, visibility or removal.");
+
+const Change = z.object({
+  sequence: z.int().describe("Number in the log, from 1 without gaps."),
+  generation: z.int().describe("The write that made the change; changes of one write share it."),
+  at: z.iso.datetime(),
+  server: z.string(),
+  kind: ChangeKind,
+  name: z.string(),
+  classification: Classification,
+  breaking: z.boolean().describe("True if the classification is breaking or removed."),
+  from: Digest.optional().describe("Digest before."),
+  to: Digest.optional().describe("Digest after."),
+  reasons: z.array(Reason).describe("At most ten, the worst first."),
+});
+export type Change = z.infer<typeof Change>;
+
+export const ChainedChange = named(
+  "ChainedChange",
+  z
+    .object({
+      ...Change.shape,
+      previous: z.string().describe("Hash of the entry before; of the first entry `genesis:` and the tenant."),
+      hash: z.string().describe("SHA-256 of the RFC 8785 form of the other members, as sha256- and hex."),
+    })
+    .describe("A tamper-evident entry of a log: its hash covers the entry and the hash of the entry before it."),
+);
+export type ChainedChange = z.infer<typeof ChainedChange>;
+
+export const LogHead = ChainedChange.pick({ sequence: true, hash: true }).describe(
+  "The newest entry of the log, on whatever page; sequence 0 and the genesis value if the log is empty.",
+);
+export type LogHead = z.infer<typeof LogHead>;
 
 /** The `previous` value of the first entry of a tenant's log. */
-export function genesisOf(tenant: string): string {
+export function genesisOf(tenant: TenantKey): string {
   return `genesis:${tenant}`;
 }
 
@@ -53,25 +90,4 @@ function hashOf(entry: Omit<ChainedChange, "hash">): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** One entry of a tenant's change log. */
-export interface Change {
-  sequence: number;
-  generation: number;
-  at: string;
-  server: string;
-  kind: CapabilityKind | "server";
-  name: string;
-  classification: Classification;
-  breaking: boolean;
-  from?: string;
-  to?: string;
-  reasons: Reason[];
-}
-
-/** A tamper-evident entry: its hash covers the entry and the hash of the entry before it. */
-export interface ChainedChange extends Change {
-  previous: string;
-  hash: string;
 }

@@ -1,35 +1,35 @@
 import type { Precondition } from "../kernel/etag.ts";
-import type { Failure } from "../kernel/failure.ts";
+import type { Failure, IdCollision } from "../kernel/failure.ts";
+import type { NamedTenant, TenantKey } from "../kernel/names.ts";
 import type { Result } from "../kernel/result.ts";
 import type { AttributeCounts } from "../manifest/attributes.ts";
+import type { Classification } from "../manifest/classify/classify.ts";
+import type { KeptItem, Placement } from "../manifest/compose.ts";
 import type { ChangeCounts } from "../manifest/diff.ts";
 import type { CapabilityFlag } from "../manifest/flag.ts";
-import type { PreparedManifest } from "../manifest/prepare.ts";
+import type { AcceptedManifest, Rejection } from "../manifest/prepare.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { StoredCapability } from "../manifest/stored.ts";
+import type { SourceStatus } from "./answer-schema.ts";
+import type { ConfigMembers } from "./config-change.ts";
+import type { Revision } from "./history-schema.ts";
 import type { ServerConfig, ServerStatus, Visibility } from "./schema.ts";
+import type { DirectoryEntry, RefreshResult, SourceDetail } from "./server-schema.ts";
+
+/** Answers that the objects give as they are. */
+export type { DirectoryEntry, Revision, SourceDetail, SourceStatus };
 
 /**
  * Result of the last read of a source: not read yet, readable, credential required, not an MCP server, or no response.
  */
-export type ProbeState = "pending" | "live" | "gated" | "not-mcp" | "unreachable";
-
-/** An upstream from which a server's capabilities are read, as readers of the server see it. */
-export interface SourceStatus {
-  id: string;
-  status: ProbeState;
-  /** When the status last changed. */
-  since: string;
-  lastSynced?: string;
-  /** Code of the reason why the last read failed. */
-  error?: string;
-}
+export type ProbeState = SourceStatus["status"];
 
 /**
  * The mutable pointer tenant/name → digest, with the overlay: everything that changes without the declared content
  * changing.
  */
 export interface Head {
+  /** As shown; `refOf` makes the key. */
   tenant: string;
   name: string;
   /** Absent until a manifest is published. */
@@ -65,9 +65,8 @@ export function isAtLeastAsNew(a: Pick<Head, "generation" | "asOf">, b: Pick<Hea
   return a.generation > b.generation || (a.generation === b.generation && a.asOf >= b.asOf);
 }
 
-/** The author of a write, and the precondition on the server. */
-export interface Writer {
-  tenant: string;
+/** The author of a write, the tenant as the request names it, and the precondition on the server. */
+export interface Writer extends NamedTenant {
   subject: string;
   precondition?: Precondition;
 }
@@ -96,14 +95,8 @@ export interface RememberedEra {
 }
 
 /** Result of one refresh of a server's sources. */
-export interface Refreshed {
-  outcome: "applied" | "unchanged" | "failed";
-  generation: number;
-  digest?: string;
+export interface Refreshed extends Omit<RefreshResult, "sources"> {
   head: Head;
-  /** The sources that could not be read, with reasons. */
-  failures: { id: string; reason: string; message: string }[];
-  warnings: string[];
 }
 
 /**
@@ -115,7 +108,11 @@ export interface PublishRequest {
   name: string;
   subject: string;
   at: string;
-  manifest: Omit<PreparedManifest, "rejected">;
+  manifest: AcceptedManifest;
+  /** How the manifest is combined with what the server has. */
+  placement: Placement;
+  /** Leave out the items that cannot be published, instead of publishing nothing. */
+  partial: boolean;
   precondition?: Precondition;
   /**
    * Set by refreshes. If the previous revision has no items, a change under the same version is neither flagged nor
@@ -127,21 +124,33 @@ export interface PublishRequest {
 export interface PublishOutcome {
   outcome: "created" | "changed" | "unchanged";
   generation: number;
+  /** Of the stored manifest, which may have more items than the one that was sent. */
+  digest: string;
+  /** Of items. */
   changes: ChangeCounts;
+  /** The change of the manifest's own fields, if there is one. */
+  header?: Classification;
   flags: CapabilityFlag[];
   /** An item was switched off: the response says by when no data centre shows it. */
   narrowed: boolean;
+  /** Tokens of the items that readers see. */
+  cost: { before: number; after: number };
+  /** The server had items, and has none now. */
+  emptied?: true;
+  /** Items that stay although the manifest does not name them. */
+  kept: KeptItem[];
+  /** Items that were left out because of what the tenant has. */
+  rejected: Rejection[];
+  /** Ids among the rejected that belong to other items of the tenant. */
+  collisions: IdCollision[];
+  warnings: string[];
 }
 
-/** One revision of a server. */
-export interface Revision {
-  number: number;
-  digest: string;
-  generation: number;
-  publishedAt: string;
-  publishedBy: string;
-  changes: ChangeCounts;
-}
+/** What a publish would do. */
+export type Rehearsed = Result<PublishOutcome, Failure>;
+
+/** A publish as the Worker sends it. */
+export type NewPublish = Omit<PublishRequest, "subject" | "at" | "precondition">;
 
 /** A server with its config, head and summary. */
 export interface ServerEntry {
@@ -160,12 +169,12 @@ export interface SettingsOutcome {
   narrowed: boolean;
 }
 
-/** A source as members see it. Contains the name of a credential at most, never the credential. */
-export interface SourceDetail extends SourceStatus {
-  url: string;
-  message?: string;
-  era?: string;
-  failures: number;
+/** Outcome of a change of a server's config. */
+export interface ConfigOutcome extends SettingsOutcome {
+  config: ServerConfig;
+  /** Names of the members that are different now. */
+  members: string[];
+  warnings: string[];
 }
 
 export interface Switch {
@@ -187,12 +196,12 @@ export interface ServerSummary {
 
 /** RPC methods of a tenant's object that the registry uses. */
 export interface RegistryTenant {
-  publish(
-    writer: Writer,
-    request: Omit<PublishRequest, "subject" | "at" | "precondition">,
-  ): Promise<Written<PublishOutcome>>;
+  publish(writer: Writer, request: NewPublish): Promise<Written<PublishOutcome>>;
+  /** Everything that `publish` does, undone before it returns. */
+  rehearsePublish(writer: Writer, request: NewPublish): Promise<Rehearsed>;
   createServer(writer: Writer, config: ServerConfig): Promise<Written<SettingsOutcome>>;
-  replaceConfig(writer: Writer, config: ServerConfig): Promise<Written<SettingsOutcome>>;
+  /** Changes the members that are named, and no others. */
+  changeConfig(writer: Writer, name: string, change: ConfigMembers): Promise<Written<ConfigOutcome>>;
   deleteServer(writer: Writer, name: string): Promise<Written<SettingsOutcome>>;
   switchItems(writer: Writer, name: string, switches: Switch[]): Promise<Written<SettingsOutcome>>;
   /** The current head; a tombstone if the server was deleted. */
@@ -219,26 +228,16 @@ export interface RegistryTenant {
 
 /** RPC methods of the directory that the registry uses. */
 export interface RegistryDirectory {
-  knows(tenant: string): Promise<boolean>;
+  knows(tenant: TenantKey): Promise<boolean>;
   list(query: DirectoryQuery): Promise<AsOf<{ entries: DirectoryEntry[] }>>;
-}
-
-/** One row of a server list. */
-export interface DirectoryEntry extends Omit<ServerSummary, "attributes"> {
-  tenant: string;
-  name: string;
-  visibility: "tenant" | "public";
-  status: "active" | "deprecated";
-  generation: number;
-  updatedAt: string;
-  digest?: string;
 }
 
 /** The rows a caller may see, and the position after which the page starts. */
 export interface DirectoryQuery {
-  tenants: readonly string[] | "all";
+  tenants: readonly TenantKey[] | "all";
   /** Set for callers who may not see the private servers of those tenants. */
   onlyPublic: boolean;
+  /** `tenant` is a key or, for a list by prefix, a text to start from. */
   after: { tenant: string; name: string };
   limit: number;
 }

@@ -1,5 +1,6 @@
 import type { HttpDeps } from "../http/deps.ts";
 import type { MemoryCache } from "../kernel/memory-budget.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import type { ItemCache } from "../manifest/item-cache.ts";
 import type { Bodies } from "./cache/bodies.ts";
 import type { Heads } from "./cache/heads.ts";
@@ -7,7 +8,7 @@ import type { RenderedViews } from "./cache/rendered-views.ts";
 import type { RegistryDirectory, RegistryTenant } from "./contract.ts";
 
 export interface RegistryDeps extends HttpDeps {
-  tenant(name: string): RegistryTenant;
+  tenant(key: TenantKey): RegistryTenant;
   directory(): RegistryDirectory;
   heads: Heads;
   bodies: Bodies;

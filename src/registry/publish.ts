@@ -1,24 +1,40 @@
 import type { Failure } from "../kernel/failure.ts";
 import type { ServerRef } from "../kernel/names.ts";
-import { ok, type Result } from "../kernel/result.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
 import type { StrictJson } from "../kernel/strict-json.ts";
+import type { Placement } from "../manifest/compose.ts";
 import { definitionOf } from "../manifest/definition.ts";
 import { analysisVersion } from "../manifest/describe.ts";
-import { type CapabilityFlag, type Shown, shownFlags } from "../manifest/flag.ts";
-import { type PreparedManifest, prepareManifest, type Rejection, withoutCollidingIds } from "../manifest/prepare.ts";
+import { readIntake } from "../manifest/intake/intake.ts";
+import {
+  type PreparedCapability,
+  type PreparedManifest,
+  prepareManifest,
+  type Rejection,
+} from "../manifest/prepare.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
 import type { Head, PublishOutcome, Writer } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
 
-export interface Published extends Omit<PublishOutcome, "flags"> {
-  flags: Shown<CapabilityFlag>[];
-  digest: string;
-  head: Head;
-  rejected: Rejection[];
+/** How a document is published. */
+export interface PublishOptions {
+  /** Leave out the items that cannot be published, instead of publishing nothing. */
+  partial: boolean;
+  /** Show what would happen, and change nothing. */
+  dryRun: boolean;
+  placement: Placement;
+  /** An import: change only the sections that the document names, and keep fields that it does not have. */
+  onlyNamedSections?: boolean;
+  /** Names that the sender confirms as sections of its own. */
+  confirmed?: readonly string[];
 }
 
-/** Another publisher can take an id between two tries; three are enough except against a deliberate race. */
-const tries = 3;
+export interface Published extends PublishOutcome {
+  /** The items of the document that are published. */
+  capabilities: PreparedCapability[];
+  /** Undefined after a dry run. */
+  head?: Head;
+}
 
 /**
  * About 20 ms of token counting. Up to this many characters, counting is cheaper than looking up the counts of the
@@ -27,32 +43,33 @@ const tries = 3;
 const charactersBeforeLookup = 65_536;
 
 /**
- * Publishes a document: prepares the manifest, sends it to the tenant's object, and confirms the new head in this data
- * centre.
+ * Publishes a document, whichever way it came: reads it as a manifest, prepares it, sends it to the tenant's object,
+ * and confirms the new head in this data centre.
  */
 export async function publishDocument(
   services: RegistryDeps,
   ref: ServerRef,
   writer: Writer,
   document: StrictJson,
-  partial: boolean,
+  options: PublishOptions,
 ): Promise<Result<Published, Failure>> {
-  const prepared = await prepareDocument(services, ref, document, partial);
-  return prepared.ok ? publishPrepared(services, ref, writer, prepared.value, partial) : prepared;
+  const prepared = await prepareDocument(services, ref, document, options);
+  return prepared.ok ? publishPrepared(services, ref, writer, prepared.value, options) : prepared;
 }
 
-/** All steps of a publish except the write; also used for previews. */
+/** All steps of a publish before the tenant's object is asked. */
 export async function prepareDocument(
   services: RegistryDeps,
   ref: ServerRef,
   document: StrictJson,
-  partial: boolean,
+  { partial, confirmed }: Pick<PublishOptions, "partial" | "confirmed">,
 ): Promise<Result<PreparedManifest, Failure>> {
-  return prepareManifest(document.value, {
+  const intake = readIntake(document, { confirmed });
+  if (!intake.ok) return intake;
+  return prepareManifest(intake.value, {
     server: ref.name,
     partial,
     bounds: services.config.bounds,
-    documentIssues: document.issues,
     knownTokens: () => knownTokens(services, ref),
     charactersBeforeLookup: charactersBeforeLookup,
     memo: services.itemCache.of(ref.tenant),
@@ -61,31 +78,53 @@ export async function prepareDocument(
   });
 }
 
-/**
- * Sends a manifest to the tenant's object. Only the object knows the ids of the tenant's other servers, so a partial
- * publish with colliding ids drops those items and tries again.
- */
-export async function publishPrepared(
+async function publishPrepared(
   services: RegistryDeps,
   ref: ServerRef,
   writer: Writer,
   prepared: PreparedManifest,
-  partial: boolean,
+  { partial, dryRun, placement: given, onlyNamedSections }: PublishOptions,
 ): Promise<Result<Published, Failure>> {
-  let manifest = prepared;
-  for (let attempt = 1; ; attempt += 1) {
-    // Rejected items are reported to the publisher; the tenant's object does not need them.
-    const { rejected, ...accepted } = manifest;
-    const published = await services.tenant(ref.tenant).publish(writer, { name: ref.name, manifest: accepted });
-    if (published.ok) await services.heads.confirm(published.value.head);
-    if (published.ok) {
-      const flags = shownFlags(published.value.flags);
-      return ok({ ...published.value, flags, digest: manifest.digest, rejected });
-    }
-    const { code, details } = published.error;
-    if (!partial || code !== "ErrorCapabilityCollision" || attempt === tries) return published;
-    manifest = await withoutCollidingIds(manifest, details?.collisions ?? []);
-  }
+  // Rejected items and warnings are for the publisher; the tenant's object does not need them.
+  const { rejected, warnings, ...manifest } = prepared;
+  const { known } = manifest.intake.sections;
+  const placement: Placement = onlyNamedSections ? { by: "push", sections: known } : given;
+  const tenant = services.tenant(ref.tenant);
+  const request = { name: ref.name, manifest, placement, partial };
+  const published = dryRun ? await tenant.rehearsePublish(writer, request) : await tenant.publish(writer, request);
+  if (!published.ok) return err(withIssues(published.error, rejected));
+  const head = "head" in published.value ? (published.value.head as Head) : undefined;
+  if (head !== undefined) await services.heads.confirm(head);
+  return ok({
+    ...withPrepared(published.value, { rejected, warnings }),
+    head,
+    capabilities: stored(manifest, published.value),
+  });
+}
+
+/** If nothing was left to publish, the reasons include those found before the object was asked. */
+function withIssues(error: Failure, rejected: readonly Rejection[]): Failure {
+  if (error.code !== "ErrorMCPServerValidation" || rejected.length === 0) return error;
+  const issues = [...rejected.flatMap((one) => one.issues), ...(error.details?.issues ?? [])].slice(0, 100);
+  return { ...error, details: { ...error.details, issues } };
+}
+
+/** What the object found, with what was found before it was asked. */
+export function withPrepared(
+  outcome: PublishOutcome,
+  { rejected, warnings }: Pick<PreparedManifest, "rejected" | "warnings">,
+): PublishOutcome {
+  return {
+    ...outcome,
+    rejected: [...rejected, ...outcome.rejected],
+    // What is published already was warned of when it came.
+    warnings: outcome.outcome === "unchanged" ? [] : [...warnings, ...outcome.warnings],
+  };
+}
+
+function stored({ capabilities }: Pick<PreparedManifest, "capabilities">, { rejected }: PublishOutcome) {
+  const left = new Set(rejected.map(({ path }) => path));
+  return capabilities.filter(({ path }) => !left.has(path));
 }
 
 /** Token counts of the published manifest, by the text of each definition. Any copy of this release will do. */

@@ -1,9 +1,8 @@
 import { isMember, type Principal } from "../auth/principal.ts";
-import { type RequestContext, unwrap } from "../http/context.ts";
-import { authenticate, type Freshness, freshnessOf, serverRef } from "../http/request.ts";
+import type { Freshness } from "../http/request.ts";
 import { etagOf } from "../kernel/etag.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
-import type { ServerRef } from "../kernel/names.ts";
+import { refOf, type ServerRef } from "../kernel/names.ts";
 import { type AnswerSource, farthestSource } from "../kernel/platform/usage.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
@@ -53,14 +52,6 @@ export async function resolveHead(
 ): Promise<Result<Resolved, Failure>> {
   const error = await checkTenantExists(services, principal, ref.tenant);
   return error === undefined ? ok(await services.heads.resolve(ref, freshness)) : err(error);
-}
-
-/** The manifest of the server that the request names, if the caller may read it. */
-export async function readRequestedManifest(c: RequestContext, services: RegistryDeps): Promise<PublishedManifest> {
-  const ref = serverRef(c);
-  const freshness = freshnessOf(c);
-  const principal = await authenticate(c, services, "registry:read");
-  return unwrap(await readManifest(services, principal, ref, freshness));
 }
 
 /**
@@ -122,8 +113,9 @@ export async function renderView(
   if (rendered !== undefined) return shown(view, head, asOf, rendered.bytes, farthestSource(source, rendered.source));
   // The revision was pruned after the head was read. Get the current head from the object and check permission again:
   // it may have become private.
-  const current = await services.heads.resolve(head, { strong: true, minGeneration: 0 });
-  const present = requireReadable(principal, head.tenant, current, 0);
+  const ref = refOf(head);
+  const current = await services.heads.resolve(ref, { strong: true, minGeneration: 0 });
+  const present = requireReadable(principal, ref.tenant, current, 0);
   if (!present.ok) return present;
   const again = await services.views.render(present.value, view);
   if (again === undefined) {
@@ -138,9 +130,10 @@ export async function renderView(
  */
 async function introspectNow(services: RegistryDeps, principal: Principal, head: Head): Promise<Result<Head, Failure>> {
   const pending = head.sources?.some(({ status }) => status === "pending");
+  const ref = refOf(head);
   let current = head;
-  if (pending && isMember(principal, head.tenant)) {
-    const refreshed = await refreshNow(services, head, { afterRunning: false });
+  if (pending && isMember(principal, ref.tenant)) {
+    const refreshed = await refreshNow(services, ref, { afterRunning: false });
     if (typeof refreshed === "string") return ok(head);
     current = refreshed.head;
   }

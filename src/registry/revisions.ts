@@ -1,12 +1,41 @@
 import type { Principal } from "../auth/principal.ts";
+import type { PageRequest } from "../http/page.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { Digest, type ServerRef } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import { type ChangeCounts, countChanges, diffManifests, type NewChange } from "../manifest/diff.ts";
+import { countChanges, diffManifests } from "../manifest/diff.ts";
+import { shownFlags } from "../manifest/flag.ts";
+import { sectionForKind } from "../manifest/schema/manifest.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
 import { checkMember, requireReadable } from "./access.ts";
 import type { Head, Revision } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
+import type { RevisionDiff, RevisionPage, WholeRevision } from "./history-schema.ts";
+
+/**
+ * A page of a server's revisions, the newest first. Members only: a public server may have been private before. A cursor
+ * is the number of a revision, which never changes; it needs no signature, because members may read every revision.
+ */
+export async function listRevisions(
+  services: RegistryDeps,
+  principal: Principal,
+  ref: ServerRef,
+  { limit, cursor }: PageRequest,
+  minGeneration: number,
+): Promise<Result<RevisionPage, Failure>> {
+  const error = checkMember(principal, ref.tenant);
+  if (error !== undefined) return err(error);
+  if (cursor !== undefined && !/^[1-9]\d{0,14}$/.test(cursor)) return err(failure("ErrorCursorInvalid"));
+  const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(cursor);
+  // One row more than requested shows whether there is a next page.
+  const { revisions, generation, ...found } = await services.tenant(ref.tenant).revisions(ref.name, before, limit + 1);
+  const head = requireReadable(principal, ref.tenant, { head: found.head, asOf: generation }, minGeneration);
+  if (!head.ok) return head;
+  const items = revisions.slice(0, limit);
+  const last = revisions.length > limit ? items.at(-1) : undefined;
+  const nextCursor = last && String(last.number);
+  return ok({ current: head.value.digest ?? null, items, generation, nextCursor });
+}
 
 interface RetainedRevision {
   head: Head;
@@ -48,11 +77,30 @@ export async function readRevision(
   return ok({ head: head.value, revision, generation, manifest: body.manifest });
 }
 
-interface RevisionDiff {
-  from: string;
-  to: string;
-  counts: ChangeCounts;
-  changes: (Omit<NewChange, "key"> & { name: string; breaking: boolean })[];
+export function wholeRevision({ revision, manifest, head }: RetainedRevision): WholeRevision {
+  return { ...revision, manifest: digestedContent(manifest), capabilities: index(manifest, head) };
+}
+
+/** Exactly the content that the digest covers, so that a reader can verify it. */
+function digestedContent({ header, capabilities }: StoredManifest): Record<string, unknown> {
+  const items = Map.groupBy(capabilities, ({ kind }) => sectionForKind(kind));
+  return {
+    ...header,
+    ...Object.fromEntries([...items].map(([section, list]) => [section, list.map(({ declared }) => declared)])),
+  };
+}
+
+function index({ capabilities }: StoredManifest, head: Head): WholeRevision["capabilities"] {
+  const off = new Set(head.disabled.map(({ kind, key }) => `${kind} ${key}`));
+  return capabilities.map(({ kind, key, id, digest, tokens, flags }) => ({
+    kind,
+    name: key,
+    id,
+    digest,
+    tokens,
+    flags: shownFlags([...flags, ...head.flags.filter(({ capability }) => capability === id)]),
+    enabled: !off.has(`${kind} ${key}`),
+  }));
 }
 
 interface DiffOptions {

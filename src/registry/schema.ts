@@ -38,28 +38,33 @@ export const Visibility = z.enum(["tenant", "public"]);
 export type Visibility = z.infer<typeof Visibility>;
 
 /** An MCP endpoint that capabilities are read from. */
-export const Source = z.looseObject({
-  id: z.string().max(128).optional(),
-  type: z.enum(["streamable-http", "sse", "stdio"]),
-  url: z
-    .string()
-    .max(2_048)
-    .refine((text) => ["http:", "https:"].includes(URL.parse(text)?.protocol ?? ""), {
-      message: "must be an https URL",
-    })
-    .optional(),
-  credential: z
-    .looseObject({
-      secret: z.string().min(1).max(255),
-      header: z
-        .string()
-        .max(128)
-        .regex(/^[A-Za-z0-9-]+$/, "must be the name of a header")
-        .optional(),
-    })
-    .describe("Names a secret of the deployment; never the secret itself.")
-    .optional(),
-});
+export const Source = z
+  .looseObject({
+    id: z.string().max(128).optional(),
+    type: z.enum(["streamable-http", "sse", "stdio"]),
+    url: z
+      .string()
+      .max(2_048)
+      .refine((text) => ["http:", "https:"].includes(URL.parse(text)?.protocol ?? ""), {
+        message: "must be an https URL",
+      })
+      .optional(),
+    credential: z
+      .looseObject({
+        secret: z.string().min(1).max(255),
+        header: z
+          .string()
+          .max(128)
+          .regex(/^[A-Za-z0-9-]+$/, "must be the name of a header")
+          .optional(),
+      })
+      .describe("Names a secret of the deployment; never the secret itself.")
+      .optional(),
+  })
+  .refine(({ type, url }) => type === "stdio" || url !== undefined, {
+    path: ["url"],
+    message: "is needed: the address that the registry reads",
+  });
 export type Source = z.infer<typeof Source>;
 
 /** The id of a source, derived from its position if it declares none. */

@@ -1,18 +1,42 @@
 import { isMember, type Principal } from "../auth/principal.ts";
-import { listPage, type Page, type PageRequest, type ReadPage } from "../http/page.ts";
+import { listPage, type Page, type PageRequest, type ReadPage, serverKey } from "../http/page.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
-import type { ServerRef } from "../kernel/names.ts";
-import { compareServers } from "../kernel/names.ts";
+import { compareServers, refOf, type ServerRef, type TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
+import { type CapabilityFlag, type Shown, shownFlags } from "../manifest/flag.ts";
 import { checkTenantExists, requireReadable } from "./access.ts";
-import type { DirectoryEntry, ServerEntry } from "./contract.ts";
+import type { DirectoryEntry, Head, ServerEntry, SourceDetail } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
+import type { ServerSettings } from "./server-schema.ts";
 import { directoryEntry } from "./summary.ts";
 
 /** A server as lists and callers outside the tenant see it. */
 export function summaryOf({ config, summary, head, updatedAt }: ServerEntry): DirectoryEntry {
   const { generation, digest } = head;
   return directoryEntry(config, summary, { generation, updatedAt, digest });
+}
+
+/** A server as members of its tenant see it. */
+export function settingsOf(
+  { config, head, summary, createdAt, updatedAt }: ServerEntry,
+  sources: SourceDetail[] | undefined,
+): ServerSettings {
+  const { generation, digest, lastSynced, disabled, warnings } = head;
+  const flags = shownFlags(head.flags);
+  const { counts, tokens, version } = summary;
+  const items = disabled.map(({ kind, key }) => ({ kind, name: key }));
+  return {
+    ...config,
+    createdAt,
+    updatedAt,
+    registry: { generation, digest, lastSynced, version, counts, tokens, disabled: items, flags, sources, warnings },
+  };
+}
+
+/** What a config's text was flagged for, where a server's settings show flags. */
+export function configFlagsOf({ flags }: Head): { registry?: { flags: Shown<CapabilityFlag>[] } } {
+  const found = flags.filter(({ of }) => of === "config");
+  return found.length === 0 ? {} : { registry: { flags: shownFlags(found) } };
 }
 
 /**
@@ -38,7 +62,7 @@ interface ServerList {
   /** Servers of the caller's tenants, public servers of all tenants, or both. */
   whose: "own" | "public" | "visible";
   /** Only servers of this tenant. */
-  tenant?: string | undefined;
+  tenant?: TenantKey | undefined;
 }
 
 /** A page of servers that the caller may see; the list of an unknown tenant is empty. */
@@ -57,7 +81,7 @@ export function listServers(
  * The tenant of a list that covers only one of the caller's tenants; its generation then applies to the list. undefined
  * if the list spans tenants.
  */
-export function singleTenant(principal: Principal, { whose, tenant }: ServerList): string | undefined {
+export function singleTenant(principal: Principal, { whose, tenant }: ServerList): TenantKey | undefined {
   if (whose === "public") return undefined;
   if (tenant !== undefined) return isMember(principal, tenant) ? tenant : undefined;
   return whose === "own" && !principal.admin && principal.tenants.length === 1 ? principal.tenants[0] : undefined;
@@ -77,7 +101,7 @@ function pagesOf(services: RegistryDeps, principal: Principal, list: ServerList)
 }
 
 /** Reads from the tenant's object, so the list is always current. */
-function tenantPages(services: RegistryDeps, tenant: string): ReadPage<DirectoryEntry> {
+function tenantPages(services: RegistryDeps, tenant: TenantKey): ReadPage<DirectoryEntry> {
   return async ([, after = ""], limit) => {
     const { entries, generation } = await services.tenant(tenant).servers(after, limit);
     return { items: entries.map(summaryOf), generation };
@@ -87,7 +111,7 @@ function tenantPages(services: RegistryDeps, tenant: string): ReadPage<Directory
 /** Reads a list across tenants with one query to the directory. */
 function directoryPages(
   services: RegistryDeps,
-  tenants: readonly string[] | "all",
+  tenants: readonly TenantKey[] | "all",
   onlyPublic: boolean,
 ): ReadPage<DirectoryEntry> {
   return async ([tenant = "", name = ""], limit) => {
@@ -104,8 +128,8 @@ function directoryPages(
 function merged(first: ReadPage<DirectoryEntry>, second: ReadPage<DirectoryEntry>): ReadPage<DirectoryEntry> {
   return async (after, limit) => {
     const [a, b] = await Promise.all([first(after, limit), second(after, limit)]);
-    const byName = new Map([...b.items, ...a.items].map((entry) => [`${entry.tenant}/${entry.name}`, entry]));
-    const items = [...byName.values()].sort(compareServers).slice(0, limit);
+    const byName = new Map([...b.items, ...a.items].map((entry) => [serverKey(entry).join("/"), entry]));
+    const items = [...byName.values()].sort((x, y) => compareServers(refOf(x), refOf(y))).slice(0, limit);
     return { items, generation: Math.min(a.generation, b.generation) };
   };
 }

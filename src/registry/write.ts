@@ -1,10 +1,8 @@
-import { checkTenantScope, type Principal } from "../auth/principal.ts";
-import { type RequestContext, throwIf } from "../http/context.ts";
-import { authenticate } from "../http/request.ts";
+import type { Principal } from "../auth/principal.ts";
 import type { ResponseMeta } from "../http/respond.ts";
 import { etagOf, preconditionOf } from "../kernel/etag.ts";
+import type { NamedTenant } from "../kernel/names.ts";
 import type { Head, Writer } from "./contract.ts";
-import type { RegistryDeps } from "./deps.ts";
 import { capabilitiesView } from "./views/capabilities.ts";
 
 /**
@@ -17,16 +15,13 @@ export function effectiveBy(now: number): string {
   return new Date(now + propagationMs).toISOString();
 }
 
-/** Requires a caller who may write to the tenant. The precondition comes from the request headers. */
-export async function authorizeWrite(c: RequestContext, services: RegistryDeps, tenant: string): Promise<Writer> {
-  return writerOf(c, await authenticate(c, services, "registry:publish"), tenant);
-}
-
-/** The same for an authenticated caller, where the tenant is only known from the body. */
-export function writerOf(c: RequestContext, principal: Principal, tenant: string): Writer {
-  throwIf(checkTenantScope(principal, tenant, "registry:publish"));
-  const precondition = preconditionOf(c.req.header("If-Match"), c.req.header("If-None-Match"));
-  return { tenant, subject: principal.subject, precondition };
+/** The author of a write to a tenant that the caller may write to, and the precondition of the request's headers. */
+export function writerFrom(
+  { subject }: Principal,
+  { tenant, spelling }: NamedTenant,
+  headers: { "If-Match"?: string | undefined; "If-None-Match"?: string | undefined } = {},
+): Writer {
+  return { tenant, spelling, subject, precondition: preconditionOf(headers["If-Match"], headers["If-None-Match"]) };
 }
 
 /** Response metadata of a write: the new ETag and generation. */

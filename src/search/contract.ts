@@ -1,9 +1,11 @@
+import type { TenantKey } from "../kernel/names.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { AsOf } from "../registry/contract.ts";
 import type { Explanation } from "./rank.ts";
 
 /** A current capability in search and negotiation: enough to choose by, without its schema. */
 export interface CapabilityCard {
+  /** As shown. */
   tenant: string;
   server: string;
   kind: CapabilityKind;
@@ -34,8 +36,8 @@ export type RankedCard = CapabilityCard & { score: number; explanation?: Explana
 
 /** Tenants whose public capabilities are searched; all tenants if neither list is given. */
 export interface TenantFilter {
-  tenants?: readonly string[];
-  exceptTenants?: readonly string[];
+  tenants?: readonly TenantKey[];
+  exceptTenants?: readonly TenantKey[];
 }
 
 /** A card and the tenant generation it is current as of. */

@@ -1,7 +1,8 @@
 import type { HttpDeps } from "../http/deps.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import type { SearchDirectory, SearchTenant } from "./contract.ts";
 
 export interface SearchDeps extends HttpDeps {
-  tenant(name: string): SearchTenant;
+  tenant(key: TenantKey): SearchTenant;
   directory(): SearchDirectory;
 }

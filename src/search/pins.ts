@@ -1,8 +1,10 @@
+import { tenantKey } from "../kernel/names.ts";
 import type { CapabilityCard } from "./contract.ts";
 
 /** A capability named by a caller. Without a tenant, it may be in any tenant the caller may see. */
 export interface CardName {
   id: string;
+  /** In any spelling. */
   tenant?: string | undefined;
 }
 
@@ -29,7 +31,8 @@ export function resolveCard<Card extends CapabilityCard>(
   { id, tenant }: CardName,
   named: readonly Card[],
 ): { card: Card } | Unresolved {
-  const matches = named.filter((card) => card.id === id && (tenant === undefined || card.tenant === tenant));
+  const owner = tenant === undefined ? undefined : tenantKey(tenant);
+  const matches = named.filter((card) => card.id === id && (owner === undefined || tenantKey(card.tenant) === owner));
   const [card] = matches;
   if (card === undefined) return { reason: "not-found", message: "There is no such capability that you may see" };
   if (matches.length === 1) return { card };

@@ -2,15 +2,16 @@ import type { Principal } from "../auth/principal.ts";
 import { type PageRequest, readCursor } from "../http/page.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { SearchDeps } from "./deps.ts";
 import { parseQuery } from "./query.ts";
 import type { Explanation } from "./rank.ts";
+import type { SearchPage, SearchResult } from "./schema.ts";
 import { wordsIn } from "./terms.ts";
-import { type ShownCard, searchCards, searchScope, shownCard, type VisibleCard } from "./visible-cards.ts";
+import { searchCards, searchScope, shownCard, type VisibleCard } from "./visible-cards.ts";
 
-/** Matching words of a text, as [start, end) in UTF-16 code units; the client decides how to mark them. */
 type Highlights = [start: number, end: number][];
 
 const maxHighlights = 20;
@@ -27,33 +28,10 @@ export function highlightsIn(text: string, terms: ReadonlySet<string>): Highligh
 export interface Search {
   text: string;
   kinds?: readonly CapabilityKind[];
-  tenants?: readonly string[];
+  tenants?: readonly TenantKey[];
   /** Token budget for all results together. */
   budget?: number;
   explain: boolean;
-}
-
-interface SearchResult extends ShownCard {
-  score: number;
-  /** Matches of the task's words in the shown fields. */
-  highlights: Partial<Record<"name" | "title" | "description", Highlights>>;
-  /** Nearly the same as an earlier result. */
-  alike?: true;
-  why?: Omit<Explanation, "alike"> & { terms: string[] };
-}
-
-interface SearchPage {
-  items: SearchResult[];
-  /** Tokens of the results on this page and the pages before. */
-  usedTokens: number;
-  /** Number of results ranked above the last one here that exceeded the remaining budget. */
-  leftOut?: number;
-  /** Number of steps the task was split into, if several. */
-  steps?: number;
-  generation: number;
-  nextCursor?: string;
-  /** Tenants of the caller beyond the limit per search: only their public capabilities are found. */
-  skippedTenants?: string[];
 }
 
 /** Results over all pages; a caller who needs others should change the query. */
@@ -67,7 +45,7 @@ export async function searchCapabilities(
   page: PageRequest,
 ): Promise<Result<SearchPage, Failure>> {
   const question = parseQuery(text);
-  if (question === undefined) return err(failure("ErrorBadRequest", "q has no letter or digit to look for"));
+  if (question === undefined) return err(failure("ErrorBadRequest", "task has no letter or digit to look for"));
   const caller = principal.admin ? "admin" : [...new Set(principal.tenants)].sort();
   const scope = {
     list: "search",

@@ -1,7 +1,9 @@
 import { isMember, type Principal } from "../auth/principal.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import type { CapabilityCard, CardQuery } from "./contract.ts";
 import type { SearchDeps } from "./deps.ts";
 import { type Explanation, fuseRanks } from "./rank.ts";
+import type { ShownCard } from "./schema.ts";
 
 /** A card the caller may see. `seenAt` is the tenant generation it is current as of. */
 export interface VisibleCard extends CapabilityCard {
@@ -15,11 +17,11 @@ export interface VisibleCard extends CapabilityCard {
 
 /** Where to search for a caller: its own tenants and public servers of others, or a selection of both. */
 export interface SearchScope {
-  own: string[];
+  own: TenantKey[];
   /** Absent if only tenants of the caller are requested. */
-  elsewhere?: { exceptTenants: readonly string[]; tenants?: readonly string[] };
+  elsewhere?: { exceptTenants: readonly TenantKey[]; tenants?: readonly TenantKey[] };
   /** Tenants of the caller beyond the limit per search: only their public capabilities are found. */
-  skipped: string[];
+  skipped: TenantKey[];
 }
 
 const maxOwnTenants = 16;
@@ -27,7 +29,7 @@ const maxOwnTenants = 16;
 /** Result if the directory is not queried. */
 const nothing = { cards: [], generation: 0 };
 
-export function searchScope(principal: Principal, tenants: readonly string[] | undefined): SearchScope {
+export function searchScope(principal: Principal, tenants: readonly TenantKey[] | undefined): SearchScope {
   const wanted = tenants ?? principal.tenants;
   const held = [...new Set(wanted.filter((tenant) => isMember(principal, tenant)))].sort();
   const own = held.slice(0, maxOwnTenants);
@@ -93,20 +95,6 @@ export async function cardsById(
     ...inTenants.flat(),
     ...published.cards.map((card) => ({ ...card, seenAt: card.generation, wasPublic: true })),
   ];
-}
-
-/** A card in API responses. */
-export interface ShownCard {
-  id: string;
-  tenant: string;
-  server: string;
-  kind: string;
-  name: string;
-  digest: string;
-  tokens: number;
-  version?: string;
-  title?: string;
-  description?: string;
 }
 
 export function shownCard(card: CapabilityCard): ShownCard {

@@ -4,4 +4,6 @@ import type { McpDeps } from "../mcp/deps.ts";
 
 export interface ServiceDeps extends Omit<CatalogDeps & McpDeps, "tenant" | "directory"> {
   memory: MemoryBudget;
+  /** The published JSON Schemas, by name, as JSON text. */
+  publishedSchemas(): Promise<string>;
 }

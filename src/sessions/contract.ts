@@ -1,6 +1,6 @@
 import type { Classification, Reason } from "../manifest/classify/classify.ts";
 import type { CapabilityCard } from "../search/contract.ts";
-import type { Agreed, Negotiated } from "./negotiate.ts";
+import type { Agreed, Negotiated } from "./answer-schema.ts";
 
 /** The owner of a session: a token's subject, or any anonymous caller. */
 export type SessionOwner = { subject: string } | "anonymous";

@@ -1,5 +1,6 @@
 import type { ChangesTenant } from "../changes/contract.ts";
 import type { ChangesDeps } from "../changes/deps.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import type { RateLimiter } from "../kernel/rate-limit.ts";
 import type { RegistryDirectory, RegistryTenant } from "../registry/contract.ts";
 import type { SearchDirectory, SearchTenant } from "../search/contract.ts";
@@ -10,6 +11,8 @@ import type { Sessions } from "./session-cache.ts";
 export interface SessionsDeps extends ChangesDeps, SearchDeps {
   sessions: Sessions;
   negotiateLimiter: RateLimiter;
-  tenant(name: string): RegistryTenant & SearchTenant & ChangesTenant & SessionsTenant;
+  /** The registry's own tools and resources, listed in the answer to a negotiation. */
+  ownOffer: { tools: readonly string[]; resources(): string[] };
+  tenant(key: TenantKey): RegistryTenant & SearchTenant & ChangesTenant & SessionsTenant;
   directory(): RegistryDirectory & SearchDirectory;
 }

@@ -2,9 +2,10 @@ import type { z } from "zod";
 import type { Principal } from "../auth/principal.ts";
 import type { Failure } from "../kernel/failure.ts";
 import type { Result } from "../kernel/result.ts";
+import type { Agreed } from "./answer-schema.ts";
 import type { ChosenSubset } from "./contract.ts";
 import type { SessionsDeps } from "./deps.ts";
-import type { Agreed, Offer } from "./negotiate.ts";
+import type { Offer } from "./negotiate.ts";
 
 /** The context in which an extension is called. */
 interface ExtensionContext {

@@ -1,20 +1,21 @@
 import type { ChangeFeed, ChangesTenant, FollowedItems } from "../changes/contract.ts";
+import { type TenantKey, tenantKey, tenantPattern } from "../kernel/names.ts";
 import type { StreamEvent } from "../kernel/sse.ts";
 import type { ChosenSubset } from "./contract.ts";
 
 /** Changes to a session's chosen capabilities. An event id holds the generation reached in each tenant. */
 export class FollowedSubset implements ChangeFeed {
-  readonly #topics: Map<string, FollowedItems>;
-  readonly #positions: Map<string, number>;
-  readonly #tenantOf: (name: string) => Pick<ChangesTenant, "changesOf">;
+  readonly #topics: Map<TenantKey, FollowedItems>;
+  readonly #positions: Map<TenantKey, number>;
+  readonly #tenantOf: (key: TenantKey) => Pick<ChangesTenant, "changesOf">;
 
-  constructor(topics: readonly FollowedItems[], tenantOf: (name: string) => Pick<ChangesTenant, "changesOf">) {
+  constructor(topics: readonly FollowedItems[], tenantOf: (key: TenantKey) => Pick<ChangesTenant, "changesOf">) {
     this.#topics = new Map(topics.map((topic) => [topic.tenant, topic]));
     this.#positions = new Map(topics.map(({ tenant, servers }) => [tenant, lowestPosition(servers)]));
     this.#tenantOf = tenantOf;
   }
 
-  get tenants(): string[] {
+  get tenants(): TenantKey[] {
     return [...this.#topics.keys()];
   }
 
@@ -22,7 +23,7 @@ export class FollowedSubset implements ChangeFeed {
     return positionsText(this.#positions);
   }
 
-  async next(tenant: string) {
+  async next(tenant: TenantKey) {
     const topic = this.#topics.get(tenant);
     if (topic === undefined) return { events: [], more: false };
     const { changes, upTo, generation } = await this.#tenantOf(tenant).changesOf(topic);
@@ -37,7 +38,7 @@ export class FollowedSubset implements ChangeFeed {
     return { events, more: upTo < generation };
   }
 
-  #advanceTo(tenant: string, generation: number): void {
+  #advanceTo(tenant: TenantKey, generation: number): void {
     this.#positions.set(tenant, Math.max(this.#positions.get(tenant) ?? 0, generation));
   }
 }
@@ -50,11 +51,11 @@ function lowestPosition(servers: FollowedItems["servers"]): number {
 /** One topic per tenant of a subset. `after` has the generations up to which the reader has seen all changes. */
 export function topicsOf(
   subset: ChosenSubset,
-  holds: (tenant: string) => boolean,
+  holds: (tenant: TenantKey) => boolean,
   after: Readonly<Record<string, number>> = {},
 ): FollowedItems[] {
-  const items = Map.groupBy(subset.items, ({ tenant, server }) => `${tenant}/${server}`);
-  return [...Map.groupBy(subset.servers, ({ tenant }) => tenant)].map(([tenant, servers]) => ({
+  const items = Map.groupBy(subset.items, ({ tenant, server }) => `${tenantKey(tenant)}/${server}`);
+  return [...Map.groupBy(subset.servers, ({ tenant }) => tenantKey(tenant))].map(([tenant, servers]) => ({
     tenant,
     onlyPublic: !holds(tenant),
     servers: servers.map(({ server, since, wasPublic }) => ({
@@ -68,7 +69,7 @@ export function topicsOf(
 }
 
 /** An event id: the generation that a reader has reached in each tenant, such as `acme:12,io.github.acme:7`. */
-export function positionsText(positions: ReadonlyMap<string, number>): string {
+export function positionsText(positions: ReadonlyMap<TenantKey, number>): string {
   return [...positions].map(([tenant, generation]) => `${tenant}:${generation}`).join(",");
 }
 
@@ -77,9 +78,9 @@ export function parsePositions(text: string): Record<string, number> | undefined
   if (text.length > 8_192) return undefined;
   const positions: Record<string, number> = Object.create(null);
   for (const part of text.split(",")) {
-    const match = /^([a-z0-9][a-z0-9.-]{0,99}):(\d{1,15})$/.exec(part);
-    if (match?.[1] === undefined) return undefined;
-    positions[match[1]] = Number(match[2]);
+    const [, tenant = "", generation] = /^([^:]*):(\d{1,15})$/.exec(part) ?? [];
+    if (!tenantPattern.test(tenant)) return undefined;
+    positions[tenantKey(tenant)] = Number(generation);
   }
   return positions;
 }

@@ -1,14 +1,7 @@
 import compareBuild from "semver/functions/compare-build.js";
 import equal from "semver/functions/eq.js";
+import type { Agreed, Declined, Negotiated, ParameterConflict } from "./answer-schema.ts";
 import type { CapabilityDetail, NegotiationRequest } from "./schema.ts";
-
-/** A parameter for which client and server have no common value. */
-interface ParameterConflict {
-  parameter: string;
-  client: unknown;
-  server: unknown;
-  message: string;
-}
 
 interface NegotiatedParameters {
   parameters: Record<string, unknown>;
@@ -64,27 +57,6 @@ export interface Offer {
   description: string;
   /** Oldest first. */
   versions: readonly { version: string; parameters?: Record<string, unknown> }[];
-}
-
-/** A capability that both sides have, with the negotiated version and parameters. */
-export interface Agreed {
-  name: string;
-  version: string;
-  parameters?: Record<string, unknown>;
-  conflicts?: ParameterConflict[];
-  /** Parameters that the client named and the server does not know. */
-  ignored_parameters?: string[];
-}
-
-interface Declined {
-  name: string;
-  reason: "unknown" | "version" | "undeclared";
-  message: string;
-}
-
-export interface Negotiated {
-  capabilities: Agreed[];
-  declined: Declined[];
 }
 
 /** The common capabilities, in the order of the client's list, so that the result is deterministic. */

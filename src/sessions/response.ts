@@ -1,8 +1,9 @@
+import type { ChosenCard, SessionDocument } from "./answer-schema.ts";
 import type { ChosenItem, Session } from "./contract.ts";
 import { sessionIdleMs } from "./lifetime.ts";
 
 /** A session as its client sees it. Times are in seconds. */
-export function sessionDocument(session: Session): Record<string, unknown> {
+export function sessionDocument(session: Session): SessionDocument {
   const { id, lastActivity, subset } = session;
   return {
     id,
@@ -18,6 +19,6 @@ export function sessionDocument(session: Session): Record<string, unknown> {
   };
 }
 
-function formatItem({ id, tenant, server, kind, key: name, digest, tokens }: ChosenItem): Record<string, unknown> {
+function formatItem({ id, tenant, server, kind, key: name, digest, tokens }: ChosenItem): ChosenCard {
   return { id, tenant, server, kind, name, digest, tokens };
 }

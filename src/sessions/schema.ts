@@ -1,7 +1,8 @@
 import valid from "semver/functions/valid.js";
 import validRange from "semver/ranges/valid.js";
 import { z } from "zod";
-import { Digest, TenantName } from "../kernel/names.ts";
+import { withOtherSpellings } from "../http/other-spellings.ts";
+import { Digest, TenantKey, TenantName } from "../kernel/names.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { JsonObject } from "../manifest/schema/parts.ts";
 
@@ -75,13 +76,16 @@ const Reference = {
   tenant: TenantName.describe("Needed where several have the id.").optional(),
 };
 
-/** `extensions["dev.rollcall/context"]`: requests the capabilities that fit a task and a token budget. */
-export const ContextRequest = z
+/** Accepted spellings of members that are not described. */
+export const contextSpellings = { task: ["q", "query"], budget: ["token_budget"] };
+
+/** `ContextRequest` in the spelling that is described. */
+export const ContextFields = z
   .strictObject({
-    token_budget: z.int().min(0).max(1_000_000_000).describe("Tokens that the chosen may cost."),
+    budget: z.int().min(0).max(1_000_000_000).describe("Tokens that the chosen may cost."),
     task: z.string().max(10_000).describe("What is to be done, in plain words.").optional(),
     kinds: z.array(CapabilityKind).min(1).max(CapabilityKind.options.length).describe("Default: all.").optional(),
-    tenants: z.array(TenantName).min(1).max(16).describe("Default: all you may see.").optional(),
+    tenants: z.array(TenantKey).min(1).max(16).describe("Default: all you may see.").optional(),
     must_have: z
       .array(
         z.strictObject({
@@ -104,6 +108,9 @@ export const ContextRequest = z
       .optional(),
   })
   .describe("Asks for the capabilities that fit a task and a token budget.");
+
+/** `extensions["dev.rollcall/context"]`: requests the capabilities that fit a task and a token budget. */
+export const ContextRequest = withOtherSpellings(ContextFields, contextSpellings);
 export type ContextRequest = z.infer<typeof ContextRequest>;
 
 export const ResumeRequest = z

@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import { type AddressPolicy, checkAddress } from "../outbound/address.ts";
 import { createGuardedFetch } from "../outbound/guarded-fetch.ts";
 import { toStandardFetch } from "../outbound/standard-fetch.ts";
@@ -33,7 +34,7 @@ export function sourceFetch(config: Config): ReturnType<typeof toStandardFetch> 
  */
 export function sourceHeaders(
   { sourceCredentials }: Config,
-  tenant: string,
+  tenant: TenantKey,
   { url, credential }: ReadableSource,
 ): Record<string, string> {
   const known = credential && sourceCredentials.get(tenant)?.get(credential.secret);

@@ -61,6 +61,8 @@ export interface SourceReading extends Record<ListName, DeclaredItem[]> {
   cacheScope?: "public" | "private";
   /** True if the source announces `listChanged` notifications for any list. */
   listChanged: boolean;
+  /** True if its capabilities announce none of the lists. */
+  declaresNothing: boolean;
   /** Lists that could not be read, or only in part. An item missing from such a list is not known to be removed. */
   incomplete: ListName[];
   warnings: SourceWarning[];
@@ -71,6 +73,10 @@ export type SourceFailureReason =
   | "gated"
   /** The response is not valid in any known MCP revision. */
   | "not-mcp"
+  /** It no longer declares any of the lists that it offered before. */
+  | "undeclared"
+  /** All items that it offers were refused. */
+  | "unpublishable"
   /** The source supports only revisions newer than 2026-07-28. */
   | "unsupported-version"
   /** The source responded with a JSON-RPC error. */

@@ -126,6 +126,7 @@ function readingOf(
     instructions,
     ttlMs: ttls.length === 0 ? undefined : Math.min(...ttls),
     cacheScope: scopes.length === 0 ? undefined : scopes.includes("private") ? "private" : "public",
+    declaresNothing: lists.length === 0,
     ...{ tools: [], prompts: [], resources: [], resourceTemplates: [], incomplete: [], warnings: [] },
   };
   let room = bounds.items;

@@ -1,4 +1,4 @@
-import { type ListName, listNames, withoutSecrets } from "../formats/mcp/describe-item.ts";
+import { type ListName, listNames } from "../formats/mcp/describe-item.ts";
 import { isObject } from "../kernel/json.ts";
 import { sectionForKind } from "../manifest/schema/manifest.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
@@ -7,18 +7,20 @@ import type { ReadSource } from "./source-manifest.ts";
 type Item = Record<string, unknown>;
 
 /**
- * Rebuilds the last reading of a source from the published manifest. Used if the source cannot be read now, so that
+ * Rebuilds the last reading of a source from what is published of it. Used if the source cannot be read now, so that
  * items not known to be removed stay published.
  */
-export function lastReading(manifest: StoredManifest, url: string, isFirst: boolean): ReadSource["reading"] {
-  const at = withoutSecrets(url);
+export function lastReading(
+  manifest: Pick<StoredManifest, "header" | "capabilities">,
+  isFirst: boolean,
+): ReadSource["reading"] {
   const lists = Object.fromEntries(listNames.map((list) => [list, [] as Item[]])) as Record<ListName, Item[]>;
   let protocolVersion = typeof manifest.header.mcpVersion === "string" ? manifest.header.mcpVersion : "";
   let session = false;
   for (const { kind, declared } of manifest.capabilities) {
     const mcp = isObject(declared.metadata) ? declared.metadata.mcp : undefined;
     const list = listNames.find((name) => name === sectionForKind(kind));
-    if (list === undefined || !isObject(mcp) || mcp.server_url !== at) continue;
+    if (list === undefined || !isObject(mcp)) continue;
     if (typeof mcp.protocol_version === "string") protocolVersion = mcp.protocol_version;
     session = mcp.requires_session === "true";
     // A tool or prompt renamed because of a name conflict gets its original name back.

@@ -1,4 +1,5 @@
 import { isObject } from "../kernel/json.ts";
+import { readJson } from "../kernel/read-json.ts";
 import { clip } from "../kernel/text.ts";
 import { FetchError, type FetchFailureKind } from "../outbound/fetch-failure.ts";
 import type { SourceFailure, SourceFailureReason } from "./contract.ts";
@@ -115,7 +116,7 @@ function isTimeout(thrown: unknown, sdk: typeof Sdk): boolean {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return undefined;
   }

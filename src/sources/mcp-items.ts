@@ -108,13 +108,15 @@ function itemFault(list: ListName, era: Era, item: unknown): string | undefined 
 
 /**
  * Why a parsed JSON value cannot be stored: deep nesting overflows the stack of recursive code, and a number out of the
- * range of a double (parsed as Infinity) has no canonical form.
+ * range of a double (parsed as Infinity) has no canonical form. The SDK parses messages with `JSON.parse`, which may
+ * misread an escaped key (kernel/read-json.ts); a misread key always holds a backslash.
  */
 export function jsonValueError(value: unknown, levels = maxDepth): string | undefined {
   if (typeof value === "number" && !Number.isFinite(value)) return "it has a number that is out of range";
   if (typeof value !== "object" || value === null) return undefined;
   if (levels === 0) return `it nests deeper than ${maxDepth} levels`;
-  for (const child of Object.values(value)) {
+  for (const [key, child] of Object.entries(value)) {
+    if (key.includes("\\")) return "it has a key with a backslash, which this runtime may misread";
     const fault = jsonValueError(child, levels - 1);
     if (fault !== undefined) return fault;
   }

@@ -1,3 +1,4 @@
+import { readJson } from "../kernel/read-json.ts";
 import type { SourceBounds } from "./contract.ts";
 
 export type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
@@ -111,6 +112,6 @@ export function createTraffic(fetch: Fetch, bounds: SourceBounds): Traffic {
 
 function methodOf(body: unknown): string | undefined {
   if (typeof body !== "string") return undefined;
-  const { method } = JSON.parse(body) as { method?: unknown };
+  const { method } = readJson(body) as { method?: unknown };
   return typeof method === "string" ? method : undefined;
 }

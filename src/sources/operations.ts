@@ -1,18 +1,49 @@
-import { denied, notFound, type Operation, server } from "../http/operation.ts";
+import { manager } from "../http/access.ts";
+import { requestError } from "../http/context.ts";
+import { operation } from "../http/operation.ts";
+import { server } from "../http/parameters.ts";
+import { consumeRateLimit } from "../http/request.ts";
+import type { ServerRef } from "../kernel/names.ts";
+import { refreshNow } from "../registry/read.ts";
+import { RefreshResult } from "../registry/server-schema.ts";
+import { writeMeta } from "../registry/write.ts";
+import type { SourcesDeps } from "./deps.ts";
 
-/** Reading upstream MCP servers. */
-export const sourcesOperations: Record<string, Record<string, Operation>> = {
-  [`${server}/refresh`]: {
-    post: {
-      id: "refreshServer",
-      summary: "Read a server's sources now",
-      answers: {
-        200: "What was found; sources that failed say why.",
-        400: "A name is not valid.",
-        ...denied,
-        ...notFound,
-        409: "It has no sources.",
-      },
+const refreshServer = operation({
+  id: "refreshServer",
+  method: "post",
+  path: "/api/mcp/capabilities/{tenant}/{name}/refresh",
+  tag: "Publish",
+  summary: "Read a server's sources now",
+  description: "Instead of on schedule. A source that cannot be read says why in `failures`.",
+  access: manager("path"),
+  parameters: { path: server },
+  answers: { 200: { description: "What was found.", data: RefreshResult, etag: true, generation: true } },
+  fails: ["ErrorMCPServerNotFound", "ErrorNoSources"],
+  examples: {
+    pushed: {
+      summary: "A server whose manifest is pushed has no sources",
+      path: { tenant: "demo", name: "weather" },
+      status: 409,
     },
   },
-};
+
+  async handle(services: SourcesDeps, { path: ref, answer }) {
+    consumeRateLimit(services, services.refreshLimiter, `${ref.tenant}/${ref.name}`);
+    const refreshed = await refreshNow(services, ref, { afterRunning: true });
+    if (refreshed === "superseded")
+      throw requestError("ErrorUnavailable", "The sources changed while they were read; try again");
+    if (refreshed === "no-sources") throw await nothingToRead(services, ref);
+    const { head, ...result } = refreshed;
+    return answer(200, { ...result, sources: head.sources ?? [] }, writeMeta(head));
+  },
+});
+
+/** The error for a refresh without readable sources: the server does not exist or has none. */
+async function nothingToRead(services: SourcesDeps, ref: ServerRef) {
+  const { head } = await services.tenant(ref.tenant).head(ref.name);
+  if (head === undefined || head.deleted) return requestError("ErrorMCPServerNotFound");
+  return requestError("ErrorNoSources", `${ref.name} has no sources that the registry can read`);
+}
+
+export const sourcesOperations = [refreshServer];

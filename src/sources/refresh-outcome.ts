@@ -22,8 +22,7 @@ const maxMessageLength = 2_000;
 export function probeResultOf(
   id: string,
   read: Result<SourceReading, SourceFailure>,
-  warnings: string[],
-  details: string[],
+  { warnings, details }: Notes,
 ): ProbeResult {
   const shown = warnings.slice(0, maxWarnings);
   if (read.ok) {
@@ -41,6 +40,14 @@ export function probeResultOf(
 export function unpublishable(reads: SourceRead[], { message }: Failure): SourceRead[] {
   const reason = `What it offers cannot be published: ${message}`.slice(0, maxMessageLength);
   return reads.map((one) => (one.read.ok ? { ...one, read: err({ reason: "error", message: reason }) } : one));
+}
+
+/** Marks the sources of which nothing could be published. What they offered before stays. */
+export function withoutOffers(reads: SourceRead[], ids: readonly string[], why: string | undefined): SourceRead[] {
+  const message = `Everything it offers was refused${why === undefined ? "" : `: ${why}`}`.slice(0, maxMessageLength);
+  return reads.map((one) =>
+    one.read.ok && ids.includes(one.source.id) ? { ...one, read: err({ reason: "unpublishable", message }) } : one,
+  );
 }
 
 export function failuresOf(reads: SourceRead[]): Refreshed["failures"] {
@@ -61,13 +68,30 @@ export function msUntilNextRefresh(reads: SourceRead[]): number {
   );
 }
 
+/** What a refresh has to say about the items, besides publishing them. */
+export interface Notes {
+  /** For every reader of the server. */
+  warnings: readonly string[];
+  /** For members of the tenant: may quote the source. */
+  details: readonly string[];
+}
+
+export const noNotes: Notes = { warnings: [], details: [] };
+
+export function notesOn(rejected: readonly Pick<Rejection, "name" | "issues">[]): Notes {
+  return {
+    warnings: rejected.map(rejectionText),
+    details: rejected.filter(({ name }) => !isPlainName(name)).map(rejectionDetail),
+  };
+}
+
 /** Why an item was left out, for every reader. The rule stands for the message where that may quote the name. */
-export function rejectionText({ name, issues }: Pick<Rejection, "name" | "issues">): string {
+function rejectionText({ name, issues }: Pick<Rejection, "name" | "issues">): string {
   const reason = isPlainName(name) ? issues[0]?.message : issues[0]?.rule;
   return clip(`${nameForReaders(name)} was left out: ${reason}`, 300);
 }
 
 /** The same for members of the tenant, with the name of the source. */
-export function rejectionDetail({ name, issues }: Pick<Rejection, "name" | "issues">): string {
+function rejectionDetail({ name, issues }: Pick<Rejection, "name" | "issues">): string {
   return `left out: ${visibleWords(JSON.stringify(name ?? ""))}: ${visibleWords(issues[0]?.message ?? "")}`;
 }

@@ -1,12 +1,14 @@
 import type { Bounds } from "../kernel/bounds.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
+import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { Semaphore } from "../kernel/semaphore.ts";
-import { type PreparedManifest, prepareManifest, withoutCollidingIds } from "../manifest/prepare.ts";
-import type { StoredManifest } from "../manifest/stored.ts";
+import { sourceOrigin } from "../manifest/compose.ts";
+import { readIntake } from "../manifest/intake/intake.ts";
+import { type AcceptedManifest, prepareManifest } from "../manifest/prepare.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
 import type { Head, PublishRequest, Refreshed, RefreshSkipped, RememberedEra } from "../registry/contract.ts";
-import { appendChanges, generationOf, recordChanges, tenantOf } from "../registry/sql/change-log.ts";
+import { appendChanges, generationOf, recordChanges } from "../registry/sql/change-log.ts";
 import { currentTokens } from "../registry/sql/items.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
 import { cancelTask, enqueueTask } from "../registry/sql/outbox-table.ts";
@@ -14,20 +16,22 @@ import { publish } from "../registry/sql/publish.ts";
 import { storedManifest } from "../registry/sql/revisions.ts";
 import { bumpOverlay, findLive } from "../registry/sql/servers.ts";
 import { type ReadableSource, recordProbe, type SourceRow, sourceRows } from "../registry/sql/source-rows.ts";
+import { listNames } from "./contract.ts";
 import { introspectSource } from "./introspect.ts";
 import { fillFromLast, lastReading } from "./last-reading.ts";
 import {
   failuresOf,
   msUntilNextRefresh,
+  type Notes,
+  noNotes,
+  notesOn,
   probeResultOf,
-  rejectionDetail,
-  rejectionText,
   type SourceRead,
   unpublishable,
+  withoutOffers,
 } from "./refresh-outcome.ts";
 import { nextRefreshMs, probeState } from "./schedule.ts";
 import { type ReadSource, sourceManifest } from "./source-manifest.ts";
-import { isPlainName } from "./source-words.ts";
 
 interface RefresherOptions {
   sql: SqlStorage;
@@ -39,20 +43,10 @@ interface RefresherOptions {
   credentials: (source: ReadableSource) => Record<string, string>;
   /** True if requests to this URL are forbidden. */
   isBlockedUrl: (url: string) => boolean;
-  /** Fields of the manifest that sources must not override. */
-  fixedFields: (server: string) => Record<string, unknown>;
   write: <T extends { generation: number }>(
     server: string,
     work: (at: string) => Result<T, Failure>,
   ) => Promise<Result<T & { head: Head }, Failure>>;
-}
-
-/** What a refresh has to say about the items, besides publishing them. */
-interface Notes {
-  /** For every reader of the server. */
-  warnings: string[];
-  /** For members of the tenant: may quote the source. */
-  details: string[];
 }
 
 /** Sources read in parallel, over all servers; each needs several connections, and a Worker may have six. */
@@ -138,12 +132,12 @@ export class Refresher {
 
   async #read(row: SourceRow): Promise<SourceRead> {
     const { fetch, credentials, isBlockedUrl } = this.#options;
-    const source = JSON.parse(row.config) as ReadableSource;
+    const source = readJson(row.config) as ReadableSource;
     // Check the URL as configured, before a parser normalizes it.
     if (isBlockedUrl(source.url)) {
       return { source, row, read: err({ reason: "refused", message: "Its address is not one that may be asked" }) };
     }
-    const remembered = row.remembered === null ? undefined : (JSON.parse(row.remembered) as RememberedEra);
+    const remembered = row.remembered === null ? undefined : (readJson(row.remembered) as RememberedEra);
     const request = { ...source, headers: credentials(source), remembered: remembered || undefined };
     return { source, row, read: await introspectSource(request, { fetch, now: Date.now }) };
   }
@@ -158,52 +152,51 @@ export class Refresher {
   }
 
   async #store(server: string, reads: SourceRead[]): Promise<Refreshed | "superseded"> {
-    const prepared = reads.some(({ read }) => read.ok) ? await this.#prepare(server, reads) : undefined;
-    if (prepared === undefined) return this.#storeProbesOnly(server, reads);
-    if (!prepared.ok) return this.#storeProbesOnly(server, unpublishable(reads, prepared.error));
-    let { manifest } = prepared.value;
-    for (let attempt = 1; ; attempt += 1) {
-      const { rejected, ...accepted } = manifest;
-      const notes = {
-        warnings: [...prepared.value.warnings, ...rejected.map(rejectionText)],
-        details: rejected.filter(({ name }) => !isPlainName(name)).map(rejectionDetail),
-      };
-      const written = await this.#writeManifest(server, reads, accepted, notes);
-      if (written.ok) return written.value;
-      const { code, details } = written.error;
-      if (code === "ErrorMCPServerNotFound") return "superseded";
-      if (code !== "ErrorCapabilityCollision" || attempt === tries) {
-        return this.#storeProbesOnly(server, unpublishable(reads, written.error));
+    let current = reads;
+    // Each round leaves out a source of which nothing can be published; its last copy takes its place.
+    for (let round = 0; round <= reads.length && current.some(({ read }) => read.ok); round += 1) {
+      const prepared = await this.#prepare(server, current);
+      if (!prepared.ok) return this.#storeProbesOnly(server, unpublishable(current, prepared.error));
+      const { offer, refused, why, reads: known } = prepared.value;
+      if (!known.some(({ read }) => read.ok)) return this.#storeProbesOnly(server, known);
+      if (refused.length > 0) {
+        current = withoutOffers(current, refused, why);
+        continue;
       }
-      manifest = await withoutCollidingIds(manifest, details?.collisions ?? []);
+      const written = await this.#writeManifest(server, known, offer, prepared.value.notes);
+      if (written.ok) return written.value;
+      const { code, details, message } = written.error;
+      if (code === "ErrorMCPServerNotFound") return "superseded";
+      if (!Array.isArray(details?.sources)) return this.#storeProbesOnly(server, unpublishable(current, written.error));
+      current = withoutOffers(current, details.sources, details.issues?.[0]?.message ?? message);
     }
+    return this.#storeProbesOnly(server, current);
   }
 
   /** Stores only the state of the sources: none could be read, or the manifest cannot be published. */
   async #storeProbesOnly(server: string, reads: SourceRead[]): Promise<Refreshed | "superseded"> {
-    const written = await this.#writeManifest(server, reads, undefined, { warnings: [], details: [] });
+    const written = await this.#writeManifest(server, reads, undefined, noNotes);
     return written.ok ? written.value : "superseded";
   }
 
   async #writeManifest(
     server: string,
     reads: SourceRead[],
-    manifest: Omit<PreparedManifest, "rejected"> | undefined,
+    offer: Offer | undefined,
     notes: Notes,
   ): Promise<Result<Refreshed, Failure>> {
-    const { warnings } = notes;
-    const written = await this.#options.write(server, (at) => this.#record(server, reads, manifest, notes, at));
-    return written.ok ? ok({ ...written.value, failures: failuresOf(reads), warnings }) : written;
+    const written = await this.#options.write(server, (at) => this.#record(server, reads, offer, notes, at));
+    return written.ok ? ok({ ...written.value, failures: failuresOf(reads) }) : written;
   }
 
   /** Publishes the manifest and stores the state of each source, in one transaction. */
   #record(
     server: string,
     reads: SourceRead[],
-    manifest: Omit<PreparedManifest, "rejected"> | undefined,
-    { warnings, details }: Notes,
+    offer: Offer | undefined,
+    notes: Notes,
     at: string,
-  ): Result<Omit<Refreshed, "head" | "failures" | "warnings">, Failure> {
+  ): Result<Omit<Refreshed, "head" | "failures">, Failure> {
     const { sql, context } = this.#options;
     const configs = JSON.stringify(sourceRows(sql, server).map(({ config }) => config));
     const isSame = configs === JSON.stringify(reads.map(({ row }) => row.config));
@@ -211,28 +204,27 @@ export class Refresher {
     if (findLive(sql, server) === undefined || !isSame) return err(failure("ErrorMCPServerNotFound"));
     const before = generationOf(sql);
     let outcome: Refreshed["outcome"] = "failed";
-    if (manifest !== undefined) {
+    let { warnings, details } = notes;
+    if (offer !== undefined) {
       const request: PublishRequest = {
-        ...{ name: server, subject: "introspection", at, manifest },
-        isFirstIntrospection: true,
+        ...{ name: server, subject: "introspection", at, partial: true, isFirstIntrospection: true },
+        ...{ manifest: offer.manifest, placement: { by: "sources", offers: offer.sources } },
       };
-      const published = publish(context, tenantOf(sql), request);
+      const published = publish(context, request);
       if (!published.ok) return published;
       outcome = published.value.outcome === "unchanged" ? "unchanged" : "applied";
+      const left = notesOn(published.value.rejected);
+      warnings = [...warnings, ...left.warnings];
+      details = [...details, ...left.details];
     }
     const changedSources = reads.filter(({ row, read }, index) =>
-      recordProbe(
-        sql,
-        row,
-        index === 0 ? probeResultOf(row.id, read, warnings, details) : probeResultOf(row.id, read, [], []),
-        at,
-      ),
+      recordProbe(sql, row, probeResultOf(row.id, read, index === 0 ? { warnings, details } : noNotes), at),
     );
     if (changedSources.length > 0) this.#logStatus(server, changedSources, at, before);
     enqueueTask(sql, "refresh", server, Date.now() + msUntilNextRefresh(reads));
     const row = findLive(sql, server);
     const digest = row?.digest ?? undefined;
-    return ok({ outcome, generation: row?.generation ?? before, digest });
+    return ok({ outcome, generation: row?.generation ?? before, digest, warnings: [...warnings] });
   }
 
   /** Logs a changed state of sources as a change of the server, in the generation of the publish if there was one. */
@@ -249,45 +241,88 @@ export class Refresher {
     bumpOverlay(sql, server, generation, at);
   }
 
-  async #prepare(
-    server: string,
-    reads: SourceRead[],
-  ): Promise<Result<{ manifest: PreparedManifest; warnings: string[] }, Failure>> {
-    const { sql, bounds, fixedFields } = this.#options;
+  async #prepare(server: string, reads: SourceRead[]): Promise<Result<PreparedOffer, Failure>> {
+    const { sql, bounds } = this.#options;
     // The published manifest is large; read it only if a source failed or is incomplete.
-    let stored: StoredManifest | undefined;
-    const last = () => {
+    let stored: ReturnType<typeof storedManifest>;
+    const lastOf = (id: string, isFirst: boolean): ReadSource["reading"] | undefined => {
       stored ??= storedManifest(sql, server);
-      return stored;
+      return stored && lastReading(offeredBefore(stored, id), isFirst);
     };
-    const sources = reads.flatMap(({ source, read }, index): ReadSource[] => {
+    const known = reads.map((one, index) =>
+      hasVanished(one.read, () => lastOf(one.source.id, index === 0)) ? undeclared(one) : one,
+    );
+    const sources = known.flatMap(({ source, read }, index): ReadSource[] => {
       if (read.ok && read.value.incomplete.length === 0) return [{ ...source, reading: read.value }];
-      const manifest = last();
-      const before = manifest === undefined ? undefined : lastReading(manifest, source.url, index === 0);
+      const before = lastOf(source.id, index === 0);
       if (!read.ok) return before === undefined ? [] : [{ ...source, reading: before }];
       const reading = before === undefined ? read.value : fillFromLast(read.value, read.value.incomplete, before);
       return [{ ...source, reading }];
     });
-    const { manifest, warnings } = sourceManifest(server, sources);
-    // Fields published as server.json take precedence over those of the sources.
-    const whole = { ...manifest, ...fixedFields(server) };
-    const prepared = await prepareManifest(whole, {
+    const { manifest: value, offers, warnings } = sourceManifest(server, sources);
+    const intake = readIntake({ value, issues: [] });
+    if (!intake.ok) return intake;
+    const prepared = await prepareManifest(intake.value, {
       server,
       partial: true,
       bounds,
-      documentIssues: [],
       knownTokens: async () => currentTokens(sql, server),
       charactersBeforeLookup: 0,
       loadTokenizer,
       pause: () => scheduler.wait(0),
     });
     if (!prepared.ok) return prepared;
+    // Unknown members of a source's items are for its owner to know, not for every reader of the server.
+    const { rejected, warnings: _, ...manifest } = prepared.value;
     // All readers of the server see these warnings; the source's own messages are only for its owner.
-    const told = reads.flatMap(({ source, read }) =>
+    const told = known.flatMap(({ source, read }) =>
       read.ok
         ? [...new Set(read.value.warnings.map(({ list }) => `${source.id}: not all of its ${list} could be read`))]
         : [],
     );
-    return ok({ manifest: prepared.value, warnings: [...told, ...warnings] });
+    const owners = manifest.capabilities.map(({ path }) => offers.get(path) ?? "");
+    const refused = [...new Set(offers.values())].filter((id) => !owners.includes(id));
+    const left = notesOn(rejected);
+    return ok({
+      ...{ reads: known, offer: { manifest, sources: owners }, refused },
+      why: rejected[0]?.issues[0]?.message,
+      notes: { warnings: [...told, ...warnings, ...left.warnings], details: left.details },
+    });
   }
+}
+
+/** What sources offer: a manifest, and for each of its items the id of its source. */
+interface Offer {
+  manifest: AcceptedManifest;
+  sources: string[];
+}
+
+interface PreparedOffer {
+  reads: SourceRead[];
+  offer: Offer;
+  /** Ids of sources that offer something, all of which was refused, and why. */
+  refused: string[];
+  why: string | undefined;
+  notes: Notes;
+}
+
+/** Of the published manifest what one source offered. */
+function offeredBefore({ manifest, origins }: NonNullable<ReturnType<typeof storedManifest>>, id: string) {
+  const { header, capabilities } = manifest;
+  return {
+    header: Object.fromEntries(Object.entries(header).filter(([key]) => origins.fromSources.includes(key))),
+    capabilities: capabilities.filter((_, at) => origins.of(at) === sourceOrigin(id)),
+  };
+}
+
+/** A source that announces no list at all, after it offered something, is more likely broken than empty. */
+function hasVanished(read: SourceRead["read"], last: () => ReadSource["reading"] | undefined): boolean {
+  if (!read.ok || !read.value.declaresNothing) return false;
+  const before = last();
+  return before !== undefined && listNames.some((list) => before[list].length > 0);
+}
+
+function undeclared(one: SourceRead): SourceRead {
+  const message = "It declares no capabilities any more; what it offered before is kept";
+  return { ...one, read: err({ reason: "undeclared", message }) };
 }

@@ -7,6 +7,8 @@ export function probeState(reason: SourceFailureReason): Exclude<ProbeState, "li
     case "gated":
       return "gated";
     case "not-mcp":
+    case "undeclared":
+    case "unpublishable":
     case "unsupported-version":
       return "not-mcp";
     case "error":

@@ -21,6 +21,8 @@ export interface ReadSource {
 
 interface SourceManifest {
   manifest: Record<string, unknown>;
+  /** The id of the source of each item, by the item's place in the manifest. */
+  offers: Map<string, string>;
   warnings: string[];
 }
 
@@ -34,6 +36,7 @@ const maxInfoCharacters = 65_536;
 export function sourceManifest(server: string, sources: readonly ReadSource[]): SourceManifest {
   const warnings = createWarnings();
   const manifest: Record<string, unknown> = {};
+  const places = new Map<string, string>();
   // `sources` is in the order of the config: the first source with `serverInfo` describes the server.
   const serverInfo = sources.map(({ reading }) => reading.serverInfo).find((info) => info !== undefined);
   if (serverInfo !== undefined) manifest.serverInfo = fittingInfo(serverInfo);
@@ -45,11 +48,12 @@ export function sourceManifest(server: string, sources: readonly ReadSource[]): 
 
   for (const list of listNames) {
     const offers = sources.flatMap((source) => offersOf(server, source, list));
-    const items = withUniqueNames(list, offers, warnings);
     const key = sections[list].key;
-    manifest[list] = items.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
+    const items = withUniqueNames(list, offers, warnings).toSorted((a, b) => (key(a.item) < key(b.item) ? -1 : 1));
+    manifest[list] = items.map(({ item }) => item);
+    for (const [index, { source }] of items.entries()) places.set(`/${list}/${index}`, source);
   }
-  return { manifest, warnings: warnings.all() };
+  return { manifest, offers: places, warnings: warnings.all() };
 }
 
 function offersOf(server: string, { id, url, reading }: ReadSource, list: ListName): SourceItem[] {

@@ -17,10 +17,10 @@ export interface SourceItem {
  * first kept the name, the second could take it over silently once the first source drops it. A URI is an address and
  * is never renamed; the first source wins.
  */
-export function withUniqueNames(list: ListName, offers: readonly SourceItem[], warnings: Warnings): Item[] {
+export function withUniqueNames(list: ListName, offers: readonly SourceItem[], warnings: Warnings): SourceItem[] {
   const distinct = withoutRepeats(list, offers, warnings);
   const named = list === "tools" || list === "prompts" ? qualified(list, distinct, warnings) : distinct;
-  return firstOfEach(list, named, warnings).map(({ item }) => item);
+  return firstOfEach(list, named, warnings);
 }
 
 const keyOf = (list: ListName, { item }: SourceItem) => sections[list].key(item);

@@ -1,14 +1,14 @@
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { ObjectStorage } from "../kernel/platform/counted-storage.ts";
+import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { AddressPolicyFor } from "../outbound/address.ts";
 import { createGuardedFetch } from "../outbound/guarded-fetch.ts";
-import { tenantOf } from "../registry/sql/change-log.ts";
-import type { Attempt } from "./contract.ts";
+import { shownTenant } from "../registry/sql/tenant-name.ts";
 import { type DeliveryResult, deliver, outcomeOf } from "./deliver.ts";
 import { changeMessage, testMessage } from "./message.ts";
 import { maxRetryAfterMs, nextAttempt, readRetryAfter } from "./retry-schedule.ts";
-import type { ChangeFilters } from "./schema.ts";
+import type { Attempt, ChangeFilters } from "./schema.ts";
 import { recentAttempts, recordAttempt } from "./sql/attempts.ts";
 import {
   type DueDelivery,
@@ -85,7 +85,7 @@ export class Deliveries {
     try {
       const at = this.#options.now();
       const message = `msg_test_${crypto.randomUUID()}`;
-      const body = testMessage(tenantOf(sql), id, new Date(at).toISOString());
+      const body = testMessage(shownTenant(sql), id, new Date(at).toISOString());
       const result = await this.#send(found.value, message, body);
       if (findSubscription(sql, id) === undefined) return err(failure("ErrorSubscriptionNotFound"));
       recordAttempt(sql, id, { message, at, attempt: 1 }, result);
@@ -139,8 +139,8 @@ export class Deliveries {
     const { sql } = this.#storage;
     const row = findSubscription(sql, due.subscription);
     if (row === undefined) return removeDelivery(sql, due.subscription, due.generation);
-    const filters = JSON.parse(row.filters) as ChangeFilters;
-    const body = changeMessage(sql, tenantOf(sql), { ...due, filters });
+    const filters = readJson(row.filters) as ChangeFilters;
+    const body = changeMessage(sql, shownTenant(sql), { ...due, filters });
     // The log has been pruned past this generation.
     if (body === undefined) return dropDelivery(sql, due.subscription, due.generation);
     const at = this.#options.now();

@@ -1,58 +1,196 @@
-import { badBody, denied, type Operation, subscription } from "../http/operation.ts";
+import { z } from "zod";
+import { manager } from "../http/access.ts";
+import { type RequestContext, unwrap } from "../http/context.ts";
+import { type Example, operation } from "../http/operation.ts";
+import { server } from "../http/parameters.ts";
+import { TenantKey } from "../kernel/names.ts";
+import { writerFrom } from "../registry/write.ts";
+import type { SubscriptionsDeps } from "./deps.ts";
+import {
+  CreatedSubscription,
+  NewSubscription,
+  RemovedSubscription,
+  RotatedSubscription,
+  SecretRotation,
+  Subscription,
+  SubscriptionChange,
+  SubscriptionList,
+  SubscriptionWithAttempts,
+  TestDelivery,
+} from "./schema.ts";
 
-const noSubscription = { 404: "No such subscription." };
+const listPath = "/api/subscriptions";
+const onePath = "/api/subscriptions/{tenant}/{id}";
 
-export const subscriptionsOperations: Record<string, Record<string, Operation>> = {
-  "/api/subscriptions": {
-    get: {
-      id: "listSubscriptions",
-      summary: "Who is told of a tenant's changes",
-      query: { tenant: "Whose." },
-      answers: { 200: "The subscriptions, without their secrets.", 400: "A parameter is wrong.", ...denied },
-    },
-    post: {
-      id: "createSubscription",
-      summary: "Be told of a tenant's changes by webhook",
-      body: "new-subscription",
-      answers: {
-        201: "Subscribed; the secret is shown this once.",
-        ...badBody,
-        ...denied,
-        409: "The tenant has as many as it may have.",
-      },
-    },
-  },
-  [subscription]: {
-    get: {
-      id: "getSubscription",
-      summary: "A subscription, its state and its recent attempts",
-      answers: { 200: "The subscription.", 400: "A name is not valid.", ...denied, ...noSubscription },
-    },
-    patch: {
-      id: "changeSubscription",
-      summary: "Stop it, start it again, or send it elsewhere",
-      body: "subscription-change",
-      answers: { 200: "Changed.", ...badBody, ...denied, ...noSubscription },
-    },
-    delete: {
-      id: "deleteSubscription",
-      summary: "Delete a subscription and what waits for it",
-      answers: { 200: "Deleted.", 400: "A name is not valid.", ...denied, ...noSubscription },
-    },
-  },
-  [`${subscription}/rotate`]: {
-    post: {
-      id: "rotateSubscriptionSecret",
-      summary: "Make a new secret; the earlier one signs as well for a while",
-      body: "secret-rotation",
-      answers: { 200: "The new secret, shown this once.", ...badBody, ...denied, ...noSubscription },
-    },
-  },
-  [`${subscription}/test`]: {
-    post: {
-      id: "testSubscription",
-      summary: "Send one test message now",
-      answers: { 200: "What came of it.", 400: "A name is not valid.", ...denied, ...noSubscription },
-    },
-  },
+const subscriptionPath = {
+  tenant: server.tenant,
+  id: z
+    .string()
+    .describe("Id of the subscription.")
+    .meta({ examples: ["sub_5f0c2a9be1d34c7788a0b1c2d3e4f506"] }),
 };
+
+/** A response with a secret must not be cached. */
+const noStore = { "Cache-Control": "no-store" };
+
+const afterCreating: Example["after"] = {
+  id: "createSubscription",
+  take: ({ body }) => ({ id: (body as { data: CreatedSubscription }).data.id }),
+};
+
+const createSubscription = operation({
+  id: "createSubscription",
+  method: "post",
+  path: listPath,
+  tag: "Subscriptions",
+  summary: "Subscribe to the changes of a tenant",
+  description: "By Standard Webhooks: one signed POST for each generation.",
+  access: manager("body"),
+  body: { schema: NewSubscription, limit: "configBytes", invalid: "ErrorSubscriptionInvalid" },
+  answers: { 201: { description: "Subscribed.", data: CreatedSubscription } },
+  fails: ["ErrorAddressRefused", "ErrorTooManySubscriptions"],
+  examples: {
+    breaking: {
+      summary: "Breaking changes only",
+      body: {
+        tenant: "demo",
+        url: "https://ci.example.com/rollcall",
+        filters: { classifications: ["breaking"] },
+      },
+      status: 201,
+    },
+  },
+
+  async handle(services: SubscriptionsDeps, { principal, tenant, spelling, body, c, answer }) {
+    const { url, filters = {}, description } = body;
+    const writer = writerFrom(principal, { tenant, spelling });
+    const request = { url, filters, description, ownHost: hostOf(c) };
+    const created = unwrap(await services.tenant(tenant).createSubscription(writer, request));
+    return answer(201, created, { headers: noStore });
+  },
+});
+
+const listSubscriptions = operation({
+  id: "listSubscriptions",
+  method: "get",
+  path: listPath,
+  tag: "Subscriptions",
+  summary: "List the subscriptions to a tenant",
+  access: manager("query"),
+  parameters: { query: { tenant: TenantKey } },
+  answers: {
+    200: { description: "The subscriptions, without their secrets.", data: SubscriptionList, generation: true },
+  },
+  examples: { demo: { query: { tenant: "demo" } } },
+
+  async handle(services: SubscriptionsDeps, { tenant, answer }) {
+    const list = await services.tenant(tenant).subscriptions();
+    return answer(200, list, { generation: list.generation, source: "object" });
+  },
+});
+
+const getSubscription = operation({
+  id: "getSubscription",
+  method: "get",
+  path: onePath,
+  tag: "Subscriptions",
+  summary: "Read a subscription and how its deliveries went",
+  access: manager("path"),
+  parameters: { path: subscriptionPath },
+  answers: { 200: { description: "The subscription and its last attempts.", data: SubscriptionWithAttempts } },
+  fails: ["ErrorSubscriptionNotFound"],
+  examples: { demo: { after: afterCreating } },
+
+  async handle(services: SubscriptionsDeps, { tenant, path: { id }, answer }) {
+    return answer(200, unwrap(await services.tenant(tenant).subscription(id)), { source: "object" });
+  },
+});
+
+const changeSubscription = operation({
+  id: "changeSubscription",
+  method: "patch",
+  path: onePath,
+  tag: "Subscriptions",
+  summary: "Stop a subscription, start it again, or send it elsewhere",
+  access: manager("path"),
+  parameters: { path: subscriptionPath },
+  body: { schema: SubscriptionChange, limit: "configBytes", invalid: "ErrorSubscriptionInvalid" },
+  answers: { 200: { description: "Changed.", data: Subscription } },
+  fails: ["ErrorSubscriptionNotFound", "ErrorAddressRefused"],
+  examples: { stop: { body: { enabled: false }, after: afterCreating } },
+
+  async handle(services: SubscriptionsDeps, { principal, tenant, spelling, path: { id }, body, c, answer }) {
+    const writer = writerFrom(principal, { tenant, spelling });
+    return answer(200, unwrap(await services.tenant(tenant).changeSubscription(writer, id, body, hostOf(c))));
+  },
+});
+
+const rotateSubscriptionSecret = operation({
+  id: "rotateSubscriptionSecret",
+  method: "post",
+  path: `${onePath}/rotate`,
+  tag: "Subscriptions",
+  summary: "Make a new secret",
+  description: "Until the overlap ends, messages are signed with the earlier one as well.",
+  access: manager("path"),
+  parameters: { path: subscriptionPath },
+  body: { schema: SecretRotation, limit: "configBytes", invalid: "ErrorSubscriptionInvalid", whenEmpty: {} },
+  answers: { 200: { description: "Rotated.", data: RotatedSubscription } },
+  fails: ["ErrorSubscriptionNotFound"],
+  examples: { hour: { body: { overlapSeconds: 3_600 }, after: afterCreating } },
+
+  async handle(services: SubscriptionsDeps, { principal, tenant, spelling, path: { id }, body, answer }) {
+    const writer = writerFrom(principal, { tenant, spelling });
+    const rotated = unwrap(await services.tenant(tenant).rotateSubscription(writer, id, body.overlapSeconds));
+    return answer(200, rotated, { headers: noStore });
+  },
+});
+
+const testSubscription = operation({
+  id: "testSubscription",
+  method: "post",
+  path: `${onePath}/test`,
+  tag: "Subscriptions",
+  summary: "Send a test message",
+  description: "Once, in any state of the subscription.",
+  access: manager("path"),
+  parameters: { path: subscriptionPath },
+  answers: { 200: { description: "Delivered or not.", data: TestDelivery } },
+  fails: ["ErrorSubscriptionNotFound"],
+  examples: { demo: { after: afterCreating } },
+
+  async handle(services: SubscriptionsDeps, { principal, tenant, spelling, path: { id }, answer }) {
+    const writer = writerFrom(principal, { tenant, spelling });
+    const attempt = unwrap(await services.tenant(tenant).testSubscription(writer, id));
+    const { status = 0 } = attempt;
+    return answer(200, { delivered: status >= 200 && status < 300, ...attempt });
+  },
+});
+
+const deleteSubscription = operation({
+  id: "deleteSubscription",
+  method: "delete",
+  path: onePath,
+  tag: "Subscriptions",
+  summary: "Delete a subscription and what waits for it",
+  access: manager("path"),
+  parameters: { path: subscriptionPath },
+  answers: { 200: { description: "Deleted.", data: RemovedSubscription } },
+  fails: ["ErrorSubscriptionNotFound"],
+  examples: { demo: { after: afterCreating } },
+
+  async handle(services: SubscriptionsDeps, { principal, tenant, spelling, path: { id }, answer }) {
+    const writer = writerFrom(principal, { tenant, spelling });
+    return answer(200, unwrap(await services.tenant(tenant).removeSubscription(writer, id)));
+  },
+});
+
+/** Host that the registry was reached at: its own messages must not go there. */
+function hostOf(c: RequestContext): string {
+  return new URL(c.req.url).host;
+}
+
+export const subscriptionsOperations = [
+  ...[createSubscription, listSubscriptions, getSubscription, changeSubscription],
+  ...[rotateSubscriptionSecret, testSubscription, deleteSubscription],
+];

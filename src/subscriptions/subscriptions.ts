@@ -4,12 +4,22 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import type { ObjectStorage } from "../kernel/platform/counted-storage.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { type AddressPolicyFor, checkAddress } from "../outbound/address.ts";
-import type { AsOf, Writer } from "../registry/contract.ts";
+import type { Writer } from "../registry/contract.ts";
 import { generationOf } from "../registry/sql/change-log.ts";
+import { shownTenant, spelledBy } from "../registry/sql/tenant-name.ts";
 import { generateSecret } from "../webhooks/keys.ts";
-import type { Attempt, ChosenAddress, Subscription, SubscriptionRequest } from "./contract.ts";
+import type { ChosenAddress, SubscriptionRequest } from "./contract.ts";
 import type { Deliveries } from "./deliveries.ts";
-import type { SubscriptionChange } from "./schema.ts";
+import type {
+  Attempt,
+  CreatedSubscription,
+  RemovedSubscription,
+  RotatedSubscription,
+  Subscription,
+  SubscriptionChange,
+  SubscriptionList,
+  SubscriptionWithAttempts,
+} from "./schema.ts";
 import { recentAttempts } from "./sql/attempts.ts";
 import { removeUnwanted, resetAttempts, startAtCurrentGeneration } from "./sql/queue.ts";
 import {
@@ -62,7 +72,7 @@ export class Subscriptions {
     this.#sql = options.storage.sql;
   }
 
-  create(writer: Writer, request: SubscriptionRequest): Result<Subscription & { secret: string }, Failure> {
+  create(writer: Writer, request: SubscriptionRequest): Result<CreatedSubscription, Failure> {
     return this.#write(writer, (now) => {
       const error = this.#checkAddress(request);
       if (error !== undefined) return err(error);
@@ -78,14 +88,14 @@ export class Subscriptions {
     });
   }
 
-  list(): AsOf<{ items: Subscription[] }> {
+  list(): SubscriptionList {
     if (!this.#options.isReady()) return { items: [], generation: 0 };
     const items = listSubscriptions(this.#sql).map((row) => subscriptionOf(this.#sql, row));
     return { items, generation: generationOf(this.#sql) };
   }
 
   /** The subscription with its recent attempts, newest first. */
-  show(id: string): Result<Subscription & { attempts: Attempt[] }, Failure> {
+  show(id: string): Result<SubscriptionWithAttempts, Failure> {
     if (!this.#options.isReady()) return err(failure("ErrorSubscriptionNotFound"));
     const found = this.#read(id);
     return found.ok ? ok({ ...found.value, attempts: recentAttempts(this.#sql, id) }) : found;
@@ -107,11 +117,7 @@ export class Subscriptions {
   }
 
   /** Adds a new secret. Earlier secrets sign until the overlap ends at the latest, even if they had longer before. */
-  rotate(
-    writer: Writer,
-    id: string,
-    overlapSeconds: number,
-  ): Result<{ id: string; secret: string; overlapUntil: string }, Failure> {
+  rotate(writer: Writer, id: string, overlapSeconds: number): Result<RotatedSubscription, Failure> {
     return this.#write(writer, (now) => {
       const found = requireSubscription(this.#sql, id);
       if (!found.ok) return found;
@@ -123,17 +129,17 @@ export class Subscriptions {
         .slice(0, maxEarlierSecrets);
       const secrets: Secret[] = [{ text: secret }, ...earlier];
       this.#sql.exec("UPDATE subscription SET secrets = ? WHERE id = ?", JSON.stringify(secrets), id);
-      return ok({ id, secret, overlapUntil: isoTime(end) });
+      return ok({ tenant: shownTenant(this.#sql), id, secret, overlapUntil: isoTime(end) });
     });
   }
 
   /** Removes a subscription with its pending messages. A running attempt may still arrive. */
-  remove(writer: Writer, id: string): Result<{ id: string }, Failure> {
+  remove(writer: Writer, id: string): Result<RemovedSubscription, Failure> {
     const removed = this.#write(writer, () => {
       const found = requireSubscription(this.#sql, id);
       if (!found.ok) return found;
       deleteSubscription(this.#sql, id);
-      return ok({ id });
+      return ok({ tenant: shownTenant(this.#sql), id });
     });
     if (removed.ok) this.#options.deliveries.forget(id);
     return removed;
@@ -198,7 +204,7 @@ export class Subscriptions {
     const { storage, admit, now } = this.#options;
     const error = admit(writer);
     if (error !== undefined) return err(error);
-    return storage.transactionSync(() => work(now()));
+    return storage.transactionSync(() => spelledBy(this.#sql, writer, generationOf(this.#sql), () => work(now())));
   }
 }
 

@@ -1,5 +1,7 @@
 import { createFetch } from "../../src/app.ts";
 import type { App } from "../../src/http/context.ts";
+import { postMessage } from "../../src/mcp/operations/message.ts";
+import { operations } from "../../src/operations.ts";
 import { createServices } from "../../src/services.ts";
 import { withFixtures } from "./fixtures.ts";
 
@@ -7,6 +9,9 @@ export { DirectoryObject } from "../../src/objects/directory/directory-object.ts
 export { SessionObject } from "../../src/objects/session-object.ts";
 export { StreamObject } from "../../src/objects/stream-object.ts";
 export { TenantObject } from "../../src/objects/tenant/tenant-object.ts";
+
+const endpoint = postMessage(withFixtures);
+const served = operations.map((operation) => (operation.id === endpoint.id ? endpoint : operation));
 
 let answer: App["fetch"] | undefined;
 
@@ -16,7 +21,7 @@ let answer: App["fetch"] | undefined;
  */
 export default {
   fetch(request, env, ctx) {
-    answer ??= createFetch(createServices(env), withFixtures);
+    answer ??= createFetch(createServices(env), served);
     return answer(request, env, ctx);
   },
 } satisfies ExportedHandler<Env>;

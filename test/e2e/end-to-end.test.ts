@@ -2,6 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { tenantKey } from "../../src/kernel/names.ts";
 import { genesisOf, verifyChain } from "../../src/registry/change-chain.ts";
 import { importSigningKey } from "../../src/webhooks/keys.ts";
 import { signWebhook } from "../../src/webhooks/sign.ts";
@@ -94,7 +95,7 @@ it("a change upstream reaches a subscriber, a stream and a reader", async () => 
     if (entry.name === "fresh") break;
   }
   expect(seen.at(-1)).toMatchObject({ server: "s", kind: "tool", classification: "additive" });
-  expect(verifyChain(seen, genesisOf("t")).ok).toBe(true);
+  expect(verifyChain(seen, genesisOf(tenantKey("t"))).ok).toBe(true);
 
   const sent = await next((body) => body.includes('"fresh"'));
   const message = new Webhook(subscription.secret).verify(sent.body, sent.headers) as { data: { changes: unknown[] } };

@@ -3,6 +3,7 @@ import type { ImportFault } from "../../src/formats/imported.ts";
 import { importOpenApi } from "../../src/formats/openapi/import-openapi.ts";
 import { defaultBounds } from "../../src/kernel/bounds.ts";
 import { parseStrictJson } from "../../src/kernel/strict-json.ts";
+import { readIntake } from "../../src/manifest/intake/intake.ts";
 import { prepareManifest } from "../../src/manifest/prepare.ts";
 
 export type Json = Record<string, unknown>;
@@ -21,11 +22,12 @@ export async function expectPublishable(manifest: Json): Promise<void> {
   expect(bytes.byteLength).toBeLessThan(defaultBounds.manifestBytes);
   const strict = parseStrictJson(bytes, { maxDepth: defaultBounds.depth });
   expect(strict.ok && strict.value.issues).toEqual([]);
-  const prepared = await prepareManifest(manifest, {
+  const intake = readIntake({ value: manifest, issues: [] });
+  if (!intake.ok) throw new Error(intake.error.message);
+  const prepared = await prepareManifest(intake.value, {
     server: "pets",
     partial: false,
     bounds: defaultBounds,
-    documentIssues: [],
     knownTokens: async () => new Map(),
     charactersBeforeLookup: 0,
     loadTokenizer: async () => (text) => text.length,

@@ -232,6 +232,7 @@ const good: [vars: Vars, expected: Partial<Config>][] = [
 
   [{ SOURCE_CREDENTIALS: "{}" }, { sourceCredentials: new Map() }],
   [{ SOURCE_CREDENTIALS: '{"acme": {}}' }, { sourceCredentials: new Map([["acme", new Map()]]) }],
+  [{ SOURCE_CREDENTIALS: '{"Acme": {}}' }, { sourceCredentials: new Map([["acme", new Map()]]) }],
   [
     { SOURCE_CREDENTIALS: acme },
     {
@@ -280,7 +281,7 @@ const hostsForm = "must be a list of host names, without ports";
 const limitForm = 'must be "rate/burst", such as 100/1000';
 const flagForm = "must be true or false";
 const requirementsForm = 'must be JSON such as {"/mcp/tool/": ["sampling"]}';
-const credentialsForm = 'must be JSON: tenant → name → {"value": "…", "origin": "https://…"}';
+const credentialsForm = 'must be JSON: tenant → name → {"value": "…", "origin": "https://…"}, each tenant once';
 
 const bad: [names: string[], message: string, values: unknown[]][] = [
   [["JWT_SECRET", "SIGNING_SECRET"], secretForm, ["x", " ", "x".repeat(31), "é".repeat(15)]],
@@ -346,7 +347,11 @@ const bad: [names: string[], message: string, values: unknown[]][] = [
     ],
   ],
   [["ADVERTISE_INDEX"], "must be a list of summary, full, stats", ["all", "summary, all", "Summary", "toString"]],
-  [["CACHE_MB"], "must be a number from 1 to 64", ["much", "0", "0.5", "65", "-24", "NaN", "24 MB"]],
+  [
+    ["CACHE_MB"],
+    "must be a number from 1 to 64",
+    ["much", "0", "0.5", "65", "-24", "NaN", "24 MB", "0x10", true, [24]],
+  ],
   [["SLOW_MS"], "must be a number", ["soon", "-1", "Infinity", "NaN", "1s", "1,000", -1]],
   [
     ["SOURCE_CREDENTIALS"],
@@ -361,6 +366,7 @@ const bad: [names: string[], message: string, values: unknown[]][] = [
       '{"acme": "hidden"}',
       '{"acme": []}',
       '{"acme": null}',
+      '{"acme": {}, "Acme": {}}',
       '{"acme": {"hidden": "hidden"}}',
       '{"acme": {"hidden": null}}',
       '{"acme": {"hidden": []}}',

@@ -1,7 +1,9 @@
 import { isObject } from "../../kernel/json.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import type { Advertise, ServerConfig } from "../../registry/schema.ts";
 import { generationOf } from "../../registry/sql/change-log.ts";
 import { findLive, type ServerRow, shownTitle } from "../../registry/sql/servers.ts";
+import { shownTenant } from "../../registry/sql/tenant-name.ts";
 import type {
   AdvertisedServer,
   DeclaredItem,
@@ -21,6 +23,7 @@ export function indexState(sql: SqlStorage, server: string | undefined): IndexSt
   const row = server === undefined ? undefined : findLive(sql, server);
   const publicServers = sql.exec("SELECT 1 FROM server WHERE public_since IS NOT NULL LIMIT 1").toArray();
   return {
+    tenant: shownTenant(sql),
     generation: generationOf(sql),
     stamp: contentVersionOf(sql, server),
     hasPublic: publicServers.length > 0,
@@ -30,7 +33,7 @@ export function indexState(sql: SqlStorage, server: string | undefined): IndexSt
 }
 
 function serverState(row: ServerRow): NonNullable<IndexState["server"]> {
-  const { advertise } = JSON.parse(row.config) as ServerConfig;
+  const { advertise } = readJson(row.config) as ServerConfig;
   return { public: row.public_since !== null, advertise };
 }
 
@@ -73,8 +76,8 @@ function indexServer(
   row: ServerRow & { triggers: string | null; relationships: string | null; semantic: string | null },
 ): IndexServer {
   const title = shownTitle(row);
-  const config = JSON.parse(row.config) as ServerConfig & { version?: unknown };
-  const summary = JSON.parse(row.summary) as { version?: unknown };
+  const config = readJson(row.config) as ServerConfig & { version?: unknown };
+  const summary = readJson(row.summary) as { version?: unknown };
   const version = [config.version, summary.version].find((value) => typeof value === "string" && value !== "");
   return {
     name: row.name,
@@ -82,9 +85,9 @@ function indexServer(
     updatedAt: row.updated_at,
     title,
     version: version as string,
-    actionTriggers: row.triggers === null ? undefined : JSON.parse(row.triggers),
-    relationships: row.relationships === null ? undefined : JSON.parse(row.relationships),
-    semantic: row.semantic === null ? undefined : JSON.parse(row.semantic),
+    actionTriggers: row.triggers === null ? undefined : readJson(row.triggers),
+    relationships: row.relationships === null ? undefined : readJson(row.relationships),
+    semantic: row.semantic === null ? undefined : readJson(row.semantic),
   };
 }
 
@@ -159,7 +162,7 @@ export function declaredItems(
   for (const { id, digest, declared } of rows) {
     room -= declared.length;
     if (room < 0) break;
-    const item: unknown = JSON.parse(declared);
+    const item: unknown = readJson(declared);
     if (isObject(item)) found.push({ id, digest, declared: item });
   }
   return found;
@@ -174,7 +177,7 @@ export function advertisedServers(sql: SqlStorage, limit: number): { servers: Ad
      FROM server WHERE ${isAdvertised} AND deleted_at IS NULL ORDER BY name LIMIT ?`,
     limit,
   );
-  const servers = rows.toArray().map((row) => ({ ...row, advertise: JSON.parse(row.advertise) as Advertise }));
+  const servers = rows.toArray().map((row) => ({ ...row, advertise: readJson(row.advertise) as Advertise }));
   if (advertiseOf(sql) === undefined) return { servers, tokens: 0 };
   const { tokens } = sql
     .exec<{ tokens: number }>(

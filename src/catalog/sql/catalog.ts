@@ -1,10 +1,12 @@
+import { refOf } from "../../kernel/names.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { clip } from "../../kernel/text.ts";
 import type { CatalogEntry } from "../../registry/summary.ts";
 import type { CatalogAnswer, DirectoryCatalogQuery } from "../contract.ts";
 import { hasStoredCounts, maxCounted, scannedCounts, storedCounts } from "./facets.ts";
-import { type ListedServer, type Position, type Scanned, scanServers } from "./pages.ts";
+import { type ListedServer, type Scanned, scanServers } from "./pages.ts";
 
-const start: Position = { tenant: "", name: "" };
+const start = refOf({ tenant: "", name: "" });
 /** Longer descriptions are cut in a page; the server itself has the full text. */
 const maxDescriptionLength = 1_000;
 
@@ -34,7 +36,7 @@ function entryAt(sql: SqlStorage, { tenant, name }: ListedServer): CatalogEntry 
   const { entry } = sql
     .exec<{ entry: string }>("SELECT entry FROM server WHERE tenant = ? AND name = ?", tenant, name)
     .one();
-  const listed = JSON.parse(entry) as CatalogEntry;
+  const listed = readJson(entry) as CatalogEntry;
   const { description } = listed;
   if (description === undefined || description.length <= maxDescriptionLength) return listed;
   return { ...listed, description: clip(description, maxDescriptionLength) };

@@ -1,3 +1,4 @@
+import { readJson } from "../../kernel/read-json.ts";
 import type { CatalogCaller, CatalogDimension, Counted, Facet } from "../contract.ts";
 import { everyServer, scopes } from "./listing.ts";
 import type { ListedServer } from "./pages.ts";
@@ -25,7 +26,7 @@ export function storedCounts(sql: SqlStorage, caller: CatalogCaller, dimensions:
   const facets = dimensions.map((dimension) => {
     const candidates = new Set(seen.flatMap((scope) => mostFrequent(sql, scope, dimension)));
     const values = named(sql, addedUp(sql, seen, [...candidates]));
-    return [dimension, facetOf(values.get(dimension) ?? [])];
+    return [dimension, facetOf(sql, dimension, values.get(dimension) ?? [])];
   });
   const [total] = addedUp(sql, seen, [everyServer]);
   return { total: { count: total?.[1] ?? 0 }, facets: Object.fromEntries(facets) };
@@ -62,11 +63,14 @@ export function scannedCounts(
 ): Counts {
   const tally = new Map<number, number>();
   for (const { attributes } of found) {
-    for (const id of JSON.parse(attributes) as number[]) tally.set(id, (tally.get(id) ?? 0) + 1);
+    for (const id of readJson(attributes) as number[]) tally.set(id, (tally.get(id) ?? 0) + 1);
   }
   const bound = complete ? {} : { atLeast: true as const };
   const values = named(sql, [...tally]);
-  const facets = dimensions.map((dimension) => [dimension, facetOf(values.get(dimension) ?? [], bound)]);
+  const facets = dimensions.map((dimension) => [
+    dimension,
+    facetOf(sql, dimension, values.get(dimension) ?? [], bound),
+  ]);
   return { total: { count: found.length, ...bound }, facets: Object.fromEntries(facets) };
 }
 
@@ -81,8 +85,22 @@ function named(sql: SqlStorage, counts: readonly [id: number, count: number][]):
   return Map.groupBy(rows.toArray(), ({ dimension }) => dimension);
 }
 
-function facetOf(values: readonly NamedCount[], bound: { atLeast?: true } = {}): Facet {
+function facetOf(
+  sql: SqlStorage,
+  dimension: CatalogDimension,
+  values: readonly NamedCount[],
+  bound: { atLeast?: true } = {},
+): Facet {
   const sorted = values.toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
-  const shown = sorted.slice(0, maxShown).map(({ value, count }) => ({ value, count, ...bound }));
+  const shown = sorted.slice(0, maxShown).map(({ value, count }) => {
+    return { value: dimension === "tenant" ? shownTenant(sql, value) : value, count, ...bound };
+  });
   return sorted.length > maxShown ? { values: shown, more: true } : { values: shown };
+}
+
+/** Every entry of a tenant has the same spelling. */
+function shownTenant(sql: SqlStorage, tenant: string): string {
+  const statement =
+    "SELECT json_extract(entry, '$.tenant') AS shown FROM server WHERE tenant = ? AND entry IS NOT NULL";
+  return sql.exec<{ shown: string }>(`${statement} LIMIT 1`, tenant).toArray()[0]?.shown ?? tenant;
 }

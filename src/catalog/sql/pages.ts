@@ -1,19 +1,15 @@
-import { compareServers } from "../../kernel/names.ts";
+import { compareServers, type ServerRef, type TenantKey } from "../../kernel/names.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import type { CatalogCaller, CatalogFilter } from "../contract.ts";
 import { everyServer, scopes } from "./listing.ts";
 
 /** A scanned server. */
 export interface ListedServer extends Record<string, SqlStorageValue> {
-  tenant: string;
+  tenant: TenantKey;
   name: string;
   updated_at: number;
   /** Ids of its attributes, as a JSON list. */
   attributes: string;
-}
-
-export interface Position {
-  tenant: string;
-  name: string;
 }
 
 /** Servers scanned per page: beyond that, the page ends where the scan stopped. */
@@ -32,7 +28,7 @@ const maxAtOnce = 100;
 /** Servers in order of tenant and name, and the position if the scan stopped early. */
 export interface Scanned {
   found: ListedServer[];
-  stoppedAt?: Position;
+  stoppedAt?: ServerRef;
 }
 
 /**
@@ -42,7 +38,7 @@ export interface Scanned {
 export function scanServers(
   sql: SqlStorage,
   filter: CatalogFilter & { caller: CatalogCaller },
-  after: Position,
+  after: ServerRef,
   limit: number,
 ): Scanned {
   const conditions = conditionsOf(sql, filter);
@@ -96,14 +92,14 @@ function conditionsOf(sql: SqlStorage, { values }: CatalogFilter): Condition[] |
 function fits(row: ListedServer, conditions: readonly Condition[], updatedSince: number | undefined): boolean {
   if (updatedSince !== undefined && row.updated_at < updatedSince) return false;
   if (conditions.length === 0) return true;
-  const ids = new Set(JSON.parse(row.attributes) as number[]);
+  const ids = new Set(readJson(row.attributes) as number[]);
   return conditions.every((condition) => condition.ids.some((id) => ids.has(id)));
 }
 
 /** An index range: public or private servers, of one tenant or of all. */
 interface Range {
   public: 0 | 1;
-  tenant?: string;
+  tenant?: TenantKey;
 }
 
 /** Index ranges that the caller may see, in sorted groups to be merged. No other range is ever read. */
@@ -125,12 +121,12 @@ function* rowsOf(
   sql: SqlStorage,
   ranges: readonly Range[],
   attribute: number,
-  after: Position,
+  after: ServerRef,
   atOnce: number,
 ): Iterable<ListedServer> {
   for (const range of ranges.length > fewRanges ? nonEmptyRanges(sql, ranges, attribute) : ranges) {
     if (range.tenant !== undefined && range.tenant < after.tenant) continue;
-    for (let from: Position | undefined = after; from !== undefined; ) {
+    for (let from: ServerRef | undefined = after; from !== undefined; ) {
       const rows: ListedServer[] = readRange(sql, range, attribute, from, atOnce);
       yield* rows;
       from = rows.length < atOnce ? undefined : rows.at(-1);
@@ -140,7 +136,7 @@ function* rowsOf(
 
 /** The ranges that are not empty, found with one query instead of one per tenant. */
 function nonEmptyRanges(sql: SqlStorage, ranges: readonly Range[], attribute: number): readonly Range[] {
-  const wanted = ranges.map(({ tenant = "" }) => scopes.privateOf(tenant));
+  const wanted = ranges.map(({ tenant }) => (tenant === undefined ? "" : scopes.privateOf(tenant)));
   const rows = sql.exec<{ at: number }>(
     `SELECT wanted.key AS at FROM json_each(?) AS wanted
      CROSS JOIN attribute_count ON attribute_count.scope = wanted.value AND attribute_count.attribute = ?`,
@@ -150,7 +146,7 @@ function nonEmptyRanges(sql: SqlStorage, ranges: readonly Range[], attribute: nu
   return ranges.filter(({ public: isPublic }, at) => isPublic === 1 || held.has(at));
 }
 
-function readRange(sql: SqlStorage, range: Range, attribute: number, after: Position, limit: number): ListedServer[] {
+function readRange(sql: SqlStorage, range: Range, attribute: number, after: ServerRef, limit: number): ListedServer[] {
   const { public: isPublic, tenant } = range;
   const from = `SELECT ${columns} FROM ${joined} WHERE has.attribute = ? AND has.public = ?`;
   const found =
@@ -174,7 +170,7 @@ function recent(
   sql: SqlStorage,
   ranges: readonly Range[],
   since: number | undefined,
-  after: Position,
+  after: ServerRef,
   otherwise = Number.POSITIVE_INFINITY,
 ): ListedServer[][] | undefined {
   const [range] = ranges;

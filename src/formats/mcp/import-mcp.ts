@@ -3,7 +3,7 @@ import { err, ok, type Result } from "../../kernel/result.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import { sections } from "../../manifest/schema/manifest.ts";
 import type { Imported, ImportFault } from "../imported.ts";
-import { createWarnings, fault } from "../text.ts";
+import { fault } from "../text.ts";
 import { listNames, type Provenance, withServerMetadata } from "./describe-item.ts";
 
 export type McpOptions = Pick<Provenance, "server" | "serverUrl">;
@@ -16,10 +16,12 @@ export function importMcp(document: unknown, options: McpOptions): Result<Import
   const found = listsOf(document);
   if (!found.ok) return found;
   const { lists, path } = found.value;
-  const { nextCursor, ...fields } = lists;
-  const warnings = createWarnings();
-  if (nextCursor !== undefined && nextCursor !== null) {
-    warnings.add("the list has more pages (nextCursor), and only this one was imported");
+  // These are about the message, not about the server.
+  const { nextCursor, ttlMs: _, cacheScope: __, resultType: ___, ...fields } = lists;
+  if (nextCursor !== undefined && nextCursor !== null && nextCursor !== "") {
+    const message =
+      "the list has more pages (nextCursor); import all of them as one list, or the rest would be removed";
+    return err({ ...fault(message, `${path}/nextCursor`), isIncomplete: true });
   }
 
   const protocol = typeof lists.protocolVersion === "string" ? lists.protocolVersion : undefined;
@@ -35,7 +37,7 @@ export function importMcp(document: unknown, options: McpOptions): Result<Import
     manifest[name] = list.map((item) => withServerMetadata(item, name, { ...options, protocol }));
     counts[sections[name].kind] = list.length;
   }
-  return ok({ manifest, counts, warnings: warnings.all() });
+  return ok({ manifest, counts, warnings: [] });
 }
 
 /** The object that contains the lists, and the JSON pointer to it. */

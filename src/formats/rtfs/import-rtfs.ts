@@ -9,7 +9,7 @@ import { quoted } from "./form.ts";
 type Kind = Extract<CapabilityKind, "tool" | "operation">;
 
 /** RTFS text → manifest. API operations become operations; MCP and all other capabilities become tools. */
-export function importRtfs(text: string, { server }: { server: string }): Result<Imported, RtfsFault> {
+export function importRtfs(text: string): Result<Imported, RtfsFault> {
   const read = readRtfs(text);
   if (!read.ok) return read;
   const { capabilities } = read.value;
@@ -32,7 +32,6 @@ export function importRtfs(text: string, { server }: { server: string }): Result
   const [tools, operations] = [Array.from(sections.tool.values()), Array.from(sections.operation.values())];
   return ok({
     manifest: withoutUndefined({
-      serverInfo: { name: server },
       tools: tools.length > 0 ? tools : undefined,
       operations: operations.length > 0 ? operations : undefined,
     }),

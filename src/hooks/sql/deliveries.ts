@@ -1,5 +1,5 @@
 import { insert } from "../../kernel/platform/insert.ts";
-import type { EventOutcome, HookDelivery } from "../contract.ts";
+import type { EventOutcome, HookDelivery } from "../schema.ts";
 
 interface DeliveryRow extends Record<string, SqlStorageValue> {
   message: string;

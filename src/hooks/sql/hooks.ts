@@ -1,14 +1,16 @@
 import { insert } from "../../kernel/platform/insert.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import type { ServerListener } from "../../registry/sql/listener.ts";
-import type { Hook, HookCredentials, HookFormat, HookKey, NewHook } from "../contract.ts";
-import type { HookEventType } from "../schema.ts";
+import { shownTenant } from "../../registry/sql/tenant-name.ts";
+import type { HookCredentials, HookKey, NewHook } from "../contract.ts";
+import type { Hook, HookEventType, HookFormat } from "../schema.ts";
 
 export interface HookRow extends Record<string, SqlStorageValue> {
   id: string;
   server: string;
   events: string;
   format: HookFormat;
-  signature: "secret" | "publicKey";
+  signature: Hook["signature"];
   keys: string;
   enabled: number;
   description: string | null;
@@ -70,15 +72,16 @@ function deleteHooksOf(sql: SqlStorage, server: string): void {
 }
 
 export function validKeys({ keys }: Pick<HookRow, "keys">, now: number): HookKey[] {
-  return (JSON.parse(keys) as HookKey[]).filter(({ until }) => until === undefined || until > now);
+  return (readJson(keys) as HookKey[]).filter(({ until }) => until === undefined || until > now);
 }
 
-export function hookOf(row: HookRow, now: number): Hook {
+export function hookOf(sql: SqlStorage, row: HookRow, now: number): Hook {
   const { id, server, format, signature, description, created_at: createdAt, created_by: createdBy } = row;
   return {
+    tenant: shownTenant(sql),
     id,
     server,
-    events: JSON.parse(row.events) as HookEventType[],
+    events: readJson(row.events) as HookEventType[],
     format,
     signature,
     enabled: row.enabled === 1,
@@ -93,7 +96,7 @@ export function hookOf(row: HookRow, now: number): Hook {
 }
 
 export function credentialsOf(row: HookRow, now: number): HookCredentials {
-  const events = JSON.parse(row.events) as HookEventType[];
+  const events = readJson(row.events) as HookEventType[];
   return { server: row.server, events, format: row.format, enabled: row.enabled === 1, keys: validKeys(row, now) };
 }
 

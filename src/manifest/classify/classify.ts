@@ -14,13 +14,11 @@ import {
   unknown,
 } from "./field-rules.ts";
 import { fromTo } from "./keywords.ts";
-import { type Classified, createReasonCollector, type Reason } from "./reasons.ts";
+import { type Classification, type Classified, createReasonCollector, type Reason } from "./reasons.ts";
 import { createValues } from "./value-ids.ts";
 import type { Budget } from "./walk.ts";
 
-export type { Budget, Classified, Reason };
-
-export type Classification = "breaking" | "additive" | "cosmetic" | "removed";
+export type { Budget, Classification, Classified, Reason };
 
 /** Far above any real capability within the size limit. Comparing a longer list of tiny values would take too long. */
 const limits = { nodes: 200_000, depth: 100 };

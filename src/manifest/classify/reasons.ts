@@ -1,13 +1,22 @@
+import { z } from "zod";
 import { clip } from "../../kernel/text.ts";
-export interface Reason {
-  /** RFC 6901 pointer in the capability or header, in the new version if the location still exists there. */
-  path: string;
-  classification: "breaking" | "additive" | "cosmetic";
-  message: string;
-}
+
+export const Classification = z
+  .enum(["breaking", "additive", "cosmetic", "removed"])
+  .describe("What a change means for those who use the capability.");
+export type Classification = z.infer<typeof Classification>;
+
+export const Reason = z.object({
+  path: z
+    .string()
+    .describe("RFC 6901 pointer in the capability or header, in the new version if the place still exists there."),
+  classification: Classification.exclude(["removed"]),
+  message: z.string(),
+});
+export type Reason = z.infer<typeof Reason>;
 
 export interface Classified {
-  classification: "breaking" | "additive" | "cosmetic";
+  classification: Reason["classification"];
   /** Breaking first, then additive, then cosmetic. */
   reasons: Reason[];
 }

@@ -5,7 +5,7 @@ import { commonFields, Description, JsonObject, JsonSchema, Title, Version } fro
 export const CapabilityKind = z.enum(["tool", "prompt", "resource", "resourceTemplate", "generator", "operation"]);
 export type CapabilityKind = z.infer<typeof CapabilityKind>;
 
-const ToolAnnotations = z.looseObject({
+export const ToolAnnotations = z.looseObject({
   title: Title.optional(),
   destructiveHint: z.boolean().optional(),
   idempotentHint: z.boolean().optional(),

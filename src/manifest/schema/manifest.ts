@@ -76,15 +76,3 @@ export function sectionForKind(kind: CapabilityKind): SectionName {
   if (name === undefined) throw new Error(`no section for kind ${kind}`);
   return name;
 }
-
-/** Keys that responses add and publishing ignores, so that a response can be published back unchanged. */
-export const responseOnlyKeys = [
-  "lastSynced",
-  "status",
-  "digest",
-  "generation",
-  "tokens",
-  "flags",
-  "warnings",
-  "stale",
-] as const;

@@ -19,6 +19,7 @@ export const Icon = z.looseObject({
   src: z.string().max(65_536),
   mimeType: z.string().max(255).optional(),
   sizes: z.union([z.string(), z.array(z.string())]).optional(),
+  theme: z.unknown().optional(),
 });
 
 /** Call target and provenance per provider; snake_case, as published. */

@@ -1,5 +1,6 @@
 import type { IndexTenant } from "../../capability-index/contract.ts";
 import type { ChangeFeed } from "../../changes/contract.ts";
+import type { TenantKey } from "../../kernel/names.ts";
 import type { StreamEvent } from "../../kernel/sse.ts";
 import type { Head, RegistryTenant } from "../../registry/contract.ts";
 
@@ -13,13 +14,13 @@ export interface ResourceSubject {
   meta: Record<string, unknown>;
   resources: FollowedResource[];
   /** Tenants whose advertised indexes are in the subscriber's resource list. */
-  lists: string[];
+  lists: TenantKey[];
 }
 
 /** A resource that publishers change. */
 export interface FollowedResource {
   uri: string;
-  tenant: string;
+  tenant: TenantKey;
   /** Absent for an index of the whole tenant. */
   server?: string;
   index: boolean;
@@ -32,15 +33,15 @@ const maxListedServers = 16;
 
 /** Compares states: several changes between two reads are one notification, and a reverted change is none. */
 export class FollowedResources implements ChangeFeed {
-  readonly tenants: readonly string[];
+  readonly tenants: readonly TenantKey[];
   readonly position = "";
   readonly frame: ResourceSubject["frame"];
   readonly #subject: ResourceSubject;
-  readonly #tenantOf: (name: string) => FollowedTenant;
+  readonly #tenantOf: (key: TenantKey) => FollowedTenant;
   /** Last seen states by URI, and by tenant for the resource list. */
   readonly #states = new Map<string, string>();
 
-  constructor(interest: ResourceSubject, tenantOf: (name: string) => FollowedTenant) {
+  constructor(interest: ResourceSubject, tenantOf: (key: TenantKey) => FollowedTenant) {
     this.#subject = interest;
     this.#tenantOf = tenantOf;
     this.frame = interest.frame;
@@ -52,14 +53,14 @@ export class FollowedResources implements ChangeFeed {
     await Promise.all(this.tenants.map((tenant) => this.next(tenant)));
   }
 
-  async next(name: string) {
-    const tenant = this.#tenantOf(name);
+  async next(key: TenantKey) {
+    const tenant = this.#tenantOf(key);
     const events: StreamEvent[] = [];
     for (const resource of this.#subject.resources) {
-      if (resource.tenant !== name || !this.#differs(resource.uri, await stateOf(tenant, resource))) continue;
+      if (resource.tenant !== key || !this.#differs(resource.uri, await stateOf(tenant, resource))) continue;
       events.push(this.#event("notifications/resources/updated", { uri: resource.uri }));
     }
-    if (this.#subject.lists.includes(name) && this.#differs(name, await listStateOf(tenant))) {
+    if (this.#subject.lists.includes(key) && this.#differs(key, await listStateOf(tenant))) {
       events.push(this.#event("notifications/resources/list_changed", {}));
     }
     return { events, more: false };

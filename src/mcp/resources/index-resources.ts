@@ -1,10 +1,10 @@
 import { checkScope, type Principal } from "../../auth/principal.ts";
 import { advertisedBy } from "../../capability-index/advertise.ts";
-import { type IndexRef, isVariant, mimeTypeOf, readIndex, unknownIndex } from "../../capability-index/read.ts";
+import { isVariant, mimeTypeOf, readIndex, unknownIndex } from "../../capability-index/read.ts";
 import { contextHint, type IndexOwner, indexUri } from "../../capability-index/text.ts";
 import { type Advertised, type IndexVariant, indexVariants } from "../../config.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
-import { ServerName, TenantName } from "../../kernel/names.ts";
+import { ServerName, TenantName, tenantKey } from "../../kernel/names.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import type { McpDeps } from "../deps.ts";
 import { ownIndex } from "./own-index.ts";
@@ -24,19 +24,20 @@ export async function readIndexResource(
 ): Promise<Result<ResourceContents, Failure>> {
   const parts = uri.slice(scheme.length).split("/");
   const variant = parts.pop() ?? "";
-  const [tenant, name] = parts;
-  const isNamed = (tenant === undefined || TenantName.safeParse(tenant).success) && parts.length <= 2;
+  const [owner, name] = parts;
+  const isNamed = (owner === undefined || TenantName.safeParse(owner).success) && parts.length <= 2;
   if (!isVariant(variant) || !isNamed || (name !== undefined && !ServerName.safeParse(name).success)) {
     return err(unknownIndex(uri));
   }
   const mimeType = mimeTypeOf(variant);
-  if (tenant === undefined) {
+  if (owner === undefined) {
     if (!services.config.advertisedIndex[variant]) return err(disabled(uri, variant));
     return ok({ uri, mimeType, text: (await ownIndex(services, variant)).text });
   }
   const error = checkScope(principal, "registry:read");
   if (error !== undefined) return err(error);
-  const read = await readIndex(services, principal, { tenant, name }, variant, { onlyAdvertised: true });
+  const ref = { tenant: tenantKey(owner), name };
+  const read = await readIndex(services, principal, ref, variant, { onlyAdvertised: true });
   if (!read.ok) return read;
   const { shown, etag, generation } = read.value;
   return ok({ uri, mimeType, text: shown?.text ?? "", etag, generation });
@@ -72,9 +73,9 @@ async function advertisedIndexes(services: McpDeps, principal: Principal): Promi
   if (checkScope(principal, "registry:read") !== undefined) return own;
   const tenants = [...principal.tenants].sort().slice(0, maxTenants);
   const theirs = await Promise.all(
-    tenants.map(async (tenant) => {
-      const object = services.tenant(tenant);
-      const [{ current }, { servers, tokens }] = await Promise.all([
+    tenants.map(async (key) => {
+      const object = services.tenant(key);
+      const [{ current, tenant = key }, { servers, tokens }] = await Promise.all([
         object.advertise(),
         object.advertisedServers(maxServers),
       ]);
@@ -112,7 +113,10 @@ async function measured(
   variant: IndexVariant,
 ): Promise<number | undefined> {
   if (ref.tenant === undefined) return (await ownIndex(services, variant)).tokens;
-  const read = await readIndex(services, principal, ref as IndexRef, variant, { onlyAdvertised: true });
+  const { tenant, name } = ref;
+  const read = await readIndex(services, principal, { tenant: tenantKey(tenant), name }, variant, {
+    onlyAdvertised: true,
+  });
   return read.ok ? read.value.shown?.tokens : undefined;
 }
 

@@ -1,8 +1,8 @@
 import packageJson from "../../../package.json" with { type: "json" };
-import openapi from "../../../schemas/openapi.json" with { type: "json" };
 import type { Config } from "../../config.ts";
 import { importOpenApi } from "../../formats/openapi/import-openapi.ts";
 import type { Failure } from "../../kernel/failure.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { compatibilityDate, service, version } from "../../kernel/version.ts";
 import type { StoredCapability, StoredManifest } from "../../manifest/stored.ts";
@@ -11,7 +11,7 @@ import { findView, unknownView } from "../../registry/read.ts";
 import type { McpDeps } from "../deps.ts";
 
 /** The registry's own manifest and head, built from the settings and code that are running. */
-function selfManifest({ config }: McpDeps): { manifest: StoredManifest; head: Head } {
+async function selfManifest({ config, openapi }: McpDeps): Promise<{ manifest: StoredManifest; head: Head }> {
   const header = {
     version,
     serverInfo: { name: service, version },
@@ -21,7 +21,7 @@ function selfManifest({ config }: McpDeps): { manifest: StoredManifest; head: He
     limits: limitsOf(config),
     runtime: runtimeOf(),
   };
-  capabilities ??= [...operations(), ...resources()];
+  capabilities ??= [...operations(readJson(await openapi("json"))), ...resources()];
   return { manifest: { digest: "", header, capabilities }, head: selfHead };
 }
 
@@ -39,7 +39,13 @@ const selfHead: Head = {
   flags: [],
 };
 
-function featuresOf({ tokenKeys, signingSecret, corsOrigins, requireNegotiation }: Config): Record<string, boolean> {
+/** What this deployment has switched on. */
+export function featuresOf({
+  tokenKeys,
+  signingSecret,
+  corsOrigins,
+  requireNegotiation,
+}: Config): Record<string, boolean> {
   return {
     authentication: tokenKeys !== undefined,
     identity_provider_tokens: tokenKeys?.kind === "jwks",
@@ -94,7 +100,7 @@ function runtimeOf(): Record<string, string> {
 }
 
 /** The registry's own HTTP API, imported from its OpenAPI document like any other API. */
-function operations(): StoredCapability[] {
+function operations(openapi: unknown): StoredCapability[] {
   const imported = importOpenApi(openapi, { server: service });
   if (!imported.ok) throw new Error(`the registry's own description cannot be imported: ${imported.error.message}`);
   const items = imported.value.manifest.operations as Record<string, unknown>[];
@@ -129,10 +135,13 @@ function stored(kind: StoredCapability["kind"], key: string, declared: Record<st
 }
 
 /** A view of the registry itself, public. */
-export function ownView(services: McpDeps, name: string): Result<{ text: string; contentType: string }, Failure> {
+export async function ownView(
+  services: McpDeps,
+  name: string,
+): Promise<Result<{ text: string; contentType: string }, Failure>> {
   const view = findView(name);
   if (!view.ok) return view;
-  const { manifest, head } = selfManifest(services);
+  const { manifest, head } = await selfManifest(services);
   const text = view.value.render(manifest, head);
   return text === undefined ? err(unknownView(name)) : ok({ text, contentType: view.value.contentType });
 }

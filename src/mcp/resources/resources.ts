@@ -32,13 +32,13 @@ export async function readResource(
   const { view, server } = parsed.value;
   const contents =
     server === undefined
-      ? ownContents(services, uri, view)
+      ? await ownContents(services, uri, view)
       : await serverContents(services, principal, uri, server, view);
   return contents.ok ? contents : err(renameFailure(contents.error, uri));
 }
 
-function ownContents(services: McpDeps, uri: string, name: string): Result<ResourceContents, Failure> {
-  const view = ownView(services, name);
+async function ownContents(services: McpDeps, uri: string, name: string): Promise<Result<ResourceContents, Failure>> {
+  const view = await ownView(services, name);
   return view.ok ? ok({ uri, mimeType: plain(view.value.contentType), text: view.value.text }) : view;
 }
 

@@ -1,5 +1,5 @@
 import { type Failure, failure } from "../../kernel/failure.ts";
-import { ServerName, type ServerRef, TenantName } from "../../kernel/names.ts";
+import { ServerName, type ServerRef, TenantKey } from "../../kernel/names.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 
 /** A parsed resource URI: a view of a server, or of the registry itself if `server` is absent. */
@@ -29,7 +29,7 @@ export function parseResourceUri(uri: string): Result<ResourceRef | undefined, F
   if (view === undefined || view === "" || rest.length > 0) {
     return malformed("it is capabilities://{view} or capabilities://{tenant}/{name}/{view}");
   }
-  const owner = TenantName.safeParse(tenant);
+  const owner = TenantKey.safeParse(tenant);
   if (!owner.success) return malformed(`the tenant ${owner.error.issues[0]?.message}`);
   const server = ServerName.safeParse(name);
   if (!server.success) return malformed(`the name of the server ${server.error.issues[0]?.message}`);

@@ -1,4 +1,5 @@
 import { isMember, type Principal } from "../../auth/principal.ts";
+import { tenantKey } from "../../kernel/names.ts";
 import { isIndexUri } from "../resources/index-resources.ts";
 import { parseResourceUri } from "../resources/uri.ts";
 
@@ -37,5 +38,5 @@ export function resourceHint(principal: Principal, uri: string): CacheHint {
 function indexHint(principal: Principal, uri: string): CacheHint {
   const [, tenant] = /^rollcall:\/\/capability-index\/([^/]+)\/./.exec(uri) ?? [];
   if (tenant === undefined) return staticHint;
-  return { ...changingHint, cacheScope: isMember(principal, tenant) ? "private" : "public" };
+  return { ...changingHint, cacheScope: isMember(principal, tenantKey(tenant)) ? "private" : "public" };
 }

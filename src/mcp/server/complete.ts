@@ -1,6 +1,6 @@
 import { isMember, type Principal } from "../../auth/principal.ts";
 import { indexVariants } from "../../config.ts";
-import { TenantName } from "../../kernel/names.ts";
+import { TenantKey, tenantKey } from "../../kernel/names.ts";
 import { summaryOf } from "../../registry/servers.ts";
 import { viewNames } from "../../registry/views/named.ts";
 import type { McpDeps } from "../deps.ts";
@@ -17,18 +17,28 @@ const nameCharacters = /^[A-Za-z0-9._-]*$/;
 /** Tenants with this prefix that the caller may see, sorted: its own, and those with public servers. */
 async function tenantsLike(services: McpDeps, principal: Principal, start: string): Promise<string[]> {
   if (!nameCharacters.test(start)) return [];
-  const { entries } = await services.directory().list({
-    tenants: "all",
-    onlyPublic: true,
-    after: { tenant: keyBeforePrefix(start), name: "" },
-    limit: maxServersRead,
-  });
-  const known = new Set([...principal.tenants, ...entries.map(({ tenant }) => tenant)]);
-  return [...known].filter((tenant) => tenant.startsWith(start)).sort();
+  const prefix = tenantKey(start);
+  const after = { tenant: keyBeforePrefix(prefix), name: "" };
+  const directory = services.directory();
+  const { tenants: own } = principal;
+  const lists = await Promise.all([
+    directory.list({ tenants: "all", onlyPublic: true, after, limit: maxServersRead }),
+    ...(own.length === 0 ? [] : [directory.list({ tenants: own, onlyPublic: false, after, limit: maxServersRead })]),
+  ]);
+  // A tenant of the caller that has no server yet is shown by its key.
+  const found = lists.flatMap(({ entries }) => entries.map(({ tenant }) => [tenantKey(tenant), tenant] as const));
+  const shown = new Map<TenantKey, string>([...own.map((key) => [key, key] as const), ...found]);
+  const matching = [...shown].filter(([key]) => key.startsWith(prefix)).sort(([a], [b]) => (a < b ? -1 : 1));
+  return matching.map(([, tenant]) => tenant);
 }
 
 /** Servers of a tenant with this prefix that the caller may see. */
-async function serversLike(services: McpDeps, principal: Principal, tenant: string, start: string): Promise<string[]> {
+async function serversLike(
+  services: McpDeps,
+  principal: Principal,
+  tenant: TenantKey,
+  start: string,
+): Promise<string[]> {
   if (!nameCharacters.test(start)) return [];
   const after = keyBeforePrefix(start);
   const entries = isMember(principal, tenant)
@@ -82,7 +92,7 @@ async function valuesOf(
     case "tenant":
       return tenantsLike(services, principal, value);
     case "name": {
-      const tenant = TenantName.safeParse(otherArguments.tenant);
+      const tenant = TenantKey.safeParse(otherArguments.tenant);
       return tenant.success ? serversLike(services, principal, tenant.data, value) : [];
     }
     case "view":

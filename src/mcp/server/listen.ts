@@ -1,5 +1,7 @@
 import { isMember, type Principal } from "../../auth/principal.ts";
 import type { Failure } from "../../kernel/failure.ts";
+import { type TenantKey, tenantKey } from "../../kernel/names.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { formatEvent } from "../../kernel/sse.ts";
 import type { FollowedResource, ResourceSubject } from "../resources/follow-resources.ts";
@@ -40,15 +42,15 @@ function followedResource(principal: Principal, uri: string): FollowedResource |
   return { uri, ...named, index: isIndexUri(uri), outsider: !isMember(principal, named.tenant) };
 }
 
-function serverOf(uri: string): { tenant: string; server: string } | undefined {
+function serverOf(uri: string): { tenant: TenantKey; server: string } | undefined {
   const parsed = parseResourceUri(uri);
   const server = parsed.ok ? parsed.value?.server : undefined;
   return server && { tenant: server.tenant, server: server.name };
 }
 
-function indexOwner(uri: string): { tenant: string; server?: string } | undefined {
+function indexOwner(uri: string): { tenant: TenantKey; server?: string } | undefined {
   const [tenant, server] = uri.split("/").slice(3, -1);
-  return tenant === undefined ? undefined : { tenant, server };
+  return tenant === undefined ? undefined : { tenant: tenantKey(tenant), server };
 }
 
 const subscriptionId = "io.modelcontextprotocol/subscriptionId";
@@ -60,7 +62,7 @@ const subscriptionId = "io.modelcontextprotocol/subscriptionId";
 export async function readAcknowledgement(response: Response, principal: Principal): Promise<ResourceSubject | string> {
   const reader = (response.body ?? new ReadableStream()).getReader();
   const opening = new TextDecoder().decode((await reader.read()).value);
-  const { method, params } = JSON.parse(opening.slice(opening.indexOf("{"))) as Acknowledged;
+  const { method, params } = readJson(opening.slice(opening.indexOf("{"))) as Acknowledged;
   if (method !== "notifications/subscriptions/acknowledged") return opening + (await remaining(reader));
   const { resourceSubscriptions = [], resourcesListChanged } = params.notifications;
   if (resourceSubscriptions.length === 0 && !resourcesListChanged) return opening + (await remaining(reader));

@@ -1,4 +1,4 @@
-import { TenantName } from "../../kernel/names.ts";
+import { TenantKey } from "../../kernel/names.ts";
 import { readCapability } from "../../registry/capability.ts";
 import { capabilityDocument } from "../../registry/views/capability.ts";
 import type { McpCaller } from "./caller.ts";
@@ -35,8 +35,8 @@ const discover: OwnPrompt = {
     }
     const choose =
       budget === undefined
-        ? 'Call search_capabilities {"query": TASK}; the best come first, each with its price in tokens.'
-        : `Call negotiate_context {"task": TASK, "token_budget": ${budget}}: it answers what fits, and what was left out and why.`;
+        ? 'Call search_capabilities {"task": TASK}; the best come first, each with its price in tokens.'
+        : `Call negotiate_context {"task": TASK, "budget": ${budget}}: it answers what fits, and what was left out and why.`;
     const steps = [
       "Read capabilities://server: version, features and limits of this registry.",
       `${choose} TASK is the text above. Nothing found: say it in other words, or look through list_servers.`,
@@ -69,7 +69,7 @@ const useCapability: OwnPrompt = {
     { name: "task", description: "What is to be done with it.", required: false },
   ],
   async messages({ tenant = "", id = "", task }, caller) {
-    const owner = TenantName.safeParse(tenant);
+    const owner = TenantKey.safeParse(tenant);
     if (!owner.success) throw new RpcError(invalidParams, `tenant ${owner.error.issues[0]?.message}`);
     const found = caller.unwrap(await readCapability(caller.services, caller.principal, owner.data, id));
     const { head, capability } = found;

@@ -153,7 +153,8 @@ function splitAtId(bytes: Uint8Array): SplitMessage | undefined {
 }
 
 function cacheKey({ url, headers }: Request, { before, behind }: SplitMessage): string {
-  return [url, ...cacheKeyHeaders.map((name) => headers.get(name)), before + behind].join("\n");
+  // An empty header is not an absent one, which stands here as a character that no header can have.
+  return [url, ...cacheKeyHeaders.map((name) => headers.get(name) ?? "\0"), before + behind].join("\n");
 }
 
 /** Methods whose result is fixed in code and the same for every caller. */

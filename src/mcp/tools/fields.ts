@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { ServerName, TenantName } from "../../kernel/names.ts";
+import { ServerName, TenantKey } from "../../kernel/names.ts";
 
 /** Arguments and result fields of several tools. Descriptions are short: clients pay for them in every tools/list. */
 
-export const tenant = TenantName.describe("Owner.");
+export const tenant = TenantKey.describe("Owner.");
 
 /** A server by tenant and name. */
 export const serverRef = { tenant, name: ServerName.describe("Server.") };

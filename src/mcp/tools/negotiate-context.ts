@@ -2,7 +2,7 @@ import { z } from "zod";
 import { err, ok } from "../../kernel/result.ts";
 import { contextAnswer, contextParameters } from "../../sessions/context/capability.ts";
 import { chooseContext } from "../../sessions/context/choose.ts";
-import { ContextRequest } from "../../sessions/schema.ts";
+import { ContextFields, contextSpellings } from "../../sessions/schema.ts";
 import { card, readOnlyAnnotations } from "./fields.ts";
 import { advance, defineTool } from "./tool.ts";
 
@@ -10,7 +10,8 @@ export const negotiateContextTool = defineTool({
   name: "negotiate_context",
   title: "Fit a budget",
   description: "What fits a task and a token budget: must-haves, unchanged pins, then the best.",
-  input: ContextRequest,
+  input: ContextFields,
+  spellings: contextSpellings,
   output: z.object({
     used_tokens: z.number(),
     satisfied: z.boolean(),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { TenantName } from "../../kernel/names.ts";
+import { TenantKey } from "../../kernel/names.ts";
 import { ok } from "../../kernel/result.ts";
 import { CapabilityKind } from "../../manifest/schema/capability.ts";
 import { rankedCards, searchScope, shownCard } from "../../search/visible-cards.ts";
@@ -11,14 +11,15 @@ export const searchCapabilitiesTool = defineTool({
   title: "Search capabilities",
   description: "Capabilities for a task in plain words, best first.",
   input: z.strictObject({
-    query: z.string().min(1).max(10_000),
+    task: z.string().min(1).max(10_000),
     kinds: z.array(CapabilityKind).max(CapabilityKind.options.length).optional(),
-    tenants: z.array(TenantName).max(16).optional(),
+    tenants: z.array(TenantKey).max(16).optional(),
     limit: z.int().min(1).max(100).default(10),
   }),
+  spellings: { task: ["q", "query"] },
   output: z.object({ items: z.array(z.object(card)) }),
   annotations: readOnlyAnnotations,
-  async run({ query: text, kinds, tenants, limit }, { services, principal }) {
+  async run({ task: text, kinds, tenants, limit }, { services, principal }) {
     const query = { text, limit, kinds };
     const ranked = await rankedCards(services, searchScope(principal, tenants), query);
     return ok({ items: ranked.slice(0, limit).map(shownCard) });

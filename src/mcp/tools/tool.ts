@@ -1,25 +1,26 @@
 import type { z } from "zod";
 import { checkScope, type Principal } from "../../auth/principal.ts";
+import { withOtherSpellings } from "../../http/other-spellings.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import type { Issue } from "../../kernel/issue.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { zodIssues } from "../../kernel/zod-issues.ts";
 import type { McpDeps } from "../deps.ts";
+import type { ListedTool } from "../schema.ts";
 
 /** Messages are truncated, because they can quote argument names of any length. */
 const maxMessageLength = 300;
 
 /** Parsed arguments, or all issues with path and rule. Absent arguments count as {}. */
 function readArguments<Input extends z.ZodObject>(
-  tool: string,
-  input: Input,
+  { name: tool, input, accepted }: { name: string; input: Input; accepted: z.ZodPreprocess<Input> },
   value: unknown,
 ): Result<z.output<Input>, Failure> {
   const given = value === undefined ? {} : value;
-  const parsed = input.safeParse(given);
+  const parsed = accepted.safeParse(given);
   if (parsed.success) return ok(parsed.data);
   const known = Object.keys(input.shape).join(", ");
-  const issues = zodIssues(input, given, "").map(({ path, rule, message }): Issue => {
+  const issues = zodIssues(accepted, given, "").map(({ path, rule, message }): Issue => {
     const hint = rule === "unrecognized_keys" && path === "" ? `; known: ${known}` : "";
     return { path, rule, message: `${message.slice(0, maxMessageLength).toWellFormed()}${hint}` };
   });
@@ -44,14 +45,6 @@ export interface ToolContext {
   signal?: AbortSignal;
 }
 
-/** MCP tool annotations. Clients assume the worst for an absent hint. */
-export interface ToolAnnotations {
-  readOnlyHint: boolean;
-  destructiveHint?: boolean;
-  idempotentHint?: boolean;
-  openWorldHint: boolean;
-}
-
 /** One of the registry's own tools, independent of the transport. */
 export interface OwnTool {
   name: string;
@@ -60,7 +53,7 @@ export interface OwnTool {
   description: string;
   input: z.ZodObject;
   output: z.ZodObject;
-  annotations: ToolAnnotations;
+  annotations: ListedTool["annotations"];
   /** Takes unvalidated arguments; invalid arguments return a failure. */
   run(input: unknown, context: ToolContext): Promise<Result<object, Failure>>;
 }
@@ -69,6 +62,8 @@ export interface OwnTool {
 interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject>
   extends Omit<OwnTool, "input" | "output" | "run"> {
   input: Input;
+  /** Accepted spellings of arguments, which are not listed: clients would pay for them in tokens. */
+  spellings?: Readonly<Record<string, readonly string[]>>;
   output: Output;
   run(input: z.output<Input>, context: ToolContext): Promise<Result<z.input<Output>, Failure>>;
 }
@@ -77,12 +72,14 @@ interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject>
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: ToolDefinition<Input, Output>,
 ): OwnTool {
+  const { name, input: declared, spellings = {} } = definition;
+  const accepted = withOtherSpellings(declared, spellings);
   return {
     ...definition,
     async run(input, context) {
       const error = checkScope(context.principal, "registry:read") ?? cancellation(context);
       if (error !== undefined) return err(error);
-      const given = readArguments(definition.name, definition.input, input);
+      const given = readArguments({ name, input: declared, accepted }, input);
       return given.ok ? definition.run(given.value, context) : given;
     },
   };

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { digestPattern, serverPattern, TenantName, tenantPattern } from "../../kernel/names.ts";
 import { err, type Result } from "../../kernel/result.ts";
+import type { JsonSchema, ListedTool } from "../schema.ts";
 import { diffCapabilitiesTool } from "./diff-capabilities.ts";
 import { preflightGeneratorTool, selectGeneratorTool } from "./generators.ts";
 import { getCapabilityTool } from "./get-capability.ts";
@@ -9,7 +10,7 @@ import { getCapabilityIndexTool } from "./get-capability-index.ts";
 import { listServersTool } from "./list-servers.ts";
 import { negotiateContextTool } from "./negotiate-context.ts";
 import { searchCapabilitiesTool } from "./search-capabilities.ts";
-import type { OwnTool, ToolAnnotations, ToolContext } from "./tool.ts";
+import type { OwnTool, ToolContext } from "./tool.ts";
 import { whatsChangedTool } from "./whats-changed.ts";
 
 /** The registry's own tools. The order must stay stable, because clients cache the list. */
@@ -24,18 +25,6 @@ export const ownTools: readonly OwnTool[] = [
   negotiateContextTool,
   getCapabilityIndexTool,
 ];
-
-/** A tool as MCP lists it. */
-interface ListedTool {
-  name: string;
-  title: string;
-  description: string;
-  inputSchema: JsonSchema;
-  outputSchema: JsonSchema;
-  annotations: ToolAnnotations;
-}
-
-type JsonSchema = { type: "object"; [keyword: string]: unknown };
 
 let listed: readonly ListedTool[] | undefined;
 

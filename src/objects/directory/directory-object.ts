@@ -2,14 +2,17 @@ import { DurableObject } from "cloudflare:workers";
 import type { CatalogAnswer, DirectoryCatalogQuery } from "../../catalog/contract.ts";
 import { readCatalog } from "../../catalog/sql/catalog.ts";
 import { listServer, unlistServer } from "../../catalog/sql/listing.ts";
+import type { ServerRef, TenantKey } from "../../kernel/names.ts";
 import { countedStorage } from "../../kernel/platform/counted-storage.ts";
 import { objectUsage } from "../../kernel/platform/usage.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import type { ListedVersion, TakenRemote, VersionQuery } from "../../official/contract.ts";
 import {
   applyVersions,
   deleteDerived,
   dropVersions,
   findVersions,
+  fullName,
   replaceDerived,
   versionNamed,
   versionsOf,
@@ -24,16 +27,16 @@ import { findPublicCards, publicCards } from "../../search/sql/directory-search.
 import type { Directory } from "../contract.ts";
 import { createTables, isEmpty, migrate } from "../migrate.ts";
 import { tenantOf } from "../stubs.ts";
-import type { DirectoryChange } from "./contract.ts";
+import type { DirectoryChange, ListedChange } from "./contract.ts";
 import { directorySteps } from "./tables.ts";
 
 /**
  * Tenants with a public server whose capabilities or versions are missing here. Only possible if tables of the
  * directory were lost, or recreated by a migration step.
  */
-function incompleteTenants(sql: SqlStorage, after: string, limit: number): string[] {
+function incompleteTenants(sql: SqlStorage, after: string, limit: number): TenantKey[] {
   return sql
-    .exec<{ tenant: string }>(
+    .exec<{ tenant: TenantKey }>(
       `SELECT DISTINCT server.tenant FROM server LEFT JOIN indexed_server
          ON indexed_server.tenant = server.tenant AND indexed_server.name = server.name
        WHERE server.public = 1 AND server.entry IS NOT NULL AND server.tenant > ?1
@@ -55,6 +58,11 @@ const askFailedAfterMs = 300_000;
 
 interface Row extends Record<string, SqlStorageValue> {
   entry: string;
+}
+
+/** The entry as lists show it. */
+function entryOf({ items: _, versions: __, spelling, ...entry }: ListedChange): CatalogEntry {
+  return { ...entry, tenant: spelling ?? entry.tenant };
 }
 
 /**
@@ -89,7 +97,7 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
     }
   }
 
-  async #askToResend(tenant: string): Promise<void> {
+  async #askToResend(tenant: TenantKey): Promise<void> {
     try {
       await tenantOf(this.env, tenant, objectUsage).resendToDirectory();
     } catch (cause) {
@@ -112,7 +120,7 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   /**
    * True if a tenant has or had a server. Checked before a request from outside the tenant wakes the tenant's object.
    */
-  async knows(tenant: string): Promise<boolean> {
+  async knows(tenant: TenantKey): Promise<boolean> {
     return this.#sql.exec("SELECT 1 FROM server WHERE tenant = ? LIMIT 1", tenant).toArray().length > 0;
   }
 
@@ -127,7 +135,7 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
       ...(tenants === "all" ? [] : [JSON.stringify(tenants)]),
     );
     const entries = rows.toArray().map(({ entry }): DirectoryEntry => {
-      const { probe: _, attributes: __, ...listed } = JSON.parse(entry) as CatalogEntry;
+      const { probe: _, attributes: __, ...listed } = readJson(entry) as CatalogEntry;
       return listed;
     });
     return { generation: this.#generation(), entries };
@@ -156,47 +164,49 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
     return { generation: this.#generation(), versions: findVersions(this.#sql, query) };
   }
 
-  async versionsOf(name: string, includeDeleted: boolean): Promise<ListedVersion[]> {
-    return versionsOf(this.#sql, name, includeDeleted);
+  async versionsOf(server: ServerRef, includeDeleted: boolean): Promise<ListedVersion[]> {
+    return versionsOf(this.#sql, server, includeDeleted);
   }
 
-  async versionNamed(name: string, version: string, includeDeleted: boolean): Promise<ListedVersion | undefined> {
-    return versionNamed(this.#sql, name, version, includeDeleted);
+  async versionNamed(server: ServerRef, version: string, includeDeleted: boolean): Promise<ListedVersion | undefined> {
+    return versionNamed(this.#sql, server, version, includeDeleted);
   }
 
-  async claimRemotes(name: string, urls: readonly string[]): Promise<TakenRemote | undefined> {
-    return this.#storage.transactionSync(() => claimRemotes(this.#sql, name, urls, Date.now()));
+  async claimRemotes(server: ServerRef, urls: readonly string[]): Promise<TakenRemote | undefined> {
+    return this.#storage.transactionSync(() => claimRemotes(this.#sql, fullName(server), urls, Date.now()));
   }
 
-  async releaseClaims(name: string, urls: readonly string[]): Promise<void> {
-    releaseClaims(this.#sql, name, urls);
+  async releaseClaims(server: ServerRef, urls: readonly string[]): Promise<void> {
+    releaseClaims(this.#sql, fullName(server), urls);
   }
 
   #applyChange(change: DirectoryChange): "changed" | "known" | "outdated" {
-    const { items, versions, ...entry } = "visibility" in change ? change : { ...change, items: undefined };
-    const { tenant, name, generation } = entry;
-    const listed = "visibility" in entry;
-    const isPublic = listed && entry.visibility === "public";
+    const { tenant, name, generation, versions } = change;
+    const listed = "visibility" in change ? entryOf(change) : undefined;
+    const items = "visibility" in change ? change.items : undefined;
+    const isPublic = listed?.visibility === "public";
     // The same generation may come with a different entry, after the tenant's code was upgraded to send more fields.
     const moved = this.#sql.exec(
       `INSERT INTO server (tenant, name, generation, public, entry) VALUES (?1, ?2, ?3, ?4, ?5)
        ON CONFLICT (tenant, name) DO UPDATE SET generation = ?3, public = ?4, entry = ?5
        WHERE generation < ?3 OR (generation = ?3 AND entry IS NOT ?5)`,
-      ...[tenant, name, generation, isPublic ? 1 : 0, listed ? JSON.stringify(entry) : null],
+      ...[tenant, name, generation, isPublic ? 1 : 0, listed === undefined ? null : JSON.stringify(listed)],
     ).rowsWritten;
     if (moved === 0 && this.#knownGeneration(tenant, name) > generation) return "outdated";
-    if (moved > 0 && listed) listServer(this.#sql, entry);
-    else if (moved > 0) unlistServer(this.#sql, entry);
-    if (!isPublic && moved > 0) dropItems(this.#sql, entry);
-    if (isPublic && items !== undefined) applyItems(this.#sql, entry, items);
-    if (listed && !isPublic && moved > 0) dropVersions(this.#sql, entry);
-    if (!listed) deleteDerived(this.#sql, entry, generation, entry.endedAt ?? new Date().toISOString());
-    if (versions !== undefined) applyVersions(this.#sql, entry, versions.changed);
-    if (isPublic && versions !== undefined) replaceDerived(this.#sql, entry, versions.derived);
+    if (moved > 0 && listed !== undefined) listServer(this.#sql, change, listed);
+    else if (moved > 0) unlistServer(this.#sql, change);
+    if (!isPublic && moved > 0) dropItems(this.#sql, change);
+    if (isPublic && items !== undefined) applyItems(this.#sql, change, items);
+    if (listed !== undefined && !isPublic && moved > 0) dropVersions(this.#sql, change);
+    if (!("visibility" in change)) {
+      deleteDerived(this.#sql, change, generation, change.endedAt ?? new Date().toISOString());
+    }
+    if (versions !== undefined) applyVersions(this.#sql, change, versions.changed);
+    if (isPublic && versions !== undefined) replaceDerived(this.#sql, change, versions.derived);
     return moved > 0 || (items !== undefined && items.changed.length > 0) ? "changed" : "known";
   }
 
-  #knownGeneration(tenant: string, name: string): number {
+  #knownGeneration(tenant: TenantKey, name: string): number {
     return Number(
       this.#sql.exec("SELECT generation FROM server WHERE tenant = ? AND name = ?", tenant, name).one().generation,
     );

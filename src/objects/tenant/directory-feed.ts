@@ -1,16 +1,17 @@
+import { tenantKey } from "../../kernel/names.ts";
 import type { ServerVersion } from "../../official/contract.ts";
 import { type VersionBatch, versionBatch } from "../../official/sql/directory-batch.ts";
 import { markAllPending, markSent } from "../../official/sql/tenant-versions.ts";
 import type { ServerConfig } from "../../registry/schema.ts";
-import { tenantOf } from "../../registry/sql/change-log.ts";
 import { enqueueTask } from "../../registry/sql/outbox-table.ts";
 import { entryOf, findRow, type ServerRow } from "../../registry/sql/servers.ts";
-import { type CatalogEntry, directoryEntry, probeOf } from "../../registry/summary.ts";
+import { shownTenant, tenantOf } from "../../registry/sql/tenant-name.ts";
+import { directoryEntry, probeOf } from "../../registry/summary.ts";
 import type { ItemChange } from "../../search/contract.ts";
 import { markItemsPending, type PendingItem, pendingItems, removePending } from "../../search/sql/pending-items.ts";
 import { indexedItem } from "../../search/sql/tenant-cards.ts";
 import type { Directory } from "../contract.ts";
-import type { DirectoryChange } from "../directory/contract.ts";
+import type { DirectoryChange, ListedChange } from "../directory/contract.ts";
 
 /** Limits of one batch: the directory serves all tenants and applies a batch in one transaction. */
 const batchItems = 200;
@@ -72,17 +73,20 @@ export class DirectoryFeed {
   #batchOf(name: string, room: BatchBudget): SentBatch | undefined {
     const row = findRow(this.#sql, name);
     if (row === undefined) return undefined;
-    const tenant = tenantOf(this.#sql);
+    const shown = shownTenant(this.#sql);
+    const tenant = tenantKey(shown);
     const { generation, updated_at: updatedAt, digest } = row;
-    const { config, summary, head } = entryOf(this.#sql, tenant, row, generation);
+    const { config, summary, head } = entryOf(this.#sql, shown, row, generation);
     if (row.deleted_at !== null) {
       const removal = { tenant, name, generation, endedAt: row.deleted_at };
       if (row.visibility !== "public") return { change: removal, items: [], versions: [], complete: true };
       const { sent, versions, complete } = this.#versions(row, config, room);
       return { change: { ...removal, versions }, items: [], versions: sent, complete };
     }
-    const entry: CatalogEntry = {
+    const entry: ListedChange = {
       ...directoryEntry(config, summary, { generation, updatedAt, digest: digest ?? undefined }),
+      tenant,
+      spelling: shown === tenant ? undefined : shown,
       probe: probeOf((head.sources ?? []).map(({ status }) => status)),
       attributes: (summary.attributes?.values ?? []).map(([dimension, value]) => [dimension, value]),
     };

@@ -1,11 +1,13 @@
 import { watchers } from "../../changes/sql/watchers.ts";
+import { tenantKey } from "../../kernel/names.ts";
 import { countedKv } from "../../kernel/platform/counted-bindings.ts";
 import { objectUsage } from "../../kernel/platform/usage.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { bodyKey, headKey } from "../../registry/cache/keys.ts";
 import { type Head, isAtLeastAsNew } from "../../registry/contract.ts";
-import { tenantOf } from "../../registry/sql/change-log.ts";
 import { bodyText, parseBodySubject } from "../../registry/sql/revisions.ts";
 import { currentHead } from "../../registry/sql/servers.ts";
+import { tenantOf } from "../../registry/sql/tenant-name.ts";
 import type { Deliveries } from "../../subscriptions/deliveries.ts";
 import { enqueueDeliveries } from "../../subscriptions/sql/queue.ts";
 import { directoryOf, watcherOf } from "../stubs.ts";
@@ -27,14 +29,15 @@ export function createOutboxTargets(
     const head = currentHead(sql, name);
     if (head === undefined) return;
     const options = head.deleted ? { expirationTtl: tombstoneSeconds } : {};
-    await kv.put(headKey(head.tenant, name), JSON.stringify(head), options);
+    await kv.put(headKey(tenantKey(head.tenant), name), JSON.stringify(head), options);
   };
   return {
     putHead,
     repairHead: async (name) => {
       const head = currentHead(sql, name);
       if (head === undefined) return;
-      const shown = await kv.get<Head>(headKey(head.tenant, name), "json");
+      const stored = await kv.get(headKey(tenantKey(head.tenant), name));
+      const shown = stored === null ? null : (readJson(stored) as Head);
       if (shown === null || !isAtLeastAsNew(shown, { generation: head.generation, asOf: 0 })) await putHead(name);
     },
     putBody: async (subject) => {

@@ -1,6 +1,7 @@
 import { watcherTables } from "../../changes/sql/tables.ts";
 import { hookTables } from "../../hooks/sql/tables.ts";
 import { tenantVersionTables } from "../../official/sql/tables.ts";
+import { fillOrigins, originsColumn } from "../../registry/sql/origins.ts";
 import { enqueueReanalysis } from "../../registry/sql/reanalysis.ts";
 import { analysisColumn, registryTables } from "../../registry/sql/tables.ts";
 import { tenantSearchTables } from "../../search/sql/tables.ts";
@@ -24,5 +25,6 @@ export const tenantSteps: readonly Step[] = [
   ${tenantVersionTables}
   `,
   },
+  { tables: originsColumn, fill: fillOrigins },
   { tables: analysisColumn, fill: enqueueReanalysis },
 ];

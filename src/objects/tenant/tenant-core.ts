@@ -6,14 +6,14 @@ import { countedStorage, type ObjectStorage } from "../../kernel/platform/counte
 import { RateLimiter } from "../../kernel/rate-limit.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { withTimeout } from "../../kernel/timeout.ts";
-import { manifestFields } from "../../official/server-json.ts";
 import type { VersionContext } from "../../official/sql/publish-version.ts";
-import { latestDocument, officialVersions } from "../../official/sql/tenant-versions.ts";
+import { officialVersions } from "../../official/sql/tenant-versions.ts";
 import type { AsOf, Writer, Written } from "../../registry/contract.ts";
-import { generationOf, tenantOf } from "../../registry/sql/change-log.ts";
+import { generationOf } from "../../registry/sql/change-log.ts";
 import { notifyAll, type WriteContext } from "../../registry/sql/listener.ts";
 import { enqueueTask } from "../../registry/sql/outbox-table.ts";
 import { currentHead } from "../../registry/sql/servers.ts";
+import { shownTenant, spelledBy, tenantOf } from "../../registry/sql/tenant-name.ts";
 import { searchCards } from "../../search/sql/tenant-cards.ts";
 import { isRefusedSource, sourceFetch, sourceHeaders } from "../../sources/access.ts";
 import { Refresher } from "../../sources/refresher.ts";
@@ -83,7 +83,8 @@ export class TenantCore {
       sql: this.sql,
       isReady: () => this.#ready,
       context: this.context,
-      write: ({ id, server }, work) => this.write({ tenant: tenantOf(this.sql), subject: `hook ${id}` }, server, work),
+      write: ({ id, server }, work) => this.write(this.#writerNamed(`hook ${id}`), server, work),
+      rehearse: ({ id }, work) => this.rehearse(this.#writerNamed(`hook ${id}`), work),
       // The route that received the event refreshes at once; this task is for when it cannot.
       refreshSoon: (server) => enqueueTask(this.sql, "refresh", server),
     });
@@ -93,12 +94,8 @@ export class TenantCore {
       bounds: this.#config.bounds,
       fetch: sourceFetch(this.#config),
       isBlockedUrl: (url) => isRefusedSource(this.#config, url),
-      fixedFields: (server) => {
-        const document = latestDocument(this.sql, server);
-        return document === undefined ? {} : manifestFields(document);
-      },
       credentials: (source) => sourceHeaders(this.#config, tenantOf(this.sql), source),
-      write: (server, work) => this.write({ tenant: tenantOf(this.sql), subject: "introspection" }, server, work),
+      write: (server, work) => this.write(this.#writerNamed("introspection"), server, work),
     });
     if (!isEmpty(this.sql)) {
       const migrated = migrate(this.#storage, tenantSteps);
@@ -137,7 +134,7 @@ export class TenantCore {
     if (error !== undefined) return err(error);
     const written = this.#storage.transactionSync((): Written<T> => {
       const before = generationOf(this.sql);
-      const result = work(new Date().toISOString());
+      const result = spelledBy(this.sql, writer, before, () => work(new Date().toISOString()));
       if (!result.ok) return result;
       const head = currentHead(this.sql, name);
       if (head === undefined) throw new Error(`a write left no head for ${name}`);
@@ -155,6 +152,29 @@ export class TenantCore {
     return written;
   }
 
+  /**
+   * A write that is undone before it is acknowledged: it shows what the same write would do now. Tables that it had to
+   * create are undone too.
+   */
+  rehearse<T>(writer: Writer, work: (at: string) => Result<T, Failure>): Result<T, Failure> {
+    const wasReady = this.#ready;
+    let outcome: Result<T, Failure> | undefined;
+    const undo = new Error("a rehearsal is always undone");
+    try {
+      this.#storage.transactionSync(() => {
+        const error = this.#admit(writer);
+        outcome = error === undefined ? work(new Date().toISOString()) : err(error);
+        throw undo;
+      });
+    } catch (cause) {
+      if (cause !== undo) throw cause;
+    } finally {
+      this.#ready = wasReady;
+    }
+    if (outcome === undefined) throw new Error("a rehearsal had no outcome");
+    return outcome;
+  }
+
   /** One write to the tenant's own settings. Only watchers are notified. */
   writeSettings<T extends { changed: boolean }>(
     writer: Writer,
@@ -163,7 +183,9 @@ export class TenantCore {
     const error = this.#admit(writer);
     if (error !== undefined) return err(error);
     const written = this.#storage.transactionSync(() => {
-      const result = work(new Date().toISOString(), this.#config.bounds.changes);
+      const result = spelledBy(this.sql, writer, generationOf(this.sql), () =>
+        work(new Date().toISOString(), this.#config.bounds.changes),
+      );
       if (result.ok && result.value.changed) this.#outbox.enqueueWatchers();
       return result;
     });
@@ -182,12 +204,11 @@ export class TenantCore {
     this.#state.waitUntil(this.#outbox.drain());
   }
 
-  versionContext({ tenant, subject }: Writer, at: string): VersionContext {
+  versionContext({ subject }: Writer, at: string): VersionContext {
     const mayAsk = (url: string) => !isRefusedSource(this.#config, url);
     return {
       sql: this.sql,
       write: this.context,
-      tenant,
       subject,
       at,
       bounds: this.#config.bounds,
@@ -207,6 +228,11 @@ export class TenantCore {
       if (hasChanged) this.#outbox.arm();
     };
     this.#state.waitUntil(this.reanalysis.runDue(Date.now()).then(arm));
+  }
+
+  /** The author of a write that the tenant makes by itself. */
+  #writerNamed(subject: string): Writer {
+    return { tenant: tenantOf(this.sql), spelling: shownTenant(this.sql), subject };
   }
 
   #refreshDue(): void {

@@ -29,13 +29,16 @@ import { changeStatus } from "../../official/sql/change-status.ts";
 import { publishVersion } from "../../official/sql/publish-version.ts";
 import { listVersions } from "../../official/sql/tenant-versions.ts";
 import type { ChainedChange, LogHead } from "../../registry/change-chain.ts";
+import type { ConfigMembers } from "../../registry/config-change.ts";
 import type {
   AsOf,
+  ConfigOutcome,
   Head,
+  NewPublish,
   PublishOutcome,
-  PublishRequest,
   Refreshed,
   RefreshSkipped,
+  Rehearsed,
   Revision,
   ServerEntry,
   SettingsOutcome,
@@ -45,13 +48,14 @@ import type {
   Written,
 } from "../../registry/contract.ts";
 import type { ServerConfig } from "../../registry/schema.ts";
-import { changesSince, logHead, tenantOf } from "../../registry/sql/change-log.ts";
+import { changesSince, logHead } from "../../registry/sql/change-log.ts";
 import { findCapability } from "../../registry/sql/items.ts";
 import { publish } from "../../registry/sql/publish.ts";
 import { bodyText, findRevision, listRevisions } from "../../registry/sql/revisions.ts";
 import { currentHead, entryOf, findLive, listLive } from "../../registry/sql/servers.ts";
-import { createServer, deleteServer, replaceConfig, switchItems } from "../../registry/sql/settings.ts";
+import { changeSettings, createServer, deleteServer, switchItems } from "../../registry/sql/settings.ts";
 import { detailOf, sourceRows } from "../../registry/sql/source-rows.ts";
+import { shownTenant } from "../../registry/sql/tenant-name.ts";
 import type { CapabilityCard, CardQuery, RankedCard } from "../../search/contract.ts";
 import { wordVectors } from "../../search/load-word-vectors.ts";
 import { findTenantCards, tenantCards } from "../../search/sql/tenant-search.ts";
@@ -68,23 +72,23 @@ import { TenantCore } from "./tenant-core.ts";
 export class TenantObject extends DurableObject<Env> implements Tenant {
   readonly #core = new TenantCore(this.ctx, this.env);
 
-  async publish(
-    writer: Writer,
-    request: Omit<PublishRequest, "subject" | "at" | "precondition">,
-  ): Promise<Written<PublishOutcome>> {
-    const { subject, precondition } = writer;
-    return this.#core.write(writer, request.name, (at) =>
-      publish(this.#core.context, writer.tenant, { ...request, subject, at, precondition }),
-    );
+  async publish(writer: Writer, request: NewPublish): Promise<Written<PublishOutcome>> {
+    return this.#core.write(writer, request.name, this.#publishing(writer, request));
+  }
+  async rehearsePublish(writer: Writer, request: NewPublish): Promise<Rehearsed> {
+    return this.#core.rehearse(writer, this.#publishing(writer, request));
+  }
+  #publishing({ subject, precondition }: Writer, request: NewPublish) {
+    return (at: string) => publish(this.#core.context, { ...request, subject, at, precondition });
   }
 
   async createServer(writer: Writer, config: ServerConfig): Promise<Written<SettingsOutcome>> {
     return this.#core.write(writer, config.name, (at) => createServer(this.#core.context, config, at));
   }
 
-  async replaceConfig(writer: Writer, config: ServerConfig): Promise<Written<SettingsOutcome>> {
-    return this.#core.write(writer, config.name, (at) =>
-      replaceConfig(this.#core.context, config, at, writer.precondition),
+  async changeConfig(writer: Writer, name: string, change: ConfigMembers): Promise<Written<ConfigOutcome>> {
+    return this.#core.write(writer, name, (at) =>
+      changeSettings(this.#core.context, name, change, { at, precondition: writer.precondition }),
     );
   }
 
@@ -126,13 +130,13 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   async server(name: string): Promise<AsOf<{ entry?: ServerEntry }>> {
     return this.#core.readAsOf({}, (sql, generation) => {
       const row = findLive(sql, name);
-      return { entry: row && entryOf(sql, tenantOf(sql), row, generation) };
+      return { entry: row && entryOf(sql, shownTenant(sql), row, generation) };
     });
   }
 
   async servers(after: string, limit: number): Promise<AsOf<{ entries: ServerEntry[] }>> {
     return this.#core.readAsOf({ entries: [] }, (sql, generation) => {
-      const tenant = tenantOf(sql);
+      const tenant = shownTenant(sql);
       return { entries: listLive(sql, after, limit).map((row) => entryOf(sql, tenant, row, generation)) };
     });
   }
@@ -198,8 +202,8 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
     return this.#core.readAsOf({ items: [] }, (sql) => ({ items: declaredItems(sql, ids, range) }));
   }
 
-  async advertise(): Promise<AsOf<{ current?: TenantAdvertise }>> {
-    return this.#core.readAsOf({}, (sql) => ({ current: advertiseOf(sql) }));
+  async advertise(): Promise<AsOf<{ tenant?: string; current?: TenantAdvertise }>> {
+    return this.#core.readAsOf({}, (sql) => ({ tenant: shownTenant(sql), current: advertiseOf(sql) }));
   }
 
   async advertisedServers(limit: number): Promise<{ servers: AdvertisedServer[]; tokens: number }> {
@@ -221,7 +225,7 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
 
   async changesOf(topic: FollowedItems): Promise<ItemChanges> {
     const empty: ItemChanges = { changes: [], upTo: 0, generation: 0, complete: true };
-    return this.#core.read(empty, (sql) => followedChanges(sql, tenantOf(sql), topic));
+    return this.#core.read(empty, (sql) => followedChanges(sql, shownTenant(sql), topic));
   }
 
   async compare(

@@ -1,7 +1,9 @@
 import { type Failure, failure } from "../../kernel/failure.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { generationOf } from "../../registry/sql/change-log.ts";
 import { findLive } from "../../registry/sql/servers.ts";
+import { shownTenant } from "../../registry/sql/tenant-name.ts";
 import { withdrawServer } from "../../registry/sql/withdraw.ts";
 import type { VersionOutcome } from "../contract.ts";
 import type { ServerJson, StatusUpdate } from "../schema.ts";
@@ -19,7 +21,7 @@ export function changeStatus(
   only: string | undefined,
   update: StatusUpdate,
 ): Result<VersionOutcome, Failure> {
-  const { sql, tenant, at } = work;
+  const { sql, at } = work;
   const error = checkPrivate(work, name);
   if (error !== undefined) return err(error);
   const before = listVersions(sql, name);
@@ -28,7 +30,7 @@ export function changeStatus(
     if (findLive(sql, name) === undefined || (only !== undefined && before.length > 0)) {
       return err(failure("ErrorVersionNotFound", "Server version not found"));
     }
-    const message = `${tenant}/${name} was registered with its settings and has no published versions: change its status there (PUT /api/mcp/configs)`;
+    const message = `${shownTenant(sql)}/${name} was registered with its settings and has no published versions: change its status there (PUT /api/mcp/configs)`;
     return err(failure("ErrorVersionDerived", message));
   }
   const changing = wanted.filter(
@@ -47,7 +49,7 @@ export function changeStatus(
   if (isGone && !wasGone && findLive(sql, name) !== undefined) {
     withdrawServer(work.write, name, at);
   } else if (!isGone && latest !== undefined) {
-    const document = JSON.parse(latest.document) as ServerJson;
+    const document = readJson(latest.document) as ServerJson;
     const status = latest.status === "deprecated" ? "deprecated" : "active";
     const moved = applyLatestVersion(work, name, { document, status }, message);
     if (!moved.ok) return moved;

@@ -1,3 +1,4 @@
+import { readJson } from "../../kernel/read-json.ts";
 import { checkAddress } from "../../outbound/address.ts";
 import type { ServerConfig } from "../../registry/schema.ts";
 import { headerAt } from "../../registry/sql/revisions.ts";
@@ -37,7 +38,7 @@ export function versionBatch(
     return fits;
   });
   const changed = sent.map(
-    (version): PublicVersion => ({ ...version, remotes: claimedUrls(JSON.parse(version.document) as ServerJson) }),
+    (version): PublicVersion => ({ ...version, remotes: claimedUrls(readJson(version.document) as ServerJson) }),
   );
   const isLive = row.deleted_at === null;
   const derived = isLive && latestDocument(sql, row.name) === undefined ? derivedVersion(sql, row, config) : undefined;

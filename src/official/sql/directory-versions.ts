@@ -1,18 +1,15 @@
+import type { ServerRef } from "../../kernel/names.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import type { DirectoryEntry } from "../../registry/contract.ts";
 import type { ListedVersion, PublicVersion, VersionQuery } from "../contract.ts";
 import { type ServerVersion, type VersionRow, versionOf } from "../contract.ts";
 import { claimAsPublished, releaseClaims, releaseRemotes } from "./remotes.ts";
 
-interface Place {
-  tenant: string;
-  name: string;
-}
-
 /**
  * Stores versions that are newer than the stored ones. Late or repeated batches change nothing, because each row has a
  * generation.
  */
-export function applyVersions(sql: SqlStorage, place: Place, changed: readonly PublicVersion[]): void {
+export function applyVersions(sql: SqlStorage, place: ServerRef, changed: readonly PublicVersion[]): void {
   const name = fullName(place);
   for (const version of changed) {
     if (!put(sql, place, version, false)) continue;
@@ -23,7 +20,7 @@ export function applyVersions(sql: SqlStorage, place: Place, changed: readonly P
 }
 
 /** Replaces the derived version of a public server, or removes it if `derived` is undefined. */
-export function replaceDerived(sql: SqlStorage, place: Place, derived: ServerVersion | undefined): void {
+export function replaceDerived(sql: SqlStorage, place: ServerRef, derived: ServerVersion | undefined): void {
   const present = derived?.version ?? "";
   sql.exec("DELETE FROM server_version WHERE name = ? AND derived = 1 AND version <> ?", fullName(place), present);
   if (derived === undefined) return;
@@ -32,8 +29,8 @@ export function replaceDerived(sql: SqlStorage, place: Place, derived: ServerVer
   put(sql, place, derived, true);
 }
 
-function put(sql: SqlStorage, place: Place, version: ServerVersion, isDerived: boolean): boolean {
-  const { description } = JSON.parse(version.document) as { description: string };
+function put(sql: SqlStorage, place: ServerRef, version: ServerVersion, isDerived: boolean): boolean {
+  const { description } = readJson(version.document) as { description: string };
   // A derived version never replaces a published one.
   const written = sql.exec(
     `INSERT INTO server_version (name, version, tenant, server, derived, document, description, status, status_message,
@@ -51,14 +48,14 @@ function put(sql: SqlStorage, place: Place, version: ServerVersion, isDerived: b
 }
 
 /** Removes all versions of a server that is no longer public. */
-export function dropVersions(sql: SqlStorage, place: Place): void {
+export function dropVersions(sql: SqlStorage, place: ServerRef): void {
   const name = fullName(place);
   sql.exec("DELETE FROM server_version WHERE name = ?", name);
   releaseRemotes(sql, name);
 }
 
 /** Marks the derived version of a deleted server as deleted, so that clients that mirror the list notice. */
-export function deleteDerived(sql: SqlStorage, place: Place, generation: number, at: string): void {
+export function deleteDerived(sql: SqlStorage, place: ServerRef, generation: number, at: string): void {
   sql.exec(
     `UPDATE server_version SET status = 'deleted', status_changed_at = ?2, updated_at = ?2, generation = ?3
      WHERE name = ?1 AND derived = 1 AND status <> 'deleted'`,
@@ -98,15 +95,18 @@ export function findVersions(sql: SqlStorage, query: VersionQuery): ListedVersio
 }
 
 /** All versions of a server, newest first. */
-export function versionsOf(sql: SqlStorage, name: string, includeDeleted: boolean): ListedVersion[] {
+export function versionsOf(sql: SqlStorage, server: ServerRef, includeDeleted: boolean): ListedVersion[] {
   const present = includeDeleted ? "" : "AND v.status <> 'deleted'";
-  return sql.exec<Row>(`${selected} WHERE v.name = ? ${present} ORDER BY v.sequence DESC`, name).toArray().map(listed);
+  return sql
+    .exec<Row>(`${selected} WHERE v.name = ? ${present} ORDER BY v.sequence DESC`, fullName(server))
+    .toArray()
+    .map(listed);
 }
 
 /** A version of a server, by its version or as `latest`. */
 export function versionNamed(
   sql: SqlStorage,
-  name: string,
+  server: ServerRef,
   version: string,
   includeDeleted: boolean,
 ): ListedVersion | undefined {
@@ -115,7 +115,7 @@ export function versionNamed(
   return sql
     .exec<Row>(
       `${selected} WHERE v.name = ? AND ${which} ${present}`,
-      ...(version === "latest" ? [name] : [name, version]),
+      ...(version === "latest" ? [fullName(server)] : [fullName(server), version]),
     )
     .toArray()
     .map(listed)[0];
@@ -123,9 +123,10 @@ export function versionNamed(
 
 function listed(row: Row): ListedVersion {
   const { name, entry } = row;
-  return { name, ...versionOf(row), entry: entry === null ? undefined : (JSON.parse(entry) as DirectoryEntry) };
+  return { name, ...versionOf(row), entry: entry === null ? undefined : (readJson(entry) as DirectoryEntry) };
 }
 
-function fullName({ tenant, name }: Place): string {
+/** The key of a server in the tables of versions. */
+export function fullName({ tenant, name }: ServerRef): string {
   return `${tenant}/${name}`;
 }

@@ -2,21 +2,24 @@ import type { Bounds } from "../../kernel/bounds.ts";
 import { canonicalJson, digestOfTextSync } from "../../kernel/digest.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { isObject } from "../../kernel/json.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { attributesOf } from "../../manifest/attributes.ts";
 import { boundedFlags, flagsPerItem } from "../../manifest/describe.ts";
 import type { NewChange } from "../../manifest/diff.ts";
-import type { PreparedManifest } from "../../manifest/prepare.ts";
+import type { PreparedCapability } from "../../manifest/prepare.ts";
 import { mentionedNames, scanCapability } from "../../manifest/scan.ts";
 import { canonicalManifest, type StoredCapability, type StoredManifest } from "../../manifest/stored.ts";
+import type { PublishRequest } from "../../registry/contract.ts";
 import { ServerConfig } from "../../registry/schema.ts";
 import { generationOf, recordChanges } from "../../registry/sql/change-log.ts";
 import type { WriteContext } from "../../registry/sql/listener.ts";
 import { publish } from "../../registry/sql/publish.ts";
-import { bodyText } from "../../registry/sql/revisions.ts";
+import { bodyText, revisionOfDigest } from "../../registry/sql/revisions.ts";
 import { bumpOverlay, findRow, type ServerRow, setConfig } from "../../registry/sql/servers.ts";
 import { makePublic } from "../../registry/sql/settings.ts";
 import { syncSources } from "../../registry/sql/source-rows.ts";
+import { shownTenant } from "../../registry/sql/tenant-name.ts";
 import type { ServerVersion, VersionOutcome, VersionRequest } from "../contract.ts";
 import type { ServerJson } from "../schema.ts";
 import { isRemoteSource, manifestFields, remoteSources, serverJsonFields } from "../server-json.ts";
@@ -27,7 +30,6 @@ import { findVersion, insertVersion, listVersions, updateLatest, versionsSize } 
 export interface VersionContext {
   sql: SqlStorage;
   write: WriteContext;
-  tenant: string;
   at: string;
   subject: string;
   bounds: Bounds;
@@ -75,11 +77,11 @@ export function publishVersion(
 }
 
 /** Refuses to change the versions of a private server, because publishing would make it public. */
-export function checkPrivate({ sql, tenant }: VersionContext, name: string): Failure | undefined {
+export function checkPrivate({ sql }: VersionContext, name: string): Failure | undefined {
   const row = findRow(sql, name);
   const isThere = row !== undefined && (row.deleted_at === null || row.withdrawn === 1);
   if (!isThere || row.visibility === "public") return undefined;
-  const message = `${tenant}/${name} is not public, and what is published here is: make it public first (PUT /api/mcp/configs)`;
+  const message = `${shownTenant(sql)}/${name} is not public, and what is published here is: make it public first (PUT /api/mcp/configs)`;
   return failure("ErrorServerPrivate", message);
 }
 
@@ -112,12 +114,12 @@ export function applyLatestVersion(
   latestVersion: LatestVersion,
   message: string,
 ): Result<number, Failure> {
-  const { sql, tenant, at, subject } = work;
+  const { sql, at, subject } = work;
   const before = generationOf(sql);
   const row = findRow(sql, name);
-  const manifest = manifestWithServerJson(sql, row, name, latestVersion.document);
+  const { manifest, placement } = manifestWithServerJson(sql, row, name, latestVersion.document);
   if (row === undefined || row.deleted_at !== null || row.digest !== manifest.digest) {
-    const published = publish(work.write, tenant, { name, subject, at, manifest });
+    const published = publish(work.write, { name, subject, at, manifest, placement, partial: false });
     if (!published.ok) return published;
   }
   const settled = applyConfig(work, name, latestVersion);
@@ -136,7 +138,7 @@ const maxSources = 32;
 
 /** Updates the server's settings from its latest version. Sources set by the owner are kept. */
 function applyConfig(
-  { sql, tenant, at, isAllowedUrl }: VersionContext,
+  { sql, at, isAllowedUrl }: VersionContext,
   name: string,
   { document, status }: LatestVersion,
 ): { becamePublic: boolean } {
@@ -145,7 +147,9 @@ function applyConfig(
     status: _,
     sources: declared = [],
     ...config
-  } = row === undefined ? ServerConfig.parse({ tenant, name }) : (JSON.parse(row.config) as ServerConfig);
+  } = row === undefined
+    ? ServerConfig.parse({ tenant: shownTenant(sql), name })
+    : (readJson(row.config) as ServerConfig);
   const byHand = declared.filter((source) => !isRemoteSource(source));
   const known = new Set(byHand.map(({ url }) => url));
   const read = remoteSources(document.remotes, isAllowedUrl).filter(({ url }) => !known.has(url));
@@ -167,16 +171,24 @@ function manifestWithServerJson(
   row: ServerRow | undefined,
   name: string,
   document: ServerJson,
-): Omit<PreparedManifest, "rejected"> {
+): Pick<PublishRequest, "manifest" | "placement"> {
   const last = lastManifest(sql, row, name);
   const kept = Object.entries(last?.header ?? {}).filter(([key]) => !serverJsonFields.includes(key));
   const header = { ...Object.fromEntries(kept), ...manifestFields(document) };
   const capabilities = (last?.capabilities ?? []).map(prepared);
+  const { origins } = (last && revisionOfDigest(sql, name, last.digest)) ?? {};
   return {
-    header,
-    capabilities,
-    digest: digestOfTextSync(canonicalManifest(header, capabilities)),
-    flags: boundedFlags(scanCapability({ kind: "server", name, declared: header }), flagsPerItem),
+    manifest: {
+      ...{ header, capabilities, offered: capabilities.length },
+      digest: digestOfTextSync(canonicalManifest(header, capabilities)),
+      flags: boundedFlags(scanCapability({ kind: "server", name, declared: header }), flagsPerItem),
+      intake: { sections: { known: [], own: [] }, confirmed: [], claims: {} },
+    },
+    placement: {
+      by: "version",
+      origins: capabilities.map((_, at) => origins?.of(at) ?? "pushed"),
+      fromSources: (origins?.fromSources ?? []).filter((key) => !serverJsonFields.includes(key)),
+    },
   };
 }
 
@@ -187,14 +199,15 @@ function lastManifest(sql: SqlStorage, row: ServerRow | undefined, name: string)
     .exec<{ digest: string }>("SELECT digest FROM revision WHERE server = ? ORDER BY number DESC LIMIT 1", name)
     .toArray()[0]?.digest;
   const text = newest === undefined ? undefined : bodyText(sql, name, row.digest ?? newest);
-  return text === undefined ? undefined : (JSON.parse(text) as StoredManifest);
+  return text === undefined ? undefined : (readJson(text) as StoredManifest);
 }
 
-function prepared(item: StoredCapability): PreparedManifest["capabilities"][number] {
+function prepared(item: StoredCapability): PreparedCapability {
   const { declared, ...known } = item;
   const { metadata } = declared;
   return {
     ...known,
+    path: "",
     text: canonicalJson(declared),
     discovered: isObject(metadata) && isObject(metadata.discovery),
     mentions: mentionedNames(declared),

@@ -19,7 +19,9 @@ export function claimRemotes(
   sql.exec("DELETE FROM remote_claim WHERE until <= ?", now);
   const taken = sql
     .exec<{ url: string; by: string | null }>(
-      `SELECT url, (SELECT name FROM server_version WHERE name = holder LIMIT 1) AS by FROM (
+      `SELECT url, (
+         SELECT json_extract(document, '$.name') FROM server_version WHERE name = holder ORDER BY sequence DESC LIMIT 1
+       ) AS by FROM (
          SELECT url, name AS holder FROM version_remote WHERE url IN (SELECT value FROM json_each(?1)) AND name <> ?2
          UNION ALL SELECT url, name FROM remote_claim WHERE url IN (SELECT value FROM json_each(?1)) AND name <> ?2
        ) LIMIT 1`,

@@ -1,4 +1,5 @@
 import { insert } from "../../kernel/platform/insert.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import type { ServerListener } from "../../registry/sql/listener.ts";
 import { type ServerVersion, type VersionRow, versionOf } from "../contract.ts";
 import type { ServerJson, StatusUpdate } from "../schema.ts";
@@ -38,7 +39,7 @@ export function latestDocument(sql: SqlStorage, server: string): ServerJson | un
       server,
     )
     .toArray()[0];
-  return row && (JSON.parse(row.document) as ServerJson);
+  return row && (readJson(row.document) as ServerJson);
 }
 
 interface NewVersion {

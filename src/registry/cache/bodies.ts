@@ -1,6 +1,7 @@
-import type { ServerRef } from "../../kernel/names.ts";
+import type { ServerRef, TenantKey } from "../../kernel/names.ts";
 import { type CacheApi, logStorageError } from "../../kernel/platform/cache-api.ts";
 import type { AnswerSource } from "../../kernel/platform/usage.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { analysisVersion } from "../../manifest/describe.ts";
 import type { StoredManifest } from "../../manifest/stored.ts";
 import type { RegistryTenant } from "../contract.ts";
@@ -9,7 +10,7 @@ import { bodyKey } from "./keys.ts";
 interface BodiesOptions {
   edge: CacheApi;
   kv: Pick<KVNamespace, "get">;
-  tenant: (name: string) => Pick<RegistryTenant, "body">;
+  tenant: (key: TenantKey) => Pick<RegistryTenant, "body">;
   /** Lets a promise settle after the response was sent. */
   keepAlive: (promise: Promise<unknown>) => void;
 }
@@ -52,7 +53,7 @@ export class Bodies {
 }
 
 function parsed(text: string | undefined): StoredManifest | undefined {
-  return text === undefined ? undefined : (JSON.parse(text) as StoredManifest);
+  return text === undefined ? undefined : (readJson(text) as StoredManifest);
 }
 
 /** False for a copy whose tokens and flags another release derived: the object has them as they are now. */

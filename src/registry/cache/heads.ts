@@ -1,8 +1,9 @@
 import type { Freshness } from "../../http/request.ts";
 import type { MemoryBudget, MemoryCache } from "../../kernel/memory-budget.ts";
-import type { ServerRef } from "../../kernel/names.ts";
+import { type ServerRef, type TenantKey, tenantKey } from "../../kernel/names.ts";
 import { type CacheApi, logStorageError } from "../../kernel/platform/cache-api.ts";
 import type { AnswerSource, Usage } from "../../kernel/platform/usage.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { type Head, isAtLeastAsNew, type RegistryTenant } from "../contract.ts";
 import { headKey } from "./keys.ts";
 
@@ -36,7 +37,7 @@ const kvCacheTtlSeconds = 30;
 interface HeadsOptions {
   edge: CacheApi;
   kv: Pick<KVNamespace, "get">;
-  tenant: (name: string) => Pick<RegistryTenant, "head">;
+  tenant: (key: TenantKey) => Pick<RegistryTenant, "head">;
   now: () => number;
   usage: Usage;
   memory: MemoryBudget;
@@ -59,7 +60,7 @@ export class Heads {
   constructor(options: HeadsOptions) {
     this.#options = options;
     this.#memory = options.memory.cache("heads");
-    this.#highestShown = options.memory.cache("highest generations shown");
+    this.#highestShown = options.memory.cache("highest generations shown", { reserved: 1 / 6 });
   }
 
   /**
@@ -93,7 +94,7 @@ export class Heads {
 
   /** Stores a head that the object just confirmed, as the floor of this data centre. */
   async #raiseFloor(head: Head): Promise<void> {
-    const key = headKey(head.tenant, head.name);
+    const key = headKey(tenantKey(head.tenant), head.name);
     const now = this.#options.now();
     this.#remember(key, { head, asOf: head.asOf });
     // Another isolate may have stored a newer head, so read the entry first. Two isolates that read at the same instant
@@ -116,7 +117,8 @@ export class Heads {
       if (head !== undefined) return this.#answer(key, head, "edge");
     }
     const stored = await kv
-      .get<Head>(key, { type: "json", cacheTtl: kvCacheTtlSeconds })
+      .get(key, { cacheTtl: kvCacheTtlSeconds })
+      .then((text) => (text === null ? null : (readJson(text) as Head)))
       .catch((cause) => logStorageError("KV read", cause));
     // A write may have been confirmed during the KV read, so compute the floor again.
     const later = this.#floor(key, await this.#edgeEntry(key));
@@ -124,7 +126,8 @@ export class Heads {
     const head = stored == null ? undefined : ifAboveFloor(stored, later, minGeneration);
     if (head === undefined) return undefined;
     const renewed = later && { ...later, until: now() + floorMs };
-    this.#options.keepAlive(this.#writeEdge(key, { head, storedAt: now(), floor: renewed }));
+    const put = this.#writeEdge(key, { head, storedAt: now(), floor: renewed });
+    this.#options.keepAlive(put.then(() => this.#repairFloor(key, head)));
     return this.#answer(key, head, "kv");
   }
 
@@ -138,8 +141,21 @@ export class Heads {
     const raised = this.#raiseFloor(head);
     // A caller who asked for a fresher state may tell others about it, so the floor must stand before the response.
     if (strong || minGeneration > 0) await raised;
-    else this.#options.keepAlive(raised);
+    else this.#options.keepAlive(raised.then(() => this.#repairFloor(key, head)));
     return this.#answer(key, head, "object");
+  }
+
+  /**
+   * A put of `head` that no response waited for may land after that of a later write, and undo it. Then the floor is stored
+   * again, with the newer head as one that nobody may trust: how old it is by now is not known here.
+   */
+  async #repairFloor(key: string, head: Head): Promise<void> {
+    const newest = this.#memory.get(key)?.resolved.head;
+    if (newest === undefined || isAtLeastAsNew(head, newest)) return;
+    const entry = await this.#edgeEntry(key);
+    if (entry !== undefined && isAtLeastAsNew(entry.head, newest)) return;
+    const floor = { ...stamp(newest), until: this.#options.now() + floorMs };
+    await this.#writeEdge(key, { head: newest, storedAt: 0, floor });
   }
 
   #answer(key: string, head: Head, source: AnswerSource): Resolved {
@@ -155,8 +171,9 @@ export class Heads {
     const known = this.#memory.get(key)?.resolved;
     const read = { ...resolved, source: "memory" as const };
     // The same object for the same state, so that responses made from it stay valid.
-    const kept = known !== undefined && JSON.stringify(known) === JSON.stringify(read) ? known : read;
-    this.#memory.set(key, { resolved: kept, at: this.#options.now() }, sizeOf(resolved.head));
+    const text = JSON.stringify(read);
+    const kept = known !== undefined && JSON.stringify(known) === text ? known : read;
+    this.#memory.set(key, { resolved: kept, at: this.#options.now() }, 512 + 2 * text.length);
     if (resolved.head !== undefined) this.#highestShown.set(key, mark, 0);
   }
 
@@ -175,17 +192,12 @@ export class Heads {
 
   async #edgeEntry(key: string): Promise<EdgeEntry | undefined> {
     const text = await this.#options.edge.read(key);
-    return text === undefined ? undefined : (JSON.parse(text) as EdgeEntry);
+    return text === undefined ? undefined : (readJson(text) as EdgeEntry);
   }
 
   #writeEdge(key: string, entry: EdgeEntry): Promise<void> {
     return this.#options.edge.write(key, JSON.stringify(entry), floorMs / 1_000);
   }
-}
-
-/** Estimated bytes of a head: most are small, a few have long lists. */
-function sizeOf(head: Head | undefined): number {
-  return 512 + 96 * (head?.disabled.length ?? 0) + 384 * (head?.flags.length ?? 0);
 }
 
 function stamp(head: Head): { generation: number; asOf: number } {

@@ -1,6 +1,8 @@
+import type { TenantKey } from "../../kernel/names.ts";
+
 /** All KV keys. docs/storage.md describes their values and lifetimes. */
 
-export function headKey(tenant: string, name: string): string {
+export function headKey(tenant: TenantKey, name: string): string {
   return `head/${tenant}/${name}`;
 }
 
@@ -8,6 +10,6 @@ export function headKey(tenant: string, name: string): string {
  * Per server, even if two servers publish the same manifest: ids and creation times differ, and one of them may be
  * private.
  */
-export function bodyKey(tenant: string, name: string, digest: string): string {
+export function bodyKey(tenant: TenantKey, name: string, digest: string): string {
   return `manifest/${tenant}/${name}/${digest}`;
 }

@@ -1,4 +1,5 @@
 import type { MemoryBudget, MemoryCache } from "../../kernel/memory-budget.ts";
+import { refOf } from "../../kernel/names.ts";
 import type { AnswerSource, Usage } from "../../kernel/platform/usage.ts";
 import type { Head } from "../contract.ts";
 import type { View } from "../views/view.ts";
@@ -34,7 +35,7 @@ export class RenderedViews {
   async render(head: Head, view: View): Promise<Rendered | undefined> {
     const known = this.peek(head, view);
     if (known !== undefined) return { bytes: known, source: "memory" };
-    const body = head.digest === undefined ? undefined : await this.#bodies.get(head, head.digest);
+    const body = head.digest === undefined ? undefined : await this.#bodies.get(refOf(head), head.digest);
     if (head.digest !== undefined && body === undefined) return undefined;
     const text = view.render(body?.manifest, head);
     if (text === undefined) return { source: body?.source ?? "memory" };

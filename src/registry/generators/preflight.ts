@@ -1,19 +1,27 @@
+import { z } from "zod";
+import { named } from "../../http/named.ts";
 import type { Generator } from "../../manifest/schema/capability.ts";
 import type { PreflightRequest } from "../views/schema.ts";
 import { isPresent } from "./config-path.ts";
 
-export interface Preflight {
-  type: string;
-  ready: boolean;
-  missing_fields: string[];
-  missing_credentials: string[];
-  /** Packages that the generator's host must have installed; the registry cannot check them. */
-  dependencies: string[];
-  /** Advised timeout; null if the generator calls nothing upstream. */
-  timeout_ms: number | null;
-  concurrency: { safe: boolean; advice: string };
-  reasons: string[];
-}
+export const Preflight = named(
+  "Preflight",
+  z
+    .object({
+      type: z.string(),
+      ready: z.boolean(),
+      missing_fields: z.array(z.string()),
+      missing_credentials: z.array(z.string()),
+      dependencies: z
+        .array(z.string())
+        .describe("Packages that the generator's host must have installed; the registry cannot check them."),
+      timeout_ms: z.number().nullable().describe("Advised timeout; null if the generator calls nothing upstream."),
+      concurrency: z.object({ safe: z.boolean(), advice: z.string() }),
+      reasons: z.array(z.string()),
+    })
+    .describe("Whether a generator can run."),
+);
+export type Preflight = z.infer<typeof Preflight>;
 
 /** Used if a generator declares no p95 latency. */
 const assumedP95Ms = 5_000;

@@ -1,22 +1,25 @@
+import { z } from "zod";
+import { named } from "../../http/named.ts";
 import type { Generator } from "../../manifest/schema/capability.ts";
 import { isPresent, valuesAt } from "./config-path.ts";
 
-type Confidence = "high" | "medium" | "low";
+const Confidence = z.enum(["high", "medium", "low"]);
+type Confidence = z.infer<typeof Confidence>;
 
 /** The four selection rules, in order of priority. */
-type SelectionRule = "explicit-type" | "template-syntax" | "structure" | "fallback";
+const SelectionRule = z.enum(["explicit-type", "template-syntax", "structure", "fallback"]);
+type SelectionRule = z.infer<typeof SelectionRule>;
 
-interface Match {
-  type: string;
-  confidence: Confidence;
-  rule: SelectionRule;
-  reason: string;
-}
+const Match = z.object({ type: z.string(), confidence: Confidence, rule: SelectionRule, reason: z.string() });
+type Match = z.infer<typeof Match>;
 
-export interface Selection extends Match {
-  /** The other matches, best first. */
-  candidates: Match[];
-}
+export const Selection = named(
+  "Selection",
+  z
+    .object({ ...Match.shape, candidates: z.array(Match).describe("The other matches, best first.") })
+    .describe("The generator for a config, and why."),
+);
+export type Selection = z.infer<typeof Selection>;
 
 const order: Record<SelectionRule, number> = { "explicit-type": 0, "template-syntax": 1, structure: 2, fallback: 3 };
 const strength: Record<Confidence, number> = { high: 0, medium: 1, low: 2 };

@@ -1,3 +1,4 @@
+import { readJson } from "../../kernel/read-json.ts";
 import { type AttributeCounts, adjustAttributes, attributesOf, countAttributes } from "../../manifest/attributes.ts";
 import type { NewChange } from "../../manifest/diff.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
@@ -14,7 +15,7 @@ import { findLive, type ServerRow } from "./servers.ts";
 export function updateAttributeCounts(sql: SqlStorage, server: string, switched: readonly NewChange[]): void {
   const row = findLive(sql, server);
   if (row === undefined) return;
-  const { attributes } = JSON.parse(row.summary) as ServerSummary;
+  const { attributes } = readJson(row.summary) as ServerSummary;
   if (attributes === undefined) return;
   const changes = switched.flatMap(({ kind, key, classification }) => {
     const item = currentItem(sql, server, kind, key);
@@ -37,7 +38,7 @@ function countCurrent(sql: SqlStorage, server: string): AttributeCounts {
 
 /** One row at a time: a server's items can be far larger than their counts. */
 function* attributesOfEach(items: Iterable<{ declared: string }>) {
-  for (const { declared } of items) yield attributesOf(JSON.parse(declared));
+  for (const { declared } of items) yield attributesOf(readJson(declared) as Record<string, unknown>);
 }
 
 function currentItem(
@@ -52,10 +53,10 @@ function currentItem(
       ...[server, kind, key],
     )
     .toArray()[0];
-  return row && (JSON.parse(row.declared) as Record<string, unknown>);
+  return row && (readJson(row.declared) as Record<string, unknown>);
 }
 
 function keep(sql: SqlStorage, row: ServerRow, attributes: AttributeCounts): void {
-  const summary: ServerSummary = { ...JSON.parse(row.summary), attributes };
+  const summary: ServerSummary = { ...(readJson(row.summary) as ServerSummary), attributes };
   sql.exec("UPDATE server SET summary = ? WHERE name = ?", JSON.stringify(summary), row.name);
 }

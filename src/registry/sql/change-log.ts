@@ -1,16 +1,14 @@
 import { withoutUndefined } from "../../kernel/json.ts";
 import { insert } from "../../kernel/platform/insert.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import type { Classification, Reason } from "../../manifest/classify/classify.ts";
 import { type ChangeCounts, countChanges, type NewChange } from "../../manifest/diff.ts";
 import { type ChainedChange, type Change, chained, genesisOf, type LogHead } from "../change-chain.ts";
+import { tenantOf } from "./tenant-name.ts";
 
 /** The tenant's generation: every accepted change adds one. */
 export function generationOf(sql: SqlStorage): number {
   return Number(sql.exec("SELECT value FROM meta WHERE key = 'generation'").one().value);
-}
-
-export function tenantOf(sql: SqlStorage): string {
-  return String(sql.exec("SELECT value FROM meta WHERE key = 'tenant'").one().value);
 }
 
 /** Adds one to the generation and appends the changes to the log. Call inside the transaction that makes the change. */
@@ -106,6 +104,6 @@ export function changeOf(row: ChangeRow): Change {
     breaking: row.classification === "breaking" || row.classification === "removed",
     from: row.from_digest ?? undefined,
     to: row.to_digest ?? undefined,
-    reasons: JSON.parse(row.reasons) as Reason[],
+    reasons: readJson(row.reasons) as Reason[],
   };
 }

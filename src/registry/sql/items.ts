@@ -1,5 +1,6 @@
 import type { IdCollision } from "../../kernel/failure.ts";
 import { insert } from "../../kernel/platform/insert.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { definitionText } from "../../manifest/definition.ts";
 import { analysisVersion } from "../../manifest/describe.ts";
 import { itemKey } from "../../manifest/diff.ts";
@@ -7,6 +8,7 @@ import type { CapabilityFlag, Flag } from "../../manifest/flag.ts";
 import type { PreparedCapability } from "../../manifest/prepare.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { StoredCapability } from "../../manifest/stored.ts";
+import type { ServerRow } from "./servers.ts";
 
 export function readCapability(sql: SqlStorage, server: string, kind: string, digest: string) {
   return sql
@@ -73,6 +75,17 @@ export function currentTokens(sql: SqlStorage, server: string): Map<string, numb
   return known;
 }
 
+/** The flags that answers about a server show. */
+export function currentFlags(sql: SqlStorage, server: string, row: Pick<ServerRow, "flags"> | undefined): Flag[] {
+  if (row === undefined) return [];
+  const rows = sql.exec<{ flags: string }>(
+    "SELECT flags FROM capability WHERE server = ? AND last_revision IS NULL AND flags <> '[]'",
+    server,
+  );
+  const ofItems = rows.toArray().flatMap(({ flags }) => readJson(flags) as Flag[]);
+  return [...(readJson(row.flags) as Flag[]), ...ofItems];
+}
+
 /** The tenant's current item with this id. */
 export function findCapability(
   sql: SqlStorage,
@@ -89,8 +102,8 @@ export function findCapability(
     id,
     digest,
     tokens,
-    flags: JSON.parse(row.flags),
-    declared: JSON.parse(row.declared),
+    flags: readJson(row.flags) as Flag[],
+    declared: readJson(row.declared) as Record<string, unknown>,
     createdAt: row.created_at ?? undefined,
   };
   return { server, capability };

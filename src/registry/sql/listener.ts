@@ -29,10 +29,12 @@ export function notifyAll(listeners: readonly ServerListener[]): Required<Server
   };
 }
 
-/** How many revisions and changes are retained. */
+/** How many revisions and changes are retained, and how large a manifest and a config may be. */
 interface Retention {
   revisions: number;
   changes: number;
+  capabilities: number;
+  configBytes: number;
 }
 
 /** Passed to every write to a server. */

@@ -1,74 +1,39 @@
 import { meetsPrecondition } from "../../kernel/etag.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
-import { classifyHeader } from "../../manifest/classify/classify.ts";
-import { type ChangeCounts, changedItems, itemChanges, itemKey, type NewChange } from "../../manifest/diff.ts";
+import { clip } from "../../kernel/text.ts";
+import { type ChangeCounts, changedItems, countChanges, itemKey, type NewChange } from "../../manifest/diff.ts";
 import { type CapabilityFlag, keepSevere } from "../../manifest/flag.ts";
-import type { PreparedCapability, PreparedManifest } from "../../manifest/prepare.ts";
-import type { CapabilityKind } from "../../manifest/schema/capability.ts";
+import { claimIssues } from "../../manifest/intake/claims.ts";
+import { refused } from "../../manifest/intake/intake.ts";
+import { ownSectionsIssues, unconfirmedSections } from "../../manifest/intake/sections.ts";
+import { type PreparedCapability, warningTexts } from "../../manifest/prepare.ts";
 import type { PublishOutcome, PublishRequest, Switch } from "../contract.ts";
 import { ServerConfig } from "../schema.ts";
 import { summarise } from "../summary.ts";
 import { updateAttributeCounts } from "./attribute-counts.ts";
 import { recordChanges } from "./change-log.ts";
-import {
-  closeCapability,
-  idCollisions,
-  insertCapability,
-  mentionMessage,
-  neighbourFlags,
-  readCapability,
-} from "./items.ts";
+import { type Difference, difference, headerChange, unannouncedChange } from "./difference.ts";
+import { closeCapability, currentFlags, insertCapability, mentionMessage, neighbourFlags } from "./items.ts";
 import type { WriteContext } from "./listener.ts";
+import { originsText } from "./origins.ts";
 import { enqueueTask } from "./outbox-table.ts";
-import { insertRevision, type Layout, pruneRevisions, revisionAt } from "./revisions.ts";
-import { bumpOverlay, findRow, flagsOfRow, isRetitled, moveServer, type ServerRow, tagOf } from "./servers.ts";
+import { type PlacedManifest, placeManifest } from "./place.ts";
+import { insertRevision, pruneRevisions, type RevisionContent, revisionAt } from "./revisions.ts";
+import {
+  bumpOverlay,
+  findRow,
+  flagsOfRow,
+  isRetitled,
+  moveServer,
+  type ServerRow,
+  shownTokens,
+  tagOf,
+} from "./servers.ts";
 import { sourceRows } from "./source-rows.ts";
 import { applySwitches, checkDisabledSize, switchedOff } from "./switches.ts";
-
-/** The changes that a publish makes. */
-interface Difference {
-  added: PreparedCapability[];
-  gone: { kind: CapabilityKind; key: string; digest: string; id: string }[];
-  changes: NewChange[];
-}
-
-/** Items that the new manifest adds and removes relative to the last layout, with classified changes. */
-function difference(sql: SqlStorage, server: string, before: Layout, after: readonly PreparedCapability[]): Difference {
-  const was = new Set(before.map(([kind, digest]) => `${kind} ${digest}`));
-  const is = new Set(after.map(({ kind, digest }) => `${kind} ${digest}`));
-  const added = after.filter(({ kind, digest }) => !was.has(`${kind} ${digest}`)).map((item) => ({ ...item }));
-  const gone = before
-    .filter(([kind, digest]) => !is.has(`${kind} ${digest}`))
-    .map(([kind, digest]) => ({ kind, digest, ...readCapability(sql, server, kind, digest) }));
-
-  const firstSeen = new Map(gone.map((item) => [itemKey(item), item.created_at]));
-  for (const item of added) {
-    // The creation time stays that of the first version, whatever the publisher says later.
-    const createdAt = firstSeen.get(itemKey(item));
-    if (typeof createdAt === "string") item.createdAt = createdAt;
-  }
-  const changes = itemChanges(
-    gone.map((item) => ({ ...item, declared: JSON.parse(item.declared) })),
-    added.map((item) => ({ ...item, declared: JSON.parse(item.text) })),
-  );
-  return { added, gone, changes };
-}
-
-/**
- * Detects a change that no new version announces, which is how a reviewed server could turn into another one. With an
- * unchanged version, any change counts; without a version, any change of an existing item that is more than cosmetic.
- */
-function unannouncedChange(
-  before: Record<string, unknown>,
-  after: Record<string, unknown>,
-  changes: readonly NewChange[],
-): string | undefined {
-  if (before.version !== after.version) return undefined;
-  if (typeof after.version === "string") return `the content changed while its version stayed ${after.version}`;
-  const changed = changes.find(({ from, to, classification }) => from && to && classification !== "cosmetic");
-  return changed && `${changed.kind} ${changed.key} changed, and the manifest has no version to say so`;
-}
+import { shownTenant } from "./tenant-name.ts";
 
 /** Flags stored per server, to bound the size of heads and responses. */
 const maxFlags = 500;
@@ -79,142 +44,213 @@ const none: ChangeCounts = { breaking: 0, additive: 0, cosmetic: 0, removed: 0 }
  * Moves a server to a new manifest. Call inside a transaction. Reads and writes only the rows that changed: the layout
  * of the last revision shows which items stayed.
  */
-export function publish(write: WriteContext, tenant: string, request: PublishRequest): Result<PublishOutcome, Failure> {
+export function publish(write: WriteContext, request: PublishRequest): Result<PublishOutcome, Failure> {
   const { sql } = write;
-  const { name, manifest, precondition } = request;
+  const { name, manifest, precondition, placement } = request;
   const row = findRow(sql, name);
   const live = row?.deleted_at === null ? row : undefined;
+  if (live === undefined && (placement.by === "plugin" || placement.by === "restore")) {
+    return err(failure("ErrorMCPServerNotFound"));
+  }
   if (precondition !== undefined && !meetsPrecondition(precondition, live && tagOf(live))) {
     return err(failure("ErrorPreconditionFailed", undefined, live === undefined ? {} : { current: live.digest }));
   }
-  const tooManyDisabled = checkDisabledSize(sql, name, switchesOf(manifest));
+  const tooManyDisabled = checkDisabledSize(sql, name, switchesOf(manifest.capabilities));
   if (tooManyDisabled !== undefined) return err(tooManyDisabled);
-  if (live?.digest === manifest.digest) return ok(recordUnchanged(write, live, request));
+  // The same items and fields: whose they are does not change. A document without items may be one that lost them all.
+  if (live?.digest === manifest.digest && manifest.capabilities.length > 0)
+    return ok(recordUnchanged(write, live, request, undefined));
 
   // A server that is not live, or has published nothing since it was registered, has no previous revision, even if
   // older ones exist under its name.
   const previous = live?.digest ? revisionAt(sql, name, live.revision) : undefined;
-  const found = difference(sql, name, previous?.layout ?? [], manifest.capabilities);
+  const { sections, confirmed } = manifest.intake;
+  const server = { hasItems: (previous?.layout.length ?? 0) > 0, header: previous?.header ?? {} };
+  const misread = placement.by === "push" ? ownSectionsIssues(sections, confirmed, server) : [];
+  if (misread.length > 0) return err(refused(misread));
+
+  const state = {
+    name,
+    previous,
+    off: switchedOff(sql, name),
+    sources: () => sourceRows(sql, name).map(({ id }) => id),
+  };
+  const placing = placeManifest(sql, state, request);
+  if (!placing.ok) return placing;
+  const placed = placing.value;
+  const { capabilities } = write.keep;
+  if (placed.items.length > capabilities) {
+    const message = `A server holds at most ${capabilities} capabilities; with what stays of it this one would have ${placed.items.length}`;
+    return err(failure("ErrorTooLarge", message));
+  }
+  if (live?.digest === placed.digest) return ok(recordUnchanged(write, live, request, placed));
+
+  const found = difference(sql, name, previous?.layout ?? [], placed);
   const isFirst = request.isFirstIntrospection === true && previous?.layout.length === 0;
-  const unannounced = previous && !isFirst && unannouncedChange(previous.header, manifest.header, found.changes);
+  const unannounced = previous && !isFirst && unannouncedChange(previous.header, placed.header, found.changes);
   if (unannounced && policyOf(live) === "refuse") {
     return err(failure("ErrorSameVersion", unannounced, { current: live?.digest }));
   }
-  const collisions = idCollisions(sql, name, found.added);
-  const [first] = collisions;
-  if (first !== undefined) {
-    const message = `${first.id} of ${name} (${first.item}) is taken by ${first.takenBy}`;
-    return err(failure("ErrorCapabilityCollision", message, { collisions }));
-  }
-  logHeader(found, previous?.header, request);
-  const flags: CapabilityFlag[] = [...manifest.flags];
+  const flags: CapabilityFlag[] = [...placed.flags];
   if (unannounced) flags.push({ rule: "same-version", path: "/version", message: unannounced });
-  return ok(applyManifest(write, tenant, { row, live, found, flags }, request));
+  return ok(applyManifest(write, { row, live, previous, placed, found, flags, off: state.off }, request));
 }
 
-/** The manifest is unchanged: only switches and `lastSynced` can change. */
+/** The manifest is unchanged: only switches, whose the items are and `lastSynced` can change. */
 function recordUnchanged(
   { sql, keep, listener }: WriteContext,
   live: ServerRow,
   { name, manifest, at }: PublishRequest,
+  placed: PlacedManifest | undefined,
 ): PublishOutcome {
-  const switched = applySwitches(sql, name, switchesOf(manifest));
+  const cost = shownTokens(sql, live);
+  const switched = applySwitches(sql, name, switchesOf(placed?.incoming ?? manifest.capabilities));
   sql.exec("UPDATE server SET last_synced = ? WHERE name = ?", at, name);
-  if (switched.length === 0) {
-    return {
-      ...{ outcome: "unchanged", generation: live.generation, changes: none },
-      ...{ flags: flagsOfRow(live), narrowed: false },
-    };
+  if (placed !== undefined) {
+    const origins = originsText(placed.origins, placed.fromSources);
+    sql.exec(
+      "UPDATE revision SET origins = ?1 WHERE server = ?2 AND number = ?3 AND origins IS NOT ?1",
+      ...[origins, name, live.revision],
+    );
   }
+  const { kept, rejected, collisions } = placed ?? { kept: [], rejected: [], collisions: [] };
+  const outcome: PublishOutcome = {
+    outcome: "unchanged",
+    generation: live.generation,
+    digest: live.digest ?? manifest.digest,
+    changes: none,
+    flags: flagsOfRow(live),
+    narrowed: false,
+    cost: { before: cost, after: cost },
+    ...{ kept, rejected, collisions, warnings: [] },
+  };
+  if (switched.length === 0) return outcome;
   const { generation, counts } = recordChanges(sql, name, at, switched, keep.changes);
   bumpOverlay(sql, name, generation, at);
   updateAttributeCounts(sql, name, switched);
   listener.itemsChanged(name, changedItems(switched));
-  return { outcome: "changed", generation, changes: counts, flags: [], narrowed: counts.breaking > 0 };
-}
-
-/** A changed header alone, or a new order of the same items, must also appear in the log. */
-function logHeader(
-  { changes }: Difference,
-  before: Record<string, unknown> | undefined,
-  request: PublishRequest,
-): void {
-  const { name: key, manifest } = request;
-  const to = manifest.digest;
-  if (before === undefined) {
-    if (changes.length === 0) changes.push({ kind: "server", key, classification: "additive", to, reasons: [] });
-    return;
-  }
-  const verdict = classifyHeader(before, manifest.header);
-  if (changes.length === 0 || verdict.reasons.length > 0) changes.push({ kind: "server", key, to, ...verdict });
+  return {
+    ...outcome,
+    ...{ outcome: "changed", generation, changes: counts, flags: [], narrowed: counts.breaking > 0 },
+    cost: { before: cost, after: shownTokens(sql, live) },
+  };
 }
 
 interface ManifestMove {
   row: ServerRow | undefined;
   live: ServerRow | undefined;
+  previous: RevisionContent | undefined;
+  placed: PlacedManifest;
   found: Difference;
+  /** Keys of the items that were switched off before. */
+  off: ReadonlySet<string>;
   /** Flags of the server; the flags of its items are added later. */
   flags: CapabilityFlag[];
 }
 
 function applyManifest(
   { sql, keep, listener }: WriteContext,
-  tenant: string,
-  { row, live, found, flags }: ManifestMove,
+  { row, live, previous, placed, found, flags, off: offBefore }: ManifestMove,
   request: PublishRequest,
 ): PublishOutcome {
-  const { name, manifest, at } = request;
+  const { name, at } = request;
+  const { digest, header, items, incoming, kept, rejected, collisions } = placed;
   const number = (row?.revision ?? 0) + 1;
   // A withdrawn server comes back with its settings.
-  const kept = row?.withdrawn === 1 ? row : live;
-  const switched = applySwitches(sql, name, switchesOf(manifest));
-  const { generation, counts } = recordChanges(sql, name, at, [...found.changes, ...switched], keep.changes);
-  const off = switchedOff(sql, name);
-  const own = new Set(manifest.capabilities.flatMap(({ kind, key }) => (kind === "tool" ? [key] : [])));
+  const settings = row?.withdrawn === 1 ? row : live;
+  const before = live === undefined ? 0 : shownTokens(sql, live, offBefore);
+  const warnings = stateWarnings(sql, { live, previous, placed, found, before }, request);
+  const switched = applySwitches(sql, name, switchesOf(incoming));
+  const ofHeader = headerChange(name, previous, placed, found.changes.length > 0);
+  const changes: NewChange[] = [...found.changes, ...(ofHeader === undefined ? [] : [ofHeader]), ...switched];
+  const { generation } = recordChanges(sql, name, at, changes, keep.changes);
+  const counts = countChanges([...found.changes, ...switched]);
+  const off = switched.length === 0 ? offBefore : switchedOff(sql, name);
+  const own = new Set(items.flatMap(({ kind, key }) => (kind === "tool" ? [key] : [])));
   const neighbours = neighbourFlags(sql, name, found.added, own);
-  for (const { kind, digest } of found.gone) closeCapability(sql, name, kind, digest, number - 1);
+  for (const gone of found.gone) closeCapability(sql, name, gone.kind, gone.digest, number - 1);
   for (const capability of found.added) insertCapability(sql, name, number, capability, at);
   insertRevision(sql, {
     server: name,
-    number,
-    digest: manifest.digest,
-    generation,
-    at,
-    subject: request.subject,
-    changes: counts,
-    header: manifest.header,
-    layout: manifest.capabilities.map(({ kind, digest }) => [kind, digest]),
+    ...{ number, digest, generation, at, header, subject: request.subject, changes: counts },
+    layout: items.map((item) => [item.kind, item.digest]),
+    origins: originsText(placed.origins, placed.fromSources),
   });
   moveServer(sql, {
-    name,
-    number,
-    generation,
-    at,
-    digest: manifest.digest,
-    config: kept?.config ?? JSON.stringify(ServerConfig.parse({ tenant, name })),
-    flags: [...keepSevere([...flags, ...carriedOverFlags(kept, found, own), ...neighbours], maxFlags)],
-    summary: summarise(manifest.header, manifest.capabilities, (item) => off.has(itemKey(item))),
+    ...{ name, number, generation, at, digest },
+    config: settings?.config ?? JSON.stringify(ServerConfig.parse({ tenant: shownTenant(sql), name })),
+    flags: [...keepSevere([...flags, ...carriedOverFlags(settings, found, own), ...neighbours], maxFlags)],
+    summary: summarise(header, items, (item) => off.has(itemKey(item))),
   });
   if (live !== undefined && isRetitled(sql, live)) listener.titleChanged(name);
   else listener.itemsChanged(name, changedItems([...found.gone, ...found.added, ...switched]));
   pruneRevisions(sql, name, number - keep.revisions);
   // Sources are not read while a server is withdrawn.
   if (row?.withdrawn === 1 && sourceRows(sql, name).length > 0) enqueueTask(sql, "refresh", name);
-  const items = found.added.flatMap(({ id, flags: about }) => about.map((flag) => ({ ...flag, capability: id })));
+  const ofAdded = found.added.flatMap(({ id, flags: about }) => about.map((flag) => ({ ...flag, capability: id })));
   return {
-    outcome: live === undefined ? "created" : "changed",
-    generation,
-    changes: counts,
-    flags: [...keepSevere([...flags, ...items, ...neighbours], maxFlags)],
+    outcome: live?.digest ? "changed" : "created",
+    ...{ generation, digest, changes: counts, header: ofHeader?.classification },
+    flags: [...keepSevere([...flags, ...ofAdded, ...neighbours], maxFlags)],
     narrowed: switched.some(({ classification }) => classification === "breaking"),
+    cost: { before, after: items.reduce((sum, item) => sum + (off.has(itemKey(item)) ? 0 : item.tokens), 0) },
+    emptied: previous !== undefined && previous.layout.length > 0 && items.length === 0 ? true : undefined,
+    ...{ kept, rejected, collisions, warnings },
   };
+}
+
+/** Warnings that depend on what the server had. */
+function stateWarnings(
+  sql: SqlStorage,
+  { live, previous, placed, found, before }: Omit<ManifestMove, "row" | "flags" | "off"> & { before: number },
+  { manifest: { intake }, placement, name }: PublishRequest,
+): string[] {
+  const texts: string[] = [];
+  if (placement.by === "push") {
+    for (const section of unconfirmedSections(intake.sections.own, intake.confirmed, previous?.header ?? {})) {
+      const remedy = `?sections=${encodeURIComponent(section)} says that it is one of your own`;
+      texts.push(`/${section} is not a section that the registry knows and was kept; ${remedy}`);
+    }
+  }
+  if (Object.keys(intake.claims).length > 0) {
+    const status = live === undefined ? undefined : (readJson(live.config) as ServerConfig).status;
+    const says = {
+      digest: live?.digest ?? placed.digest,
+      tokens: before,
+      status,
+      flags: currentFlags(sql, name, live),
+    };
+    texts.push(...warningTexts(claimIssues(intake.claims, says, "")));
+  }
+  // Somebody who imports into a server may not know what is there.
+  if (placement.by === "push" && placement.sections !== undefined && found.gone.length > 0) {
+    texts.push(
+      `This replaces ${countOf(found.gone.length, "item", "items")} that the server has: ${listOf(found.gone)}`,
+    );
+  }
+  const count = previous?.layout.length ?? 0;
+  if (count > 0 && placed.items.length === 0) {
+    texts.push(`The server had ${countOf(count, "capability", "capabilities")} and has none now`);
+  }
+  return texts;
+}
+
+function countOf(count: number, one: string, several: string): string {
+  return `${count} ${count === 1 ? one : several}`;
+}
+
+const namedItems = 10;
+
+function listOf(items: Difference["gone"]): string {
+  const named = items.slice(0, namedItems).map((item) => clip(itemKey(item), 128));
+  return items.length > namedItems ? `${named.join(", ")} and others` : named.join(", ");
 }
 
 /**
  * `enabled: false` in a manifest switches an item off. `true` is ignored: every response contains it, so republishing
  * an old response would undo what an operator has switched off since.
  */
-function switchesOf({ capabilities }: Pick<PreparedManifest, "capabilities">): Switch[] {
+function switchesOf(capabilities: readonly PreparedCapability[]): Switch[] {
   return capabilities.flatMap(({ kind, key, enabled }) => (enabled === false ? [{ kind, key, enabled }] : []));
 }
 
@@ -236,5 +272,5 @@ function carriedOverFlags(
 
 function policyOf(row: ServerRow | undefined): "flag" | "refuse" {
   if (row === undefined) return "flag";
-  return (JSON.parse(row.config) as ServerConfig).policy?.sameVersion === "refuse" ? "refuse" : "flag";
+  return (readJson(row.config) as ServerConfig).policy?.sameVersion === "refuse" ? "refuse" : "flag";
 }

@@ -1,3 +1,4 @@
+import { readJson } from "../../kernel/read-json.ts";
 import { analysisVersion, boundedFlags, flagsPerItem, itemFlags } from "../../manifest/describe.ts";
 import type { CapabilityFlag, Flag } from "../../manifest/flag.ts";
 import { scanCapability } from "../../manifest/scan.ts";
@@ -83,7 +84,7 @@ export function storeAnalysis(
     sql.exec(
       "UPDATE capability SET tokens = ?4, flags = ?5, analysis = ?6 WHERE server = ?1 AND kind = ?2 AND digest = ?3",
       ...[server, kind, digest, tokens],
-      ...[JSON.stringify(itemFlags(kind, key, JSON.parse(declared))), analysisVersion],
+      ...[JSON.stringify(itemFlags(kind, key, readJson(declared) as Record<string, unknown>)), analysisVersion],
     );
   }
   const current = items.filter(({ is_current }) => is_current === 1);
@@ -102,7 +103,7 @@ export function finishReanalysis({ sql }: WriteContext, server: string): void {
       server,
     )
     .one().tokens;
-  const summary = JSON.parse(row.summary) as ServerSummary;
+  const summary = readJson(row.summary) as ServerSummary;
   // Tags of responses contain the overlay: what was cached with the old tokens no longer matches.
   sql.exec(
     "UPDATE server SET summary = ?, flags = ?, overlay = overlay + 1 WHERE name = ?",
@@ -132,5 +133,5 @@ function serverFlags(sql: SqlStorage, row: ServerRow): CapabilityFlag[] {
     ({ rule, capability, message }) =>
       rule === "same-version" || (capability !== undefined && !ownMentions.has(message)),
   );
-  return [...boundedFlags(scanned, flagsPerItem), ...kept, ...configFlags(JSON.parse(row.config) as ServerConfig)];
+  return [...boundedFlags(scanned, flagsPerItem), ...kept, ...configFlags(readJson(row.config) as ServerConfig)];
 }

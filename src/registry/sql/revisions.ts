@@ -1,9 +1,11 @@
 import { insert } from "../../kernel/platform/insert.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { analysisVersion } from "../../manifest/describe.ts";
 import type { ChangeCounts } from "../../manifest/diff.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { StoredManifest } from "../../manifest/stored.ts";
 import type { Revision } from "../contract.ts";
+import { type RevisionOrigins, readOrigins } from "./origins.ts";
 import { cancelTask, enqueueTask } from "./outbox-table.ts";
 
 /** Kinds and digests of a revision's items, in the publisher's order. */
@@ -19,10 +21,12 @@ interface NewRevision {
   changes: ChangeCounts;
   header: Record<string, unknown>;
   layout: Layout;
+  /** Where the items came from, as `originsText` writes it. */
+  origins: string | null;
 }
 
 export function insertRevision(sql: SqlStorage, revision: NewRevision): void {
-  const { server, number, digest, generation, at, subject, changes, header, layout } = revision;
+  const { server, number, digest, generation, at, subject, changes, header, layout, origins } = revision;
   insert(sql, "revision", {
     ...{ server, number, digest, generation },
     published_at: at,
@@ -30,24 +34,38 @@ export function insertRevision(sql: SqlStorage, revision: NewRevision): void {
     changes: JSON.stringify(changes),
     header: JSON.stringify(header),
     layout: JSON.stringify(layout),
+    origins,
   });
   enqueueBody(sql, server, digest);
 }
 
-/** Header and layout of a revision. */
-export function revisionAt(
-  sql: SqlStorage,
-  server: string,
-  number: number,
-): { header: Record<string, unknown>; layout: Layout } | undefined {
-  const found = sql
-    .exec<{ header: string; layout: string }>(
-      "SELECT header, layout FROM revision WHERE server = ? AND number = ?",
-      server,
-      number,
-    )
-    .toArray()[0];
-  return found && { header: JSON.parse(found.header), layout: JSON.parse(found.layout) };
+/** The content of a revision, without its items. */
+export interface RevisionContent {
+  header: Record<string, unknown>;
+  layout: Layout;
+  origins: RevisionOrigins;
+}
+
+export function revisionAt(sql: SqlStorage, server: string, number: number): RevisionContent | undefined {
+  return contentOf(sql, "SELECT header, layout, origins FROM revision WHERE server = ? AND number = ?", server, number);
+}
+
+/** The newest revision of the server with this digest. */
+export function revisionOfDigest(sql: SqlStorage, server: string, digest: string): RevisionContent | undefined {
+  const newest =
+    "SELECT header, layout, origins FROM revision WHERE server = ? AND digest = ? ORDER BY number DESC LIMIT 1";
+  return contentOf(sql, newest, server, digest);
+}
+
+function contentOf(sql: SqlStorage, query: string, ...bindings: SqlStorageValue[]): RevisionContent | undefined {
+  const found = sql.exec<{ header: string; layout: string; origins: string | null }>(query, ...bindings).toArray()[0];
+  if (found === undefined) return undefined;
+  const layout = readJson(found.layout) as Layout;
+  return {
+    header: readJson(found.header) as Record<string, unknown>,
+    layout,
+    origins: readOrigins(found.origins, layout.length),
+  };
 }
 
 /** Header of a revision, without parsing its layout. */
@@ -58,7 +76,7 @@ export function headerAt(sql: SqlStorage, server: string, number: number): Recor
     number,
   );
   const header = found.toArray()[0]?.header;
-  return header === undefined ? {} : (JSON.parse(header) as Record<string, unknown>);
+  return header === undefined ? {} : (readJson(header) as Record<string, unknown>);
 }
 
 interface RevisionRow extends Record<string, SqlStorageValue> {
@@ -104,7 +122,7 @@ function revisionOf(row: RevisionRow): Revision {
     generation: row.generation,
     publishedAt: row.published_at,
     publishedBy: row.published_by,
-    changes: JSON.parse(row.changes),
+    changes: readJson(row.changes) as ChangeCounts,
   };
 }
 
@@ -144,7 +162,7 @@ export function bodyText(sql: SqlStorage, server: string, digest: string): strin
   );
   for (const row of candidates.toArray()) rows.set(`${row.kind} ${row.digest}`, row);
   let analysis = analysisVersion;
-  const items = (JSON.parse(revision.layout) as Layout).map(([kind, itemDigest]) => {
+  const items = (readJson(revision.layout) as Layout).map(([kind, itemDigest]) => {
     const row = rows.get(`${kind} ${itemDigest}`);
     if (row === undefined) throw new Error(`revision ${revision.number} of ${server} lacks ${kind} ${itemDigest}`);
     analysis = Math.min(analysis, row.analysis);
@@ -154,13 +172,18 @@ export function bodyText(sql: SqlStorage, server: string, digest: string): strin
   return `{${known},"header":${revision.header},"capabilities":[${items.join(",")}]}`;
 }
 
-/** The current manifest of a server. */
-export function storedManifest(sql: SqlStorage, server: string): StoredManifest | undefined {
+/** The current manifest of a server, with the origins of its items. */
+export function storedManifest(
+  sql: SqlStorage,
+  server: string,
+): { manifest: StoredManifest; origins: RevisionOrigins } | undefined {
   const digest = sql
     .exec<{ digest: string | null }>("SELECT digest FROM server WHERE name = ?", server)
     .toArray()[0]?.digest;
   const text = digest ? bodyText(sql, server, digest) : undefined;
-  return text === undefined ? undefined : (JSON.parse(text) as StoredManifest);
+  const revision = digest ? revisionOfDigest(sql, server, digest) : undefined;
+  if (text === undefined || revision === undefined) return undefined;
+  return { manifest: readJson(text) as StoredManifest, origins: revision.origins };
 }
 
 /** Concatenated, not re-serialised: `flags` and `declared` are already JSON. */

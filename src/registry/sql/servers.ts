@@ -1,11 +1,13 @@
+import { readJson } from "../../kernel/read-json.ts";
 import { boundedFlags, flagsPerItem } from "../../manifest/describe.ts";
 import type { CapabilityFlag } from "../../manifest/flag.ts";
 import { scanCapability } from "../../manifest/scan.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { Head, ServerEntry, ServerSummary } from "../contract.ts";
 import type { ServerConfig, Visibility } from "../schema.ts";
-import { generationOf, tenantOf } from "./change-log.ts";
+import { generationOf } from "./change-log.ts";
 import { sourceRows, statusOf } from "./source-rows.ts";
+import { shownTenant } from "./tenant-name.ts";
 
 export interface ServerRow extends Record<string, SqlStorageValue> {
   name: string;
@@ -48,12 +50,12 @@ function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: number): 
     .exec<{ kind: string; key: string }>("SELECT kind, key FROM disabled WHERE server = ? ORDER BY kind, key", row.name)
     .toArray() as { kind: CapabilityKind; key: string }[];
   const sources = sourceRows(sql, row.name);
-  const warnings = sources.flatMap((source) => JSON.parse(source.warnings) as string[]);
+  const warnings = sources.flatMap((source) => readJson(source.warnings) as string[]);
   return {
     tenant,
     name: row.name,
     visibility: row.visibility as Visibility,
-    status: (JSON.parse(row.config) as ServerConfig).status ?? "active",
+    status: (readJson(row.config) as ServerConfig).status ?? "active",
     generation: row.generation,
     asOf,
     overlay: row.overlay,
@@ -70,12 +72,12 @@ function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: number): 
 /** The head of a server at the tenant's current generation. */
 export function currentHead(sql: SqlStorage, name: string): Head | undefined {
   const row = findRow(sql, name);
-  return row && headOf(sql, tenantOf(sql), row, generationOf(sql));
+  return row && headOf(sql, shownTenant(sql), row, generationOf(sql));
 }
 
 export function entryOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: number): ServerEntry {
   return {
-    config: JSON.parse(row.config) as ServerConfig,
+    config: readJson(row.config) as ServerConfig,
     head: headOf(sql, tenant, row, asOf),
     summary: shownSummary(sql, row),
     createdAt: row.created_at,
@@ -85,7 +87,7 @@ export function entryOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: n
 
 /** The title in the config wins over the title in the manifest. */
 export function shownTitle({ config, summary }: Pick<ServerRow, "config" | "summary">): string | undefined {
-  return (JSON.parse(config) as ServerConfig).title ?? (JSON.parse(summary) as ServerSummary).title;
+  return (readJson(config) as ServerConfig).title ?? (readJson(summary) as ServerSummary).title;
 }
 
 /** Marks a server as changed at a generation without a new revision. */
@@ -111,7 +113,7 @@ interface ServerMove {
 
 /** The summary of the published manifest without the switched-off items. */
 function shownSummary(sql: SqlStorage, row: ServerRow): ServerSummary {
-  const summary = JSON.parse(row.summary) as ServerSummary;
+  const summary = readJson(row.summary) as ServerSummary;
   const hidden = sql
     .exec<{ kind: CapabilityKind; items: number; tokens: number }>(
       // CROSS JOIN fixes the order: start from the few disabled items, not from all items of the server.
@@ -129,6 +131,12 @@ function shownSummary(sql: SqlStorage, row: ServerRow): ServerSummary {
     tokens -= cost;
   }
   return { ...summary, counts, tokens };
+}
+
+/** Tokens of the items that readers of a server see. `off`: its switched-off items, if they are known. */
+export function shownTokens(sql: SqlStorage, row: ServerRow, off?: ReadonlySet<string>): number {
+  const summary = off?.size === 0 ? (readJson(row.summary) as ServerSummary) : shownSummary(sql, row);
+  return summary.tokens ?? 0;
 }
 
 /**
@@ -182,7 +190,7 @@ export function setConfig(sql: SqlStorage, config: ServerConfig): void {
 
 /** The stored flags of a server: those of its config, its manifest's header, and its place among other servers. */
 export function flagsOfRow(row: ServerRow | undefined): CapabilityFlag[] {
-  return row === undefined ? [] : (JSON.parse(row.flags) as CapabilityFlag[]);
+  return row === undefined ? [] : (readJson(row.flags) as CapabilityFlag[]);
 }
 
 /** Settings that are not text. Their schemas check them. */

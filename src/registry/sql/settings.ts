@@ -1,23 +1,39 @@
 import { meetsPrecondition, type Precondition } from "../../kernel/etag.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { changedItems, type NewChange } from "../../manifest/diff.ts";
-import type { SettingsOutcome, Switch } from "../contract.ts";
+import { type Claims, claimIssues } from "../../manifest/intake/claims.ts";
+import { warningTexts } from "../../manifest/prepare.ts";
+import { type ConfigMembers, changeConfig } from "../config-change.ts";
+import type { ConfigOutcome, SettingsOutcome, Switch } from "../contract.ts";
 import type { ServerConfig } from "../schema.ts";
 import { updateAttributeCounts } from "./attribute-counts.ts";
 import { recordChanges } from "./change-log.ts";
+import { currentFlags } from "./items.ts";
 import type { WriteContext } from "./listener.ts";
 import { cancelTask } from "./outbox-table.ts";
 import { dropBodyIfOrphan } from "./revisions.ts";
-import { bumpOverlay, configFlags, findLive, isRetitled, type ServerRow, setConfig, tagOf } from "./servers.ts";
+import {
+  bumpOverlay,
+  configFlags,
+  findLive,
+  isRetitled,
+  type ServerRow,
+  setConfig,
+  shownTokens,
+  tagOf,
+} from "./servers.ts";
 import { dropSources, syncSources } from "./source-rows.ts";
 import { applySwitches, checkDisabledSize } from "./switches.ts";
+import { shownTenant } from "./tenant-name.ts";
 import { findWithdrawn } from "./withdraw.ts";
 
 /** Writes to a server that leave its manifest unchanged. Each runs inside one transaction of the tenant's object. */
 
-export function createServer(write: WriteContext, config: ServerConfig, at: string): Result<SettingsOutcome, Failure> {
+export function createServer(write: WriteContext, given: ServerConfig, at: string): Result<SettingsOutcome, Failure> {
   const { sql, keep, listener } = write;
+  const config = asShown(sql, given);
   if (findLive(sql, config.name) !== undefined) return err(failure("ErrorMCPServerExists"));
   // Registering does not restore a withdrawn server: the new server only has the same name.
   purge(write, config.name);
@@ -44,10 +60,11 @@ export function createServer(write: WriteContext, config: ServerConfig, at: stri
 
 export function replaceConfig(
   { sql, keep, listener }: WriteContext,
-  config: ServerConfig,
+  given: ServerConfig,
   at: string,
   precondition?: Precondition,
 ): Result<SettingsOutcome, Failure> {
+  const config = asShown(sql, given);
   const found = requireServer(sql, config.name, precondition);
   if (!found.ok) return found;
   const text = JSON.stringify(config);
@@ -71,6 +88,41 @@ export function replaceConfig(
   if (publicSince === generation) listener.becamePublic(config.name, at, generation);
   syncSources(sql, config, at);
   return ok({ generation, changed: true, narrowed });
+}
+
+/** Another spelling of the tenant is no change of the config. */
+function asShown(sql: SqlStorage, config: ServerConfig): ServerConfig {
+  return { ...config, tenant: shownTenant(sql) };
+}
+
+/** Changes the members of a config that somebody names. */
+export function changeSettings(
+  write: WriteContext,
+  name: string,
+  { members, claims, warnings }: ConfigMembers,
+  { at, precondition }: { at: string; precondition?: Precondition },
+): Result<ConfigOutcome, Failure> {
+  const { sql } = write;
+  const row = requireServer(sql, name, precondition);
+  if (!row.ok) return row;
+  const current = readJson(row.value.config) as ServerConfig;
+  const next = changeConfig(current, members, write.keep.configBytes);
+  if (!next.ok) return next;
+  const { config, changed } = next.value;
+  if (changed.length === 0) {
+    const { generation } = row.value;
+    // What is set already was warned of when it came.
+    return ok({ generation, changed: false, narrowed: false, config, members: [], warnings: [] });
+  }
+  const told = [...warnings, ...claimWarnings(sql, row.value, claims)];
+  const replaced = replaceConfig(write, config, at);
+  return replaced.ok ? ok({ ...replaced.value, config, members: changed, warnings: told }) : replaced;
+}
+
+function claimWarnings(sql: SqlStorage, row: ServerRow, claims: Claims): string[] {
+  const { digest, name } = row;
+  const says = { digest: digest ?? undefined, tokens: shownTokens(sql, row), flags: currentFlags(sql, name, row) };
+  return warningTexts(claimIssues(claims, says, ""));
 }
 
 /** Makes a server public as of a generation. Its visibility must already be set. */

@@ -1,4 +1,5 @@
 import { insert } from "../../kernel/platform/insert.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import type { ProbeState, RememberedEra, SourceDetail, SourceStatus } from "../contract.ts";
 import { type ServerConfig, type Source, sourceId } from "../schema.ts";
 import { cancelTask, enqueueTask } from "./outbox-table.ts";
@@ -97,8 +98,8 @@ export function dropSources(sql: SqlStorage, server: string): void {
 }
 
 export function detailOf(row: SourceRow): SourceDetail {
-  const { url } = JSON.parse(row.config) as ReadableSource;
-  const era = row.remembered === null ? undefined : (JSON.parse(row.remembered) as RememberedEra).era;
+  const { url } = readJson(row.config) as ReadableSource;
+  const era = row.remembered === null ? undefined : (readJson(row.remembered) as RememberedEra).era;
   return {
     ...statusOf(row),
     url,

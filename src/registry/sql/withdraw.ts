@@ -1,3 +1,4 @@
+import { readJson } from "../../kernel/read-json.ts";
 import type { NewChange } from "../../manifest/diff.ts";
 import type { ServerConfig, ServerStatus } from "../schema.ts";
 import { recordChanges } from "./change-log.ts";
@@ -33,7 +34,7 @@ export function withdrawServer({ sql, keep, listener }: WriteContext, name: stri
 
 /** Readers cannot see a withdrawn server, so this logs no change; the status applies when the server comes back. */
 export function setWithdrawnStatus(sql: SqlStorage, row: ServerRow, status: ServerStatus): void {
-  const { status: _, ...config } = JSON.parse(row.config) as ServerConfig;
+  const { status: _, ...config } = readJson(row.config) as ServerConfig;
   const next = status === "active" ? config : { ...config, status };
   sql.exec("UPDATE server SET config = ? WHERE name = ?", JSON.stringify(next), row.name);
 }

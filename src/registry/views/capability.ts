@@ -1,5 +1,6 @@
 import { type CapabilityFlag, shownFlags } from "../../manifest/flag.ts";
 import type { StoredCapability } from "../../manifest/stored.ts";
+import type { Capability } from "../answer-schema.ts";
 import { declaredItem } from "./enabled.ts";
 import { object } from "./fields.ts";
 
@@ -74,9 +75,9 @@ interface CapabilityOptions {
 export function capabilityDocument(
   { server, capability, flags }: CapabilityDocument,
   { hints }: CapabilityOptions,
-): Record<string, unknown> {
+): Capability {
   const { id, kind, digest, tokens } = capability;
-  const document: Record<string, unknown> = {
+  const document: Capability = {
     ...declaredItem(capability),
     id,
     kind,

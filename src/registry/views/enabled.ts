@@ -1,3 +1,4 @@
+import { isObject } from "../../kernel/json.ts";
 import type { StoredCapability, StoredManifest } from "../../manifest/stored.ts";
 import type { Head } from "../contract.ts";
 
@@ -9,11 +10,14 @@ export function enabledCapabilities(manifest: StoredManifest | undefined, head: 
   return manifest.capabilities.filter(({ kind, key }) => !off.has(`${kind} ${key}`));
 }
 
-/** The declared item, with its creation time restored at `metadata.discovery.created_at`. */
+/**
+ * The declared item, with its creation time restored at `metadata.discovery.created_at`. An item that declares no
+ * provenance gets none here: published back, it would be another item.
+ */
 export function declaredItem(capability: StoredCapability): Record<string, unknown> {
   const { declared, createdAt } = capability;
-  if (createdAt === undefined) return declared;
-  const metadata = (declared.metadata ?? {}) as Record<string, unknown>;
-  const discovery = (metadata.discovery ?? {}) as Record<string, unknown>;
+  const { metadata } = declared;
+  if (createdAt === undefined || !isObject(metadata) || !isObject(metadata.discovery)) return declared;
+  const { discovery } = metadata;
   return { ...declared, metadata: { ...metadata, discovery: { ...discovery, created_at: createdAt } } };
 }

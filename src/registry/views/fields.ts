@@ -29,8 +29,3 @@ export function versionOf(manifest: StoredManifest | undefined): string {
 export function nameOf(manifest: StoredManifest | undefined, head: Head): string {
   return text(object(manifest?.header.serverInfo).name) || head.name;
 }
-
-/** Views spell keys in snake_case. */
-export function snakeCase(key: string): string {
-  return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}

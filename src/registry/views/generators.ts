@@ -1,8 +1,9 @@
+import { snakeCase } from "../../manifest/intake/places.ts";
 import type { Generator } from "../../manifest/schema/capability.ts";
 import type { StoredManifest } from "../../manifest/stored.ts";
 import type { Head } from "../contract.ts";
 import { enabledCapabilities } from "./enabled.ts";
-import { object, snakeCase, text, versionOf } from "./fields.ts";
+import { object, text, versionOf } from "./fields.ts";
 import type { GeneratorsView } from "./schema.ts";
 import { jsonView } from "./view.ts";
 

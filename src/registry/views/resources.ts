@@ -5,7 +5,7 @@ import type { ResourcesView } from "./schema.ts";
 import { jsonView } from "./view.ts";
 
 /** `capabilities://resources`. */
-export const resourcesView = jsonView("r1", (manifest, head): ResourcesView => {
+export const resourcesView = jsonView("r2", (manifest, head): ResourcesView => {
   const resources = families(enabledCapabilities(manifest, head));
   const total_count = Object.keys(resources).length;
   return { resources, metadata: { total_count, version: versionOf(manifest) } };
@@ -29,7 +29,8 @@ export function families(capabilities: readonly StoredCapability[]): Families {
     merge(found, name, {
       patterns,
       mime_type: text(declared.mimeType),
-      description: text(declared.description) || text(declared.name),
+      // An empty description stays one: what this view prints can be published.
+      description: typeof declared.description === "string" ? declared.description : text(declared.name),
       parameters: parametersOf(declared),
       examples: kind === "resource" ? [uri] : texts(declared.examples),
     });

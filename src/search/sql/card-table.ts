@@ -1,17 +1,18 @@
+import type { TenantKey } from "../../kernel/names.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { CapabilityCard } from "../contract.ts";
 import { tokensOf } from "../item-terms.ts";
 import { readTermWeights } from "../term-weights.ts";
 
 interface CardPlace {
-  tenant: string;
+  tenant: TenantKey;
   server: string;
   kind: CapabilityKind;
   key: string;
 }
 
 /** Inserts or replaces a card and its index terms. */
-export function putCard(sql: SqlStorage, card: CapabilityCard, bag: ArrayBuffer): void {
+export function putCard(sql: SqlStorage, card: StoredCard, bag: ArrayBuffer): void {
   const { number } = sql
     .exec<{ number: number }>(
       `INSERT INTO card (tenant, server, kind, key, id, digest, tokens, version, title, description, bag)
@@ -32,7 +33,7 @@ export function dropCard(sql: SqlStorage, { tenant, server, kind, key }: CardPla
 }
 
 /** Drops all cards of a server. */
-export function dropCards(sql: SqlStorage, tenant: string, server: string): void {
+export function dropCards(sql: SqlStorage, tenant: TenantKey, server: string): void {
   drop(sql, "tenant = ? AND server = ?", tenant, server);
 }
 
@@ -80,7 +81,7 @@ export function oneOf(column: "id" | "kind" | "server" | "tenant", values: reado
 /** Order of cards without a ranking. */
 export const inOrder = "card.tenant, card.server, card.kind, card.key";
 
-export function listCards(sql: SqlStorage, conditions: readonly CardCondition[]): CapabilityCard[] {
+export function listCards(sql: SqlStorage, conditions: readonly CardCondition[]): StoredCard[] {
   const { where, values } = allOf(conditions);
   const rows = sql.exec<CardRow>(`SELECT * FROM card WHERE ${where} ORDER BY ${inOrder}`, ...values);
   return rows.toArray().map(cardOf);
@@ -94,8 +95,13 @@ export function allOf(conditions: readonly CardCondition[]): CardCondition {
   };
 }
 
+/** A card as stored. A reader is shown the tenant's spelling instead of its key. */
+export interface StoredCard extends CapabilityCard {
+  tenant: TenantKey;
+}
+
 export interface CardRow extends Record<string, SqlStorageValue> {
-  tenant: string;
+  tenant: TenantKey;
   server: string;
   kind: CapabilityKind;
   key: string;
@@ -118,7 +124,7 @@ export function cardOf({
   version,
   title,
   description,
-}: CardRow): CapabilityCard {
+}: CardRow): StoredCard {
   return {
     ...{ tenant, server, kind, key, id, digest, tokens },
     version: version ?? undefined,

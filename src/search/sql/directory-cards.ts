@@ -1,3 +1,4 @@
+import type { ServerRef, TenantKey } from "../../kernel/names.ts";
 import type { PublicItems } from "../contract.ts";
 import { dropCard, dropCards, putCard, termWeightsAt } from "./card-table.ts";
 import { TermChanges } from "./term-counts.ts";
@@ -46,20 +47,18 @@ export function applyItems(sql: SqlStorage, place: Place, items: PublicItems): v
 }
 
 /** Removes all items of a server that is no longer public. */
-export function dropItems(sql: SqlStorage, { tenant, name }: Pick<Place, "tenant" | "name">): void {
+export function dropItems(sql: SqlStorage, { tenant, name }: ServerRef): void {
   dropServer(sql, tenant, name);
   sql.exec("DELETE FROM indexed_server WHERE tenant = ? AND name = ?", tenant, name);
 }
 
-function dropServer(sql: SqlStorage, tenant: string, server: string): void {
+function dropServer(sql: SqlStorage, tenant: TenantKey, server: string): void {
   const terms = new TermChanges();
   for (const bag of termWeightsAt(sql, { tenant, server })) terms.remove(bag);
   dropCards(sql, tenant, server);
   terms.write(sql);
 }
 
-interface Place {
-  tenant: string;
-  name: string;
+interface Place extends ServerRef {
   generation: number;
 }

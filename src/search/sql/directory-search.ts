@@ -1,6 +1,7 @@
+import type { TenantKey } from "../../kernel/names.ts";
 import type { CapabilityCard, CardQuery, PublicCard, RankedCard, TenantFilter } from "../contract.ts";
 import type { WordVectors } from "../word-vectors.ts";
-import { type CardCondition, listCards, oneOf } from "./card-table.ts";
+import { type CardCondition, listCards, oneOf, type StoredCard } from "./card-table.ts";
 import { findCards } from "./find-cards.ts";
 import { termCounts } from "./term-counts.ts";
 
@@ -26,21 +27,25 @@ function conditionsOf({ tenants, exceptTenants }: TenantFilter): CardCondition[]
   return conditions;
 }
 
+type Shown<T extends StoredCard> = Omit<T, "tenant"> & CapabilityCard;
+
 interface ServerRow extends Record<string, SqlStorageValue> {
-  tenant: string;
+  tenant: TenantKey;
   name: string;
+  spelling: string;
   version: string | null;
   generation: number;
 }
 
 /**
- * Adds version and generation of the server at query time, so that a new server version rewrites none of its cards.
- * Cards of servers that are not public now are left out, even if their items are still indexed.
+ * Adds version and generation of the server at query time, so that a new server version rewrites none of its cards, and
+ * the spelling of its tenant. Cards of servers that are not public now are left out, even if their items are still indexed.
  */
-function withServers<T extends CapabilityCard>(sql: SqlStorage, cards: readonly T[]): PublicCard<T>[] {
+function withServers<T extends StoredCard>(sql: SqlStorage, cards: readonly T[]): PublicCard<Shown<T>>[] {
   const places = new Map(cards.map(({ tenant, server }) => [`${tenant}/${server}`, [tenant, server]]));
   const rows = sql.exec<ServerRow>(
-    `SELECT server.tenant, server.name, json_extract(server.entry, '$.version') AS version,
+    `SELECT server.tenant, server.name, json_extract(server.entry, '$.tenant') AS spelling,
+       json_extract(server.entry, '$.version') AS version,
        indexed_server.items_generation AS generation
      FROM json_each(?) AS place
      JOIN server ON server.tenant = place.value ->> 0 AND server.name = place.value ->> 1
@@ -52,7 +57,7 @@ function withServers<T extends CapabilityCard>(sql: SqlStorage, cards: readonly 
   return cards.flatMap((card) => {
     const server = servers.get(`${card.tenant}/${card.server}`);
     if (server === undefined) return [];
-    const { version, generation } = server;
-    return [{ ...card, version: card.version ?? version ?? undefined, generation }];
+    const { spelling: tenant, version, generation } = server;
+    return [{ ...card, tenant, version: card.version ?? version ?? undefined, generation }];
   });
 }

@@ -4,7 +4,9 @@ import { type Explanation, rank } from "../rank.ts";
 import { readTermWeights } from "../term-weights.ts";
 import type { WordVectors } from "../word-vectors.ts";
 import { type Bounds, type CountTokens, candidates, defaultBounds, expandTerms, statisticsOf } from "./candidates.ts";
-import { allOf, type CardCondition, type CardRow, cardOf, inOrder, oneOf } from "./card-table.ts";
+import { allOf, type CardCondition, type CardRow, cardOf, inOrder, oneOf, type StoredCard } from "./card-table.ts";
+
+type StoredRankedCard = RankedCard & StoredCard;
 
 interface RankContext {
   vectors: WordVectors | undefined;
@@ -22,7 +24,7 @@ export function findCards(
   { text, kinds, servers, limit }: CardQuery,
   conditions: readonly CardCondition[],
   { vectors, count, bounds = defaultBounds }: RankContext,
-): RankedCard[] {
+): StoredRankedCard[] {
   const all = allOf([
     ...(kinds === undefined ? [] : [oneOf("kind", kinds)]),
     ...(servers === undefined ? [] : [oneOf("server", servers)]),
@@ -54,7 +56,7 @@ export function findCards(
 function readRankedCards(
   sql: SqlStorage,
   ranked: readonly { item: { number: number }; score: number; explanation: Explanation }[],
-): RankedCard[] {
+): StoredRankedCard[] {
   const rows = sql.exec<CardRow & { number: number }>(
     "SELECT * FROM card WHERE number IN (SELECT value FROM json_each(?))",
     JSON.stringify(ranked.map(({ item }) => item.number)),

@@ -1,3 +1,4 @@
+import type { TenantKey } from "../../kernel/names.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 
 /** An item of a public server whose current state the directory has not received yet. */
@@ -26,7 +27,7 @@ export function markItemPending(
 }
 
 /** Marks all indexed items of a server, as when it becomes public. */
-export function markItemsPending(sql: SqlStorage, tenant: string, server: string, generation: number): void {
+export function markItemsPending(sql: SqlStorage, tenant: TenantKey, server: string, generation: number): void {
   sql.exec(
     `INSERT INTO pending_item (server, kind, key, generation) SELECT server, kind, key, ?3 FROM card
      WHERE tenant = ?1 AND server = ?2

@@ -1,13 +1,14 @@
+import type { TenantKey } from "../../kernel/names.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import type { ItemRef } from "../../manifest/diff.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
-import { tenantOf } from "../../registry/sql/change-log.ts";
 import type { ServerListener } from "../../registry/sql/listener.ts";
 import { enqueueTask } from "../../registry/sql/outbox-table.ts";
 import { findLive, shownTitle } from "../../registry/sql/servers.ts";
+import { tenantOf } from "../../registry/sql/tenant-name.ts";
 import { cardWords } from "../card-words.ts";
-import type { CapabilityCard } from "../contract.ts";
 import { itemTermWeights, type ServerWords } from "../item-terms.ts";
-import { type CardRow, cardOf, dropCard, dropCards, putCard } from "./card-table.ts";
+import { type CardRow, cardOf, dropCard, dropCards, putCard, type StoredCard } from "./card-table.ts";
 import { forgetPending, markItemPending, markItemsPending } from "./pending-items.ts";
 
 /** Keeps a tenant's cards in sync with its servers, and marks the items to send to the directory. */
@@ -75,7 +76,7 @@ export function indexedItem(
   sql: SqlStorage,
   server: string,
   { kind, key }: ItemRef,
-): { card: CapabilityCard; bag: ArrayBuffer } | undefined {
+): { card: StoredCard; bag: ArrayBuffer } | undefined {
   return sql
     .exec<CardRow & { bag: ArrayBuffer }>(
       "SELECT * FROM card WHERE tenant = ? AND server = ? AND kind = ? AND key = ?",
@@ -111,9 +112,9 @@ function currentItem(sql: SqlStorage, server: string, { kind, key }: ItemRef): I
     .toArray()[0];
 }
 
-function indexed(tenant: string, server: ServerWords, item: ItemRow): [card: CapabilityCard, bag: ArrayBuffer] {
+function indexed(tenant: TenantKey, server: ServerWords, item: ItemRow): [card: StoredCard, bag: ArrayBuffer] {
   const { kind, key, id, digest, tokens } = item;
-  const declared = JSON.parse(item.declared) as Record<string, unknown>;
+  const declared = readJson(item.declared) as Record<string, unknown>;
   const card = { tenant, server: server.name, kind, key, id, digest, tokens, ...cardWords(declared) };
   return [card, itemTermWeights({ key, declared }, server)];
 }

@@ -1,3 +1,4 @@
+import { shownTenant } from "../../registry/sql/tenant-name.ts";
 import type { CapabilityCard, CardQuery, RankedCard } from "../contract.ts";
 import type { WordVectors } from "../word-vectors.ts";
 import { countTerms, listCards, oneOf } from "./card-table.ts";
@@ -6,15 +7,17 @@ import { findCards } from "./find-cards.ts";
 export function findTenantCards(sql: SqlStorage, query: CardQuery, vectors: WordVectors | undefined): RankedCard[] {
   const cards = findCards(sql, query, [], { vectors, count: countTerms });
   const servers = serversOf(sql, cards);
-  return cards.map((card) => ({ ...card, version: card.version ?? servers.get(card.server)?.version }));
+  const tenant = shownTenant(sql);
+  return cards.map((card) => ({ ...card, tenant, version: card.version ?? servers.get(card.server)?.version }));
 }
 
 export function tenantCards(sql: SqlStorage, ids: readonly string[]): (CapabilityCard & { public: boolean })[] {
   const cards = listCards(sql, [oneOf("id", ids)]);
   const servers = serversOf(sql, cards);
+  const tenant = shownTenant(sql);
   return cards.map((card) => {
     const server = servers.get(card.server);
-    return { ...card, version: card.version ?? server?.version, public: server?.public ?? false };
+    return { ...card, tenant, version: card.version ?? server?.version, public: server?.public ?? false };
   });
 }
 

@@ -1,13 +1,14 @@
 import { isMember, type Principal } from "../../auth/principal.ts";
+import { tenantKey } from "../../kernel/names.ts";
 import { ok } from "../../kernel/result.ts";
 import { CapabilityKind } from "../../manifest/schema/capability.ts";
-import { type ShownCard, shownCard } from "../../search/visible-cards.ts";
+import { shownCard } from "../../search/visible-cards.ts";
+import type { Agreed, ContextAnswer, PinChange } from "../answer-schema.ts";
 import type { SessionsDeps } from "../deps.ts";
 import { defineSessionExtension } from "../extension.ts";
-import type { Agreed } from "../negotiate.ts";
 import { ContextRequest } from "../schema.ts";
 import { type ChosenContext, chooseContext } from "./choose.ts";
-import type { Fit, LeftOut, Why } from "./fit.ts";
+import type { Fit } from "./fit.ts";
 
 const name = "dev.rollcall/context";
 
@@ -35,30 +36,6 @@ function boundsOf({ parameters = contextParameters }: Agreed) {
 }
 
 /** The subset as the client sees it. */
-interface ContextAnswer {
-  token_budget: number;
-  used_tokens: number;
-  /** True if every must-have was chosen. */
-  satisfied: boolean;
-  items: (ShownCard & { why: Why; rank?: number })[];
-  left_out: LeftOut[];
-  /** Number of left-out capabilities that are not listed. */
-  more_left_out?: number;
-  /** Pins whose capability has changed. `unknown` if its tenant no longer stores the pinned version. */
-  changed: PinChange[];
-  skipped_tenants?: string[];
-}
-
-interface PinChange {
-  id: string;
-  tenant: string;
-  from: string;
-  to: string;
-  classification: string;
-  breaking?: boolean;
-  reasons?: unknown[];
-}
-
 export async function contextAnswer(
   services: SessionsDeps,
   principal: Principal,
@@ -67,7 +44,7 @@ export async function contextAnswer(
 ): Promise<ContextAnswer> {
   const shown = fit.leftOut.slice(0, maxLeftOutShown);
   return {
-    token_budget: wish.token_budget,
+    budget: wish.budget,
     used_tokens: fit.usedTokens,
     satisfied: fit.satisfied,
     items: fit.chosen.map(({ card, why, rank }) => ({
@@ -88,9 +65,10 @@ async function pinChanges(services: SessionsDeps, principal: Principal, { change
   const compared = await Promise.all(
     tenants.map(async ([tenant, pins]) => {
       const wanted = pins.map(({ pin, card }) => ({ id: card.id, digest: pin.digest }));
-      const { verdicts } = await services.tenant(tenant).compare(wanted, { onlyPublic: !isMember(principal, tenant) });
+      const owner = tenantKey(tenant);
+      const { verdicts } = await services.tenant(owner).compare(wanted, { onlyPublic: !isMember(principal, owner) });
       return pins.map(({ pin, card }, index) => {
-        const verdict = verdicts[index] ?? { classification: "unknown" };
+        const verdict = verdicts[index] ?? { classification: "unknown" as const };
         return { id: card.id, tenant, from: pin.digest, to: card.digest, ...verdict };
       });
     }),

@@ -30,7 +30,7 @@ export async function chooseContext(
   wish: ContextRequest,
   { kinds: allowed, maxItems }: ContextBounds,
 ): Promise<ChosenContext> {
-  const { must_have: mustHave = [], pins = [], task: text = "" } = wish;
+  const { budget, must_have: mustHave = [], pins = [], task: text = "" } = wish;
   const kinds = allowed.filter((kind) => wish.kinds === undefined || wish.kinds.includes(kind));
   const range = searchScope(principal, wish.tenants);
   const [ranked, named] = await Promise.all([
@@ -41,7 +41,6 @@ export async function chooseContext(
       [...mustHave, ...pins].map(({ id }) => id),
     ),
   ]);
-  const budget = wish.token_budget;
   const fit = fitBudget({ budget, mustHave, pins, named, ranked, maxItems, maxTenants: maxChosenTenants });
   return { fit, subset: subsetOf(fit), skippedTenants: range.skipped };
 }

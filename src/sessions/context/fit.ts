@@ -2,6 +2,7 @@ import satisfies from "semver/functions/satisfies.js";
 import valid from "semver/functions/valid.js";
 import type { CapabilityCard } from "../../search/contract.ts";
 import { type CardName, checkPins, resolveCard } from "../../search/pins.ts";
+import type { LeftOut, Why } from "../answer-schema.ts";
 
 /** A capability that the caller requires by id, with an optional version range. */
 interface MustHave extends CardName {
@@ -23,27 +24,6 @@ export interface ContextQuery<Card extends CapabilityCard = CapabilityCard> {
   ranked: readonly Card[];
   maxItems: number;
   maxTenants: number;
-}
-
-export type Why = "must-have" | "pinned" | "task";
-
-type LeftOutReason =
-  | "not-found"
-  | "ambiguous"
-  | "version"
-  | "changed-since-pin"
-  | "over-budget"
-  | "name-too-long"
-  | "too-many-items"
-  | "too-many-tenants";
-
-export interface LeftOut {
-  id: string;
-  tenant?: string;
-  tokens?: number;
-  why: Why;
-  reason: LeftOutReason;
-  message: string;
 }
 
 interface Chosen<Card extends CapabilityCard = CapabilityCard> {

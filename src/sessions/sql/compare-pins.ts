@@ -1,3 +1,4 @@
+import { readJson } from "../../kernel/read-json.ts";
 import { classifyCapability, createBudget } from "../../manifest/classify/classify.ts";
 import { findCapability } from "../../registry/sql/items.ts";
 import { findLive } from "../../registry/sql/servers.ts";
@@ -27,7 +28,11 @@ export function comparePins(
       )
       .toArray()[0];
     if (pinned === undefined) return undefined;
-    const { classification, reasons } = classifyCapability(JSON.parse(pinned.declared), capability.declared, budget);
+    const { classification, reasons } = classifyCapability(
+      readJson(pinned.declared) as Record<string, unknown>,
+      capability.declared,
+      budget,
+    );
     // Reasons reveal past content, which only members may read.
     return { classification, breaking: classification === "breaking", reasons: onlyPublic ? [] : reasons };
   });

@@ -1,5 +1,5 @@
-import type { Attempt } from "../contract.ts";
 import type { DeliveryResult } from "../deliver.ts";
+import type { Attempt } from "../schema.ts";
 
 /** Attempts stored per subscription. */
 const maxStored = 50;

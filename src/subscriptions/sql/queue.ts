@@ -1,3 +1,4 @@
+import { readJson } from "../../kernel/read-json.ts";
 import type { Change } from "../../registry/change-chain.ts";
 import { generationOf } from "../../registry/sql/change-log.ts";
 import { type ChangeFilters, matchesFilters } from "../schema.ts";
@@ -34,7 +35,7 @@ export function enqueueDeliveries(sql: SqlStorage, server: string, now: number):
   if (!moveMarker(sql, generation)) return;
   const kinds = kindsOfChange(sql, server, generation);
   for (const { id, filters } of active) {
-    const wanted = JSON.parse(filters) as ChangeFilters;
+    const wanted = readJson(filters) as ChangeFilters;
     if (!kinds.some((change) => matchesFilters(wanted, { ...change, server }))) continue;
     sql.exec(
       `INSERT INTO delivery (subscription, generation, server, attempt, due_at) VALUES (?, ?, ?, 1, ?)

@@ -1,8 +1,10 @@
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { insert } from "../../kernel/platform/insert.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
-import type { DisabledReason, Subscription, SubscriptionRequest } from "../contract.ts";
-import type { ChangeFilters } from "../schema.ts";
+import { shownTenant } from "../../registry/sql/tenant-name.ts";
+import type { SubscriptionRequest } from "../contract.ts";
+import type { ChangeFilters, DisabledReason, Subscription } from "../schema.ts";
 
 /** A signing secret. `until` is in milliseconds; the newest secret has none. */
 export interface Secret {
@@ -75,9 +77,10 @@ export function subscriptionOf(sql: SqlStorage, row: SubscriptionRow): Subscript
     .exec<{ pending: number }>("SELECT count(*) AS pending FROM delivery WHERE subscription = ?", row.id)
     .one();
   return {
+    tenant: shownTenant(sql),
     id: row.id,
     url: row.url,
-    filters: JSON.parse(row.filters) as ChangeFilters,
+    filters: readJson(row.filters) as ChangeFilters,
     description: row.description ?? undefined,
     state: row.state,
     reason: row.reason ?? undefined,
@@ -91,7 +94,7 @@ export function subscriptionOf(sql: SqlStorage, row: SubscriptionRow): Subscript
 
 /** Secrets that are valid at `now`, newest first. */
 export function secretsOf(row: Pick<SubscriptionRow, "secrets">, now: number): Secret[] {
-  const secrets = JSON.parse(row.secrets) as Secret[];
+  const secrets = readJson(row.secrets) as Secret[];
   return secrets.filter(({ until }) => until === undefined || until > now);
 }
 

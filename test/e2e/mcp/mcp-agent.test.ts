@@ -81,7 +81,7 @@ it("an agent that knows nothing but the URL finds a capability for its task and 
   expect(self).toMatchObject({ name: "rollcall", features: { capability_discovery: true } });
 
   // 2. What there is for the task, and what its server says of itself.
-  const found = await agent.callTool({ name: "search_capabilities", arguments: { query: task, kinds: ["tool"] } });
+  const found = await agent.callTool({ name: "search_capabilities", arguments: { task: task, kinds: ["tool"] } });
   const [best] = (found.structuredContent as { items: { id: string; tenant: string; server: string; name: string }[] })
     .items;
   if (best === undefined) throw new Error("nothing was found");

@@ -40,7 +40,7 @@ const info = { name: "e2e", version: "1.0.0" };
 async function exercise(client: Pick<Client, "listTools" | "callTool" | "readResource" | "complete" | "getPrompt">) {
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).toContain("search_capabilities");
-  const called = await client.callTool({ name: "search_capabilities", arguments: { query: "reserve a book" } });
+  const called = await client.callTool({ name: "search_capabilities", arguments: { task: "reserve a book" } });
   expect(called.structuredContent).toMatchObject({ items: [{ tenant, name: "reserve_book" }] });
   const { contents } = await client.readResource({ uri: server });
   const [{ text }] = contents as unknown as [{ text: string }];
@@ -111,7 +111,7 @@ describe("the Inspector", () => {
   it.each(["modern", "legacy"])("speaks to it as a %s client", async (era) => {
     const listed = await inspect(era, "--method", "tools/list");
     expect(listed.tools).toHaveLength(9);
-    const search = ["--method", "tools/call", "--tool-name", "search_capabilities", "--tool-arg", "query=reserve"];
+    const search = ["--method", "tools/call", "--tool-name", "search_capabilities", "--tool-arg", "task=reserve"];
     const called = await inspect(era, ...search);
     expect(called.structuredContent.items[0]).toMatchObject({ tenant, name: "reserve_book" });
     const read = await inspect(era, "--method", "resources/read", "--uri", server);

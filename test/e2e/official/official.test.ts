@@ -129,6 +129,12 @@ describeFixture("the official seed", "registry-official/seed_2025_05_16.json", (
     const entry = wanted.get("io.github.21st-dev/magic-mcp 0.0.1-seed");
     const one = await send("GET", "/v0.1/servers/io.github.21st-dev%2Fmagic-mcp/versions/0.0.1-seed");
     expect(one.body.server).toEqual(entry);
+    const inCapitals = documents.filter(({ name }) => name !== name.toLowerCase());
+    expect(inCapitals).toHaveLength(100);
+    for (const document of inCapitals.slice(0, 10)) {
+      const path = `/v0.1/servers/${encodeURIComponent(document.name.toLowerCase())}/versions/${document.version}`;
+      expect((await send("GET", path)).body.server).toEqual(document);
+    }
   }, 300_000);
 });
 

@@ -25,17 +25,26 @@ interface SeedArgument {
   value_hint?: string;
 }
 
-/** The entry as server.json. What had no text where one is needed gets the plainest there is. */
+/**
+ * The entry as server.json. What had no text where one is needed gets the plainest there is. A namespace is spelled as
+ * its owner at GitHub is, with the capitals that the seed has lost.
+ */
 export function toServerJson(entry: SeedEntry): Record<string, unknown> & { name: string; version: string } {
   const { name, description, repository, version_detail, packages, remotes } = entry;
   return {
-    name,
+    name: spelled(name, repository.url),
     description: clipped(description.trim() || name),
     version: version_detail.version,
     repository,
     ...(packages === undefined ? {} : { packages: packages.map(toPackage) }),
     ...(remotes === undefined ? {} : { remotes: remotes.map(toRemote) }),
   };
+}
+
+function spelled(name: string, repository: string): string {
+  const owner = /^https:\/\/github\.com\/([^/]+)\//.exec(repository)?.[1] ?? "";
+  const namespace = `io.github.${owner}`;
+  return name.startsWith(`${namespace.toLowerCase()}/`) ? namespace + name.slice(namespace.length) : name;
 }
 
 function toPackage(old: NonNullable<SeedEntry["packages"]>[number]): Record<string, unknown> {

@@ -56,6 +56,12 @@ describe("a token that is in order", () => {
     });
   });
 
+  it("names a tenant in any spelling, once", async () => {
+    const payload = { ...claims, tenants: ["Acme", "IO.GitHub.acme", "ACME"] };
+    const result = await verifyToken(hs256(payload), withSecret, now);
+    expect(result).toMatchObject({ value: { tenants: ["acme", "io.github.acme"] } });
+  });
+
   it("grants nothing that it does not say", async () => {
     const result = await verifyToken(hs256(claims), withSecret, now);
     expect(result).toMatchObject({ value: { tenants: [], scopes: [], admin: false } });
@@ -121,7 +127,7 @@ describe("claims", () => {
     ["tenants with __proto__", { ...claims, tenants: ["__proto__"] }, "claims"],
     ["tenants with an empty name", { ...claims, tenants: ["acme", ""] }, "claims"],
     ["tenants with a line break at the end", { ...claims, tenants: ["acme\n"] }, "claims"],
-    ["tenants in capitals", { ...claims, tenants: ["Acme"] }, "claims"],
+    ["tenants with a letter that only looks like one", { ...claims, tenants: ["\u212aacme"] }, "claims"],
     ["tenants with a number", { ...claims, tenants: [1] }, "claims"],
     ["tenants with a name of 101 characters", { ...claims, tenants: ["a".repeat(101)] }, "claims"],
     ["1,000 tenants", { ...claims, tenants: tenants(1_000) }, "accepted"],

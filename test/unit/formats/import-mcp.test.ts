@@ -62,13 +62,19 @@ describe("which documents hold capabilities", () => {
     await expectPublishable(manifest);
   });
 
-  it("warns where the list goes on", () => {
-    const { manifest, warnings } = imported({ tools, nextCursor: "p2" });
-    expect(warnings).toEqual([expect.stringMatching(/more pages/)]);
-    expect(manifest).not.toHaveProperty("nextCursor");
+  it("leaves out what is about the message alone", () => {
+    const { manifest } = imported({ tools, nextCursor: "", ttlMs: 1, cacheScope: "public", resultType: "complete" });
+    expect(manifest).toEqual({ tools: [tool("a"), tool("b")] });
   });
 
   it.each<[string, unknown, string, RegExp]>([
+    ["one page of a list", { tools, nextCursor: "p2" }, "/nextCursor", /more pages/],
+    [
+      "one page in a response",
+      { jsonrpc: "2.0", id: 1, result: { tools, nextCursor: "p2" } },
+      "/result/nextCursor",
+      /pages/,
+    ],
     ["nothing", null, "", /neither/],
     ["text", "tools", "", /neither/],
     ["an empty object", {}, "", /no tools, prompts/],

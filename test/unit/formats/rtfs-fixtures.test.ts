@@ -45,7 +45,7 @@ describeFixture("RTFS in the wild", "rtfs", (folder) => {
 
   it("is imported as a manifest that can be published", () => {
     for (const file of filesIn(folder)) {
-      const imported = importRtfs(readFileSync(join(folder, file), "utf8"), { server: "sample" });
+      const imported = importRtfs(readFileSync(join(folder, file), "utf8"));
       if (!imported.ok) throw new Error(file);
       const isOperation = /openweather[_/].*/.test(file);
       expect(imported.value.counts, file).toEqual(isOperation ? { operation: 1 } : { tool: 1 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { flatten, importRtfs } from "../../../src/formats/rtfs/index.ts";
 
 const imported = (text: string) => {
-  const result = importRtfs(text, { server: "github" });
+  const result = importRtfs(text);
   if (!result.ok) throw new Error(result.error.message);
   return result.value;
 };
@@ -23,7 +23,6 @@ describe("an RTFS import", () => {
         :implementation (fn [input] input))
       (capability "local.add" :input-schema {:a :int})`);
     expect(manifest).toEqual({
-      serverInfo: { name: "github" },
       tools: [
         {
           id: "mcp.github.get_me",
@@ -107,8 +106,8 @@ describe("an RTFS import", () => {
     expect(imported('(capability "a"\n :output-schema :uuid)').warnings).toEqual([
       "line 2, column 17: the type :uuid cannot be expressed: anything is admitted",
     ]);
-    expect(importRtfs("(", { server: "s" })).toMatchObject({ ok: false, error: { line: 1, column: 1 } });
-    expect(importRtfs("; nothing", { server: "s" })).toMatchObject({
+    expect(importRtfs("(")).toMatchObject({ ok: false, error: { line: 1, column: 1 } });
+    expect(importRtfs("; nothing")).toMatchObject({
       ok: false,
       error: { message: /no \(capability/ },
     });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson, digestOf } from "../../../src/kernel/digest.ts";
+import { readJson } from "../../../src/kernel/read-json.ts";
 import { describeFixture } from "../../support/fixtures.ts";
 
 describeFixture("canonical JSON matches RFC 8785", "security/jcs", (folder) => {
@@ -13,14 +14,19 @@ describeFixture("canonical JSON matches RFC 8785", "security/jcs", (folder) => {
 });
 
 describe("canonical JSON", () => {
+  const survives = fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+    const shuffled = Object.fromEntries(Object.entries(value).reverse());
+    expect(canonicalJson(shuffled)).toBe(canonicalJson(value));
+    expect(canonicalJson(readJson(canonicalJson(value)))).toBe(canonicalJson(value));
+  });
+
+  // The first in this file: which keys JSON.parse misreads depends on the texts before.
+  it("survives a round trip where JSON.parse misreads keys", () => {
+    fc.assert(survives, { seed: 397235776 });
+  });
+
   it("is the same for any order of keys, and survives a round trip", () => {
-    fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
-        const shuffled = Object.fromEntries(Object.entries(value).reverse());
-        expect(canonicalJson(shuffled)).toBe(canonicalJson(value));
-        expect(canonicalJson(JSON.parse(canonicalJson(value)))).toBe(canonicalJson(value));
-      }),
-    );
+    fc.assert(survives);
   });
 
   it("refuses what is not JSON", () => {

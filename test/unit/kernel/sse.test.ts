@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { tenantKey } from "../../../src/kernel/names.ts";
 import { formatEvent } from "../../../src/kernel/sse.ts";
 import { parsePositions, positionsText } from "../../../src/sessions/follow-chosen.ts";
 
@@ -19,10 +20,14 @@ describe("an event", () => {
 describe("positions", () => {
   it("come back as they were written", () => {
     const positions = new Map([
-      ["acme", 12],
-      ["io.github.acme", 0],
+      [tenantKey("acme"), 12],
+      [tenantKey("io.github.acme"), 0],
     ]);
     expect(parsePositions(positionsText(positions))).toEqual({ acme: 12, "io.github.acme": 0 });
+  });
+
+  it("are a tenant's in any spelling", () => {
+    expect(parsePositions("Acme:12,IO.github.acme:7")).toEqual({ acme: 12, "io.github.acme": 7 });
   });
 
   it.each([
@@ -31,8 +36,9 @@ describe("positions", () => {
     "acme:",
     "acme:-1",
     "acme:1,",
-    "ACME:1",
     "acme:1:2",
+    "a_b:1",
+    "\u212aacme:1",
     "acme:1.5",
     `acme:${"9".repeat(16)}`,
     "a:1".repeat(5_000),

@@ -2,6 +2,7 @@ import { countTokens } from "gpt-tokenizer/encoding/cl100k_base";
 import { describe, expect, it } from "vitest";
 import { defaultBounds } from "../../../src/kernel/bounds.ts";
 import { definitionOf } from "../../../src/manifest/definition.ts";
+import { readIntake } from "../../../src/manifest/intake/intake.ts";
 import { prepareManifest } from "../../../src/manifest/prepare.ts";
 import type { CapabilityKind } from "../../../src/manifest/schema/capability.ts";
 import { loadTokenizer } from "../../../src/manifest/tokens.ts";
@@ -59,8 +60,10 @@ const cases: [kind: CapabilityKind, section: string, item: Record<string, unknow
 ];
 
 async function prepared(document: Record<string, unknown>) {
-  const result = await prepareManifest(document, {
-    ...{ server: "s", partial: false, bounds: defaultBounds, documentIssues: [], charactersBeforeLookup: 0 },
+  const intake = readIntake({ value: document, issues: [] });
+  if (!intake.ok) throw new Error(JSON.stringify(intake.error));
+  const result = await prepareManifest(intake.value, {
+    ...{ server: "s", partial: false, bounds: defaultBounds, charactersBeforeLookup: 0 },
     knownTokens: async () => new Map(),
     loadTokenizer,
     pause: async () => {},

@@ -1,16 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { defaultBounds } from "../../../src/kernel/bounds.ts";
 import { digestOf } from "../../../src/kernel/digest.ts";
+import type { Issue } from "../../../src/kernel/issue.ts";
 import type { ItemAnalysis } from "../../../src/manifest/describe.ts";
+import { readIntake } from "../../../src/manifest/intake/intake.ts";
 import type { ItemMemo } from "../../../src/manifest/item-cache.ts";
-import { type PrepareOptions, prepareManifest, withoutCollidingIds } from "../../../src/manifest/prepare.ts";
+import { type PrepareOptions, prepareManifest } from "../../../src/manifest/prepare.ts";
 
 const counted: string[] = [];
 const options: PrepareOptions = {
   server: "calc",
   partial: false,
   bounds: defaultBounds,
-  documentIssues: [],
   knownTokens: async () => new Map(),
   charactersBeforeLookup: 0,
   loadTokenizer: async () => (text) => {
@@ -20,14 +21,22 @@ const options: PrepareOptions = {
   pause: async () => {},
 };
 
-async function prepared(document: unknown, changes: Partial<PrepareOptions> = {}) {
-  const result = await prepareManifest(document, { ...options, ...changes });
+/** Options of the publish, and findings of the parser. */
+type Changes = Partial<PrepareOptions> & { issues?: Issue[] };
+
+async function prepare(document: unknown, { issues = [], ...changes }: Changes) {
+  const intake = readIntake({ value: document, issues });
+  return intake.ok ? prepareManifest(intake.value, { ...options, ...changes }) : intake;
+}
+
+async function prepared(document: unknown, changes: Changes = {}) {
+  const result = await prepare(document, changes);
   if (!result.ok) throw new Error(JSON.stringify(result.error));
   return result.value;
 }
 
-async function refused(document: unknown, changes: Partial<PrepareOptions> = {}) {
-  const result = await prepareManifest(document, { ...options, ...changes });
+async function refused(document: unknown, changes: Changes = {}) {
+  const result = await prepare(document, changes);
   if (result.ok) throw new Error("was accepted");
   return result.error;
 }
@@ -39,7 +48,7 @@ describe("preparing a manifest", () => {
   });
 
   it("takes an empty section for no section", async () => {
-    expect((await prepared({ tools: [], prompts: null })).digest).toBe(await digestOf({}));
+    expect((await prepared({ tools: [], prompts: [] })).digest).toBe(await digestOf({}));
   });
 
   it("ignores what answers add", async () => {
@@ -142,15 +151,26 @@ describe("preparing a manifest", () => {
     expect(await refused(elsewhere, { memo })).toEqual(await refused(elsewhere));
     const twice = { tools: [{ name: "a" }, { name: "a" }] };
     expect(await refused(twice, { memo })).toEqual(await refused(twice));
-    const documentIssues = [{ path: "/tools/0/name", rule: "duplicate-key", message: "twice" }];
-    expect((await refused({ tools: [{ name: "a" }] }, { memo, documentIssues })).message).toContain("twice");
+    const issues = [{ path: "/tools/0/name", rule: "duplicate-key", message: "twice" }];
+    expect((await refused({ tools: [{ name: "a" }] }, { memo, issues })).message).toContain("twice");
     expect(items.size).toBe(1);
   });
 
   it.each([
     ["something that is no object", [], ""],
     ["a section that is no list", { tools: { a: 1 } }, "/tools"],
-    ["a header field of the wrong type", { features: { a: "yes" } }, "/features/a"],
+    ["a header field of the wrong type", { tools: [], features: { a: "yes" } }, "/features/a"],
+    ["a header field of the wrong type in another spelling", { tools: [], mcp_version: 7 }, "/mcp_version"],
+    [
+      "a member of the wrong type in another spelling",
+      { tools: [{ name: "a", input_schema: 1 }] },
+      "/tools/0/input_schema",
+    ],
+    [
+      "both spellings of a member",
+      { tools: [{ name: "a", inputSchema: {}, input_schema: {} }] },
+      "/tools/0/input_schema",
+    ],
     ["an item that is no object", { tools: ["x"] }, "/tools/0"],
     ["a tool without a name", { tools: [{}] }, "/tools/0/name"],
     ["a name beyond ASCII", { tools: [{ name: "sеarch" }] }, "/tools/0/name"],
@@ -193,7 +213,7 @@ describe("preparing a manifest", () => {
       "/tools/1",
     ],
     ["a capability that is too large", { tools: [{ name: "a", x: "y".repeat(600_000) }] }, "/tools/0"],
-    ["a header that is too large", { x: "y".repeat(300_000) }, ""],
+    ["a header that is too large", { tools: [], x: "y".repeat(300_000) }, ""],
   ])("refuses %s, saying where", async (_, document, path) => {
     const { code, details } = await refused(document);
     expect(code).toBe("ErrorMCPServerValidation");
@@ -216,17 +236,34 @@ describe("preparing a manifest", () => {
         note: { x: 1 },
         tools: [{ name: "a b" }, { name: "c" }],
       },
-      { partial: true, documentIssues: [{ path: "/note/x", rule: "duplicate-key", message: "twice" }] },
+      { partial: true, issues: [{ path: "/note/x", rule: "duplicate-key", message: "twice" }] },
     );
     expect(header).toEqual({ description: "fine" });
     expect(capabilities.map(({ key }) => key)).toEqual(["c"]);
     expect(rejected.map(({ path }) => path).sort()).toEqual(["/features", "/note", "/title", "/tools/0"]);
   });
 
-  it("leaves out colliding ids and digests what is left", async () => {
-    const whole = await prepared({ tools: [{ name: "a", id: "taken" }, { name: "b" }] });
-    const rest = await withoutCollidingIds(whole, [{ id: "taken", item: "tool a", takenBy: "tool z of other" }]);
-    expect(rest.digest).toBe(await digestOf({ tools: [{ name: "b" }] }));
-    expect(rest.rejected).toMatchObject([{ name: "a", issues: [{ rule: "id-taken" }] }]);
+  it("warns of what items state of themselves only where it is not so", async () => {
+    const { capabilities } = await prepared({ tools: [tool] });
+    const { digest, tokens } = capabilities[0] ?? {};
+    expect((await prepared({ tools: [{ ...tool, digest, tokens, flags: [] }] })).warnings).toEqual([]);
+    const { warnings, ...same } = await prepared({ tools: [{ ...tool, digest: "x", verified: true }] });
+    expect(warnings).toEqual([
+      "/tools/0/digest is for the registry to say and was ignored",
+      "/tools/0/verified is for the registry to say and was ignored",
+    ]);
+    expect(same.digest).toBe(await digestOf({ tools: [tool] }));
+  });
+
+  it("names places as the sender does, and a few of many", async () => {
+    const { warnings, capabilities } = await prepared({
+      resource_templates: Array.from({ length: 60 }, (_, index) => ({ uri_template: `a://${index}`, descripton: "x" })),
+    });
+    expect(warnings[0]).toMatch(/^\/resource_templates\/0\/descripton is not known/);
+    expect(warnings).toHaveLength(51);
+    expect(warnings.at(-1)).toBe("and 10 more like these");
+    expect(capabilities[7]?.path).toBe("/resource_templates/7");
   });
 });
+
+const tool = { name: "a", description: "d", inputSchema: { type: "object" } };

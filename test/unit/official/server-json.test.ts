@@ -29,7 +29,7 @@ describe("a server.json", () => {
     ["a name without a slash", { name: "weather" }, "/name"],
     ["a name with two", { name: "a/b/c" }, "/name"],
     ["a name of 201 characters", { name: `a/${"b".repeat(199)}` }, "/name"],
-    ["a namespace in capitals, which no tenant has", { name: "io.github.Acme/weather" }, "/name"],
+    ["a namespace that starts with a dash", { name: "-io.github/weather" }, "/name"],
     ["a name that starts with a dot", { name: "io.github.acme/.weather" }, "/name"],
     ["no description", { description: "" }, "/description"],
     ["a description of 101 characters", { description: "é".repeat(101) }, "/description"],
@@ -159,9 +159,14 @@ describe("what becomes of a server.json", () => {
   };
 
   it("its name is a tenant's and a server's", () => {
-    expect(parseOfficialName("io.github.acme/weather")).toEqual({ tenant: "io.github.acme", name: "weather" });
+    expect(parseOfficialName("io.github.ChromeDevTools/Weather")).toEqual({
+      tenant: "io.github.chromedevtools",
+      spelling: "io.github.ChromeDevTools",
+      name: "Weather",
+    });
     expect(checkName("io.github.acme/Weather_2")).toBeUndefined();
-    expect(checkName("IO.github/w")).toContain("tenant");
+    expect(checkName("IO.github/w")).toBeUndefined();
+    expect(checkName(".io.github/w")).toContain("tenant");
     expect(checkName(`a/${"b".repeat(129)}`)).toContain("after the slash");
   });
 

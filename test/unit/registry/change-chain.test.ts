@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson, digestOfText } from "../../../src/kernel/digest.ts";
+import { tenantKey } from "../../../src/kernel/names.ts";
 import {
   type ChainedChange,
   type Change,
@@ -10,7 +11,7 @@ import {
   verifyChain,
 } from "../../../src/registry/change-chain.ts";
 
-const genesis = genesisOf("acme");
+const genesis = genesisOf(tenantKey("acme"));
 const text = fc.string({ unit: "grapheme", maxLength: 20 });
 const classification = fc.constantFrom("breaking", "additive", "cosmetic", "removed" as const);
 const change: fc.Arbitrary<Change> = fc.record(
@@ -106,7 +107,7 @@ describe("a chain that was left alone", () => {
   it("is that of its tenant and no other", () => {
     fc.assert(
       fc.property(chain, (entries) => {
-        expect(verifyChain(entries, genesisOf("other"))).toEqual({ ok: false, error: { sequence: 1 } });
+        expect(verifyChain(entries, genesisOf(tenantKey("other")))).toEqual({ ok: false, error: { sequence: 1 } });
       }),
     );
   });

@@ -224,7 +224,7 @@ describe("views", () => {
       {
         "d1": "01fc86fb64f1",
         "g1": "af023c37f707",
-        "r1": "b0c58a1c4eaa",
+        "r2": "b0c58a1c4eaa",
         "s1": "f3b411b80951",
         "t1": "66e1bc333da4",
         "x1.validators": "9f49cb579d65",

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openLocalSql } from "../../../bench/search/local-sql.ts";
+import { tenantKey } from "../../../src/kernel/names.ts";
 import type { ItemChange } from "../../../src/search/contract.ts";
 import { itemTermWeights } from "../../../src/search/item-terms.ts";
 import { oneOf } from "../../../src/search/sql/card-table.ts";
@@ -20,7 +21,7 @@ function put(tenant: string, tools: Record<string, string>): void {
       indexed: { card, bag: itemTermWeights({ key, declared: { name: key, description } }, { name: "s" }) },
     };
   });
-  applyItems(sql, { tenant, name: "s", generation: 1 }, { publicSince: 1, changed, complete: true });
+  applyItems(sql, { tenant: tenantKey(tenant), name: "s", generation: 1 }, { publicSince: 1, changed, complete: true });
 }
 
 const crowd = Array.from({ length: 400 }, (_, index): [string, string] => [`get_data_${index}`, "Gets the data."]);

@@ -38,6 +38,14 @@ function stored({ tools, prompts, resources, resourceTemplates, ...header }: Rec
   return { digest: "", header, capabilities };
 }
 
+/** Of a published manifest what one source offered. */
+function offered(manifest: Record<string, unknown>, url: string): StoredManifest {
+  const { capabilities, ...rest } = stored(manifest);
+  const isOwn = ({ declared }: StoredManifest["capabilities"][number]) =>
+    (declared.metadata as { mcp: { server_url: string } }).mcp.server_url === url;
+  return { ...rest, capabilities: capabilities.filter(isOwn) };
+}
+
 describe("the last reading of a source", () => {
   it.each([
     ["one", 0],
@@ -47,7 +55,7 @@ describe("the last reading of a source", () => {
     const { manifest } = sourceManifest("s", sources);
     expect((manifest.tools as { name: string }[]).map(({ name }) => name)).toEqual(["a", "b", "one.same", "two.same"]);
     const kept = sources.map((one, index) =>
-      index === missing ? { ...one, reading: lastReading(stored(manifest), one.url, index === 0) } : one,
+      index === missing ? { ...one, reading: lastReading(offered(manifest, one.url), index === 0) } : one,
     );
     expect(sourceManifest("s", kept).manifest).toEqual(manifest);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rejectionDetail, rejectionText } from "../../../src/sources/refresh-outcome.ts";
+import { notesOn } from "../../../src/sources/refresh-outcome.ts";
 import { sourceManifest } from "../../../src/sources/source-manifest.ts";
 
 const issues = [{ path: "/tools/0/name", rule: "pattern", message: "must be 1 to 128 of A-Z" }];
@@ -13,22 +13,23 @@ const hostile = [
 
 describe("a name that a source gave", () => {
   it("is shown to readers where it looks like a name", () => {
-    expect(rejectionText({ name: "get/forecast", issues })).toBe(
-      '"get/forecast" was left out: must be 1 to 128 of A-Z',
-    );
-    expect(rejectionText({ issues })).toBe("an item was left out: pattern");
+    expect(notesOn([{ name: "get/forecast", issues }])).toEqual({
+      warnings: ['"get/forecast" was left out: must be 1 to 128 of A-Z'],
+      details: [],
+    });
+    expect(notesOn([{ issues }]).warnings).toEqual(["an item was left out: pattern"]);
   });
 
   it.each(hostile)("is kept from readers otherwise: %j", (name) => {
     const quoting = [{ path: "", rule: "duplicate", message: `${JSON.stringify(name)} is already at /tools/0` }];
-    expect(rejectionText({ name, issues: quoting })).toBe("an item was left out: duplicate");
+    expect(notesOn([{ name, issues: quoting }]).warnings).toEqual(["an item was left out: duplicate"]);
   });
 
   it("is quoted, cut and visible for members", () => {
-    expect(rejectionDetail({ name: "two\u200bwords", issues })).toBe(
+    expect(notesOn([{ name: "two\u200bwords", issues }]).details).toEqual([
       'left out: "two\\u{200b}words": must be 1 to 128 of A-Z',
-    );
-    expect(rejectionDetail({ name: "x".repeat(500), issues }).length).toBeLessThan(300);
+    ]);
+    expect(notesOn([{ name: "x".repeat(500), issues }]).details[0]?.length).toBeLessThan(300);
   });
 
   it.each(hostile)("is not in a warning about repeated names either: %j", (name) => {

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import type { Principal } from "../../../src/auth/principal.ts";
 import { estimateTokens, sizeOfText } from "../../../src/capability-index/token-estimate.ts";
+import { tenantKey } from "../../../src/kernel/names.ts";
 import { type CountTokens, hasLongRun, loadTokenizer } from "../../../src/manifest/tokens.ts";
 import { listResources, readResource } from "../../../src/mcp/resources/resources.ts";
 import { callTool } from "../../../src/mcp/tools/tools.ts";
@@ -14,8 +15,8 @@ const registry = new Registry({ now: () => time });
 function principal(claims: Partial<Principal>): Principal {
   return { subject: "i", tenants: [], scopes: ["registry:read"], admin: false, expiresAt: 9e15, ...claims };
 }
-const member = principal({ tenants: ["atlas"] });
-const outsider = principal({ tenants: ["elsewhere"] });
+const member = principal({ tenants: [tenantKey("atlas")] });
+const outsider = principal({ tenants: [tenantKey("elsewhere")] });
 const anonymous = principal({ anonymous: true });
 
 let mine: string;
@@ -41,7 +42,7 @@ const settings = (name: string, more: object) =>
 beforeAll(async () => {
   count = await loadTokenizer();
   mine = await token({ tenants: ["atlas", "bare", "void"] });
-  theirs = await token({ tenants: ["elsewhere"], sub: "other" });
+  theirs = await token({ tenants: [tenantKey("elsewhere")], sub: "other" });
   await publish("maps", {
     title: "Maps",
     version: "2.5",
@@ -141,7 +142,7 @@ describe("advertise settings", () => {
       registry.send("PUT", "/api/index/atlas/advertise", { body: { advertiseResources: true }, ...options });
     expect((await put({})).status).toBe(401);
     expect((await put({ token: theirs })).status).toBe(403);
-    const reader = await token({ tenants: ["atlas"], scope: "registry:read" });
+    const reader = await token({ tenants: [tenantKey("atlas")], scope: "registry:read" });
     expect((await put({ token: reader })).body.error.code).toBe("ErrorInsufficientScope");
     expect((await put({ token: mine, headers: { "If-Match": '"advertise.999"' } })).status).toBe(412);
     const tag = (await get("atlas/advertise", mine)).headers.get("ETag") ?? "";
@@ -298,7 +299,7 @@ describe("the index of a server", () => {
       "Unknown capability index resource: rollcall://capability-index/atlas/maps/everything",
     ],
     ["atlas/everything", 404, "Unknown capability index resource: rollcall://capability-index/atlas/everything"],
-    ["ATLAS/summary", 400, "Tenant name must be"],
+    ["at_las/summary", 400, "Tenant name must be"],
     ["atlas/-/summary", 400, "MCP server name must be"],
     ["atlas/maps/summary?x=1", 400, "Unknown query parameter"],
   ])("%s is answered with what is wrong", async (path, status, message) => {
@@ -333,7 +334,9 @@ describe("resources", () => {
       expect(description).toContain(`Measured ${count(contents?.text ?? "")} tokens, for models with 200K+ context.`);
     }
     expect((await listResources(registry.services, outsider)).some(({ uri }) => uri.includes("atlas"))).toBe(false);
-    expect((await listResources(registry.services, principal({ tenants: ["atlas"], scopes: [] }))).length).toBe(5);
+    expect(
+      (await listResources(registry.services, principal({ tenants: [tenantKey("atlas")], scopes: [] }))).length,
+    ).toBe(5);
   });
 
   it.each([
@@ -342,7 +345,7 @@ describe("resources", () => {
     "atlas/everything",
     "atlas/maps/everything",
     "atlas/maps/summary/x",
-    "ATLAS/full",
+    "at_las/full",
     "a/-/full",
     "full?x",
   ])("know no rollcall://capability-index/%s", async (rest) => {
@@ -504,6 +507,16 @@ describe("an index for a budget", () => {
     expect(refused.status).toBe(403);
   });
 
+  it("takes other spellings of task and budget", async () => {
+    const { text } = await ask({ task: "tile", budget: 90 });
+    for (const body of [
+      { q: "tile", budget: 90 },
+      { query: "tile", token_budget: 90 },
+    ]) {
+      expect((await ask(body)).text).toBe(text);
+    }
+  });
+
   it.each([
     [{ budget: 0 }, 422, "/budget must be at least 1 token"],
     [{ budget: -5 }, 422, "/budget must be at least 1 token"],
@@ -512,6 +525,7 @@ describe("an index for a budget", () => {
     [{ budget: 1e300 }, 422, "/budget"],
     [{}, 422, "/budget"],
     [{ budget: 1, tokens: 5 }, 422, "tokens"],
+    [{ budget: 1, token_budget: 1 }, 422, "/token_budget is the same as budget, which is given as well: send one"],
     [{ budget: 1, kinds: ["tools"] }, 422, "/kinds/0"],
     [{ budget: 1, kinds: [] }, 422, "/kinds"],
     [{ budget: 1, servers: ["-"] }, 422, "/servers/0"],

@@ -2,16 +2,17 @@ import { runInDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, it } from "vitest";
 import { catalogDimensions, type DirectoryCatalogQuery } from "../../../src/catalog/contract.ts";
 import { readCatalog } from "../../../src/catalog/sql/catalog.ts";
-import type { CatalogEntry } from "../../../src/registry/summary.ts";
+import { refOf, tenantKey } from "../../../src/kernel/names.ts";
+import type { ListedChange } from "../../../src/objects/directory/contract.ts";
 import { catalog, directory, directoryStub, namesOf, seed, slow } from "./catalog-client.ts";
 import { audit } from "./directory-tables.ts";
 
 beforeAll(seed, 60_000);
 
 /** An entry as a tenant tells it. */
-function told(tenant: string, at: number, more: Partial<CatalogEntry> = {}): CatalogEntry {
+function told(tenant: string, at: number, more: Partial<ListedChange> = {}): ListedChange {
   return {
-    tenant,
+    tenant: tenantKey(tenant),
     name: `s${String(at).padStart(5, "0")}`,
     visibility: at % 2 === 0 ? "public" : "tenant",
     status: "active",
@@ -52,20 +53,20 @@ describe("what it costs", () => {
     });
   const question = (more: Partial<DirectoryCatalogQuery>): DirectoryCatalogQuery => ({
     values: {},
-    caller: ["grown-a"],
-    after: { tenant: "", name: "" },
+    caller: [tenantKey("grown-a")],
+    after: refOf({ tenant: "", name: "" }),
     limit: 31,
     facets: [],
     ...more,
   });
   const questions: Record<string, Partial<DirectoryCatalogQuery>> = {
     "a first page with its counts": { facets: catalogDimensions },
-    "a page in the middle": { after: { tenant: "grown-a", name: "s00100" } },
+    "a page in the middle": { after: refOf({ tenant: "grown-a", name: "s00100" }) },
     "an admin's": { caller: "admin", facets: catalogDimensions },
     "an outsider's": { caller: [], facets: catalogDimensions },
     "one category": { values: { category: ["grown-tenth"] } },
     "two dimensions": { values: { category: ["grown-tenth"], provider: ["mcp"] } },
-    "one tenant's": { values: { tenant: ["grown-a"] } },
+    "one tenant's": { values: { tenant: [tenantKey("grown-a")] } },
     "what changed lately": { caller: [], updatedSince: Date.UTC(2026, 0, 1) + 190 },
   };
   const readFor = async (more: Partial<DirectoryCatalogQuery>) =>

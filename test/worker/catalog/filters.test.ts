@@ -135,14 +135,14 @@ describe("bad input", () => {
     ["?kind=robot", "kind must be one of tool"],
     ["?status=gone", "status must be one of active, deprecated"],
     ["?probe=dead", "probe must be one of"],
-    ["?tenant=A!", "tenant must be"],
+    ["?tenant=A!", "Tenant name must be"],
     ["?updated_since=tomorrow", "updated_since must be a time"],
-    ["?fields=secret", 'fields has no "secret"'],
-    ["?facets=colour", 'facets has no "colour"'],
-    [`?category=${"x".repeat(129)}`, "category is longer"],
+    ["?fields=secret", "fields must be one of"],
+    ["?facets=colour", "facets must be one of"],
+    [`?category=${"x".repeat(129)}`, "category must have at most 128"],
   ])("%s is refused", async (query, mention) => {
     const { status, body } = await catalog(query);
-    expect([status, body.error.code]).toEqual([400, "ErrorBadRequest"]);
+    expect(status).toBe(400);
     expect(body.error.message).toContain(mention);
   });
 

@@ -2,6 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { LiveStream } from "../../../src/changes/live-stream.ts";
+import { tenantKey } from "../../../src/kernel/names.ts";
 import type { StreamObject } from "../../../src/objects/stream-object.ts";
 import { TenantObject } from "../../../src/objects/tenant/tenant-object.ts";
 import { type ChainedChange, genesisOf, verifyChain } from "../../../src/registry/change-chain.ts";
@@ -80,7 +81,7 @@ describe("following a log", () => {
     expect(seen.map(({ id }) => id)).toEqual(["1", "2", "3"]);
     const entries = seen.map(({ data }) => data);
     expect(entries).toEqual(await log());
-    expect(verifyChain(entries, genesisOf(tenant))).toEqual({ ok: true, value: entries.at(-1)?.hash });
+    expect(verifyChain(entries, genesisOf(tenantKey(tenant)))).toEqual({ ok: true, value: entries.at(-1)?.hash });
     await reader.leave();
   });
 
@@ -183,7 +184,7 @@ describe("a reader who is far behind", () => {
   it("sets the pace: no page is fetched before the last one is out", async () => {
     let fetched = 0;
     const followed = {
-      tenants: ["t"],
+      tenants: [tenantKey("t")],
       position: "0",
       next: async () => {
         fetched += 1;
@@ -191,7 +192,7 @@ describe("a reader who is far behind", () => {
       },
     };
     const stream = new LiveStream(followed, 60_000, () => {});
-    const caughtUp = stream.catchUp("t");
+    const caughtUp = stream.catchUp(tenantKey("t"));
     await scheduler.wait(50);
     expect(fetched).toBe(0);
     const reader = new EventReader(new Response(stream.readable));
@@ -202,7 +203,7 @@ describe("a reader who is far behind", () => {
       expect(fetched - read).toBeLessThanOrEqual(2);
     }
     // News that comes meanwhile changes nothing about that.
-    void stream.catchUp("t");
+    void stream.catchUp(tenantKey("t"));
     await scheduler.wait(50);
     expect(fetched).toBeLessThanOrEqual(12);
     for (let read = 11; read <= 50; read += 1) expect((await reader.named("change")).id).toBe(String(read));
@@ -265,7 +266,7 @@ describe("a stream of a log", () => {
     await publish("a");
     const request = {
       ...client("notifications", "dev.rollcall/context"),
-      extensions: { "dev.rollcall/context": { token_budget: 10_000, tenants: [tenant] } },
+      extensions: { "dev.rollcall/context": { budget: 10_000, tenants: [tenant] } },
     };
     const { id } = await negotiate(registry, request, bearer);
     const path = "/mcp/subscription/stream";
@@ -316,11 +317,15 @@ describe("a stream of a log", () => {
   });
 
   it("ends when its tenant cannot be read, for the client to come back", async () => {
-    const followed = { tenants: ["t"], position: "7", next: () => Promise.reject(new Error("the tenant restarts")) };
+    const followed = {
+      tenants: [tenantKey("t")],
+      position: "7",
+      next: () => Promise.reject(new Error("the tenant restarts")),
+    };
     const closed = vi.fn();
     const stream = new LiveStream(followed, 60_000, closed);
     const reader = new EventReader(new Response(stream.readable));
-    await Promise.all([reader.next(), stream.catchUp("t")]);
+    await Promise.all([reader.next(), stream.catchUp(tenantKey("t"))]);
     expect([await reader.next(), await reader.next()]).toEqual([{ retry: 2_000 }, undefined]);
     expect(closed).toHaveBeenCalledOnce();
   });

@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
+import { tenantKey } from "../../../src/kernel/names.ts";
 import type { StreamObject } from "../../../src/objects/stream-object.ts";
 import { EventReader } from "../support/event-reader.ts";
 import { client, inSession, negotiate } from "../support/negotiating.ts";
@@ -22,7 +23,7 @@ async function following(tenant: string, parameters: Record<string, unknown> = {
   const request = {
     ...client("notifications", "dev.rollcall/context"),
     capability_details: { notifications: detail },
-    extensions: { "dev.rollcall/context": { token_budget: 10_000, tenants: [tenant] } },
+    extensions: { "dev.rollcall/context": { budget: 10_000, tenants: [tenant] } },
   };
   const { id } = await negotiate(registry, request, bearer);
   const open = async (lastEventId?: string) => {
@@ -135,7 +136,7 @@ describe("a stream", () => {
     await registry.send("PUT", capabilities("renewed", "s"), { token: bearer, body: tools("one") });
     const request = {
       ...client("notifications", "session_resume", "dev.rollcall/context"),
-      extensions: { "dev.rollcall/context": { token_budget: 10_000, tenants: ["renewed"] } },
+      extensions: { "dev.rollcall/context": { budget: 10_000, tenants: ["renewed"] } },
     };
     const { id, answer } = await negotiate(registry, request, bearer);
     const reader = new EventReader(await registry.fetch("GET", path, { token: bearer, ...inSession(id) }));
@@ -157,7 +158,7 @@ describe("a stream", () => {
     const { subject } = await following("brief");
     const topics = [
       {
-        tenant: "brief",
+        tenant: tenantKey("brief"),
         onlyPublic: false,
         servers: [{ server: "s", since: 1, after: 0, wasPublic: false, items: [] }],
       },
@@ -191,7 +192,7 @@ describe("a stream", () => {
     await show("public");
     const request = {
       ...client("notifications", "dev.rollcall/context"),
-      extensions: { "dev.rollcall/context": { token_budget: 10_000, tenants: ["market"] } },
+      extensions: { "dev.rollcall/context": { budget: 10_000, tenants: ["market"] } },
     };
     const { id } = await negotiate(registry, request);
     const reader = new EventReader(await registry.fetch("GET", path, inSession(id)));

@@ -13,6 +13,7 @@ describe("a hook", () => {
     expect(path).toBe(`/hooks/shown/${id}`);
     const shown = await registry.send("GET", item("shown", id), { token: bearer });
     expect(shown.body.data).toMatchObject({
+      tenant: "shown",
       id,
       server: "s",
       format: "standard",
@@ -24,7 +25,9 @@ describe("a hook", () => {
       deliveries: [],
     });
     const listed = await registry.send("GET", "/api/hooks?tenant=shown", { token: bearer });
-    expect(listed.body.data.items.map((hook: { id: string }) => hook.id)).toEqual([id]);
+    const { deliveries: _, ...hook } = shown.body.data;
+    expect(listed.body.data).toEqual({ items: [hook], generation: 1 });
+    expect(listed.headers.get("Rollcall-Generation")).toBe("1");
     expect(shown.text + listed.text).not.toContain(secret.slice(6));
   });
 
@@ -58,7 +61,8 @@ describe("a hook", () => {
     const hook = await hooked("deleted");
     const elsewhere = new Registry();
     expect((await sendEvent(hook, published(1, tools("a")), { registry: elsewhere })).status).toBe(202);
-    expect((await registry.send("DELETE", item("deleted", hook.id), { token: hook.bearer })).status).toBe(200);
+    const deleted = await registry.send("DELETE", item("deleted", hook.id), { token: hook.bearer });
+    expect([deleted.status, deleted.body.data]).toEqual([200, { tenant: "deleted", id: hook.id }]);
     expect((await sendEvent(hook, published(2, tools("b")), { registry: elsewhere })).status).toBe(401);
     expect((await registry.send("GET", item("deleted", hook.id), { token: hook.bearer })).status).toBe(404);
   });

@@ -74,7 +74,7 @@ describe("a server that its publisher took away", () => {
     const body = { tenant: "anew", name: "s" };
     expect((await registry.send("POST", configs, { token: hook.bearer, body })).status).toBe(201);
     const put = await registry.send("PUT", capabilities("anew", "s"), { token: hook.bearer, body: tools("a", "c") });
-    expect(put.status).toBe(200);
+    expect(put.status).toBe(201);
     expect(names(await read(hook))).toEqual(["a", "c"]);
     const history = await registry.send("GET", `${capabilities("anew", "s")}/revisions`, { token: hook.bearer });
     expect(history.body.data.items).toHaveLength(1);
@@ -153,14 +153,16 @@ describe("a message", () => {
     expect(await listDurableObjectIds(env.TENANTS)).toHaveLength(before);
   });
 
-  it("without a signature is refused", async () => {
+  it("without a signature is refused, and asked for one", async () => {
     const hook = await hooked("unsigned");
-    expect((await registry.send("POST", hook.path, { body: published(1, tools("a")) })).status).toBe(401);
+    const answer = await registry.send("POST", hook.path, { body: published(1, tools("a")) });
+    const wanted = 'Webhook-Signature headers="webhook-id webhook-timestamp webhook-signature"';
+    expect([answer.status, answer.headers.get("WWW-Authenticate")]).toEqual([401, wanted]);
   });
 
   it.each([
     ["no JSON", "{", 400, "Invalid JSON"],
-    ["a list", "[]", 422, "expected object"],
+    ["a list", "[]", 422, "must be an object"],
     ["no type", { data: { sequence: 1 } }, 422, "/type"],
     ["an unknown type", { type: "x", data: { sequence: 1 } }, 422, "/type"],
     ["no data", { type: "server.removed" }, 422, "/data"],

@@ -65,7 +65,7 @@ describe("a body that is not JSON as it should be", () => {
   it.each(ambiguous)("is refused with 400 where it is ambiguous: %s", async (_, members) => {
     const before = await broken.state();
     const refusals = {
-      field: await broken.publish("s", `{${members}}`),
+      field: await broken.publish("s", `{"tools":[],${members}}`),
       item: await broken.publish("s", `{"tools":[{"name":"broken_u",${members}}]}`),
       switches: await broken.send("PATCH", capabilities("broken", "s"), `{"items":[],${members}}`),
       registration: await broken.send("POST", configs, `{"tenant":"broken","name":"new",${members}}`),

@@ -83,7 +83,7 @@ describe("names", () => {
     expect(await named.state()).toEqual(before);
   });
 
-  it.each([...bad, "Acme", "a_b", "x".repeat(101)])("%j is no tenant's", async (tenant) => {
+  it.each([...bad, "\u212aacme", "a_b", "x".repeat(101)])("%j is no tenant's", async (tenant) => {
     const admin = await token({ admin: true });
     const answers = [
       await registry.send("PUT", capabilities(encodeURIComponent(tenant), "s"), { token: admin, body: tools("t") }),
@@ -190,7 +190,9 @@ describe("headers and query", () => {
     `${view}?partial=true&partial=false`,
     `${view}?partial=maybe`,
     `${view}?partial=TRUE`,
-    `${view}?dryRun=true`,
+    `${view}?dryRun=perhaps`,
+    `${view}?dry_run=true`,
+    `${view}?include=everything`,
     `${view}?partial=true&__proto__=1`,
   ])("PUT %s is refused", async (path) => {
     const before = await asked.state();

@@ -66,7 +66,7 @@ describe("size", () => {
   });
 
   it("of a manifest's own fields may be 256 kB", async () => {
-    const over = await large.publish("header", { "x-fill": "x".repeat(bounds.configBytes) });
+    const over = await large.publish("header", { tools: [], "x-fill": "x".repeat(bounds.configBytes) });
     expect([over.status, issues(over)]).toEqual([422, [["", "size"]]]);
   });
 
@@ -104,7 +104,7 @@ describe("size", () => {
   it.each<[string, Record<string, unknown>, string]>([
     ["a description", { tools: [{ name: "t", description: "x".repeat(65_537) }] }, "/tools/0/description"],
     ["a name", { tools: [{ name: "t".repeat(129) }] }, "/tools/0/name"],
-    ["a version", { version: "1".repeat(256) }, "/version"],
+    ["a version", { tools: [], version: "1".repeat(256) }, "/version"],
     ["a URI", { resources: [{ uri: `x:${"y".repeat(2_048)}` }] }, "/resources/0/uri"],
     ["an id", { tools: [{ name: "t", id: "i".repeat(513) }] }, "/tools/0/id"],
   ])("of %s has a bound", async (_, manifest, path) => {
@@ -143,7 +143,7 @@ describe("depth", () => {
 
   it("may be 64", async () => {
     expect(bounds.depth).toBe(64);
-    expect((await deep.publish("s", `{"a":${nested(63)}}`)).status).toBe(201);
+    expect((await deep.publish("s", `{"tools":[],"a":${nested(63)}}`)).status).toBe(201);
     expect((await deep.send("POST", configs, `{"tenant":"deep","name":"c","a":${nested(63)}}`)).status).toBe(201);
     const schema = `${'{"properties":{"a":'.repeat(30)}{}${"}}".repeat(30)}`;
     expect((await deep.publish("schema", `{"tools":[{"name":"deep_t","inputSchema":${schema}}]}`)).status).toBe(201);

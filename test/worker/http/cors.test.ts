@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { operations } from "../../../src/operations.ts";
 import { capabilities, configs, Registry, token } from "../support/registry.ts";
 
 describe("browsers on other origins", () => {
@@ -51,6 +52,19 @@ describe("browsers on other origins", () => {
       }
     }
   });
+
+  it.each(operations.map((operation) => [operation.id, operation] as const))(
+    "may send and read every header that %s declares",
+    async (_, { access, answers, method, parameters }) => {
+      const { headers } = await preflight(open, "https://anyone.test");
+      const listed = (name: string) => headers.get(`Access-Control-${name}`)?.split(", ") ?? [];
+      expect(listed("Allow-Methods")).toContain(method.toUpperCase());
+      const sent = [...Object.keys(parameters?.headers ?? {}), ...(access.headers ?? [])];
+      expect(sent.filter((name) => !listed("Allow-Headers").includes(name))).toEqual([]);
+      const read = Object.values(answers).flatMap((answer) => Object.keys(answer.headers ?? {}));
+      expect(read.filter((name) => !listed("Expose-Headers").includes(name))).toEqual([]);
+    },
+  );
 
   it.each(["https://a.test", "https://b.test"])("are let in by name: %s", async (origin) => {
     for (const { headers } of [

@@ -1,6 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
+import { tenantKey } from "../../../src/kernel/names.ts";
 import { createUsage, type Usage } from "../../../src/kernel/platform/usage.ts";
 import { createMcpHandler, Server } from "../../../src/mcp/server/sdk.ts";
 import { hooked, published, sendEvent } from "../support/hooking.ts";
@@ -26,20 +27,20 @@ MCP resources/read                 2           0            0        0         0
 read after 2 s                     1           1            0        0         0            0         0            0
 read after 15 s                    1           2            1        1         0            0         0            0
 strong read                        1           1            1        0         0            1         5            0
-catalogue page, first              0           0            0        0         0            1        98            0
+catalogue page, first              0           0            0        0         0            1        99            0
 catalogue page, after 2 s          0           0            0        0         0            1         1            0
-search                             0           0            0        0         0            2       130            0
-budgeted index                     0           0            0        0         0            4       114            0
+search                             0           0            0        0         0            2       131            0
+budgeted index                     0           0            0        0         0            4       117            0
 negotiate                          0           0            0        0         0            1         0            2
-negotiate for a task               0           0            0        0         0            3       160            2
+negotiate for a task               0           0            0        0         0            3       161            2
 session-checked call, first        2           0            0        0         0            1         2            0
 session-checked tool               1           0            0        0         0            2         7            0
-publish, new                       0           1            1        0         2            2        67           69
+publish, new                       0           1            1        0         2            2        68           69
 publish, one tool of 1,000         0           1            1        0         2            2      1079           37
-publish, unchanged                 0           1            1        0         1            1        26            7
+publish, unchanged                 0           1            1        0         1            1        27            7
 webhook                            0           1            1        0         2            4        83           52
-introspection, changed             0           1            1        0         2            2        97           41
-introspection, unchanged           0           1            1        0         1            1        46           12
+introspection, changed             0           1            1        0         2            2        99           41
+introspection, unchanged           0           1            1        0         1            1        47           12
 `;
 
 /** These never leave the isolate. */
@@ -100,7 +101,7 @@ async function settled(name: string): Promise<void> {
 async function rested(name: string): Promise<void> {
   await settled(name);
   await evictDurableObject(stub(name));
-  await registry.services.tenant(name).head("");
+  await registry.services.tenant(tenantKey(name)).head("");
 }
 
 /** What some work touches; with a tenant that it writes to, all of it. */
@@ -206,7 +207,7 @@ const cases: Record<string, () => Promise<Usage>> = {
   "budgeted index": () => again(() => post(`/api/index/${tenant}/budget`, { budget: 500, task: "lend a book" })),
   negotiate: () => cost(async () => (await negotiate(registry, client("sampling"), mine)).answer),
   "negotiate for a task": () => {
-    const extensions = { [context]: { task: "lend a book", token_budget: 500 } };
+    const extensions = { [context]: { task: "lend a book", budget: 500 } };
     return cost(async () => (await negotiate(registry, { ...client("sampling", context), extensions }, mine)).answer);
   },
   "session-checked call, first": async () => {
@@ -295,7 +296,7 @@ describe("a publish", () => {
     const open = async (server: number) => {
       const body = { tenant: crowd, name: `s${server}`, visibility: "public" };
       await registry.send("POST", configs, { token: theirs, body });
-      expect((await publish(server)).status).toBe(200);
+      expect((await publish(server)).status).toBe(201);
     };
     await open(0);
     const costs: Usage[] = [];

@@ -146,9 +146,9 @@ describe("an answer that is sent again", () => {
     for (let asked = 0; asked < 3; asked += 1) await registry.send("HEAD", path, { token: member });
     for (let asked = 0; asked < 7; asked += 1) await registry.send("GET", path, { token: member });
     const { body } = await registry.send("GET", "/api/metrics", { token: admin });
-    expect(body.data.routes["GET /api/mcp/capabilities/:tenant/:name"]).toMatchObject({
-      requests: 7,
-      statuses: { 200: 7 },
+    expect(body.data.routes.getCapabilities).toMatchObject({
+      requests: 10,
+      statuses: { 200: 10 },
     });
   });
 });

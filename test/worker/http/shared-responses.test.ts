@@ -118,6 +118,19 @@ describe("a response that callers share", () => {
     expect(isKept(await get(path)(registry, stranger))).toBe(true);
   });
 
+  it("is stored under one spelling of its URL, so that nobody can fill the cache with copies", async () => {
+    const registry = isolate();
+    await fill(() => get(path)(registry, callers["outsider"]));
+    const { entries } = registry.services.memory.usage()["responses"] ?? {};
+    for (const other of [`${path}?`, `${path}?&`, path.replace(/open$/, "%6fpen"), path.replace(/open$/, "o%70en")]) {
+      for (let asked = 0; asked < 2; asked += 1) {
+        const answer = await get(other)(registry, callers["outsider"]);
+        expect([answer.status, isKept(answer)]).toEqual([200, false]);
+      }
+    }
+    expect(registry.services.memory.usage()["responses"]).toMatchObject({ entries });
+  });
+
   it("counts against the limit of the caller, not of whoever asked first", async () => {
     const registry = isolate({ READ_LIMIT: "1/5" });
     const ask = get(path);

@@ -101,12 +101,14 @@ describe("revision 2026-07-28", () => {
   });
 
   it("calls a tool, and tells a model why it could not", async () => {
-    const found = await ask("tools/call", { name: "search_capabilities", arguments: { query: "lend a book" } });
+    const found = await ask("tools/call", { name: "search_capabilities", arguments: { task: "lend a book" } });
     const { structuredContent, content } = found.body.result;
     expect(structuredContent.items[0]).toMatchObject({ tenant, server: "open", name: "lend_book" });
     expect(JSON.parse(content[0].text)).toEqual(structuredContent);
 
-    const wrong = await ask("tools/call", { name: "search_capabilities", arguments: { query: 1 } });
+    const spelled = await ask("tools/call", { name: "search_capabilities", arguments: { query: "lend a book" } });
+    expect(spelled.body.result.structuredContent).toEqual(structuredContent);
+    const wrong = await ask("tools/call", { name: "search_capabilities", arguments: { task: 1 } });
     expect([wrong.status, wrong.body.result.isError]).toEqual([200, true]);
     expect(JSON.parse(wrong.body.result.content[0].text).error).toMatchObject({ code: "ErrorToolArguments" });
 
@@ -115,7 +117,7 @@ describe("revision 2026-07-28", () => {
   });
 
   it("tells how far a call is to whoever gave a token for it", async () => {
-    const call = { name: "negotiate_context", arguments: { token_budget: 1_000, task: "lend a book" } };
+    const call = { name: "negotiate_context", arguments: { budget: 1_000, task: "lend a book" } };
     const reader = new EventReader(await fetchModern("tools/call", { ...call, _meta: { progressToken: "p" } }));
     expect((await reader.named("message")).data).toMatchObject({
       method: "notifications/progress",

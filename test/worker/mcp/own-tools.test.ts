@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Principal } from "../../../src/auth/principal.ts";
+import { tenantKey } from "../../../src/kernel/names.ts";
 import { loadTokenizer } from "../../../src/manifest/tokens.ts";
 import { defaultCapabilityId } from "../../../src/manifest/validate.ts";
 import type { Progress, ToolContext } from "../../../src/mcp/tools/tool.ts";
@@ -14,8 +15,8 @@ const { services } = registry;
 function principal(claims: Partial<Principal>): Principal {
   return { subject: "t", tenants: [], scopes: ["registry:read"], admin: false, expiresAt: 9e15, ...claims };
 }
-const member = principal({ tenants: ["tooled"] });
-const outsider = principal({ tenants: ["elsewhere"] });
+const member = principal({ tenants: [tenantKey("tooled")] });
+const outsider = principal({ tenants: [tenantKey("elsewhere")] });
 const anonymous = principal({ anonymous: true });
 const admin = principal({ admin: true });
 
@@ -39,7 +40,7 @@ const first = {
 const second = { version: "2", generators, ...tools("tooled_a", "tooled_b") };
 
 beforeAll(async () => {
-  mine = await token({ tenants: ["tooled"] });
+  mine = await token({ tenants: [tenantKey("tooled")] });
   const theirs = await token({ tenants: ["tooled-other"] });
   const put = async (who: string, tenant: string, name: string, body: unknown) =>
     (await registry.send("PUT", capabilities(tenant, name), { token: who, body })).body.data.digest;
@@ -346,7 +347,7 @@ describe("who may call", () => {
   });
 
   it("is no one without the scope to read, whatever the arguments", async () => {
-    const writer = principal({ tenants: ["tooled"], scopes: ["registry:publish"] });
+    const writer = principal({ tenants: [tenantKey("tooled")], scopes: ["registry:publish"] });
     for (const { name } of ownTools) expect((await call(name, null, writer)).code).toBe("ErrorInsufficientScope");
   });
 });
@@ -361,7 +362,7 @@ describe("bad arguments", () => {
     ["list_servers", "/limit", "invalid_type", { limit: 1.5 }],
     ["list_servers", "/limit", "invalid_type", { limit: Number.NaN }],
     ["list_servers", "/limit", "invalid_type", { limit: "3" }],
-    ["list_servers", "/tenant", "invalid_format", { tenant: "No" }],
+    ["list_servers", "/tenant", "invalid_format", { tenant: "n_o" }],
     ["list_servers", "/tenant", "invalid_format", { tenant: "" }],
     ["list_servers", "/tenant", "invalid_format", { tenant: "a/b" }],
     ["list_servers", "/tenant", "invalid_format", { tenant: "a".repeat(101) }],
@@ -399,7 +400,7 @@ describe("bad arguments", () => {
   });
 
   it("are named all at once, with the names that are known", async () => {
-    const { error } = await call("whats_changed", { tenant: "T", limit: 0, page: 2 });
+    const { error } = await call("whats_changed", { tenant: "_", limit: 0, page: 2 });
     expect(error?.details?.issues?.map(({ path }) => path)).toEqual(["/tenant", "/limit", ""]);
     expect(error?.details?.issues?.at(-1)?.message).toBe('Unrecognized key: "page"; known: tenant, since, limit');
   });

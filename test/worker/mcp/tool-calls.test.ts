@@ -35,7 +35,7 @@ describe("a tool call", () => {
     ["an unknown tool", "no_such_tool", {}, 404, "ErrorToolNotFound", "there are list_servers"],
     ["an unknown argument", "list_servers", { limits: 1 }, 422, "ErrorToolArguments", "known: "],
     ["a bad argument", "list_servers", { limit: 0 }, 422, "ErrorToolArguments", "/limit"],
-    ["text", "list_servers", '"text"', 422, "ErrorToolArguments", "expected object"],
+    ["text", "list_servers", '"text"', 422, "ErrorToolArguments", "must be an object"],
     ["no JSON", "list_servers", "{", 400, "ErrorInvalidBody", "Invalid JSON"],
     ["a key twice", "list_servers", '{"limit":1,"limit":2}', 400, "ErrorInvalidBody", "limit"],
   ])("with %s is refused by name", async (_, name, body, status, code, message) => {
@@ -171,8 +171,8 @@ describe("a resource", () => {
   });
 
   it.each([
-    ["/mcp/resource", 400, "Say which resource"],
-    ["/mcp/resource?uri=", 400, "Say which resource"],
+    ["/mcp/resource", 400, "uri is missing: say which resource"],
+    ["/mcp/resource?uri=", 400, "uri is missing: say which resource"],
     ["/mcp/resource?uri=capabilities://nonsense", 404, "capabilities://server"],
     ["/mcp/resource?uri=file:///etc/passwd", 404, "There is no resource"],
     ["/mcp/resource?url=capabilities://server", 400, "Unknown query parameter"],

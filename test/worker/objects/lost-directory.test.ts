@@ -1,6 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
+import { tenantKey } from "../../../src/kernel/names.ts";
 import { createUsage } from "../../../src/kernel/platform/usage.ts";
 import { directoryOf } from "../../../src/objects/stubs.ts";
 import { member } from "../support/member.ts";
@@ -41,7 +42,7 @@ it("the directory asks tenants for the items and versions that it lost", async (
   }
   await drained("robbed");
   const state = async () => ({
-    cards: (await directory.find({ text: "", limit: 100, tenants: ["robbed"] })).cards,
+    cards: (await directory.find({ text: "", limit: 100, tenants: [tenantKey("robbed")] })).cards,
     counts: await runInDurableObject(stub(), (_, { storage }) =>
       storage.sql.exec("SELECT * FROM term_count ORDER BY token").toArray(),
     ),

@@ -1,6 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { tenantKey } from "../../../src/kernel/names.ts";
 import { createUsage } from "../../../src/kernel/platform/usage.ts";
 import { loadTokenizer } from "../../../src/manifest/tokens.ts";
 import type { Directory } from "../../../src/objects/contract.ts";
@@ -128,6 +129,66 @@ describe("an appended step", () => {
     }));
 });
 
+describe("the step that adds origins", () => {
+  const row = (declared: object) => JSON.stringify(declared);
+  const read = (url: string) => ({ metadata: { mcp: { server_url: url } } });
+  const items: [kind: string, digest: string, declared: object][] = [
+    ["tool", "d1", { name: "read", ...read("https://a.example/mcp") }],
+    ["tool", "d2", { name: "pushed" }],
+    ["tool", "d3", { name: "elsewhere", ...read("https://gone.example/mcp") }],
+    ["generator", "d4", { type: "plug", source: "plugin" }],
+    ["generator", "d5", { type: "own", source: "builtin" }],
+  ];
+  const header = { title: "T", serverInfo: { name: "s" }, mcpVersion: "1" };
+
+  /** A server as it was stored before, with a source where there is one. */
+  function insertServer(sql: SqlStorage, name: string, by: string, source?: string): void {
+    const times = ["2026-01-01", "2026-01-01"];
+    sql.exec(
+      "INSERT INTO server (name, config, visibility, digest, revision, generation, created_at, updated_at) VALUES (?, '{}', 'tenant', 'm', 1, 1, ?, ?)",
+      ...[name, ...times],
+    );
+    for (const [kind, digest, declared] of items) {
+      sql.exec(
+        "INSERT INTO capability (server, kind, digest, key, id, declared, tokens, flags, first_revision) VALUES (?, ?, ?, ?, ?, ?, 1, '[]', 1)",
+        ...[name, kind, digest, digest, `${name}.${digest}`, row(declared)],
+      );
+    }
+    const layout = items.map(([kind, digest]) => [kind, digest]);
+    sql.exec(
+      "INSERT INTO revision (server, number, digest, generation, published_at, published_by, changes, header, layout) VALUES (?, 1, 'm', 1, '2026-01-01', ?, '{}', ?, ?)",
+      ...[name, by, row(header), row(layout)],
+    );
+    if (source === undefined) return;
+    const settings = { id: "main", type: "sse", url: source };
+    sql.exec(
+      "INSERT INTO source (server, id, position, config, state, since) VALUES (?, 'main', 0, ?, 'live', '2026-01-01')",
+      ...[name, row(settings)],
+    );
+  }
+
+  it("works them out from what items say of themselves", () =>
+    withRecorded((storage, sql) => {
+      insertServer(sql, "sourced", "introspection", "https://a.example/mcp?token=x");
+      insertServer(sql, "pushed", "tester");
+      sql.exec("DELETE FROM capability WHERE server = 'pushed' AND digest = 'd4'");
+      sql.exec(
+        "UPDATE revision SET layout = ? WHERE server = 'pushed'",
+        row(items.filter(([, digest]) => digest !== "d4").map(([kind, digest]) => [kind, digest])),
+      );
+      migrate(storage, tenantSteps);
+      const origins = (server: string) => values(sql, `SELECT origins FROM revision WHERE server = '${server}'`)[0];
+      expect(JSON.parse(String(origins("sourced")))).toEqual({
+        items: [
+          ["source:main", [0]],
+          ["plugin", [3]],
+        ],
+        fields: ["serverInfo", "mcpVersion"],
+      });
+      expect([origins("pushed"), origins("s")]).toEqual([null, null]);
+    }));
+});
+
 describe("a recorded database", () => {
   it("of a tenant is read and written by this version", async () => {
     await runInDurableObject(tenantStub("acme"), (_, { storage }) => {
@@ -140,9 +201,12 @@ describe("a recorded database", () => {
     expect(read.body.data.tools).toMatchObject([{ name: "apple", description: "Eats apples." }]);
     const body = tools("apple", "plum");
     expect((await registry.send("PUT", capabilities("acme", "s"), { token: owner, body })).status).toBe(200);
-    const { changes } = await tenantOf(env, "acme", createUsage()).changes(0, 100);
+    const { changes } = await tenantOf(env, tenantKey("acme"), createUsage()).changes(0, 100);
     expect(changes.length).toBeGreaterThan(4);
-    expect(verifyChain(changes, genesisOf("acme")).ok).toBe(true);
+    expect(verifyChain(changes, genesisOf(tenantKey("acme"))).ok).toBe(true);
+    // It is older than spellings: in lower case it was first written.
+    const spelled = await registry.send("POST", configs, { token: owner, body: { tenant: "ACME", name: "new" } });
+    expect([spelled.status, spelled.body.data.tenant]).toEqual([201, "acme"]);
   });
 
   it("of a tenant has its tokens and flags derived again, in slices, and tells of it", async () => {
@@ -164,7 +228,7 @@ describe("a recorded database", () => {
       }
     });
     await evictDurableObject(stub);
-    const key = bodyKey("recount", "s", digest);
+    const key = bodyKey(tenantKey("recount"), "s", digest);
     const old = { digest, header: {}, capabilities: [{ kind: "tool", key: "apple", tokens: 11, flags: [] }] };
     await env.REGISTRY.put(key, JSON.stringify(old));
     const registry = new Registry();
@@ -266,6 +330,6 @@ describe("a database of another version", () => {
     const stub = directoryStub("aged");
     await runInDurableObject(stub, (_, { storage }) => void storage.sql.exec(older));
     await evictDurableObject(stub);
-    await expect(async () => await (stub as unknown as Directory).knows("acme")).rejects.toThrow(cause);
+    await expect(async () => await (stub as unknown as Directory).knows(tenantKey("acme"))).rejects.toThrow(cause);
   });
 });

@@ -126,7 +126,7 @@ describe("publishing a server.json", () => {
 
   it.each<[string, unknown, number, string, RegExp]>([
     ["a name without a slash", json("nothing"), 422, "ErrorServerJsonInvalid", /\/name/],
-    ["a name that is no tenant's", json("Io.Github/x"), 422, "ErrorServerJsonInvalid", /tenant/],
+    ["a name that is no tenant's", json("-io.github/x"), 422, "ErrorServerJsonInvalid", /tenant/],
     [
       "too long a description",
       json("bad/s", { description: "x".repeat(101) }),

@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
+import { tenantKey } from "../../../src/kernel/names.ts";
 import {
   type ChainedChange,
   chained,
@@ -31,7 +32,7 @@ interface Page {
 const page = async (query = ""): Promise<Page> => (await mine.send("GET", `/api/changes/${tenant}${query}`)).body.data;
 
 /** Reads the log to its end and verifies it on the way, as a client would. */
-async function verified(limit = 2, anchor = genesisOf(tenant), from = 0) {
+async function verified(limit = 2, anchor = genesisOf(tenantKey(tenant)), from = 0) {
   let last: string | undefined = anchor;
   for (let since = from; ; ) {
     const { items, nextSince, head } = await page(`?since=${since}&limit=${limit}`);
@@ -96,7 +97,7 @@ describe("the pages of a log", () => {
 
 /** What somebody does who wants a rewritten log to pass: every entry gets a hash that fits. */
 function hashAgain(sql: SqlStorage): void {
-  let last = genesisOf(tenant);
+  let last = genesisOf(tenantKey(tenant));
   for (const { previous: _, hash: __, ...change } of changesSince(sql, 0, 1_000)) {
     const { sequence, previous, hash } = chained(change, last);
     sql.exec("UPDATE change SET previous = ?, hash = ? WHERE sequence = ?", previous, hash, sequence);
@@ -155,7 +156,7 @@ describe("a log that was pruned", () => {
       expect(verifyChain(left)).toEqual({ ok: true, value: logHead(sql).hash });
       expect(left[0]?.previous).toBe(hashes.get(189));
       expect(verifyChain(left, hashes.get(189)).ok).toBe(true);
-      expect(verifyChain(left, genesisOf(tenant))).toEqual({ ok: false, error: { sequence: 190 } });
+      expect(verifyChain(left, genesisOf(tenantKey(tenant)))).toEqual({ ok: false, error: { sequence: 190 } });
     });
   });
 });

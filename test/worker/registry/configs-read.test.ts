@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { tenantKey } from "../../../src/kernel/names.ts";
 import { bodyKey, headKey } from "../../../src/registry/cache/keys.ts";
 import { clock, type Member, member, registry } from "../support/member.ts";
 import { capabilities, config, configs, drained, Registry, token, tools } from "../support/registry.ts";
@@ -109,11 +110,11 @@ describe("deleting a server", () => {
   it("takes the manifest out of KV, and leaves a tombstone for the head", async () => {
     const { digest } = (await gone.publish("kv", tools("gone_kv"))).body.data;
     await drained("gone");
-    expect(await env.REGISTRY.get(bodyKey("gone", "kv", digest))).not.toBeNull();
+    expect(await env.REGISTRY.get(bodyKey(tenantKey("gone"), "kv", digest))).not.toBeNull();
     await gone.remove("kv");
     await drained("gone");
-    expect(await env.REGISTRY.get(bodyKey("gone", "kv", digest))).toBeNull();
-    expect(await env.REGISTRY.get(headKey("gone", "kv"), "json")).toMatchObject({ deleted: true });
+    expect(await env.REGISTRY.get(bodyKey(tenantKey("gone"), "kv", digest))).toBeNull();
+    expect(await env.REGISTRY.get(headKey(tenantKey("gone"), "kv"), "json")).toMatchObject({ deleted: true });
   });
 
   it("leaves a server that published the same manifest whole", async () => {
@@ -122,8 +123,8 @@ describe("deleting a server", () => {
     await drained("gone");
     await gone.remove("twin-a");
     await drained("gone");
-    expect(await env.REGISTRY.get(bodyKey("gone", "twin-a", digest))).toBeNull();
-    expect(await env.REGISTRY.get(bodyKey("gone", "twin-b", digest))).not.toBeNull();
+    expect(await env.REGISTRY.get(bodyKey(tenantKey("gone"), "twin-a", digest))).toBeNull();
+    expect(await env.REGISTRY.get(bodyKey(tenantKey("gone"), "twin-b", digest))).not.toBeNull();
     const mine = await token({ tenants: ["gone"] });
     for (const isolate of [registry, new Registry()]) {
       const { status, body } = await isolate.send("GET", capabilities("gone", "twin-b"), { token: mine });
@@ -165,7 +166,7 @@ describe("deleting a server", () => {
     const back = await gone.publish("again", tools("gone_again"));
     expect([back.body.data.digest, (await gone.capabilities("again")).body.data.tools.length]).toEqual([old.digest, 1]);
     await drained("gone");
-    expect(await env.REGISTRY.get(bodyKey("gone", "again", old.digest))).not.toBeNull();
+    expect(await env.REGISTRY.get(bodyKey(tenantKey("gone"), "again", old.digest))).not.toBeNull();
   });
 
   it("lets the name be published again, to the tenant alone", async () => {
@@ -179,7 +180,7 @@ describe("deleting a server", () => {
 describe("what a path takes", () => {
   it.each([
     ["DELETE", configs, "GET, HEAD, POST, PUT"],
-    ["PATCH", config("make", "one"), "GET, HEAD, DELETE"],
+    ["PUT", config("make", "one"), "GET, HEAD, PATCH, DELETE"],
   ])("%s %s is 405 with the methods it takes", async (method, path, allow) => {
     const { status, headers } = await registry.send(method, path, { token: await token({ tenants: ["make"] }) });
     expect([status, headers.get("Allow")]).toEqual([405, allow]);

@@ -43,7 +43,7 @@ describe("registering a server", () => {
       updatedAt: "1970",
       generation: 99,
       effectiveBy: "x",
-      registry: { digest: "x" },
+      registry: { generation: 99 },
     });
     expect(body.data).toEqual({ tenant: "make", name: "echo", visibility: "tenant", generation: body.data.generation });
     expect(body.data.generation).toBeLessThan(99);
@@ -142,7 +142,7 @@ describe.each(["POST", "PUT"])("%s of a config that is not right", (method) => {
     ["an empty name", { tenant: "wrong", name: "" }, 400, "ErrorMCPServerNameRequired"],
     ["a null name", { tenant: "wrong", name: null }, 400, "ErrorMCPServerNameRequired"],
     ["a tenant that is a number", { tenant: 7, name: "x" }, 400, "ErrorTenantInvalid"],
-    ["a tenant in capitals", { tenant: "Wrong", name: "x" }, 400, "ErrorTenantInvalid"],
+    ["a tenant with an underscore", { tenant: "wr_ong", name: "x" }, 400, "ErrorTenantInvalid"],
     ["a name that is a list", { tenant: "wrong", name: ["x"] }, 400, "ErrorMCPServerNameInvalid"],
     ["a name with a slash", { tenant: "wrong", name: "a/b" }, 400, "ErrorMCPServerNameInvalid"],
     ["another's tenant", { tenant: "other", name: "x" }, 403, "ErrorTenantPermissionError"],
@@ -162,9 +162,15 @@ describe.each(["POST", "PUT"])("%s of a config that is not right", (method) => {
     ["title", { title: {} }, "/title"],
     ["description", { description: 7 }, "/description"],
     ["sources", { sources: {} }, "/sources"],
-    ["a source without a type", { sources: [{ type: "sse" }, { url: "https://x.test" }] }, "/sources/1/type"],
-    ["a source's credential", { sources: [{ type: "sse", credential: "hunter2" }] }, "/sources/0/credential"],
-    ["more sources than allowed", { sources: Array(33).fill({ type: "sse" }) }, "/sources"],
+    ["a source without a type", { sources: [{ type: "stdio" }, { url: "https://x.test" }] }, "/sources/1/type"],
+    ["an SSE source without a url", { sources: [{ type: "sse" }] }, "/sources/0/url"],
+    ["an HTTP source without a url", { sources: [{ type: "streamable-http", id: "a" }] }, "/sources/0/url"],
+    [
+      "a source's credential",
+      { sources: [{ type: "sse", url: "https://x.test", credential: "hunter2" }] },
+      "/sources/0/credential",
+    ],
+    ["more sources than allowed", { sources: Array(33).fill({ type: "stdio" }) }, "/sources"],
     ["advertise", { advertise: { variants: { full: "yes" } } }, "/advertise/variants/full"],
     ["policy", { policy: { sameVersion: "shrug" } }, "/policy/sameVersion"],
     ["_meta", { _meta: [] }, "/_meta"],
@@ -182,7 +188,7 @@ describe.each(["POST", "PUT"])("%s of a config that is not right", (method) => {
   });
 });
 
-describe("replacing a config", () => {
+describe("changing a config", () => {
   let change: Member;
   beforeAll(async () => {
     change = await member("change");
@@ -196,12 +202,14 @@ describe("replacing a config", () => {
     expect(body).toEqual({
       success: true,
       message: "MCP server updated successfully",
-      data: { tenant: "change", name: "s", visibility: "tenant", description: "New", generation },
+      data: {
+        ...{ tenant: "change", name: "s", visibility: "tenant", title: "Old", "x-old": 1, description: "New" },
+        ...{ generation, changed: ["description"] },
+      },
     });
     expect(headers.get("Rollcall-Generation")).toBe(String(generation));
     const { data } = (await change.get("s")).body;
-    expect(data).toMatchObject({ description: "New", registry: { generation } });
-    expect([data.title, data["x-old"]]).toEqual([undefined, undefined]);
+    expect(data).toMatchObject({ title: "Old", "x-old": 1, description: "New", registry: { generation } });
   });
 
   it("answers 404 for a server that is not there, and makes none", async () => {
@@ -247,7 +255,8 @@ describe("replacing a config", () => {
     for (const settings of [{ visibility: "public" }, { visibility: "public", title: "T" }]) {
       expect((await change.put({ name: "shown", ...settings })).body.data.effectiveBy).toBeUndefined();
     }
-    // Absent is the default, so leaving it out narrows too.
-    expect((await change.put({ name: "shown" })).body.data.effectiveBy).toBeDefined();
+    // Absent keeps it as it is; removed, it is the default, which is narrower.
+    expect((await change.put({ name: "shown" })).body.data.effectiveBy).toBeUndefined();
+    expect((await change.put({ name: "shown", visibility: null })).body.data.effectiveBy).toBeDefined();
   });
 });

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { capabilities, drained, Registry, token, tools } from "../support/registry.ts";
 import { separateCache, staleKv } from "../support/stale-kv.ts";
 
@@ -193,7 +193,7 @@ describe("a read that waits for a slow KV", () => {
   it("brings back neither an older head nor a lower floor than was confirmed meanwhile", async () => {
     await publish(near, "one");
     await drained(tenant);
-    const old = await env.REGISTRY.get(`head/${tenant}/s`, "json");
+    const old = await env.REGISTRY.get(`head/${tenant}/s`);
     const now = () => clock;
     const cache = separateCache();
     const arrival = Promise.withResolvers<void>();
@@ -207,6 +207,44 @@ describe("a read that waits for a slow KV", () => {
     const written = generation(await publish(writer, "one", "two"));
     arrival.resolve();
     expect(generation(await waiting)).toBe(written);
+    for (const seconds of [0, 3, 16]) {
+      clock += seconds * 1_000;
+      expect(generation(await read(other))).toBe(written);
+    }
+  });
+});
+
+describe("a read that does not wait for its put", () => {
+  it("does not undo the write after it, when the put comes late", async () => {
+    await publish(near, "one");
+    await drained(tenant);
+    const now = () => clock;
+    const kv = staleKv(env.REGISTRY, now);
+    const inner = separateCache();
+    const arrival = Promise.withResolvers<void>();
+    const puts: Promise<void>[] = [];
+    const cache: typeof inner = {
+      match: inner.match,
+      put: (key, response) => {
+        const isFirst = puts.length === 0 && String(key).includes("/head/");
+        const put = isFirst ? arrival.promise.then(() => inner.put(key, response)) : inner.put(key, response);
+        if (isFirst) puts.push(put);
+        return put;
+      },
+    };
+    const isolate = () => new Registry({ now, kv, cache });
+    const [here, other] = [isolate(), isolate()];
+
+    expect(names(await read(here))).toEqual(["one"]);
+    const written = generation(await publish(here, "one", "two"));
+    arrival.resolve();
+    await Promise.all(puts);
+    await vi.waitFor(async () => {
+      const { floor } = JSON.parse(
+        (await (await inner.match(`https://rollcall.invalid/1/head/${tenant}/s`))?.text()) ?? "{}",
+      );
+      expect(floor).toMatchObject({ generation: written });
+    });
     for (const seconds of [0, 3, 16]) {
       clock += seconds * 1_000;
       expect(generation(await read(other))).toBe(written);

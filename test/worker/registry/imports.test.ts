@@ -129,7 +129,7 @@ describe("importing", () => {
     ],
     [
       "YAML",
-      "openapi: 3.1.0\ninfo: {title: Pets, version: 1.0.0}\nx-long: 9007199254740993\npaths: {}\n",
+      "openapi: 3.1.0\ninfo: {title: Pets, version: 1.0.0}\nx-long: 9007199254740993\npaths: {/p: {get: {operationId: p}}}\n",
       "application/yaml",
     ],
   ])("warns of a number that loses digits in %s", async (kind, text, type) => {

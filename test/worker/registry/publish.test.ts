@@ -106,7 +106,7 @@ describe("publishing", () => {
   it("logs a new order as a change of the server", async () => {
     await put("order", tools("a", "b"));
     const { body } = await put("order", tools("b", "a"));
-    expect(body.data).toMatchObject({ outcome: "changed", changes: { cosmetic: 1 } });
+    expect(body.data).toMatchObject({ outcome: "changed", header: "cosmetic", changes: { cosmetic: 0 } });
     expect((await get("order")).body.data.tools.map((tool: { name: string }) => tool.name)).toEqual(["b", "a"]);
   });
 });

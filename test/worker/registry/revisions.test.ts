@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { digestOf } from "../../../src/kernel/digest.ts";
+import { tenantKey } from "../../../src/kernel/names.ts";
 import { bodyKey } from "../../../src/registry/cache/keys.ts";
 import { capabilities, configs, drained, Registry, token, tools } from "../support/registry.ts";
 
@@ -42,7 +43,7 @@ describe("the list of revisions", () => {
     expect(status).toBe(200);
     expect(body.data.items.map(({ digest }: { digest: string }) => digest)).toEqual([...digests].reverse());
     expect(body.data).toMatchObject({ current: digests[4], generation: 5 });
-    expect(body.data.nextBefore).toBeUndefined();
+    expect(body.data.nextCursor).toBeUndefined();
     expect(headers.get("Rollcall-Generation")).toBe("5");
     const [newest] = body.data.items;
     expect(newest).toMatchObject({ number: 5, generation: 5, publishedBy: "past-publisher" });
@@ -53,12 +54,12 @@ describe("the list of revisions", () => {
   it("comes in pages, each revision once", async () => {
     const seen: string[] = [];
     const sizes: number[] = [];
-    for (let before = ""; ; ) {
-      const { body } = await past.revisions("s", `?limit=2${before}`);
+    for (let cursor = ""; ; ) {
+      const { body } = await past.revisions("s", `?limit=2${cursor}`);
       seen.push(...body.data.items.map(({ digest }: { digest: string }) => digest));
       sizes.push(body.data.items.length);
-      if (body.data.nextBefore === undefined) break;
-      before = `&before=${body.data.nextBefore}`;
+      if (body.data.nextCursor === undefined) break;
+      cursor = `&cursor=${body.data.nextCursor}`;
       // A publish between two pages moves nothing.
       if (sizes.length === 1) await past.publish("s", tools("past_z"));
     }
@@ -77,19 +78,26 @@ describe("the list of revisions", () => {
     expect((await past.revisions("still")).body.data.items).toHaveLength(1);
   });
 
-  it.each([
-    "?limit=0",
-    "?limit=101",
-    "?limit=x",
-    "?before=0",
-    "?before=-1",
-    "?before=x",
-    "?before=1&before=2",
-    "?after=1",
-  ])("refuses %s", async (query) => {
-    const { status, body } = await past.revisions("s", query);
-    expect([status, body.error.code]).toEqual([400, "ErrorBadRequest"]);
+  it("takes before for a cursor", async () => {
+    const { body } = await past.revisions("s", "?limit=1&before=3");
+    expect(body.data).toMatchObject({ items: [{ number: 2 }], nextCursor: "2" });
   });
+
+  it.each(["?limit=0", "?limit=101", "?limit=x", "?before=1&before=2", "?before=1&cursor=1", "?after=1"])(
+    "refuses %s",
+    async (query) => {
+      const { status, body } = await past.revisions("s", query);
+      expect([status, body.error.code]).toEqual([400, "ErrorBadRequest"]);
+    },
+  );
+
+  it.each(["0", "-1", "x", "1.5", "1e3", "01", "1234567890123456", "W10.AAAAAAAAAAAAAAAAAAAAAA"])(
+    "refuses %s as a cursor",
+    async (cursor) => {
+      const { status, body } = await past.revisions("s", `?cursor=${cursor}`);
+      expect([status, body.error.code]).toEqual([400, "ErrorCursorInvalid"]);
+    },
+  );
 });
 
 describe("one revision", () => {
@@ -358,7 +366,7 @@ describe("a version that was taken back and restored", () => {
     // From the object's rows alone: neither KV nor a cache knows anything.
     const bare = async (digest: string) => {
       await drained("swing");
-      await env.REGISTRY.delete(bodyKey("swing", "s", digest));
+      await env.REGISTRY.delete(bodyKey(tenantKey("swing"), "s", digest));
       const elsewhere = new Registry({ cache: { match: async () => undefined, put: async () => {} } });
       const mine = await token({ tenants: ["swing"] });
       return elsewhere.send("GET", `${capabilities("swing", "s")}/revisions/${digest}`, { token: mine });
@@ -386,8 +394,8 @@ describe("more revisions than are kept", () => {
     for (let query = "?limit=30"; ; ) {
       const { data } = (await long.revisions("s", query)).body;
       seen.push(...data.items.map(({ digest }: { digest: string }) => digest));
-      if (data.nextBefore === undefined) break;
-      query = `?limit=30&before=${data.nextBefore}`;
+      if (data.nextCursor === undefined) break;
+      query = `?limit=30&cursor=${data.nextCursor}`;
     }
     expect(seen).toEqual(digests.slice(-keep).reverse());
   });
@@ -404,9 +412,9 @@ describe("more revisions than are kept", () => {
     for (const digest of [oldest, second]) {
       const { status, body } = await long.revision("s", digest);
       expect([status, body.error?.code]).toEqual([404, "ErrorRevisionNotFound"]);
-      expect(await env.REGISTRY.get(bodyKey("long", "s", digest))).toBeNull();
+      expect(await env.REGISTRY.get(bodyKey(tenantKey("long"), "s", digest))).toBeNull();
     }
-    expect(await env.REGISTRY.get(bodyKey("long", "s", digests[2] as string))).not.toBeNull();
+    expect(await env.REGISTRY.get(bodyKey(tenantKey("long"), "s", digests[2] as string))).not.toBeNull();
     expect((await long.diff("s", `?from=${oldest}`)).status).toBe(404);
   });
 
@@ -415,13 +423,13 @@ describe("more revisions than are kept", () => {
     expect(await long.publish("s", { ...tools("long_t"), turn: 0 })).toBe(oldest);
     await drained("long");
     expect((await long.revision("s", oldest)).body.data.manifest).toEqual({ ...tools("long_t"), turn: 0 });
-    expect(await env.REGISTRY.get(bodyKey("long", "s", oldest))).not.toBeNull();
+    expect(await env.REGISTRY.get(bodyKey(tenantKey("long"), "s", oldest))).not.toBeNull();
   });
 
   it("keeps the item that all of them share", async () => {
     const mine = await token({ tenants: ["long"] });
     const elsewhere = new Registry({ cache: { match: async () => undefined, put: async () => {} } });
-    await env.REGISTRY.delete(bodyKey("long", "s", digests.at(-1) as string));
+    await env.REGISTRY.delete(bodyKey(tenantKey("long"), "s", digests.at(-1) as string));
     const path = `${capabilities("long", "s")}/revisions/${digests.at(-1)}`;
     expect((await elsewhere.send("GET", path, { token: mine })).body.data.manifest.tools).toEqual(
       tools("long_t").tools,

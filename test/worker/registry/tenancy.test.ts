@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openApiDocument } from "../../../src/service/openapi.ts";
+import { openApiDocument } from "../../../src/openapi.ts";
 import { type Answer, capabilities, config, configs, drained, Registry, token, tools } from "../support/registry.ts";
 import { separateCache, staleKv } from "../support/stale-kv.ts";
 
@@ -38,7 +38,9 @@ function routes(tenant: string, name: string): Sent[] {
 }
 
 /** Every route whose path names a tenant, as the API describes itself: those that are added later included. */
-const describedRoutes = Object.entries((openApiDocument() as { paths: Record<string, object> }).paths)
+const describedRoutes = Object.entries(
+  (openApiDocument("https://registry.test") as { paths: Record<string, object> }).paths,
+)
   // A hook is proven by a signature, and knows no tokens.
   .filter(([path]) => path.includes("{tenant}") && !path.startsWith("/hooks/"))
   .flatMap(([path, item]) =>
@@ -61,7 +63,10 @@ function comparable({ status, headers, text }: Answer) {
   return { status, headers: Object.fromEntries(shown), text };
 }
 
-describe("a token of another tenant", () => {
+/** Whichever way the tenant is spelled, it is the same one. */
+const spellings = ["vault", "Vault", "VAULT"] as const;
+
+describe.each(spellings)("a token of another tenant, asking %s", (vault) => {
   let owner: string;
   let stranger: string;
   let before: Answer;
@@ -69,16 +74,16 @@ describe("a token of another tenant", () => {
     owner = await token({ sub: "owner", tenants: ["vault"] });
     stranger = await token({ sub: "stranger", tenants: ["elsewhere", "vault2", "vaul", "vault.x"] });
     const manifest = { description: canary, tools: [{ name: "vault_tool", description: canary }] };
-    await registry.send("PUT", capabilities("vault", "kept"), { token: owner, body: manifest });
-    await registry.send("PUT", configs, { token: owner, body: { tenant: "vault", name: "kept", title: canary } });
+    await registry.send("PUT", capabilities(vault, "kept"), { token: owner, body: manifest });
+    await registry.send("PUT", configs, { token: owner, body: { tenant: vault, name: "kept", title: canary } });
     await drained("vault");
-    before = await registry.send("GET", config("vault", "kept"), { token: owner });
+    before = await registry.send("GET", config(vault, "kept"), { token: owner });
   });
 
-  it.each(routes("vault", "kept").map((sent, index) => [label(sent), index] as const))(
+  it.each(routes(vault, "kept").map((sent, index) => [label(sent), index] as const))(
     "gets 403 from %s",
     async (_, index) => {
-      const { status, body, text } = await ask(routes("vault", "kept")[index] as Sent, stranger);
+      const { status, body, text } = await ask(routes(vault, "kept")[index] as Sent, stranger);
       expect(status).toBe(403);
       if (body !== undefined)
         expect(body).toEqual({
@@ -98,11 +103,12 @@ describe("a token of another tenant", () => {
     ["with If-Match: *", { "If-Match": "*" }],
     ["from a browser", { Origin: "https://elsewhere.test" }],
   ])("cannot tell a private server from none, asking %s", async (_, headers) => {
-    const absentServer = routes("vault", "none");
+    const absentServer = routes(vault, "none");
     const absentTenant = routes("nobody", "kept");
-    for (const [index, sent] of routes("vault", "kept").entries()) {
+    const otherSpelling = routes("vAULT", "kept");
+    for (const [index, sent] of routes(vault, "kept").entries()) {
       const there = comparable(await ask(sent, stranger, headers));
-      for (const other of [absentServer[index], absentTenant[index]] as Sent[]) {
+      for (const other of [absentServer[index], absentTenant[index], otherSpelling[index]] as Sent[]) {
         expect({ route: label(sent), ...comparable(await ask(other, stranger, headers)) }).toEqual({
           route: label(sent),
           ...there,
@@ -114,13 +120,15 @@ describe("a token of another tenant", () => {
   it.each(describedRoutes)("gets the same 403 from %s, whether or not there is anything", async (_, method, path) => {
     const fill = (name: string, tool: string) =>
       path
-        .replace("{tenant}", "vault")
+        .replace("{tenant}", vault)
         .replace("{name}", name)
         .replace("{capabilityId}", `mcp.${name}.${tool}`)
         .replace("{digest}", digest)
         .replace("{view}", "tools")
         .replace(/\{\w+\}/, "x");
-    const body = ["GET", "DELETE"].includes(method) ? {} : { body: {} };
+    // Who may read the index of a tenant is decided after the body is read.
+    const sent = path.endsWith("/budget") ? { budget: 1 } : {};
+    const body = ["GET", "DELETE"].includes(method) ? {} : { body: sent };
     const there = await ask({ method, path: fill("kept", "vault_tool"), ...body }, stranger);
     const absent = await ask({ method, path: fill("none", "other_tool"), ...body }, stranger);
     expect(there.status).toBe(403);
@@ -142,16 +150,16 @@ describe("a token of another tenant", () => {
       ["PATCH", "", "{}"],
       ["DELETE", "/revisions"],
     ] as const) {
-      const there = await ask({ method, path: capabilities("vault", "kept") + below, body }, stranger);
-      const absent = await ask({ method, path: capabilities("vault", "none") + below, body }, stranger);
+      const there = await ask({ method, path: capabilities(vault, "kept") + below, body }, stranger);
+      const absent = await ask({ method, path: capabilities(vault, "none") + below, body }, stranger);
       expect({ method, below, ...comparable(absent) }).toEqual({ method, below, ...comparable(there) });
       expect(there.status).toBeGreaterThanOrEqual(400);
     }
   });
 
   it("changes nothing by trying", async () => {
-    for (const sent of routes("vault", "kept")) await ask(sent, stranger);
-    const after = await registry.send("GET", config("vault", "kept"), {
+    for (const sent of routes(vault, "kept")) await ask(sent, stranger);
+    const after = await registry.send("GET", config(vault, "kept"), {
       token: owner,
       headers: { "Cache-Control": "no-cache" },
     });
@@ -160,9 +168,9 @@ describe("a token of another tenant", () => {
   });
 
   it("is no use with a tenant named like a pattern", async () => {
-    for (const tenants of [["*"], [""], ["vault/kept"], ["VAULT"], "vault"]) {
+    for (const tenants of [["*"], [""], ["vault/kept"], ["vau\u017ft"], vault]) {
       const odd = await token({ tenants: tenants as string[] });
-      expect([tenants, (await ask({ method: "GET", path: capabilities("vault", "kept") }, odd)).status]).toEqual([
+      expect([tenants, (await ask({ method: "GET", path: capabilities(vault, "kept") }, odd)).status]).toEqual([
         tenants,
         401,
       ]);
@@ -170,20 +178,23 @@ describe("a token of another tenant", () => {
   });
 });
 
-describe("what one caller's reads leave behind", () => {
+describe.each([
+  ["cached", "cached"],
+  ["Cached", "CACHED"],
+])("what one caller's reads leave behind, for a token of %s at %s", (held, cached) => {
   let owner: string;
   let stranger: string;
   beforeAll(async () => {
-    owner = await token({ sub: "owner", tenants: ["cached"] });
+    owner = await token({ sub: "owner", tenants: [held] });
     stranger = await token({ sub: "stranger", tenants: ["elsewhere"] });
-    await registry.send("PUT", capabilities("cached", "s"), {
+    await registry.send("PUT", capabilities(cached, "s"), {
       token: owner,
       body: { tools: [{ name: "cached_tool", description: canary }] },
     });
     await drained("cached");
   });
 
-  const view = capabilities("cached", "s");
+  const view = capabilities(cached, "s");
   const variants = [
     view,
     `${view}?cb=1`,
@@ -203,25 +214,26 @@ describe("what one caller's reads leave behind", () => {
     `${view}/../s`,
     `${view}/./`,
     `${view}/.well-known/x`,
-    "/api/mcp/capabilities/cached%2fs",
+    `/api/mcp/capabilities/${cached}%2fs`,
     "/api/mcp/capabilities/%63ached/s",
-    "/api/mcp/capabilities/cached/%73",
+    `/api/mcp/capabilities/${cached}/%73`,
     "/api/mcp/capabilities/CACHED/s",
-    "/api/mcp/capabilities/cached/S",
-    "/api/mcp/capabilities//cached/s",
-    "/api//mcp/capabilities/cached/s",
-    "//api/mcp/capabilities/cached/s",
-    "/API/mcp/capabilities/cached/s",
-    "/api/mcp/capabilities/./cached/s",
-    "/api/mcp/capabilities/elsewhere/../cached/s",
-    "/api/mcp/capabilities/elsewhere/..%2fcached%2fs",
-    "/schemas/..%2fapi/mcp/capabilities/cached/s",
+    "/api/mcp/capabilities/cAcHeD/s",
+    `/api/mcp/capabilities/${cached}/S`,
+    `/api/mcp/capabilities//${cached}/s`,
+    `/api//mcp/capabilities/${cached}/s`,
+    `//api/mcp/capabilities/${cached}/s`,
+    `/API/mcp/capabilities/${cached}/s`,
+    `/api/mcp/capabilities/./${cached}/s`,
+    `/api/mcp/capabilities/elsewhere/../${cached}/s`,
+    `/api/mcp/capabilities/elsewhere/..%2f${cached}%2fs`,
+    `/schemas/..%2fapi/mcp/capabilities/${cached}/s`,
     `${view}/revisions`,
-    config("cached", "s"),
-    `${config("cached", "s")}/x.css`,
-    `${configs}?tenant=cached`,
+    config(cached, "s"),
+    `${config(cached, "s")}/x.css`,
+    `${configs}?tenant=${cached}`,
     configs,
-    "/api/changes/cached",
+    `/api/changes/${cached}`,
   ];
 
   it.each(variants)("never reaches another at %s", async (path) => {
@@ -278,7 +290,7 @@ describe("what one caller's reads leave behind", () => {
   });
 
   it("is for the caller's cache alone", async () => {
-    for (const path of [view, config("cached", "s"), configs, `${view}/revisions`, "/api/changes/cached"]) {
+    for (const path of [view, config(cached, "s"), configs, `${view}/revisions`, `/api/changes/${cached}`]) {
       const { headers } = await registry.send("GET", path, { token: owner });
       expect([path, headers.get("Cache-Control")]).toEqual([path, "private, no-cache"]);
     }

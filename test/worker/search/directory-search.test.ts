@@ -1,6 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
+import { tenantKey } from "../../../src/kernel/names.ts";
 import { createUsage } from "../../../src/kernel/platform/usage.ts";
 import type { DirectoryChange } from "../../../src/objects/directory/contract.ts";
 import { directoryOf } from "../../../src/objects/stubs.ts";
@@ -23,7 +24,7 @@ beforeEach(async () => {
 const directory = directoryOf(env, createUsage());
 const stub = () => env.TENANTS.get(env.TENANTS.idFromName(tenant));
 const directoryStub = () => env.DIRECTORY.get(env.DIRECTORY.idFromName("directory"));
-const find = async (text: string, whose = { tenants: [tenant] }) =>
+const find = async (text: string, whose = { tenants: [tenantKey(tenant)] }) =>
   (await directory.find({ text, limit: 1_000, ...whose })).cards;
 const keys = async (text: string) => (await find(text)).map(({ key }) => key);
 const flip = (name: string, key: string, enabled: boolean) =>
@@ -77,11 +78,11 @@ describe("searching across tenants", () => {
     }
     const owners = (found: { cards: CapabilityCard[] }) => found.cards.map((card) => card.tenant);
     expect(owners(await directory.cards(["shared.id", "none"]))).toEqual([tenant, other]);
-    expect(owners(await directory.cards(["shared.id"], { exceptTenants: [tenant] }))).toEqual([other]);
-    expect(owners(await directory.cards(["shared.id"], { tenants: [tenant] }))).toEqual([tenant]);
-    const query = { text: "t", limit: 10, tenants: [tenant, other] };
+    expect(owners(await directory.cards(["shared.id"], { exceptTenants: [tenantKey(tenant)] }))).toEqual([other]);
+    expect(owners(await directory.cards(["shared.id"], { tenants: [tenantKey(tenant)] }))).toEqual([tenant]);
+    const query = { text: "t", limit: 10, tenants: [tenantKey(tenant), tenantKey(other)] };
     expect(owners(await directory.find(query))).toEqual([tenant, other]);
-    expect(owners(await directory.find({ ...query, exceptTenants: [tenant] }))).toEqual([other]);
+    expect(owners(await directory.find({ ...query, exceptTenants: [tenantKey(tenant)] }))).toEqual([other]);
     expect(owners(await directory.find({ ...query, kinds: ["prompt"] }))).toEqual([]);
   });
 
@@ -236,7 +237,11 @@ describe("after a crash", () => {
     // As a crash leaves it: the write is committed with what it owes, nothing is told, an alarm is set.
     await runInDurableObject(directoryStub(), async (_, { storage }) => {
       const changed: ItemChange[] = [{ kind: "tool", key: "apple" }];
-      applyItems(storage.sql, { tenant, name: "s", generation: 1 }, { publicSince: 1, changed, complete: true });
+      applyItems(
+        storage.sql,
+        { tenant: tenantKey(tenant), name: "s", generation: 1 },
+        { publicSince: 1, changed, complete: true },
+      );
     });
     await runInDurableObject(stub(), async (_, { storage }) => {
       storage.sql.exec("INSERT INTO pending_item SELECT server, kind, key, 2 FROM card");
@@ -384,7 +389,14 @@ describe("what arrives late or twice", () => {
     changed: ItemChange[],
     complete = true,
   ): DirectoryChange => ({
-    ...{ tenant, name: "s", visibility: "public", status: "active", generation, updatedAt: "2026-01-01T00:00:00Z" },
+    ...{
+      tenant: tenantKey(tenant),
+      name: "s",
+      visibility: "public",
+      status: "active",
+      generation,
+      updatedAt: "2026-01-01T00:00:00Z",
+    },
     ...{ probe: "unknown", attributes: [] },
     items: { publicSince, changed, complete },
   });
@@ -395,7 +407,7 @@ describe("what arrives late or twice", () => {
     expect(await directory.update([change(7, 1, [gone("apple"), item("pear")])])).toEqual([true]);
     expect(await directory.update([change(5, 1, [item("apple")])])).toEqual([false]);
     expect(await keys("")).toEqual(["pear"]);
-    expect(await directory.update([{ tenant, name: "s", generation: 8 }])).toEqual([true]);
+    expect(await directory.update([{ tenant: tenantKey(tenant), name: "s", generation: 8 }])).toEqual([true]);
     expect(await directory.update([change(7, 1, [item("pear")])])).toEqual([false]);
     expect(await keys("")).toEqual([]);
   });

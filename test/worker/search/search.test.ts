@@ -213,11 +213,11 @@ describe("pages", () => {
 
 describe("a question that is wrong", () => {
   it.each([
-    [{}, "q is missing"],
-    [{ q: "" }, "q is missing"],
-    [{ q: "   " }, "q is missing"],
+    [{}, "task is missing"],
+    [{ q: "" }, "task is missing"],
+    [{ q: "   " }, "task is missing"],
     [{ q: "***" }, "no letter or digit"],
-    [{ q: "x".repeat(10_241) }, "q is longer than 10240"],
+    [{ q: "x".repeat(10_241) }, "task must have at most 10240 characters"],
     [{ q: "a", kind: "tol" }, "kind must be one of tool"],
     [{ q: "a", tenant: "No Such" }, "Tenant name"],
     [{ q: "a", budget: "0" }, "budget must be a whole number from 1"],
@@ -228,8 +228,8 @@ describe("a question that is wrong", () => {
     [{ q: "a", limit: "99999999999" }, "limit must be"],
     [{ q: "a", explain: "maybe" }, "explain must be true or false"],
     [{ q: "a", cursor: "made.up" }, "cursor"],
-    [{ q: ["a", "b"] }, "q is given 2 times"],
-    [{ q: "a", query: "b" }, 'Unknown query parameter "query"'],
+    [{ q: ["a", "b"] }, "task is given 2 times"],
+    [{ q: "a", query: "b" }, "q and query are the same parameter"],
   ])("is refused: %j", async (query, message) => {
     const { status, body } = await search(query as Record<string, string>, mine);
     expect([status, body.error.message]).toEqual([400, expect.stringContaining(message)]);

@@ -2,6 +2,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
+import { tenantKey } from "../../../src/kernel/names.ts";
 import { createUsage } from "../../../src/kernel/platform/usage.ts";
 import { tenantOf } from "../../../src/objects/stubs.ts";
 import { rebuildCards } from "../../../src/search/sql/tenant-cards.ts";
@@ -19,7 +20,7 @@ beforeEach(async () => {
 
 const stub = () => env.TENANTS.get(env.TENANTS.idFromName(tenant));
 const find = async (text: string, rest: { limit?: number; kinds?: ["prompt"] } = {}) =>
-  (await tenantOf(env, tenant, createUsage()).find({ text, limit: 100, ...rest })).cards;
+  (await tenantOf(env, tenantKey(tenant), createUsage()).find({ text, limit: 100, ...rest })).cards;
 const keys = async (...query: Parameters<typeof find>) => (await find(...query)).map(({ key }) => key);
 const flip = (name: string, key: string, enabled: boolean) =>
   mine.send("PATCH", capabilities(tenant, name), { items: [{ kind: "tool", name: key, enabled }] });
@@ -112,7 +113,7 @@ describe("looking up by id", () => {
       ],
     });
     await flip("closed", "c", false);
-    const { cards, generation } = await tenantOf(env, tenant, createUsage()).cards([
+    const { cards, generation } = await tenantOf(env, tenantKey(tenant), createUsage()).cards([
       "closed.c",
       "closed.b",
       "open.a",
@@ -123,11 +124,11 @@ describe("looking up by id", () => {
       { id: "open.a", public: true },
     ]);
     expect(generation).toBe(4);
-    expect(await tenantOf(env, `${tenant}-unknown`, createUsage()).cards(["x"])).toEqual({
+    expect(await tenantOf(env, tenantKey(`${tenant}-unknown`), createUsage()).cards(["x"])).toEqual({
       generation: 0,
       cards: [],
     });
-    expect(await tenantOf(env, `${tenant}-unknown`, createUsage()).find({ text: "x", limit: 1 })).toEqual({
+    expect(await tenantOf(env, tenantKey(`${tenant}-unknown`), createUsage()).find({ text: "x", limit: 1 })).toEqual({
       generation: 0,
       cards: [],
     });
@@ -287,7 +288,7 @@ describe("hostile questions", () => {
         })
         .map((parts) => parts.join("")),
     );
-    const index = tenantOf(env, tenant, createUsage());
+    const index = tenantOf(env, tenantKey(tenant), createUsage());
     await fc.assert(
       fc.asyncProperty(any, async (text) => {
         expect((await index.find({ text, limit: 5 })).cards.length).toBeLessThanOrEqual(1);

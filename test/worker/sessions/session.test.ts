@@ -255,6 +255,17 @@ describe("an end", () => {
     ]);
     expect((await isolate.send("GET", "/mcp/session", inSession(id))).status).toBe(401);
   });
+
+  it("is not undone when other caches need the memory", async () => {
+    const isolate = new Registry({ vars: { CACHE_MB: "1" } });
+    const { id } = await negotiate(isolate);
+    for (let asked = 0; asked < 2; asked += 1) await isolate.send("GET", "/mcp/session", inSession(id));
+    await isolate.send("DELETE", "/mcp/session", inSession(id));
+    const { memory } = isolate.services;
+    const other = memory.cache<true>("other");
+    for (let key = 0; key < 2_000; key += 1) other.set(String(key), true, 1_000);
+    expect((await isolate.send("GET", "/mcp/session", inSession(id))).status).toBe(401);
+  });
 });
 
 describe("a check", () => {

@@ -1,5 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import { namedTenant } from "../../../src/kernel/names.ts";
 import type { NewChange } from "../../../src/manifest/diff.ts";
 import { setNextAlarm } from "../../../src/objects/tenant/outbox.ts";
 import type { AddressPolicy } from "../../../src/outbound/address.ts";
@@ -28,7 +29,7 @@ export const stub = () => env.TENANTS.get(env.TENANTS.idFromName(tenant));
 export const publish = (...names: string[]) =>
   registry.send("PUT", capabilities(tenant, "s"), { token: member, body: tools(...names) });
 
-const tester = () => ({ tenant, subject: "tester" });
+const tester = () => ({ ...namedTenant(tenant), subject: "tester" });
 
 export function changed(name = "add", more: Partial<NewChange> = {}): NewChange {
   return { kind: "tool", key: name, classification: "additive", reasons: [], ...more };

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { namedTenant, tenantKey } from "../../../src/kernel/names.ts";
 import { checkAddress } from "../../../src/outbound/address.ts";
 import { addressPolicyFor } from "../../../src/subscriptions/subscriptions.ts";
 import { token } from "../support/registry.ts";
@@ -138,8 +139,8 @@ describe("what is wrong with a request is named", () => {
     ["POST", list, `"${"x".repeat(300_000)}"`, [413, "ErrorTooLarge"]],
     ["POST", `${list}?dry=1`, {}, [400, "ErrorBadRequest"]],
     ["GET", list, undefined, [400, "ErrorTenantRequired"]],
-    ["GET", `${list}?tenant=a&tenant=b`, undefined, [400, "ErrorBadRequest"]],
-    ["GET", `${list}?owner=a`, undefined, [400, "ErrorBadRequest"]],
+    ["GET", `${list}?tenant=a&tenant=b`, undefined, [403, "ErrorTenantPermissionError"]],
+    ["GET", `${list}?owner=a`, undefined, [400, "ErrorTenantRequired"]],
     ["GET", `${list}/NOT%20valid/x`, undefined, [400, "ErrorTenantInvalid"]],
     ["PUT", list, {}, [405, "ErrorMethodNotAllowed"]],
     ["PUT", `${list}/a/b`, {}, [405, "ErrorMethodNotAllowed"]],
@@ -149,6 +150,12 @@ describe("what is wrong with a request is named", () => {
     ["GET", `${list}/a/b/c`, undefined, [404, "ErrorNotFound"]],
   ])("%s %s with %j", async (method, path, body, expected) => {
     expect(failureOf(await send(method, path, body))).toEqual(expected);
+  });
+
+  it("in a query of a member", async () => {
+    const ask = async (more: string) => failureOf(await send("GET", `${list}?tenant=${tenant}&${more}`));
+    expect(await ask(`tenant=${tenant}`)).toEqual([400, "ErrorBadRequest"]);
+    expect(await ask("owner=a")).toEqual([400, "ErrorBadRequest"]);
   });
 });
 
@@ -200,9 +207,9 @@ describe("an address", () => {
     expect(verdict("https://receiver.example/")).toBe(true);
     expect(verdict("https://registry.example/hooks/a/b")).toBe(false);
     expect(verdict("https://edge.registry.example/hooks/a/b")).toBe(false);
-    const stub = registry.services.tenant(tenant);
+    const stub = registry.services.tenant(tenantKey(tenant));
     const request = { url: "https://registry.example/", filters: {}, ownHost: "registry.example" };
-    const refused = await stub.createSubscription({ tenant, subject: "tester" }, request);
+    const refused = await stub.createSubscription({ ...namedTenant(tenant), subject: "tester" }, request);
     expect(refused).toMatchObject({ ok: false, error: { code: "ErrorAddressRefused" } });
   });
 });

@@ -2,8 +2,10 @@ import { createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { SignJWT } from "jose";
 import { createFetch } from "../../../src/app.ts";
+import { readJson } from "../../../src/kernel/read-json.ts";
 import type { TenantObject } from "../../../src/objects/tenant/tenant-object.ts";
 import { createServices, type ServiceOverrides, type Services } from "../../../src/services.ts";
+import { checkAnswer } from "./check-answer.ts";
 
 export const secret = new TextEncoder().encode("a-secret-for-tests-that-is-long-enough");
 
@@ -69,14 +71,17 @@ export class Registry {
       ...(raw === undefined ? {} : { body: raw }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
-    return this.#answer(request, env, createExecutionContext());
+    const response = await this.#answer(request, env, createExecutionContext());
+    checkAnswer(method, request.url, response, undefined);
+    return response;
   }
 
   async send(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
     const response = await this.fetch(method, path, options);
     const text = await response.text();
+    checkAnswer(method, `https://registry.test${path}`, response, text);
     const json = response.headers.get("Content-Type")?.includes("json") && text !== "";
-    return { status: response.status, headers: response.headers, text, body: json ? JSON.parse(text) : undefined };
+    return { status: response.status, headers: response.headers, text, body: json ? readJson(text) : undefined };
   }
 }
 

@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { named } from "../http/named.ts";
+import { CapabilityKind } from "../manifest/schema/capability.ts";
+import { ServerStatus, Visibility } from "../registry/schema.ts";
+import { serverProbes } from "../registry/summary.ts";
+import { catalogDimensions } from "./contract.ts";
+
+const counted = {
+  count: z.int(),
+  atLeast: z.literal(true).optional().describe("Counting stopped early: there may be more."),
+};
+
+const Facet = named(
+  "Facet",
+  z
+    .object({
+      values: z.array(z.object({ value: z.string(), ...counted })),
+      more: z.literal(true).optional().describe("There are more values."),
+    })
+    .describe("Values of one dimension, the most frequent first."),
+);
+
+const CatalogItem = named(
+  "CatalogItem",
+  z
+    .object({
+      tenant: z.string(),
+      name: z.string(),
+      title: z.string().optional(),
+      description: z.string().optional(),
+      version: z.string().optional(),
+      visibility: Visibility.optional(),
+      status: ServerStatus.optional(),
+      probe: z.enum(serverProbes).optional(),
+      counts: z.partialRecord(CapabilityKind, z.int()).optional().describe("Items by kind."),
+      tokens: z.int().optional().describe("Cost of all definitions together."),
+      attributes: z.record(z.string(), z.array(z.string())).optional(),
+      digest: z.string().optional(),
+      generation: z.int().optional(),
+      updatedAt: z.iso.datetime().optional(),
+    })
+    .describe("A server; `fields` chooses the members beside tenant and name."),
+);
+
+export const CatalogPage = named(
+  "CatalogPage",
+  z
+    .object({
+      items: z.array(CatalogItem),
+      total: z.object(counted).optional().describe("Servers that match; with facets only."),
+      facets: z.partialRecord(z.enum(catalogDimensions), Facet).optional(),
+      changed: z.literal(true).optional().describe("Something was written since the first page."),
+      generation: z.int().describe("Of the directory."),
+      nextCursor: z.string().optional(),
+    })
+    .describe("A page of servers in order of tenant and name."),
+);

@@ -1,0 +1,32 @@
+import { type Failure, failure } from "../kernel/failure.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
+import { generateSecret, importVerifyingKey } from "../webhooks/keys.ts";
+import type { HookKey, NewHook } from "./contract.ts";
+import { type Hook, HookEventType, type HookRequest } from "./schema.ts";
+
+/** The key that a hook is registered or rotated with, and what it is. */
+export interface ChosenKey {
+  key: HookKey;
+  signature: Hook["signature"];
+  /** The new secret, to be shown once. */
+  secret?: string;
+}
+
+/** The publisher's public key, or a new shared secret. */
+export async function chooseKey(publicKey: string | undefined): Promise<Result<ChosenKey, Failure>> {
+  const text = publicKey ?? generateSecret();
+  const imported = await importVerifyingKey(text);
+  if (!imported.ok) return err(failure("ErrorHookInvalid", `/publicKey is not an Ed25519 key: ${imported.error}`));
+  const key = { id: crypto.randomUUID(), text };
+  return ok(publicKey === undefined ? { key, signature: "secret", secret: text } : { key, signature: "publicKey" });
+}
+
+export function newHook(request: HookRequest, { key, signature }: ChosenKey): NewHook {
+  const { server, format, description, events = HookEventType.options } = request;
+  return {
+    id: crypto.randomUUID(),
+    // GitHub's events have types of their own, and all of them mean this.
+    events: format === "github" ? ["manifest.changed"] : events,
+    ...{ server, format, signature, key, description },
+  };
+}

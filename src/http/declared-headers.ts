@@ -1,0 +1,50 @@
+import type { DeclaredHeaders } from "./deps.ts";
+import type { AnswerDeclaration, Operation } from "./operation.ts";
+
+/** What routes take and answer that are not operations yet. */
+const elsewhere = {
+  answers: ["Link", "X-MCP-Session-ID"],
+  requests: ["Last-Event-ID", "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "Mcp-Session-Id", "X-MCP-Session-ID"],
+  methods: ["POST", "PATCH", "DELETE"],
+};
+
+export function declaredHeaders(operations: readonly Operation[]): DeclaredHeaders {
+  const answers = operations.flatMap((operation) => Object.values(operation.answers).flatMap(answerHeaders));
+  const requests = operations.flatMap(({ access, body, parameters }) => [
+    ...(access.token === "none" ? [] : ["Authorization"]),
+    ...(access.headers ?? []),
+    ...(body === undefined ? [] : ["Content-Type"]),
+    ...Object.keys(parameters?.headers ?? {}),
+  ]);
+  const methods = operations.map(({ method }) => method.toUpperCase());
+  return {
+    exposed: list([...answers, ...elsewhere.answers, "Retry-After", "WWW-Authenticate", "X-Request-Id"]),
+    allowed: list([...requests, ...elsewhere.requests, "X-Request-Id"]),
+    methods: list([...methods, ...elsewhere.methods, "HEAD"]),
+    cacheBypass: cacheBypassHeaders(operations),
+  };
+}
+
+/** Headers of an answer beside those of every answer. */
+function answerHeaders({ etag, generation, headers = {} }: AnswerDeclaration): string[] {
+  return [
+    ...(etag ? ["ETag"] : []),
+    ...(generation ? ["Rollcall-Generation", "Rollcall-Source", "Server-Timing"] : []),
+    ...Object.keys(headers),
+  ];
+}
+
+function list(names: readonly string[]): string {
+  return [...new Set(names)].sort().join(", ");
+}
+
+/**
+ * Request headers that change what a cached operation answers: a request with one of them bypasses the response cache,
+ * which compares tags itself. In lower case.
+ */
+export function cacheBypassHeaders(operations: readonly Operation[]): string[] {
+  const declared = operations
+    .filter(({ cached }) => cached)
+    .flatMap(({ parameters }) => Object.keys(parameters?.headers ?? {}).map((name) => name.toLowerCase()));
+  return [...new Set(declared)].filter((name) => name !== "if-none-match").sort();
+}

@@ -1,0 +1,157 @@
+import { z } from "zod";
+import { anyone } from "../../http/access.ts";
+import { type RequestContext, requestError, unwrap } from "../../http/context.ts";
+import { operation } from "../../http/operation.ts";
+import { ifNoneMatch, page } from "../../http/parameters.ts";
+import { publicOrigin } from "../../http/respond.ts";
+import { ServerResponse, ServerResponseList } from "../answer-schema.ts";
+import type { OfficialDeps } from "../deps.ts";
+import { alsoV0, ignoringUnknown, includeDeleted, misnamedSearch, serverPath, versionPath } from "../parameters.ts";
+import { listOfficial, officialVersion, officialVersions, storedTime, type VersionFilter } from "../read.ts";
+import { serverResponse, withEtag } from "../response.ts";
+
+/** Reads: every caller sees public servers only. */
+
+const reading = { "If-None-Match": ifNoneMatch };
+
+const listServers = operation({
+  id: "listOfficialServers",
+  method: "get",
+  path: "/v0.1/servers",
+  also: alsoV0("/v0.1/servers"),
+  tag: "Registry API",
+  summary: "List versions of public servers",
+  description: "In order of name and version.",
+  access: anyone,
+  errors: "problem",
+  parameters: {
+    query: {
+      ...page(30),
+      search: z.string().max(1_000).optional().describe("Part of the name or the description, in any case."),
+      updated_since: z
+        .string()
+        .meta({ format: "date-time" })
+        .optional()
+        .describe("Only what changed after this time (RFC 3339), deleted versions included."),
+      version: z.string().optional().describe("`latest`, or exactly this version."),
+      include_deleted: includeDeleted,
+      ...misnamedSearch,
+    },
+    headers: reading,
+    ...ignoringUnknown,
+  },
+  answers: {
+    200: {
+      description: "A page of versions.",
+      json: ServerResponseList,
+      etag: true,
+      generation: true,
+      headers: { Link: "The next page, if there is one." },
+    },
+  },
+  examples: { weather: { query: { search: "weather", version: "latest" } } },
+
+  async handle(services: OfficialDeps, { query, c, answer }) {
+    const request = { limit: query.limit, cursor: query.cursor || undefined };
+    const { items, nextCursor, generation } = unwrap(await listOfficial(services, filterOf(query), request));
+    const origin = publicOrigin(c, services.config);
+    const servers = items.map((item) => serverResponse(item, origin));
+    const headers = nextCursor === undefined ? undefined : { Link: nextLink(c, nextCursor) };
+    const { text, meta } = await withEtag<ServerResponseList>({
+      servers,
+      metadata: { nextCursor, count: servers.length },
+    });
+    return answer.raw(200, text, { ...meta, generation, headers });
+  },
+});
+
+const listVersions = operation({
+  id: "listOfficialVersions",
+  method: "get",
+  path: "/v0.1/servers/{serverName}/versions",
+  also: alsoV0("/v0.1/servers/{serverName}/versions"),
+  tag: "Registry API",
+  summary: "List all versions of a server",
+  description: "The newest first.",
+  access: anyone,
+  errors: "problem",
+  parameters: {
+    path: serverPath,
+    query: { include_deleted: includeDeleted },
+    headers: reading,
+    ...ignoringUnknown,
+  },
+  answers: { 200: { description: "The versions.", json: ServerResponseList, etag: true } },
+  fails: ["ErrorMCPServerNotFound"],
+  examples: { weather: { path: { serverName: "demo/weather" } } },
+
+  async handle(services: OfficialDeps, { path: { serverName }, query, c, answer }) {
+    const versions = unwrap(await officialVersions(services, serverName, query.include_deleted ?? false));
+    const origin = publicOrigin(c, services.config);
+    const servers = versions.map((item) => serverResponse(item, origin));
+    const { text, meta } = await withEtag<ServerResponseList>({ servers, metadata: { count: servers.length } });
+    return answer.raw(200, text, meta);
+  },
+});
+
+const getVersion = operation({
+  id: "getOfficialVersion",
+  method: "get",
+  path: "/v0.1/servers/{serverName}/versions/{version}",
+  also: alsoV0("/v0.1/servers/{serverName}/versions/{version}"),
+  tag: "Registry API",
+  summary: "Read one version of a server",
+  access: anyone,
+  errors: "problem",
+  parameters: {
+    path: { ...versionPath, version: z.string().describe("A version, or `latest`.") },
+    query: { include_deleted: includeDeleted },
+    headers: reading,
+    ...ignoringUnknown,
+  },
+  answers: { 200: { description: "The server.json with its metadata.", json: ServerResponse, etag: true } },
+  fails: ["ErrorVersionNotFound"],
+  examples: { latest: { path: { serverName: "demo/weather", version: "latest" } } },
+
+  async handle(services: OfficialDeps, { path: { serverName, version }, query, c, answer }) {
+    const found = unwrap(await officialVersion(services, serverName, version, query.include_deleted ?? false));
+    const { text, meta } = await withEtag(serverResponse(found, publicOrigin(c, services.config)));
+    return answer.raw(200, text, meta);
+  },
+});
+
+interface ListQuery {
+  search?: string | undefined;
+  updated_since?: string | undefined;
+  version?: string | undefined;
+  include_deleted?: boolean | undefined;
+}
+
+/** An empty parameter counts as absent. */
+function filterOf({ search, updated_since, version, include_deleted }: ListQuery): VersionFilter {
+  const updatedSince = updated_since ? storedTime(updated_since) : undefined;
+  if (updated_since && updatedSince === undefined) {
+    const hint = "an RFC 3339 time such as 2025-08-07T13:15:04.280Z, with + written as %2B";
+    throw requestError("ErrorBadRequest", `Invalid updated_since: expected ${hint}`);
+  }
+  if (updatedSince !== undefined && include_deleted === false) {
+    throw requestError(
+      "ErrorBadRequest",
+      "include_deleted cannot be false beside updated_since: what was deleted since is part of it",
+    );
+  }
+  return {
+    includeDeleted: include_deleted === true || updatedSince !== undefined,
+    search: search ? search.toLowerCase() : undefined,
+    updatedSince,
+    version: version || undefined,
+  };
+}
+
+function nextLink(c: RequestContext, cursor: string): string {
+  const query = new URLSearchParams(c.req.query());
+  query.set("cursor", cursor);
+  return `<${c.req.path}?${query}>; rel="next"`;
+}
+
+export const versionsOperations = [listServers, listVersions, getVersion];

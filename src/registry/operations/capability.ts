@@ -1,0 +1,99 @@
+import { z } from "zod";
+import { flatten } from "../../formats/rtfs/index.ts";
+import { anyone } from "../../http/access.ts";
+import { requestError, unwrap } from "../../http/context.ts";
+import { operation } from "../../http/operation.ts";
+import { flag, freshnessFrom, reading, server } from "../../http/parameters.ts";
+import { Capability } from "../answer-schema.ts";
+import { capabilityText, readCapability } from "../capability.ts";
+import type { RegistryDeps } from "../deps.ts";
+import { capabilityDocument } from "../views/capability.ts";
+
+const formats = { json: "application/json", yaml: "application/yaml", rtfs: "application/rtfs" } as const;
+type Format = keyof typeof formats;
+
+const getCapability = operation({
+  id: "getCapability",
+  method: "get",
+  path: "/api/capabilities/{tenant}/{capabilityId}",
+  tag: "Find",
+  summary: "Read one capability",
+  description: "As JSON, YAML or RTFS, by `format` or else by `Accept`. Capabilities of public servers need no token.",
+  access: anyone,
+  parameters: {
+    path: {
+      tenant: server.tenant,
+      capabilityId: z.string().describe("Id of the capability, unique in its tenant."),
+    },
+    query: {
+      format: z.enum(["json", "yaml", "rtfs"]).optional().describe("Wins over `Accept`."),
+      layout: z
+        .enum(["hierarchical", "flat"])
+        .default("hierarchical")
+        .describe("`flat` has metadata as one level of keys, with collisions reported."),
+      hints: flag
+        .default(false)
+        .describe("Adds `runtime`: where and with which variables a runtime would call the capability."),
+    },
+    headers: {
+      "Rollcall-Min-Generation": reading["Rollcall-Min-Generation"],
+      "If-None-Match": reading["If-None-Match"],
+    },
+  },
+  answers: {
+    200: {
+      description: "The capability; in the envelope if it is JSON.",
+      data: Capability,
+      media: [formats.yaml, formats.rtfs],
+      etag: true,
+      generation: true,
+      headers: { "Rollcall-Losses": "JSON pointers to values that RTFS cannot express, separated by spaces." },
+    },
+  },
+  fails: ["ErrorTenantPermissionError", "ErrorCapabilityNotFound"],
+  examples: {
+    observation: { path: { tenant: "demo", capabilityId: "mcp.weather.get_observation" } },
+    rtfs: { path: { tenant: "demo", capabilityId: "mcp.weather.get_observation" }, query: { format: "rtfs" } },
+  },
+
+  async handle(
+    services: RegistryDeps,
+    { principal, path: { tenant, capabilityId }, query: { format: wanted, layout, hints }, headers, c, answer },
+  ) {
+    const { minGeneration } = freshnessFrom(headers);
+    const found = unwrap(await readCapability(services, principal, tenant, capabilityId, minGeneration));
+    const format = wanted ?? formatFor(c.req.header("Accept"));
+    const flat = layout === "flat";
+    if (flat && format === "rtfs") throw requestError("ErrorBadRequest", "The flat layout comes as JSON or YAML");
+    const variant = `${format}${flat ? ".flat" : ""}${hints ? ".hints" : ""}`;
+    const etag = `W/"${found.capability.digest}.${found.head.overlay}.k3.${variant}"`;
+    const meta = { etag, generation: found.generation, source: "object" as const, headers: { Vary: "Accept" } };
+    const unchanged = answer.unchanged(meta);
+    if (unchanged !== undefined) return unchanged;
+    const document = capabilityDocument(found, { hints });
+    const data = flat ? flatLayout(document) : document;
+    if (format === "json") return answer(200, data, meta);
+    const { text, losses } = capabilityText(format, data);
+    const type = `${formats[format]}; charset=utf-8`;
+    if (losses.length === 0) return answer.raw(200, text, { ...meta, type });
+    const lost = losses.map(encodeURI).join(" ").slice(0, 1_000);
+    return answer.raw(200, text, { ...meta, type, headers: { ...meta.headers, "Rollcall-Losses": lost } });
+  },
+});
+
+/** Any other `Accept` gets JSON. */
+function formatFor(accept = ""): Format {
+  if (/\b(?:application|text)\/(?:x-)?yaml\b/i.test(accept)) return "yaml";
+  return /\bapplication\/rtfs\b/i.test(accept) ? "rtfs" : "json";
+}
+
+/** The legacy layout: metadata as one level of keys joined with `_`. */
+function flatLayout({ metadata, ...document }: Capability): Capability {
+  const { flat, collisions } = flatten(metadata ?? {});
+  const flattened: Capability = { ...document, metadata: flat };
+  // Without collisions, a member of that name is the publisher's own.
+  if (collisions.length > 0) flattened.collisions = collisions;
+  return flattened;
+}
+
+export const capabilityOperations = [getCapability];

@@ -1,0 +1,98 @@
+import { z } from "zod";
+import { manager } from "../../http/access.ts";
+import { requestError, unwrap } from "../../http/context.ts";
+import { named } from "../../http/named.ts";
+import { operation } from "../../http/operation.ts";
+import { flag, server, traits, writing } from "../../http/parameters.ts";
+import { ImportResult } from "../answer-schema.ts";
+import type { RegistryDeps } from "../deps.ts";
+import { importedItems, publishImported } from "../import.ts";
+import { type ImportFormat, importFormats, readImport } from "../import-document.ts";
+import { dryRunHeaders, publishMeta, publishResult } from "../publish-answer.ts";
+import { writerFrom } from "../write.ts";
+
+const ImportDocument = named(
+  "ImportDocument",
+  z
+    .unknown()
+    .describe(
+      "An OpenAPI or MCP document as JSON or YAML, a GraphQL schema as text or its introspection as JSON, or RTFS text.",
+    ),
+);
+
+const Format = z.enum(importFormats).describe("Format of the document.");
+traits.add(Format, { read: readFormat, fails: ["ErrorNotFound"] });
+
+function readFormat(text: string): ImportFormat {
+  const format = importFormats.find((known) => known === text);
+  if (format !== undefined) return format;
+  throw requestError("ErrorNotFound", `There is no importer of that name; there are ${importFormats.join(", ")}`);
+}
+
+const openApi = {
+  openapi: "3.1.0",
+  info: { title: "Tides", version: "1.0.0" },
+  servers: [{ url: "https://tides.example.com" }],
+  paths: { "/tides": { get: { operationId: "listTides", summary: "High and low water today", responses: {} } } },
+};
+
+const importDocument = operation({
+  id: "importDocument",
+  method: "post",
+  path: "/api/import/{format}",
+  tag: "Publish",
+  summary: "Publish what a document of another format describes",
+  access: manager("query"),
+  parameters: {
+    path: { format: Format },
+    query: {
+      tenant: server.tenant.describe("Owner of the server."),
+      name: server.name.describe("Name of the server."),
+      dryRun: flag.default(false).describe("Answers what the import would do, and publishes nothing."),
+    },
+    headers: writing,
+  },
+  body: {
+    schema: ImportDocument,
+    read: "unread",
+    limit: "importBytes",
+    media: ["application/json", "application/yaml", "application/graphql", "application/rtfs"],
+  },
+  answers: {
+    200: {
+      description: "Published, unchanged, or previewed.",
+      data: ImportResult,
+      headers: dryRunHeaders,
+    },
+    201: { description: "Published; the server is new.", data: ImportResult, etag: true, generation: true },
+  },
+  fails: ["ErrorCapabilityCollision", "ErrorSameVersion"],
+  examples: {
+    preview: {
+      path: { format: "openapi" },
+      query: { tenant: "demo", name: "tides", dryRun: true },
+      headers: { "Content-Type": "application/json" },
+      body: openApi,
+    },
+    openapi: {
+      path: { format: "openapi" },
+      query: { tenant: "demo", name: "tides" },
+      headers: { "Content-Type": "application/json" },
+      body: openApi,
+      status: 201,
+    },
+  },
+
+  async handle(services: RegistryDeps, { principal, tenant, spelling, path, query, headers, c, answer }) {
+    const ref = { tenant, name: query.name };
+    const writer = writerFrom(principal, { tenant, spelling }, headers);
+    const imported = unwrap(await readImport(c, services, query.name, path.format));
+    const options = { partial: true, dryRun: query.dryRun };
+    const published = unwrap(await publishImported(services, ref, writer, imported, options));
+    const { status, ...meta } = publishMeta(published);
+    const data = { ...publishResult(published, options, services.now()), ...importedItems(published, query.dryRun) };
+    return answer(status, data, meta);
+  },
+});
+
+export const importsOperations = [importDocument];

@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { named } from "../http/named.ts";
+import { CapabilityKind } from "../manifest/schema/capability.ts";
+
+/** A card in answers. */
+export const ShownCard = z.object({
+  id: z.string().describe("Unique in its tenant."),
+  tenant: z.string(),
+  server: z.string(),
+  kind: CapabilityKind,
+  name: z.string().describe("Name, URI, URI template or generator type."),
+  digest: z.string(),
+  tokens: z.int().describe("Cost of the definition, in tokens."),
+  version: z.string().optional().describe("Declared by the item, else by its server."),
+  title: z.string().optional(),
+  description: z.string().optional().describe("The first few hundred characters."),
+});
+export type ShownCard = z.infer<typeof ShownCard>;
+
+const Highlights = z
+  .array(z.tuple([z.int(), z.int()]))
+  .describe("Words of the task in a text, as start and end in UTF-16 code units; the client decides how to mark them.");
+
+export const SearchResult = named(
+  "SearchResult",
+  z.object({
+    ...ShownCard.shape,
+    score: z.number().describe("Relative to the best result."),
+    highlights: z.object({
+      name: Highlights.optional(),
+      title: Highlights.optional(),
+      description: Highlights.optional(),
+    }),
+    alike: z.literal(true).optional().describe("Nearly the same as an earlier result."),
+    why: z
+      .object({
+        words: z.number().describe("Word match, relative to the best match for the same step."),
+        meaning: z.number().optional().describe("Similarity in meaning, relative to the most similar for the step."),
+        clause: z.int().optional().describe("The step of the task that matches best, counted from 0."),
+        terms: z.array(z.string()),
+      })
+      .optional()
+      .describe("With `explain`: what the result was found by."),
+  }),
+);
+export type SearchResult = z.infer<typeof SearchResult>;
+
+export const SearchPage = named(
+  "SearchPage",
+  z
+    .object({
+      items: z.array(SearchResult),
+      usedTokens: z.int().describe("Tokens of the results on this page and the pages before."),
+      leftOut: z.int().optional().describe("Results above the last one here that exceeded the remaining budget."),
+      steps: z.int().optional().describe("Steps that the task was split into, if several."),
+      generation: z.int().describe("Changes when anything that was searched changes."),
+      nextCursor: z.string().optional(),
+      skippedTenants: z
+        .array(z.string())
+        .optional()
+        .describe("Tenants of the caller beyond the limit per search: only their public capabilities are found."),
+    })
+    .describe("A page of capabilities in order of rank."),
+);
+export type SearchPage = z.infer<typeof SearchPage>;

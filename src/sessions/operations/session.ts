@@ -1,0 +1,135 @@
+import { z } from "zod";
+import { isMember } from "../../auth/principal.ts";
+import { maxStreams, streamsOf } from "../../changes/streams.ts";
+import { requestError, unwrap } from "../../http/context.ts";
+import { streamLifetimeMs, streamMeta } from "../../http/event-stream.ts";
+import { operation } from "../../http/operation.ts";
+import { consumeRateLimit } from "../../http/request.ts";
+import { afterNegotiating, inNegotiatedSession, inSession, negotiatedSessionHeader, sessionHeader } from "../access.ts";
+import { SessionChanges, SessionDocument, SessionEnd } from "../answer-schema.ts";
+import { agreementOn, type ChosenSubset, type Session } from "../contract.ts";
+import type { SessionsDeps } from "../deps.ts";
+import { parsePositions, positionsText, topicsOf } from "../follow-chosen.ts";
+import { endStreams, ownerOf } from "../owner.ts";
+import { sessionDocument } from "../response.ts";
+
+/** Reads and ends an open session, and reports changes to its chosen capabilities. */
+
+const notStored = { headers: { "Cache-Control": "no-store" } };
+
+const getSession = operation({
+  id: "getSession",
+  method: "get",
+  path: "/mcp/session",
+  tag: "Sessions",
+  summary: "Read the session of the request",
+  access: inSession,
+  errors: "session",
+  parameters: { headers: sessionHeader },
+  answers: { 200: { description: "The session.", json: SessionDocument } },
+  examples: { negotiated: afterNegotiating },
+
+  handle: (_: SessionsDeps, { session, answer }) => answer(200, sessionDocument(session), notStored),
+});
+
+const endSession = operation({
+  id: "endSession",
+  method: "delete",
+  path: "/mcp/session",
+  tag: "Sessions",
+  summary: "End the session and its streams",
+  access: inNegotiatedSession,
+  errors: "session",
+  parameters: { headers: negotiatedSessionHeader },
+  answers: { 200: { description: "Ended.", json: SessionEnd } },
+  examples: { negotiated: afterNegotiating },
+
+  async handle(services: SessionsDeps, { principal, session, answer }) {
+    // The session may have been ended, or resumed under another id, since it was checked.
+    if (!(await services.sessions.end(session.id, ownerOf(principal)))) throw requestError("ErrorSessionInvalid");
+    await endStreams(services, principal, session);
+    return answer(200, { ended: session.id }, notStored);
+  },
+});
+
+const getChanges = operation({
+  id: "getSessionChanges",
+  method: "get",
+  path: "/mcp/session/changes",
+  tag: "Sessions",
+  summary: "Read what changed for the chosen capabilities",
+  access: inNegotiatedSession,
+  errors: "session",
+  parameters: {
+    query: { since: z.string().optional().describe("`position` of an earlier answer, or an id of the stream.") },
+    headers: negotiatedSessionHeader,
+  },
+  answers: { 200: { description: "Changes since the session chose, or since the position.", json: SessionChanges } },
+  fails: ["ErrorNoSubset"],
+  examples: { negotiated: afterNegotiating },
+
+  async handle(services: SessionsDeps, { principal, session, query, answer }) {
+    const after = positionsOf("since", query.since);
+    const topics = topicsOf(subsetOf(session), (tenant) => isMember(principal, tenant), after);
+    const found = await Promise.all(topics.map((topic) => services.tenant(topic.tenant).changesOf(topic)));
+    const seen = topics.map(({ tenant }, index) => [tenant, found[index]?.upTo ?? 0] as const);
+    const data = {
+      changes: found.flatMap(({ changes }) => changes),
+      position: positionsText(new Map(seen)),
+      more: found.some(({ upTo, generation }) => upTo < generation),
+      complete: found.every(({ complete }) => complete),
+    };
+    return answer(200, data, notStored);
+  },
+});
+
+const streamChanges = operation({
+  id: "streamSessionChanges",
+  method: "get",
+  path: "/mcp/subscription/stream",
+  tag: "Sessions",
+  summary: "Follow what changes for the chosen capabilities",
+  description: "As server-sent events: `change`, with the position as id. The stream ends after ten minutes.",
+  access: inNegotiatedSession,
+  errors: "session",
+  parameters: {
+    headers: {
+      ...negotiatedSessionHeader,
+      "Last-Event-ID": z
+        .string()
+        .optional()
+        .describe("Id of the last event that was seen: the stream goes on after it."),
+    },
+  },
+  answers: { 200: { description: "Server-sent events.", media: ["text/event-stream"] } },
+  fails: ["ErrorNoSubset"],
+  head: false,
+  examples: { negotiated: afterNegotiating },
+
+  async handle(services: SessionsDeps, { principal, session, headers, answer }) {
+    const after = positionsOf("Last-Event-ID", headers["Last-Event-ID"]);
+    const topics = topicsOf(subsetOf(session), (tenant) => isMember(principal, tenant), after);
+    const limits = agreementOn(session, "notifications")?.parameters ?? {};
+    const follows = { kind: "subset" as const, topics };
+    const options = { session: session.id, follows, lifetimeMs: streamLifetimeMs(principal, services.now()) };
+    const most = Math.max(0, Number(limits.max_streams ?? maxStreams));
+    // Anonymous streams are limited per session, and anyone can open many sessions, so opening is rate limited too.
+    if (principal.anonymous) consumeRateLimit(services, services.negotiateLimiter, principal.subject);
+    const stream = unwrap(await streamsOf(services, principal, session.id).open(options, most));
+    return answer.raw(200, stream, streamMeta());
+  },
+});
+
+function subsetOf({ subset }: Session): ChosenSubset {
+  if (subset === undefined || subset.items.length === 0) throw requestError("ErrorNoSubset");
+  return subset;
+}
+
+function positionsOf(name: string, text: string | undefined): Record<string, number> {
+  if (text === undefined || text === "") return {};
+  const positions = parsePositions(text);
+  if (positions === undefined) throw requestError("ErrorBadRequest", `${name} is not a position that was given out`);
+  return positions;
+}
+
+export const sessionOperations = [getSession, endSession, getChanges, streamChanges];

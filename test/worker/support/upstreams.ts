@@ -1,0 +1,31 @@
+import { vi } from "vitest";
+import { createMcpHandler, Server } from "../../../src/mcp/server/sdk.ts";
+
+/** What an upstream MCP server offers; a test may change it between readings. */
+export interface Offer {
+  tools: Record<string, unknown>[];
+  /** False: it declares no capabilities at all. */
+  declares?: boolean;
+  /** True: it cannot be reached. */
+  isDown?: boolean;
+}
+
+/** MCP servers by host name. Everything that leaves the Worker ends at one of them. */
+export function serveUpstreams(): Map<string, Offer> {
+  const offers = new Map<string, Offer>();
+  vi.spyOn(globalThis, "fetch").mockImplementation(async (input) => {
+    const request = input as Request;
+    const offer = offers.get(new URL(request.url).hostname);
+    if (offer === undefined || offer.isDown) return new Response("no", { status: 503 });
+    const handler = createMcpHandler(() => {
+      const capabilities = offer.declares === false ? {} : { tools: {} };
+      const server = new Server({ name: "upstream", version: "1" }, { capabilities });
+      if (offer.declares !== false) {
+        server.setRequestHandler("tools/list", async () => ({ tools: offer.tools }) as never);
+      }
+      return server;
+    });
+    return handler.fetch(request);
+  });
+  return offers;
+}
