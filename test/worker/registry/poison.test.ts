@@ -433,9 +433,8 @@ describe("the text of a config", () => {
       ["hidden-instruction", "/title", undefined],
       ["hidden-markup", "/description", "config"],
     ]);
-    expect((await send("PUT", configs, { tenant, name: "s", visibility: "public" })).body.data).not.toHaveProperty(
-      "registry",
-    );
+    const mended = await send("PUT", configs, { tenant, name: "s", description: null });
+    expect(mended.body.data).not.toHaveProperty("registry");
     expect(await shown()).toMatchObject([{ rule: "hidden-instruction", path: "/title" }]);
   });
 
