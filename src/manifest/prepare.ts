@@ -5,7 +5,7 @@ import { type Issue, pointer } from "../kernel/issue.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { clip } from "../kernel/text.ts";
 import { analyzeItem, boundedFlags, flagsPerItem, type ItemAnalysis } from "./describe.ts";
-import type { CapabilityFlag } from "./flag.ts";
+import { type CapabilityFlag, keepSevere } from "./flag.ts";
 import { type Claims, claimIssues } from "./intake/claims.ts";
 import { type Intake, refused, writtenPath } from "./intake/intake.ts";
 import { analysisBytes } from "./item-cache.ts";
@@ -132,9 +132,10 @@ async function describe(candidates: ValidItem[], options: PrepareOptions): Promi
   for (const { section, path, key, id, item, known, itemCacheKey } of candidates) {
     const made = known ?? (await analyzeItem(section, key, item, countTokens));
     if (known === undefined && itemCacheKey !== undefined) options.memo?.set(itemCacheKey, made, analysisBytes(made));
-    const flags = made.flags.slice(0, flagBudget);
+    // One flag is kept whatever the others had: many flagged items must not make the next one look clean.
+    const flags = keepSevere(made.flags, Math.max(1, flagBudget));
     flagBudget -= flags.length;
-    described.push({ ...made, kind: sections[section].kind, path, key, id, flags });
+    described.push({ ...made, kind: sections[section].kind, path, key, id, flags: [...flags] });
   }
   return described;
 }
