@@ -1,4 +1,5 @@
 import type { Failure } from "../kernel/failure.ts";
+import { shownFlags } from "../manifest/flag.ts";
 import { refused } from "../manifest/intake/intake.ts";
 import type { PublisherEvent, ReceivedEvent } from "./contract.ts";
 import type { EventResult } from "./schema.ts";
@@ -16,7 +17,8 @@ export function eventAnswer(
   const message = "This was a dry run: nothing was published";
   const dryRun = isDryRun(event) ? { dryRun: true as const, message } : {};
   if (published === undefined) return { ...dryRun, outcome, generation, digest };
-  const { kept, header, emptied, changes, collisions, flags, cost } = published;
+  const { kept, header, emptied, changes, collisions, cost } = published;
+  const flags = shownFlags(published.flags);
   const told = published.outcome === "unchanged" ? published.warnings : [...warnings, ...published.warnings];
   const answer = {
     kept: kept.length === 0 ? undefined : kept,

@@ -2,8 +2,10 @@ import { canonicalJson, digestOfText } from "../kernel/digest.ts";
 import { isObject } from "../kernel/json.ts";
 import { clip } from "../kernel/text.ts";
 import { type Attribute, attributesOf } from "./attributes.ts";
-import type { Flag } from "./flag.ts";
-import { mentionedNames, scanCapability, schemaFlags } from "./scan.ts";
+import { definitionText } from "./definition.ts";
+import { type Flag, keepSevere } from "./flag.ts";
+import { type Mention, mentionedNames, scanCapability, schemaFlags } from "./scan.ts";
+import type { CapabilityKind } from "./schema/capability.ts";
 import { type SectionName, sections } from "./schema/manifest.ts";
 
 /** Everything derived from an item's content alone, independent of its publisher and server. */
@@ -20,7 +22,7 @@ export interface ItemAnalysis {
   /** The item declares `metadata.discovery`: if it has no `created_at`, the registry sets the first-seen time. */
   discovered: boolean;
   /** Names in the descriptions that may belong to another server's capability. */
-  mentions: string[];
+  mentions: Mention[];
   /** Values by which the catalog finds the item's server. */
   attributes: Attribute[];
 }
@@ -30,7 +32,7 @@ export async function analyzeItem(
   section: SectionName,
   key: string,
   item: Record<string, unknown>,
-  countTokens: (digest: string, text: string) => Promise<number>,
+  countTokens: (text: string) => Promise<number>,
 ): Promise<ItemAnalysis> {
   const { kind } = sections[section];
   const { declared, ...normalised } = normalise(item);
@@ -38,15 +40,25 @@ export async function analyzeItem(
   if (kind === "generator") delete declared.override;
   const text = canonicalJson(declared);
   const digest = await digestOfText(text);
-  const tokens = await countTokens(digest, text);
+  const tokens = await countTokens(definitionText(kind, text));
+  return {
+    ...{ text, digest, tokens, flags: itemFlags(kind, key, declared), ...normalised },
+    ...{ mentions: mentionedNames(declared), attributes: attributesOf(declared) },
+  };
+}
+
+/**
+ * Version of what is derived from the content of an item and stored with it: its tokens and its flags. Raised when the
+ * same content gives other values; the stored ones are then derived again by a migration step.
+ */
+export const analysisVersion = 1;
+
+export function itemFlags(kind: CapabilityKind, key: string, declared: Record<string, unknown>): Flag[] {
   const flags = scanCapability({ kind, name: key, declared });
   for (const field of ["inputSchema", "outputSchema"]) {
     if (isObject(declared[field])) flags.push(...schemaFlags(declared[field], `/${field}`));
   }
-  return {
-    ...{ text, digest, tokens, flags: boundedFlags(flags, flagsPerItem), ...normalised },
-    ...{ mentions: mentionedNames(declared), attributes: attributesOf(declared) },
-  };
+  return boundedFlags(flags, flagsPerItem);
 }
 
 export const flagsPerItem = 20;
@@ -54,9 +66,11 @@ const flagText = 256;
 
 /** Limits the number and length of flags, because they quote published content. */
 export function boundedFlags(flags: readonly Flag[], most: number): Flag[] {
-  return flags
-    .slice(0, most)
-    .map(({ rule, path, message }) => ({ rule, path: clip(path, flagText), message: clip(message, flagText) }));
+  return keepSevere(flags, most).map(({ rule, path, message }) => ({
+    rule,
+    path: clip(path, flagText),
+    message: clip(message, flagText),
+  }));
 }
 
 /** Removes the fields that change without the declared content changing. */

@@ -5,7 +5,7 @@ import { type Issue, pointer } from "../kernel/issue.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { clip } from "../kernel/text.ts";
 import { analyzeItem, boundedFlags, flagsPerItem, type ItemAnalysis } from "./describe.ts";
-import type { CapabilityFlag } from "./flag.ts";
+import { type CapabilityFlag, keepSevere } from "./flag.ts";
 import { type Claims, claimIssues } from "./intake/claims.ts";
 import { type Intake, refused, writtenPath } from "./intake/intake.ts";
 import { analysisBytes } from "./item-cache.ts";
@@ -93,7 +93,9 @@ export async function prepareManifest(
   const flags = [...boundedFlags(own, flagsPerItem), ...twins(capabilities)];
   const warnings = warningTexts(asWritten(intake, [...intake.warnings, ...itemClaimIssues(intake, capabilities)]));
   // Only now: claims are found by the place where the document has the item.
-  for (const capability of capabilities) capability.path = sectionAsWritten(intake, capability.path);
+  if (intake.sections.known.some((section) => !Object.hasOwn(intake.written, section))) {
+    for (const capability of capabilities) capability.path = writtenPath(intake.written, capability.path);
+  }
   const { sections, confirmed, claims } = intake;
   return ok({
     ...{ digest, flags, header, capabilities, rejected, warnings, offered: items.length },
@@ -123,12 +125,6 @@ function asWritten({ written }: Intake, issues: readonly Issue[]): Issue[] {
   return issues.map((issue) => ({ ...issue, path: writtenPath(written, issue.path) }));
 }
 
-/** Only sections can be spelled differently in the path of an item, and hardly any document does. */
-function sectionAsWritten({ written }: Intake, path: string): string {
-  const section = path.slice(1, path.indexOf("/", 1));
-  return Object.hasOwn(written, section) ? path : writtenPath(written, path);
-}
-
 async function describe(candidates: ValidItem[], options: PrepareOptions): Promise<PreparedCapability[]> {
   const described: PreparedCapability[] = [];
   const countTokens = tokenCounter(options);
@@ -136,9 +132,10 @@ async function describe(candidates: ValidItem[], options: PrepareOptions): Promi
   for (const { section, path, key, id, item, known, itemCacheKey } of candidates) {
     const made = known ?? (await analyzeItem(section, key, item, countTokens));
     if (known === undefined && itemCacheKey !== undefined) options.memo?.set(itemCacheKey, made, analysisBytes(made));
-    const flags = made.flags.slice(0, flagBudget);
+    // One flag is kept whatever the others had: many flagged items must not make the next one look clean.
+    const flags = keepSevere(made.flags, Math.max(1, flagBudget));
     flagBudget -= flags.length;
-    described.push({ ...made, kind: sections[section].kind, path, key, id, flags });
+    described.push({ ...made, kind: sections[section].kind, path, key, id, flags: [...flags] });
   }
   return described;
 }

@@ -1,7 +1,8 @@
 import { pathOf, texts } from "../kernel/characters.ts";
 import { isObject } from "../kernel/json.ts";
-import type { Flag } from "./flag.ts";
-import { poisonRules } from "./poison-rules.ts";
+import { type Flag, severityOf } from "./flag.ts";
+import { findPoison } from "./poison/find.ts";
+import { identifierWords } from "./poison/readings.ts";
 
 export { schemaFlags, schemaIssues } from "./schema-refs.ts";
 
@@ -11,27 +12,29 @@ interface CapabilityText {
   /** The capability object as published. */
   declared: unknown;
 }
+/** Low flags leave room for high ones: text that raises many of them must not hide what follows. */
 const maxFlags = 20;
+const maxLowFlags = 10;
 const maxMentions = 50;
+
+/** Most strings are a short name such as "type" or "user_id", which no rule can match. */
+const ordinaryWord = /^[A-Za-z0-9_-]{0,15}$/;
 
 /** Flags that a reader should check before trusting a capability. Paths are relative to the capability. */
 export function scanCapability(capability: CapabilityText): Flag[] {
   const flags: Flag[] = [];
+  let low = 0;
   const add = (flag: Flag) => {
-    if (flags.length < maxFlags && !flags.some(({ rule, path }) => rule === flag.rule && path === flag.path)) {
-      flags.push(flag);
-    }
+    if (flags.length === maxFlags || flags.some(({ rule, path }) => rule === flag.rule && path === flag.path)) return;
+    if (severityOf(flag.rule) === "low" && ++low > maxLowFlags) return;
+    flags.push(flag);
   };
   const mismatch = annotationMismatch(capability);
   if (mismatch !== undefined) add(mismatch);
   for (const { text, node } of texts(capability.declared)) {
-    // Most strings are a plain word such as "type", which no rule can match.
-    if (/^[A-Za-z0-9]{0,63}$/.test(text)) continue;
-    const folded = text.normalize("NFKC").replace(/\s+/g, " ");
+    if (ordinaryWord.test(text) && !text.includes("id_")) continue;
     const isIcon = text.startsWith("data:image/") && /^\/icons\/\d+\/src$/.test(pathOf(node, ""));
-    for (const { rule, message, matches, exemptsIcons } of poisonRules) {
-      if (!(isIcon && exemptsIcons) && matches(folded)) add({ rule, path: pathOf(node, ""), message });
-    }
+    for (const { rule, message } of findPoison(text, isIcon)) add({ rule, path: pathOf(node, ""), message });
     if (flags.length === maxFlags) break;
   }
   return flags;
@@ -68,32 +71,43 @@ export function twinFlags(names: string[]): Map<string, Flag> {
   return flags;
 }
 
-/** Words in descriptions that may be another capability's name. Ordinary hyphenated words are included. */
-export function mentionedNames(declared: unknown): string[] {
-  const names = new Set<string>();
+/** A word in a description that may be another capability's name. */
+export interface Mention {
+  name: string;
+  /** The sentence says how or when to use what it names. */
+  steers: boolean;
+}
+
+/** Names in descriptions, each once. Ordinary hyphenated words are included; the capability's own parameters are not. */
+export function mentionedNames(declared: unknown): Mention[] {
+  const mentions = new Map<string, Mention>();
+  const parameters = new Set<string>();
   for (const { text, isKey, node } of texts(declared)) {
+    if (isKey) parameters.add(text);
     if (isKey || node.segment !== "description") continue;
     // Matches whole words first, then checks their shape: a pattern for the shape would rescan a long word from every
     // letter.
-    for (const [word, quoted] of text.matchAll(/`([\w./-]{4,128})`|[\w-]+/g)) {
+    for (const { 0: word, 1: quoted, index } of text.matchAll(/`([\w./-]{4,128})`|[\w-]+/g)) {
       const name = quoted ?? word;
       if (quoted === undefined && (name.length > 128 || name.length < 4 || !hasParts(name))) continue;
-      names.add(name);
-      if (names.size === maxMentions) return [...names];
+      const known = mentions.get(name);
+      if (known === undefined && mentions.size === maxMentions) break;
+      if (known?.steers !== true) mentions.set(name, { name, steers: steering.test(sentenceAt(text, index)) });
     }
   }
-  return [...names];
+  return [...mentions.values()].filter(({ name }) => !parameters.has(name));
+}
+
+const steering =
+  /\b(?:when|whenever|if|before|after|instead|rather than|always|never|must|do not|don['’]t|ignore|overrides?|replaces?|supersedes?|deprecated|obsolete|broken|unsafe|insecure|prefer|better than|call this|use this)\b|[^\x20-\x7e\s]{4}/i;
+
+/** The sentence around a position, as far as it is near. */
+function sentenceAt(text: string, index: number): string {
+  const before = text.slice(Math.max(0, index - 160), index).split(/[.!?]\s|\n\n/);
+  const after = text.slice(index, index + 160).split(/[.!?]\s|\n\n/);
+  return `${before.at(-1)}${after[0]}`;
 }
 
 function hasParts(word: string): boolean {
   return /^[A-Za-z0-9]+(?:[_-]+[A-Za-z0-9]+)+$/.test(word) || /^[a-z][a-z0-9]*[A-Z][A-Za-z0-9]*$/.test(word);
-}
-
-function identifierWords(name: string): string[] {
-  return name
-    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
-    .replace(/([A-Z])([A-Z][a-z])/g, "$1 $2")
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word !== "");
 }

@@ -17,9 +17,11 @@ export interface StoredCapability {
   declared: Record<string, unknown>;
 }
 
-/** A stored manifest, immutable under its digest. */
+/** A stored manifest. Its declared content is immutable under its digest. */
 export interface StoredManifest {
   digest: string;
+  /** The version of the analysis that tokens and flags are from; absent in copies of the first release. */
+  analysis?: number;
   /** The fields of the manifest other than its capabilities. */
   header: Record<string, unknown>;
   capabilities: StoredCapability[];

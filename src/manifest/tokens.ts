@@ -1,5 +1,5 @@
 export interface CountOptions {
-  /** Token counts of published capabilities, by digest. Called at most once per manifest. */
+  /** Token counts of published definitions, by their text. Called at most once per manifest. */
   knownTokens: () => Promise<ReadonlyMap<string, number>>;
   /** Characters to count before `knownTokens` is called: counting them costs about as much as the call. */
   charactersBeforeLookup: number;
@@ -11,14 +11,14 @@ export interface CountOptions {
 /** About 20 ms of counting. */
 const sliceCharacters = 65_536;
 
-/** Counts the tokens of one manifest's items, in slices, and reuses known counts. */
-export function tokenCounter(options: CountOptions): (digest: string, text: string) => Promise<number> {
+/** Counts the tokens of one manifest's definitions, in slices, and reuses known counts. */
+export function tokenCounter(options: CountOptions): (text: string) => Promise<number> {
   let known: ReadonlyMap<string, number> | undefined;
   let characters = 0;
   let slice = 0;
-  return async (digest, text) => {
+  return async (text) => {
     if (characters + text.length > options.charactersBeforeLookup) known ??= await options.knownTokens();
-    const counted = known?.get(digest);
+    const counted = known?.get(text);
     if (counted !== undefined) return counted;
     if (slice > sliceCharacters) {
       slice = 0;
@@ -49,7 +49,30 @@ const longRun = new RegExp(
 
 /** True if the count may differ from the tokenizer's count of the uncut text. */
 export function hasLongRun(text: string): boolean {
-  return text.search(longRun) !== -1;
+  return mayHaveLongRun(text) && text.search(longRun) !== -1;
+}
+
+/** Letter, digit, white space or other, by ASCII code. */
+const classes = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  return /[A-Za-z]/.test(character) ? 1 : /\d/.test(character) ? 2 : /\s/.test(character) ? 3 : 4;
+});
+
+/**
+ * False if no run is long. Looks only around every 128th character, because a long run contains one of them; searching
+ * for the pattern takes longer than all else that is done with a short text. Text beyond ASCII is left to the pattern.
+ */
+function mayHaveLongRun(text: string): boolean {
+  for (let at = maxRunLength / 2; at < text.length; at += maxRunLength / 2) {
+    const kind = classes[text.charCodeAt(at)];
+    if (kind === undefined) return true;
+    let from = at;
+    let to = at;
+    while (from > 0 && (classes[text.charCodeAt(from - 1)] ?? kind) === kind) from -= 1;
+    while (to < text.length && (classes[text.charCodeAt(to)] ?? kind) === kind) to += 1;
+    if (to - from > maxRunLength) return true;
+  }
+  return false;
 }
 
 let loaded: CountTokens | undefined;
@@ -66,6 +89,7 @@ export async function loadTokenizer(): Promise<CountTokens> {
 
 /** Cuts text only inside runs longer than `maxRunLength`. Text without such runs is returned whole. */
 export function boundedPieces(text: string): string[] {
+  if (!mayHaveLongRun(text)) return text === "" ? [] : [text];
   const pieces: string[] = [];
   let start = 0;
   for (const match of text.matchAll(longRun)) {

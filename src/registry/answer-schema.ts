@@ -21,8 +21,10 @@ export const Flag = named(
   z
     .object({
       rule: z.string(),
+      severity: z.enum(["high", "low"]).describe("`high`: the text may steer a model."),
       path: z.string(),
       message: z.string(),
+      of: z.literal("config").optional().describe("The path is one of the server's config, not of its manifest."),
       capability: z.string().optional().describe("Id of the capability; absent if the flag is about the whole server."),
     })
     .describe("A warning about content that is no reason to refuse it."),

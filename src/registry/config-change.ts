@@ -44,7 +44,7 @@ export function readConfigMembers({ value, issues: damage }: StrictJson): Result
   const claims: Claims = {};
   const issues: Issue[] = [];
   const unknown: Issue[] = [];
-  const omit = { names: [...itemClaims, ...answerMembers], found: claims };
+  const omit = { names: new Set([...itemClaims, ...answerMembers]), found: claims };
   const members = readMembers(value, place, "", { issues, unknown, omit });
   if (issues.length > 0) return err(refused(issues));
   const odd = unknown.filter(({ path }) => !isCommandMember(path));

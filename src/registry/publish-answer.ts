@@ -1,4 +1,5 @@
 import type { ResponseMeta } from "../http/respond.ts";
+import { shownFlags } from "../manifest/flag.ts";
 import type { Published, PublishOptions } from "./publish.ts";
 import { effectiveBy, writeMeta } from "./write.ts";
 
@@ -7,10 +8,11 @@ type AnswerOptions = Pick<PublishOptions, "partial" | "dryRun">;
 
 /** What a publish answers, whichever way the document came. A dry run answers the same, and says that it was one. */
 export function publishResult(published: Published, { partial, dryRun }: AnswerOptions, now: number) {
-  const { head: _, capabilities: __, generation, narrowed, rejected, collisions, kept, ...result } = published;
+  const { head: _, capabilities: __, generation, narrowed, rejected, collisions, kept, flags, ...result } = published;
   return {
     dryRun: dryRun ? (true as const) : undefined,
     ...result,
+    flags: shownFlags(flags),
     // A dry run has none: the tenant's generation does not move.
     generation: dryRun ? undefined : generation,
     kept: kept.length === 0 ? undefined : kept,

@@ -3,6 +3,8 @@ import type { ServerRef } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { StrictJson } from "../kernel/strict-json.ts";
 import type { Placement } from "../manifest/compose.ts";
+import { definitionOf } from "../manifest/definition.ts";
+import { analysisVersion } from "../manifest/describe.ts";
 import { readIntake } from "../manifest/intake/intake.ts";
 import {
   type PreparedCapability,
@@ -125,9 +127,14 @@ function stored({ capabilities }: Pick<PreparedManifest, "capabilities">, { reje
   return capabilities.filter(({ path }) => !left.has(path));
 }
 
-/** Token counts of the published manifest, by digest. Any cached copy will do: the count of a digest never changes. */
+/** Token counts of the published manifest, by the text of each definition. Any copy of this release will do. */
 async function knownTokens(services: RegistryDeps, ref: ServerRef): Promise<Map<string, number>> {
   const { head } = await services.heads.resolve(ref, { strong: false, minGeneration: 0 });
   const body = head?.digest === undefined ? undefined : await services.bodies.get(ref, head.digest);
-  return new Map(body?.manifest.capabilities.map(({ digest, tokens }) => [digest, tokens]));
+  if (body?.manifest.analysis !== analysisVersion) return new Map();
+  const known = body.manifest.capabilities.map(({ kind, declared, tokens }): [string, number] => [
+    JSON.stringify(definitionOf(kind, declared)),
+    tokens,
+  ]);
+  return new Map(known);
 }

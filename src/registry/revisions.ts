@@ -4,6 +4,7 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import { Digest, type ServerRef } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { countChanges, diffManifests } from "../manifest/diff.ts";
+import { shownFlags } from "../manifest/flag.ts";
 import { sectionForKind } from "../manifest/schema/manifest.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
 import { checkMember, requireReadable } from "./access.ts";
@@ -97,7 +98,7 @@ function index({ capabilities }: StoredManifest, head: Head): WholeRevision["cap
     id,
     digest,
     tokens,
-    flags: [...flags, ...head.flags.filter(({ capability }) => capability === id)],
+    flags: shownFlags([...flags, ...head.flags.filter(({ capability }) => capability === id)]),
     enabled: !off.has(`${kind} ${key}`),
   }));
 }

@@ -95,9 +95,16 @@ export const Server = named(
 
 const warnings = z.array(z.string()).optional().describe("What was taken but is probably not what was meant.");
 
+const configFlags = z
+  .object({ flags: z.array(Flag) })
+  .optional()
+  .describe("What the text of the settings was flagged for; absent if nothing was.");
+
 export const ConfigResult = named(
   "ConfigResult",
-  z.looseObject({ ...ServerConfig.shape, generation, warnings }).describe("The settings as they are now."),
+  z
+    .looseObject({ ...ServerConfig.shape, generation, warnings, registry: configFlags })
+    .describe("The settings as they are now."),
 );
 
 export const ChangedConfigResult = named(
@@ -109,6 +116,7 @@ export const ChangedConfigResult = named(
       changed: z.array(z.string()).describe("Names of the members that are different now."),
       warnings,
       effectiveBy,
+      registry: configFlags,
     })
     .describe("The settings as they are now, and which of them changed."),
 );

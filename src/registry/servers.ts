@@ -3,8 +3,9 @@ import { listPage, type Page, type PageRequest, type ReadPage, serverKey } from 
 import { type Failure, failure } from "../kernel/failure.ts";
 import { compareServers, refOf, type ServerRef, type TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
+import { type CapabilityFlag, type Shown, shownFlags } from "../manifest/flag.ts";
 import { checkTenantExists, requireReadable } from "./access.ts";
-import type { DirectoryEntry, ServerEntry, SourceDetail } from "./contract.ts";
+import type { DirectoryEntry, Head, ServerEntry, SourceDetail } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
 import type { ServerSettings } from "./server-schema.ts";
 import { directoryEntry } from "./summary.ts";
@@ -20,7 +21,8 @@ export function settingsOf(
   { config, head, summary, createdAt, updatedAt }: ServerEntry,
   sources: SourceDetail[] | undefined,
 ): ServerSettings {
-  const { generation, digest, lastSynced, disabled, flags, warnings } = head;
+  const { generation, digest, lastSynced, disabled, warnings } = head;
+  const flags = shownFlags(head.flags);
   const { counts, tokens, version } = summary;
   const items = disabled.map(({ kind, key }) => ({ kind, name: key }));
   return {
@@ -29,6 +31,12 @@ export function settingsOf(
     updatedAt,
     registry: { generation, digest, lastSynced, version, counts, tokens, disabled: items, flags, sources, warnings },
   };
+}
+
+/** What a config's text was flagged for, where a server's settings show flags. */
+export function configFlagsOf({ flags }: Head): { registry?: { flags: Shown<CapabilityFlag>[] } } {
+  const found = flags.filter(({ of }) => of === "config");
+  return found.length === 0 ? {} : { registry: { flags: shownFlags(found) } };
 }
 
 /**

@@ -1,9 +1,12 @@
 import type { Failure } from "../kernel/failure.ts";
 import { err, type Result } from "../kernel/result.ts";
+import { clip } from "../kernel/text.ts";
+import type { Rejection } from "../manifest/prepare.ts";
 import type { Refreshed } from "../registry/contract.ts";
 import type { ProbeResult, ReadableSource, SourceRow } from "../registry/sql/source-rows.ts";
 import type { SourceFailure, SourceReading } from "./contract.ts";
 import { nextRefreshMs, probeState } from "./schedule.ts";
+import { isPlainName, nameForReaders, visibleWords } from "./source-words.ts";
 
 /** One source of a server and the result of reading it. */
 export interface SourceRead {
@@ -16,12 +19,15 @@ export interface SourceRead {
 const maxWarnings = 20;
 const maxMessageLength = 2_000;
 
-export function probeResultOf(id: string, read: Result<SourceReading, SourceFailure>, warnings: string[]): ProbeResult {
+export function probeResultOf(
+  id: string,
+  read: Result<SourceReading, SourceFailure>,
+  { warnings, details }: Notes,
+): ProbeResult {
   const shown = warnings.slice(0, maxWarnings);
   if (read.ok) {
     const { remembered, warnings: odd } = read.value;
-    const message = odd
-      .map(({ list, message: text }) => `${list}: ${text}`)
+    const message = [...odd.map(({ list, message: text }) => `${list}: ${text}`), ...details]
       .join("\n")
       .slice(0, maxMessageLength);
     return { id, state: "live", remembered, warnings: shown, message: message === "" ? undefined : message };
@@ -62,6 +68,30 @@ export function msUntilNextRefresh(reads: SourceRead[]): number {
   );
 }
 
-export function rejectionText({ name, issues }: { name?: string; issues: { message: string }[] }): string {
-  return `${name ?? "an item"} was left out: ${issues[0]?.message}`.slice(0, 300);
+/** What a refresh has to say about the items, besides publishing them. */
+export interface Notes {
+  /** For every reader of the server. */
+  warnings: readonly string[];
+  /** For members of the tenant: may quote the source. */
+  details: readonly string[];
+}
+
+export const noNotes: Notes = { warnings: [], details: [] };
+
+export function notesOn(rejected: readonly Pick<Rejection, "name" | "issues">[]): Notes {
+  return {
+    warnings: rejected.map(rejectionText),
+    details: rejected.filter(({ name }) => !isPlainName(name)).map(rejectionDetail),
+  };
+}
+
+/** Why an item was left out, for every reader. The rule stands for the message where that may quote the name. */
+function rejectionText({ name, issues }: Pick<Rejection, "name" | "issues">): string {
+  const reason = isPlainName(name) ? issues[0]?.message : issues[0]?.rule;
+  return clip(`${nameForReaders(name)} was left out: ${reason}`, 300);
+}
+
+/** The same for members of the tenant, with the name of the source. */
+function rejectionDetail({ name, issues }: Pick<Rejection, "name" | "issues">): string {
+  return `left out: ${visibleWords(JSON.stringify(name ?? ""))}: ${visibleWords(issues[0]?.message ?? "")}`;
 }

@@ -22,8 +22,10 @@ import { fillFromLast, lastReading } from "./last-reading.ts";
 import {
   failuresOf,
   msUntilNextRefresh,
+  type Notes,
+  noNotes,
+  notesOn,
   probeResultOf,
-  rejectionText,
   type SourceRead,
   unpublishable,
   withoutOffers,
@@ -161,7 +163,7 @@ export class Refresher {
         current = withoutOffers(current, refused, why);
         continue;
       }
-      const written = await this.#writeManifest(server, known, offer, prepared.value.warnings);
+      const written = await this.#writeManifest(server, known, offer, prepared.value.notes);
       if (written.ok) return written.value;
       const { code, details, message } = written.error;
       if (code === "ErrorMCPServerNotFound") return "superseded";
@@ -173,7 +175,7 @@ export class Refresher {
 
   /** Stores only the state of the sources: none could be read, or the manifest cannot be published. */
   async #storeProbesOnly(server: string, reads: SourceRead[]): Promise<Refreshed | "superseded"> {
-    const written = await this.#writeManifest(server, reads, undefined, []);
+    const written = await this.#writeManifest(server, reads, undefined, noNotes);
     return written.ok ? written.value : "superseded";
   }
 
@@ -181,9 +183,9 @@ export class Refresher {
     server: string,
     reads: SourceRead[],
     offer: Offer | undefined,
-    warnings: string[],
+    notes: Notes,
   ): Promise<Result<Refreshed, Failure>> {
-    const written = await this.#options.write(server, (at) => this.#record(server, reads, offer, warnings, at));
+    const written = await this.#options.write(server, (at) => this.#record(server, reads, offer, notes, at));
     return written.ok ? ok({ ...written.value, failures: failuresOf(reads) }) : written;
   }
 
@@ -192,7 +194,7 @@ export class Refresher {
     server: string,
     reads: SourceRead[],
     offer: Offer | undefined,
-    warnings: string[],
+    notes: Notes,
     at: string,
   ): Result<Omit<Refreshed, "head" | "failures">, Failure> {
     const { sql, context } = this.#options;
@@ -202,7 +204,7 @@ export class Refresher {
     if (findLive(sql, server) === undefined || !isSame) return err(failure("ErrorMCPServerNotFound"));
     const before = generationOf(sql);
     let outcome: Refreshed["outcome"] = "failed";
-    const told = [...warnings];
+    let { warnings, details } = notes;
     if (offer !== undefined) {
       const request: PublishRequest = {
         ...{ name: server, subject: "introspection", at, partial: true, isFirstIntrospection: true },
@@ -211,16 +213,18 @@ export class Refresher {
       const published = publish(context, request);
       if (!published.ok) return published;
       outcome = published.value.outcome === "unchanged" ? "unchanged" : "applied";
-      told.push(...published.value.rejected.map(rejectionText));
+      const left = notesOn(published.value.rejected);
+      warnings = [...warnings, ...left.warnings];
+      details = [...details, ...left.details];
     }
     const changedSources = reads.filter(({ row, read }, index) =>
-      recordProbe(sql, row, probeResultOf(row.id, read, index === 0 ? told : []), at),
+      recordProbe(sql, row, probeResultOf(row.id, read, index === 0 ? { warnings, details } : noNotes), at),
     );
     if (changedSources.length > 0) this.#logStatus(server, changedSources, at, before);
     enqueueTask(sql, "refresh", server, Date.now() + msUntilNextRefresh(reads));
     const row = findLive(sql, server);
     const digest = row?.digest ?? undefined;
-    return ok({ outcome, generation: row?.generation ?? before, digest, warnings: told });
+    return ok({ outcome, generation: row?.generation ?? before, digest, warnings: [...warnings] });
   }
 
   /** Logs a changed state of sources as a change of the server, in the generation of the publish if there was one. */
@@ -276,12 +280,13 @@ export class Refresher {
         ? [...new Set(read.value.warnings.map(({ list }) => `${source.id}: not all of its ${list} could be read`))]
         : [],
     );
-    const left = manifest.capabilities.map(({ path }) => offers.get(path) ?? "");
-    const refused = [...new Set(offers.values())].filter((id) => !left.includes(id));
+    const owners = manifest.capabilities.map(({ path }) => offers.get(path) ?? "");
+    const refused = [...new Set(offers.values())].filter((id) => !owners.includes(id));
+    const left = notesOn(rejected);
     return ok({
-      ...{ reads: known, offer: { manifest, sources: left }, refused },
+      ...{ reads: known, offer: { manifest, sources: owners }, refused },
       why: rejected[0]?.issues[0]?.message,
-      warnings: [...told, ...warnings, ...rejected.map(rejectionText)],
+      notes: { warnings: [...told, ...warnings, ...left.warnings], details: left.details },
     });
   }
 }
@@ -298,7 +303,7 @@ interface PreparedOffer {
   /** Ids of sources that offer something, all of which was refused, and why. */
   refused: string[];
   why: string | undefined;
-  warnings: string[];
+  notes: Notes;
 }
 
 /** Of the published manifest what one source offered. */

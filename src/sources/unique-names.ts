@@ -2,6 +2,7 @@ import type { ListName } from "../formats/mcp/describe-item.ts";
 import type { Warnings } from "../formats/text.ts";
 import { isObject } from "../kernel/json.ts";
 import { sections } from "../manifest/schema/manifest.ts";
+import { isPlainName, nameForReaders } from "./source-words.ts";
 
 type Item = Record<string, unknown>;
 
@@ -45,8 +46,8 @@ function qualified(list: "tools" | "prompts", offers: SourceItem[], warnings: Wa
       if (group.length < 2 || bare.length === 0) continue;
       for (const index of bare) names[index] = `${prefixOf((offers[index] as SourceItem).source)}.${name}`;
       hasChanged = true;
-      const called = bare.map((index) => names[index]).join(" and ");
-      warnings.add(`${list}: ${JSON.stringify(name)} is offered more than once, so it is called ${called}`);
+      const called = isPlainName(name) ? `called ${bare.map((index) => names[index]).join(" and ")}` : "renamed";
+      warnings.add(`${list}: ${nameForReaders(name)} is offered more than once, so it is ${called}`);
     }
   }
   return offers.map((offer, index) => renamed(list, offer, names[index] as string));
@@ -76,7 +77,7 @@ function firstOfEach(list: ListName, offers: SourceItem[], warnings: Warnings): 
 }
 
 function quoted(list: ListName, offer: SourceItem): string {
-  return JSON.stringify(keyOf(list, offer).slice(0, 128));
+  return nameForReaders(keyOf(list, offer));
 }
 
 /** The source's id, reduced to characters allowed in a name. */

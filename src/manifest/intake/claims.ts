@@ -9,13 +9,13 @@ import type { CapabilityFlag } from "../flag.ts";
 const stated = ["flags", "verified", "review", "pending", "tokens", "digest", "registry"] as const;
 
 /** Members of an item that are left out. */
-export const itemClaims: readonly string[] = stated;
+export const itemClaims: ReadonlySet<string> = new Set(stated);
 
 /** Members of a manifest that are left out: also settings and state of the server, which its answers show. */
-export const headerClaims: readonly string[] = [
+export const headerClaims: ReadonlySet<string> = new Set([
   ...stated,
   ...["status", "sources", "lastSynced", "last_synced", "generation", "warnings", "stale"],
-];
+]);
 
 export type Claims = Record<string, unknown>;
 

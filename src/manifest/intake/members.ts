@@ -11,7 +11,7 @@ export interface MemberReport {
   /** Members that nothing here knows. They are kept. */
   unknown: Issue[];
   /** Members of the outermost object that are left out of the result, and that the caller wants to see. */
-  omit?: { names: readonly string[]; found: Record<string, unknown> };
+  omit?: { names: ReadonlySet<string>; found: Record<string, unknown> };
 }
 
 /**
@@ -24,32 +24,47 @@ export function readMembers(
   path: string,
   report: MemberReport,
 ): Record<string, unknown> {
-  const entries: [string, unknown][] = [];
-  let isChanged = false;
-  for (const key of Object.keys(value)) {
+  // Made when the first member differs: most objects are as they should be.
+  let changed: Map<string, unknown> | undefined;
+  const keys = Object.keys(value);
+  for (const [index, key] of keys.entries()) {
     const written = value[key];
-    if (report.omit?.names.includes(key)) {
-      report.omit.found[key] = written;
-      isChanged = true;
+    const read = readMember(value, key, place, path, report);
+    if (read?.name === key && read.value === written) {
+      changed?.set(key, written);
       continue;
     }
-    const member = place.members.get(key);
-    if (member === undefined) {
-      report.unknown.push(unknownMember(key, place, path));
-      entries.push([key, written]);
-      continue;
-    }
-    const { name, inside } = member;
-    if (name !== key && Object.hasOwn(value, name)) {
-      report.issues.push(bothSpellings(pointer(path, key), name));
-      continue;
-    }
-    const read = inside === undefined ? written : readInside(written, inside, pointer(path, key), report);
-    isChanged ||= name !== key || read !== written;
-    entries.push([name, read]);
+    changed ??= new Map(keys.slice(0, index).map((before) => [before, value[before]]));
+    if (read !== undefined) changed.set(read.name, read.value);
   }
   // `fromEntries`, because assigning a key such as __proto__ would not create a member.
-  return isChanged ? Object.fromEntries(entries) : value;
+  return changed === undefined ? value : Object.fromEntries(changed);
+}
+
+/** A member with the registry's name of it; undefined if it is left out. */
+function readMember(
+  object: Record<string, unknown>,
+  key: string,
+  place: Place,
+  path: string,
+  report: MemberReport,
+): { name: string; value: unknown } | undefined {
+  const value = object[key];
+  if (report.omit?.names.has(key)) {
+    report.omit.found[key] = value;
+    return undefined;
+  }
+  const member = place.members.get(key);
+  if (member === undefined) {
+    report.unknown.push(unknownMember(key, place, path));
+    return { name: key, value };
+  }
+  const { name, inside } = member;
+  if (name !== key && Object.hasOwn(object, name)) {
+    report.issues.push(bothSpellings(pointer(path, key), name));
+    return undefined;
+  }
+  return { name, value: inside === undefined ? value : readInside(value, inside, pointer(path, key), report) };
 }
 
 export function bothSpellings(path: string, name: string): Issue {

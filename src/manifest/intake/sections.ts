@@ -49,7 +49,7 @@ export function findSections(
       else issues.push({ path, rule: value === null ? "null-section" : "type", message });
       continue;
     }
-    if (headerPlace.members.has(key) || headerClaims.includes(key) || !isCollection(value)) continue;
+    if (headerPlace.members.has(key) || headerClaims.has(key) || !isCollection(value)) continue;
     const meant = confirmed.includes(key) || !Array.isArray(value) ? undefined : nearest(key, names.keys());
     if (meant === undefined) sections.own.push(key);
     else issues.push(misspelt(path, key, names.get(meant) ?? meant));

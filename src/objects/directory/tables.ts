@@ -23,4 +23,6 @@ export const directorySteps: readonly Step[] = [
   ${directoryVersionTables}
   `,
   },
+  // Tenants send their items again, with tokens counted anew. Until then the cards stay as they are.
+  { tables: "DELETE FROM indexed_server;" },
 ];

@@ -122,7 +122,7 @@ export class Outbox {
     // In parallel with the writes to KV: a slow directory or watcher must not delay heads.
     const beside = Promise.all([this.#emptyDirectory(), this.#notifyWatchers()]);
     for (;;) {
-      const tasks = this.#due("task NOT IN ('directory', 'watcher', 'refresh')");
+      const tasks = this.#due("task NOT IN ('directory', 'watcher', 'refresh', 'reanalyse')");
       if (tasks.length === 0) break;
       // Bodies before the heads that point at them; a reader who misses a body in KV gets it from the object.
       for (const batch of [tasks.filter(({ task }) => task === "body"), tasks.filter(({ task }) => task !== "body")]) {
@@ -204,6 +204,7 @@ export class Outbox {
       case "directory":
       case "watcher":
       case "refresh":
+      case "reanalyse":
         throw new Error(`a ${task} has a way of its own`);
     }
   }
@@ -239,7 +240,7 @@ export class Outbox {
   }
 
   #due(
-    which: "task = 'directory'" | "task = 'watcher'" | "task NOT IN ('directory', 'watcher', 'refresh')",
+    which: "task = 'directory'" | "task = 'watcher'" | "task NOT IN ('directory', 'watcher', 'refresh', 'reanalyse')",
   ): TaskRow[] {
     return this.#storage.sql
       .exec<TaskRow>(

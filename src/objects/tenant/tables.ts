@@ -2,7 +2,8 @@ import { watcherTables } from "../../changes/sql/tables.ts";
 import { hookTables } from "../../hooks/sql/tables.ts";
 import { tenantVersionTables } from "../../official/sql/tables.ts";
 import { fillOrigins, originsColumn } from "../../registry/sql/origins.ts";
-import { registryTables } from "../../registry/sql/tables.ts";
+import { enqueueReanalysis } from "../../registry/sql/reanalysis.ts";
+import { analysisColumn, registryTables } from "../../registry/sql/tables.ts";
 import { tenantSearchTables } from "../../search/sql/tables.ts";
 import { subscriptionTables } from "../../subscriptions/sql/tables.ts";
 import type { Step } from "../migrate.ts";
@@ -25,4 +26,5 @@ export const tenantSteps: readonly Step[] = [
   `,
   },
   { tables: originsColumn, fill: fillOrigins },
+  { tables: analysisColumn, fill: enqueueReanalysis },
 ];

@@ -23,6 +23,7 @@ import { createTables, isEmpty, migrate } from "../migrate.ts";
 import { enqueueDirectoryAll } from "./directory-feed.ts";
 import { Outbox, setNextAlarm } from "./outbox.ts";
 import { createOutboxTargets } from "./projections.ts";
+import { Reanalysis } from "./reanalysis.ts";
 import { tenantSteps } from "./tables.ts";
 
 /** How long a write waits for the directory before it returns without it. */
@@ -39,6 +40,7 @@ export class TenantCore {
   readonly hooks: Hooks;
   readonly subscriptions: Subscriptions;
   readonly refresher: Refresher;
+  readonly reanalysis: Reanalysis;
   readonly #state: Pick<DurableObjectState, "waitUntil">;
   readonly #config: Config;
   readonly #storage: ObjectStorage;
@@ -58,6 +60,7 @@ export class TenantCore {
       keep: this.#config.bounds,
       listener: notifyAll([searchCards(this.sql), officialVersions(this.sql), hookRows(this.sql)]),
     };
+    this.reanalysis = new Reanalysis(this.#storage, this.context);
     const policyFor = addressPolicyFor(this.#config);
     const reschedule = () => setNextAlarm(this.#storage, Date.now());
     const deliveries = new Deliveries(this.#storage, {
@@ -216,7 +219,15 @@ export class TenantCore {
   async alarm(): Promise<void> {
     if (!this.#ready) return;
     this.#refreshDue();
+    this.#reanalyseDue();
     await this.#outbox.drain();
+  }
+
+  #reanalyseDue(): void {
+    const arm = (hasChanged: boolean) => {
+      if (hasChanged) this.#outbox.arm();
+    };
+    this.#state.waitUntil(this.reanalysis.runDue(Date.now()).then(arm));
   }
 
   /** The author of a write that the tenant makes by itself. */

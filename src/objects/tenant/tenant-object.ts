@@ -142,6 +142,7 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   }
 
   async body(name: string, digest: string): Promise<string | undefined> {
+    if (this.#core.isReady) await this.#core.reanalysis.ensure(name, digest);
     return this.#core.read(undefined, (sql) => bodyText(sql, name, digest));
   }
 

@@ -5,6 +5,7 @@ import { isObject } from "../../kernel/json.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { attributesOf } from "../../manifest/attributes.ts";
+import { boundedFlags, flagsPerItem } from "../../manifest/describe.ts";
 import type { NewChange } from "../../manifest/diff.ts";
 import type { PreparedCapability } from "../../manifest/prepare.ts";
 import { mentionedNames, scanCapability } from "../../manifest/scan.ts";
@@ -180,7 +181,7 @@ function manifestWithServerJson(
     manifest: {
       ...{ header, capabilities, offered: capabilities.length },
       digest: digestOfTextSync(canonicalManifest(header, capabilities)),
-      flags: scanCapability({ kind: "server", name, declared: header }).slice(0, maxFlags),
+      flags: boundedFlags(scanCapability({ kind: "server", name, declared: header }), flagsPerItem),
       intake: { sections: { known: [], own: [] }, confirmed: [], claims: {} },
     },
     placement: {
@@ -190,8 +191,6 @@ function manifestWithServerJson(
     },
   };
 }
-
-const maxFlags = 20;
 
 /** The current manifest or, for a withdrawn server, its last one, so that the server is restored unchanged. */
 function lastManifest(sql: SqlStorage, row: ServerRow | undefined, name: string): StoredManifest | undefined {

@@ -2,6 +2,7 @@ import type { ServerRef, TenantKey } from "../../kernel/names.ts";
 import { type CacheApi, logStorageError } from "../../kernel/platform/cache-api.ts";
 import type { AnswerSource } from "../../kernel/platform/usage.ts";
 import { readJson } from "../../kernel/read-json.ts";
+import { analysisVersion } from "../../manifest/describe.ts";
 import type { StoredManifest } from "../../manifest/stored.ts";
 import type { RegistryTenant } from "../contract.ts";
 import { bodyKey } from "./keys.ts";
@@ -14,7 +15,7 @@ interface BodiesOptions {
   keepAlive: (promise: Promise<unknown>) => void;
 }
 
-/** A body never changes under its digest, so it can stay in the Cache API for long. */
+/** Declared content never changes under its digest, so a body can stay in the Cache API for long. */
 const edgeSeconds = 86_400;
 
 /**
@@ -35,16 +36,27 @@ export class Bodies {
   ): Promise<{ manifest: StoredManifest; source: AnswerSource } | undefined> {
     const { edge, kv } = this.#options;
     const key = bodyKey(tenant, name, digest);
-    const cached = await edge.read(key);
-    if (cached !== undefined) return { manifest: readJson(cached) as StoredManifest, source: "edge" };
+    const cached = parsed(await edge.read(key));
+    if (isCurrent(cached)) return { manifest: cached, source: "edge" };
     let source: AnswerSource = "kv";
     let text = (await kv.get(key, "text").catch((cause) => logStorageError("KV read", cause))) ?? undefined;
-    if (text === undefined) {
+    let manifest = parsed(text);
+    if (!isCurrent(manifest)) {
       source = "object";
       text = await this.#options.tenant(tenant).body(name, digest);
+      manifest = parsed(text);
     }
-    if (text === undefined) return undefined;
-    this.#options.keepAlive(edge.write(key, text, edgeSeconds));
-    return { manifest: readJson(text) as StoredManifest, source };
+    if (text === undefined || manifest === undefined) return undefined;
+    if (isCurrent(manifest)) this.#options.keepAlive(edge.write(key, text, edgeSeconds));
+    return { manifest, source };
   }
+}
+
+function parsed(text: string | undefined): StoredManifest | undefined {
+  return text === undefined ? undefined : (readJson(text) as StoredManifest);
+}
+
+/** False for a copy whose tokens and flags another release derived: the object has them as they are now. */
+function isCurrent(manifest: StoredManifest | undefined): manifest is StoredManifest {
+  return manifest?.analysis === analysisVersion;
 }

@@ -15,7 +15,7 @@ import type { RegistryDeps } from "../deps.ts";
 import { refreshNow } from "../read.ts";
 import { ServerConfig } from "../schema.ts";
 import { ChangedConfigResult, ConfigChange, ConfigResult, DeleteResult, Server, ServerPage } from "../server-schema.ts";
-import { listServers as listPage, readServer, settingsOf, singleTenant, summaryOf } from "../servers.ts";
+import { configFlagsOf, listServers as listPage, readServer, settingsOf, singleTenant, summaryOf } from "../servers.ts";
 import { effectiveBy, writeMeta, writerFrom } from "../write.ts";
 import { readFails } from "./answer-view.ts";
 
@@ -96,7 +96,8 @@ const createServer = operation({
     await services.heads.confirm(head);
     readSources(c, services, tenant, config);
     const message = "MCP server created successfully";
-    const data = { ...config, tenant: head.tenant, generation, warnings: listed(newServerWarnings(read)) };
+    const warnings = listed(newServerWarnings(read));
+    const data = { ...config, tenant: head.tenant, generation, warnings, ...configFlagsOf(head) };
     return answer(201, data, { ...writeMeta(head), message });
   },
 });
@@ -182,7 +183,10 @@ async function change(
   await services.heads.confirm(head);
   if (members.includes("sources")) readSources(c, services, tenant, config);
   const until = narrowed ? effectiveBy(services.now()) : undefined;
-  const data = { ...config, generation, changed: members, warnings: listed(warnings), effectiveBy: until };
+  const data = {
+    ...{ ...config, generation, changed: members, warnings: listed(warnings), effectiveBy: until },
+    ...configFlagsOf(head),
+  };
   return { data, meta: { ...writeMeta(head), message: "MCP server updated successfully" } };
 }
 
@@ -203,7 +207,7 @@ const getServer = operation({
     const { minGeneration: wanted } = freshnessFrom(headers);
     const { entry, generation } = unwrap(await readServer(services, principal, ref, wanted));
     const message = "MCP server information retrieved successfully";
-    const meta = { etag: etagOf(entry.head, "config"), generation, source: "object" as const, message };
+    const meta = { etag: etagOf(entry.head, "config3"), generation, source: "object" as const, message };
     const unchanged = answer.unchanged(meta);
     if (unchanged !== undefined) return unchanged;
     // Sources, policy and the rest of the config are visible to members only.

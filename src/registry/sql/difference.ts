@@ -18,10 +18,9 @@ export interface Difference {
 export function difference(
   sql: SqlStorage,
   server: string,
-  before: Layout,
+  { layout: before, was }: { layout: Layout; was: ReadonlySet<string> },
   { items, incoming }: Pick<PlacedManifest, "items" | "incoming">,
 ): Difference {
-  const was = new Set(before.map(([kind, digest]) => `${kind} ${digest}`));
   const is = new Set(items.map(({ kind, digest }) => `${kind} ${digest}`));
   const added = incoming.filter(({ kind, digest }) => !was.has(`${kind} ${digest}`)).map((item) => ({ ...item }));
   const gone = before

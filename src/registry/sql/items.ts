@@ -1,6 +1,8 @@
 import type { IdCollision } from "../../kernel/failure.ts";
 import { insert } from "../../kernel/platform/insert.ts";
 import { readJson } from "../../kernel/read-json.ts";
+import { definitionText } from "../../manifest/definition.ts";
+import { analysisVersion } from "../../manifest/describe.ts";
 import { itemKey } from "../../manifest/diff.ts";
 import type { CapabilityFlag, Flag } from "../../manifest/flag.ts";
 import type { PreparedCapability } from "../../manifest/prepare.ts";
@@ -42,7 +44,8 @@ export function insertCapability(
   item: PreparedCapability,
   at: string,
 ): void {
-  // A version that the server had before becomes current again by reopening its row.
+  // A version that the server had before becomes current again by reopening its row. Its tokens stay as they are:
+  // they follow from the same content, and a row that is to be analysed again still says so.
   const { kind, digest, key, id, tokens } = item;
   insert(
     sql,
@@ -53,18 +56,23 @@ export function insertCapability(
       flags: JSON.stringify(item.flags),
       created_at: item.createdAt ?? (item.discovered ? at : null),
       first_revision: revision,
+      analysis: analysisVersion,
     },
     "ON CONFLICT (server, kind, digest) DO UPDATE SET last_revision = NULL, id = excluded.id",
   );
 }
 
-/** Token counts of a server's current items, by digest. */
+/** Token counts of a server's current items, by the text of their definitions. */
 export function currentTokens(sql: SqlStorage, server: string): Map<string, number> {
-  const rows = sql.exec<{ digest: string; tokens: number }>(
-    "SELECT digest, tokens FROM capability INDEXED BY capability_current WHERE server = ? AND last_revision IS NULL",
+  const rows = sql.exec<{ kind: CapabilityKind; declared: string; tokens: number }>(
+    `SELECT kind, declared, tokens FROM capability INDEXED BY capability_current
+     WHERE server = ? AND last_revision IS NULL AND analysis = ?`,
     server,
+    analysisVersion,
   );
-  return new Map(rows.toArray().map(({ digest, tokens }) => [digest, tokens]));
+  const known = new Map<string, number>();
+  for (const { kind, declared, tokens } of rows) known.set(definitionText(kind, declared), tokens);
+  return known;
 }
 
 /** The flags that answers about a server show. */
@@ -124,20 +132,22 @@ export function idCollisions(sql: SqlStorage, server: string, added: readonly Pr
 
 /**
  * Flags that depend on the tenant's other servers: a tool of the same name, or text that mentions another server's
- * tool. The other server is not named: a reader of this server may not be allowed to know of it.
+ * tool. The other server is not named: a reader of this server may not be allowed to know of it. Text about the
+ * server's own tools is no flag, whoever else has tools of these names.
  */
 export function neighbourFlags(
   sql: SqlStorage,
   server: string,
   added: readonly PreparedCapability[],
+  own: ReadonlySet<string>,
 ): CapabilityFlag[] {
   const tools = added.filter(({ kind }) => kind === "tool");
-  const names = new Set(tools.flatMap(({ key, mentions }) => [key, ...mentions]));
+  const names = new Set(tools.flatMap(({ key, mentions }) => [key, ...mentions.map(({ name }) => name)]));
   const owners = toolsElsewhere(sql, server, [...names]);
-  return tools.flatMap((tool) => flagsOf(tool, owners).map((flag) => ({ ...flag, capability: tool.id })));
+  return tools.flatMap((tool) => flagsOf(tool, owners, own).map((flag) => ({ ...flag, capability: tool.id })));
 }
 
-function flagsOf({ key, mentions }: PreparedCapability, owners: ReadonlySet<string>): Flag[] {
+function flagsOf({ key, mentions }: PreparedCapability, owners: ReadonlySet<string>, own: ReadonlySet<string>): Flag[] {
   const flags: Flag[] = [];
   if (owners.has(key)) {
     flags.push({
@@ -146,12 +156,18 @@ function flagsOf({ key, mentions }: PreparedCapability, owners: ReadonlySet<stri
       message: "another server of the tenant has a tool of this name",
     });
   }
-  const named = mentions.find((name) => name !== key && owners.has(name));
-  if (named !== undefined) {
-    const message = `the text names ${named}, a tool of another server of the tenant`;
-    flags.push({ rule: "shadowing", path: "/description", message });
+  const foreign = mentions.filter(({ name }) => !own.has(name) && owners.has(name));
+  const mention = foreign.find(({ steers }) => steers) ?? foreign[0];
+  if (mention !== undefined) {
+    const rule = mention.steers ? "shadowing" : "tool-mention";
+    flags.push({ rule, path: "/description", message: mentionMessage(mention.name) });
   }
   return flags;
+}
+
+/** Also tells which tool a stored flag is about. */
+export function mentionMessage(name: string): string {
+  return `the text names ${name}, a tool of another server of the tenant`;
 }
 
 interface CurrentItem extends Record<string, SqlStorageValue> {

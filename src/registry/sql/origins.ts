@@ -10,6 +10,7 @@ export interface RevisionOrigins {
   of(position: number): Origin;
   /** Fields of the header that sources set. */
   fromSources: string[];
+  isAllPushed: boolean;
   /** True if no item was pushed or registered. */
   isAllFromSources: boolean;
 }
@@ -29,7 +30,7 @@ export function originsText(origins: readonly Origin[], fromSources: readonly st
 }
 
 export function readOrigins(text: string | null, count: number): RevisionOrigins {
-  if (text === null) return { of: () => "pushed", fromSources: [], isAllFromSources: false };
+  if (text === null) return { of: () => "pushed", fromSources: [], isAllPushed: true, isAllFromSources: false };
   const { items, fields } = readJson(text) as StoredOrigins;
   const origins = new Map(
     items.flatMap(([origin, positions]) => positions.map((at): [number, Origin] => [at, origin])),
@@ -37,6 +38,7 @@ export function readOrigins(text: string | null, count: number): RevisionOrigins
   return {
     of: (position) => origins.get(position) ?? "pushed",
     fromSources: fields,
+    isAllPushed: items.length === 0,
     isAllFromSources: origins.size === count && !items.some(([origin]) => origin === "plugin"),
   };
 }

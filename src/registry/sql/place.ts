@@ -31,6 +31,8 @@ export interface ServerState {
   name: string;
   /** Its current revision; undefined if it has published nothing, or is not live. */
   previous: RevisionContent | undefined;
+  /** Kind and digest of each item of the current revision. */
+  was: ReadonlySet<string>;
   /** Keys of its switched-off items. */
   off: ReadonlySet<string>;
   /** Ids of the sources that the registry reads for it. */
@@ -53,6 +55,7 @@ export interface PlacedManifest {
   header: Record<string, unknown>;
   fromSources: string[];
   items: PlacedItem[];
+  /** Of each item, in order; empty if all were pushed. */
   origins: Origin[];
   /** The items that came in and are stored. */
   incoming: PreparedCapability[];
@@ -72,9 +75,11 @@ export function placeManifest(
   submission: Submission,
 ): Result<PlacedManifest, Failure> {
   const { manifest, placement, partial } = submission;
+  const present = presentItems(sql, state, placement);
+  const whole = present.length === 0 ? placeWhole(sql, state, submission) : undefined;
+  if (whole !== undefined) return ok(whole);
   const came = incomingItems(sql, state, submission);
   if (!came.ok) return came;
-  const present = presentItems(sql, state, placement);
   const taken = new Map(present.map((item) => [itemKey(item), item]));
   const [first] = came.value.items;
   if (placement.by === "plugin" && !placement.override && first !== undefined && taken.has(itemKey(first.item))) {
@@ -124,6 +129,20 @@ export function placeManifest(
   });
 }
 
+/**
+ * The same for a push of which everything is stored and beside which nothing stays, as most are; undefined if this is
+ * none. `origins` is empty: everything is pushed.
+ */
+function placeWhole(sql: SqlStorage, state: ServerState, { manifest, placement }: Submission) {
+  const { header, capabilities: items, digest, flags } = manifest;
+  if (placement.by !== "push" || placement.sections !== undefined || items.length === 0) return undefined;
+  if (state.previous !== undefined && state.previous.origins.fromSources.length > 0) return undefined;
+  const added = items.filter(({ kind, digest: version }) => !state.was.has(`${kind} ${version}`));
+  if (idCollisions(sql, state.name, added).length > 0) return undefined;
+  const nothing = { fromSources: [], origins: [], kept: [], rejected: [], collisions: [] };
+  return { digest, header, flags, items, incoming: items, ...nothing };
+}
+
 /** An item that comes in, as `compose` needs it. */
 interface Entry {
   kind: CapabilityKind;
@@ -160,7 +179,7 @@ function presentItems(sql: SqlStorage, { name, previous, off, sources }: ServerS
   if (previous === undefined || previous.layout.length === 0 || placement.by === "version") return [];
   const { layout, origins } = previous;
   const isWhole = placement.by === "restore" || (placement.by === "push" && placement.sections === undefined);
-  const hasOnlyPushed = layout.every((_, at) => origins.of(at) === "pushed");
+  const hasOnlyPushed = origins.isAllPushed;
   if (isWhole && hasOnlyPushed && off.size === 0) return [];
   if (placement.by === "sources" && origins.isAllFromSources) return [];
   const rows = new Map<string, Row>();
@@ -252,10 +271,9 @@ function headerState({ previous, sources }: ServerState) {
 /** Ids of items that come in and belong to other items, of this server or of another. */
 function collisionsOf(
   sql: SqlStorage,
-  { name, previous }: ServerState,
+  { name, was }: ServerState,
   items: readonly { item: Present | Entry }[],
 ): IdCollision[] {
-  const was = new Set(previous?.layout.map(([kind, digest]) => `${kind} ${digest}`));
   const staying = new Map<string, Present>();
   const added: PreparedCapability[] = [];
   for (const { item } of items) {

@@ -4,7 +4,7 @@ import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { clip } from "../../kernel/text.ts";
 import { type ChangeCounts, changedItems, countChanges, itemKey, type NewChange } from "../../manifest/diff.ts";
-import type { CapabilityFlag } from "../../manifest/flag.ts";
+import { type CapabilityFlag, keepSevere } from "../../manifest/flag.ts";
 import { type Claims, claimIssues } from "../../manifest/intake/claims.ts";
 import { refused } from "../../manifest/intake/intake.ts";
 import { ownSectionsIssues, unconfirmedSections } from "../../manifest/intake/sections.ts";
@@ -15,13 +15,22 @@ import { summarise } from "../summary.ts";
 import { updateAttributeCounts } from "./attribute-counts.ts";
 import { recordChanges } from "./change-log.ts";
 import { type Difference, difference, headerChange, unannouncedChange } from "./difference.ts";
-import { closeCapability, currentFlags, insertCapability, neighbourFlags } from "./items.ts";
+import { closeCapability, currentFlags, insertCapability, mentionMessage, neighbourFlags } from "./items.ts";
 import type { WriteContext } from "./listener.ts";
 import { originsText } from "./origins.ts";
 import { enqueueTask } from "./outbox-table.ts";
 import { type PlacedManifest, placeManifest } from "./place.ts";
 import { insertRevision, pruneRevisions, type RevisionContent, revisionAt } from "./revisions.ts";
-import { bumpOverlay, findRow, isRetitled, moveServer, type ServerRow, shownTokens, tagOf } from "./servers.ts";
+import {
+  bumpOverlay,
+  findRow,
+  flagsOfRow,
+  isRetitled,
+  moveServer,
+  type ServerRow,
+  shownTokens,
+  tagOf,
+} from "./servers.ts";
 import { sourceRows } from "./source-rows.ts";
 import { applySwitches, checkDisabledSize, switchedOff } from "./switches.ts";
 import { shownTenant } from "./tenant-name.ts";
@@ -63,6 +72,7 @@ export function publish(write: WriteContext, request: PublishRequest): Result<Pu
   const state = {
     name,
     previous,
+    was: new Set(previous?.layout.map(([kind, digest]) => `${kind} ${digest}`)),
     off: switchedOff(sql, name),
     sources: () => sourceRows(sql, name).map(({ id }) => id),
   };
@@ -76,7 +86,7 @@ export function publish(write: WriteContext, request: PublishRequest): Result<Pu
   }
   if (live?.digest === placed.digest) return ok(recordUnchanged(write, live, request, placed));
 
-  const found = difference(sql, name, previous?.layout ?? [], placed);
+  const found = difference(sql, name, { layout: previous?.layout ?? [], was: state.was }, placed);
   const isFirst = request.isFirstIntrospection === true && previous?.layout.length === 0;
   const unannounced = previous && !isFirst && unannouncedChange(previous.header, placed.header, found.changes);
   if (unannounced && policyOf(live) === "refuse") {
@@ -113,7 +123,7 @@ function recordUnchanged(
     generation: live.generation,
     digest,
     changes: none,
-    flags: readJson(live.flags) as CapabilityFlag[],
+    flags: flagsOfRow(live),
     narrowed: false,
     cost: { before: cost, after: cost },
     ...{ kept, rejected, collisions },
@@ -151,6 +161,8 @@ function applyManifest(
   const { name, at } = request;
   const { digest, header, items, incoming, kept, rejected, collisions } = placed;
   const number = (row?.revision ?? 0) + 1;
+  // A withdrawn server comes back with its settings.
+  const settings = row?.withdrawn === 1 ? row : live;
   const before = live === undefined ? 0 : shownTokens(sql, live, offBefore);
   const warnings = stateWarnings(sql, { live, previous, placed, found, before }, request);
   const switched = applySwitches(sql, name, switchesOf(incoming));
@@ -159,7 +171,8 @@ function applyManifest(
   const { generation } = recordChanges(sql, name, at, changes, keep.changes);
   const counts = countChanges([...found.changes, ...switched]);
   const off = switched.length === 0 ? offBefore : switchedOff(sql, name);
-  const neighbours = neighbourFlags(sql, name, found.added);
+  const own = new Set(items.flatMap(({ kind, key }) => (kind === "tool" ? [key] : [])));
+  const neighbours = neighbourFlags(sql, name, found.added, own);
   for (const gone of found.gone) closeCapability(sql, name, gone.kind, gone.digest, number - 1);
   for (const capability of found.added) insertCapability(sql, name, number, capability, at);
   insertRevision(sql, {
@@ -170,10 +183,8 @@ function applyManifest(
   });
   moveServer(sql, {
     ...{ name, number, generation, at, digest },
-    config:
-      (row?.withdrawn === 1 ? row : live)?.config ??
-      JSON.stringify(ServerConfig.parse({ tenant: shownTenant(sql), name })),
-    flags: [...flags, ...carriedOverFlags(live, found), ...neighbours].slice(0, maxFlags),
+    config: settings?.config ?? JSON.stringify(ServerConfig.parse({ tenant: shownTenant(sql), name })),
+    flags: [...keepSevere([...flags, ...carriedOverFlags(settings, found, own), ...neighbours], maxFlags)],
     summary: summarise(header, items, (item) => off.has(itemKey(item))),
   });
   if (live !== undefined && isRetitled(sql, live)) listener.titleChanged(name);
@@ -181,11 +192,11 @@ function applyManifest(
   pruneRevisions(sql, name, number - keep.revisions);
   // Sources are not read while a server is withdrawn.
   if (row?.withdrawn === 1 && sourceRows(sql, name).length > 0) enqueueTask(sql, "refresh", name);
-  const own = found.added.flatMap(({ id, flags: about }) => about.map((flag) => ({ ...flag, capability: id })));
+  const ofAdded = found.added.flatMap(({ id, flags: about }) => about.map((flag) => ({ ...flag, capability: id })));
   return {
     outcome: live?.digest ? "changed" : "created",
     ...{ generation, digest, changes: counts, header: ofHeader?.classification },
-    flags: [...flags, ...own, ...neighbours].slice(0, maxFlags),
+    flags: [...keepSevere([...flags, ...ofAdded, ...neighbours], maxFlags)],
     narrowed: switched.some(({ classification }) => classification === "breaking"),
     cost: { before, after: items.reduce((sum, item) => sum + (off.has(itemKey(item)) ? 0 : item.tokens), 0) },
     emptied: previous !== undefined && previous.layout.length > 0 && items.length === 0 ? true : undefined,
@@ -253,12 +264,20 @@ function switchesOf(capabilities: readonly PreparedCapability[]): Switch[] {
   return capabilities.flatMap(({ kind, key, enabled }) => (enabled === false ? [{ kind, key, enabled }] : []));
 }
 
-/** Flags of earlier publishes about items that have not changed. */
-function carriedOverFlags(row: ServerRow | undefined, { added, gone }: Difference): CapabilityFlag[] {
-  if (row === undefined) return [];
+/**
+ * Flags that a publish leaves as they are: of the config, and of items that have not changed, but for mentions of tools
+ * that are now the server's own.
+ */
+function carriedOverFlags(
+  row: ServerRow | undefined,
+  { added, gone }: Difference,
+  own: ReadonlySet<string>,
+): CapabilityFlag[] {
   const touched = new Set([...added, ...gone].map(({ id }) => id));
-  const flags = readJson(row.flags) as CapabilityFlag[];
-  return flags.filter(({ capability }) => capability !== undefined && !touched.has(capability));
+  const ownMentions = new Set([...own].map(mentionMessage));
+  return flagsOfRow(row).filter(({ capability, message, of }) => {
+    return of === "config" || (capability !== undefined && !touched.has(capability) && !ownMentions.has(message));
+  });
 }
 
 function policyOf(row: ServerRow | undefined): "flag" | "refuse" {

@@ -1,5 +1,6 @@
 import { insert } from "../../kernel/platform/insert.ts";
 import { readJson } from "../../kernel/read-json.ts";
+import { analysisVersion } from "../../manifest/describe.ts";
 import type { ChangeCounts } from "../../manifest/diff.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { StoredManifest } from "../../manifest/stored.ts";
@@ -134,9 +135,10 @@ interface ItemRow extends Record<string, SqlStorageValue> {
   tokens: number;
   flags: string;
   created_at: string | null;
+  analysis: number;
 }
 
-const itemColumns = "kind, digest, key, id, declared, tokens, flags, created_at";
+const itemColumns = "kind, digest, key, id, declared, tokens, flags, created_at, analysis";
 
 /** The stored manifest of a server with this digest as JSON text, rebuilt from rows. */
 export function bodyText(sql: SqlStorage, server: string, digest: string): string | undefined {
@@ -159,12 +161,15 @@ export function bodyText(sql: SqlStorage, server: string, digest: string): strin
     revision.number,
   );
   for (const row of candidates.toArray()) rows.set(`${row.kind} ${row.digest}`, row);
+  let analysis = analysisVersion;
   const items = (readJson(revision.layout) as Layout).map(([kind, itemDigest]) => {
     const row = rows.get(`${kind} ${itemDigest}`);
     if (row === undefined) throw new Error(`revision ${revision.number} of ${server} lacks ${kind} ${itemDigest}`);
+    analysis = Math.min(analysis, row.analysis);
     return itemText(row);
   });
-  return `{"digest":${JSON.stringify(digest)},"header":${revision.header},"capabilities":[${items.join(",")}]}`;
+  const known = `"digest":${JSON.stringify(digest)},"analysis":${analysis}`;
+  return `{${known},"header":${revision.header},"capabilities":[${items.join(",")}]}`;
 }
 
 /** The current manifest of a server, with the origins of its items. */
@@ -217,7 +222,7 @@ export function dropBodyIfOrphan(sql: SqlStorage, server: string, digest: string
 }
 
 /** Subject of a body's outbox task. Neither part can contain a space. */
-function bodySubject(server: string, digest: string): string {
+export function bodySubject(server: string, digest: string): string {
   return `${server} ${digest}`;
 }
 

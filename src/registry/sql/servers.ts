@@ -1,5 +1,7 @@
 import { readJson } from "../../kernel/read-json.ts";
+import { boundedFlags, flagsPerItem } from "../../manifest/describe.ts";
 import type { CapabilityFlag } from "../../manifest/flag.ts";
+import { scanCapability } from "../../manifest/scan.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { Head, ServerEntry, ServerSummary } from "../contract.ts";
 import type { ServerConfig, Visibility } from "../schema.ts";
@@ -58,7 +60,7 @@ function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: number): 
     asOf,
     overlay: row.overlay,
     disabled,
-    flags: readJson(row.flags) as CapabilityFlag[],
+    flags: flagsOfRow(row),
     digest: row.digest ?? undefined,
     lastSynced: row.last_synced ?? undefined,
     sources: sources.length === 0 ? undefined : sources.map(statusOf),
@@ -176,6 +178,27 @@ export function isRetitled(sql: SqlStorage, before: ServerRow): boolean {
 
 /** Stores a server's config with its visibility. From which generation the server is public is for the caller to set. */
 export function setConfig(sql: SqlStorage, config: ServerConfig): void {
-  const { name, visibility } = config;
-  sql.exec("UPDATE server SET config = ?, visibility = ? WHERE name = ?", JSON.stringify(config), visibility, name);
+  const row = findRow(sql, config.name);
+  sql.exec(
+    "UPDATE server SET config = ?, visibility = ?, flags = ? WHERE name = ?",
+    JSON.stringify(config),
+    config.visibility,
+    JSON.stringify([...flagsOfRow(row).filter(({ of }) => of !== "config"), ...configFlags(config)]),
+    config.name,
+  );
+}
+
+/** The stored flags of a server: those of its config, its manifest's header, and its place among other servers. */
+export function flagsOfRow(row: ServerRow | undefined): CapabilityFlag[] {
+  return row === undefined ? [] : (readJson(row.flags) as CapabilityFlag[]);
+}
+
+/** Settings that are not text. Their schemas check them. */
+const settings = new Set(["tenant", "name", "visibility", "status", "sources", "advertise", "policy"]);
+
+/** Flags about the text of a config. */
+export function configFlags(config: ServerConfig): CapabilityFlag[] {
+  const declared = Object.fromEntries(Object.entries(config).filter(([key]) => !settings.has(key)));
+  const flags = scanCapability({ kind: "server", name: config.name, declared });
+  return boundedFlags(flags, flagsPerItem).map((flag) => ({ ...flag, of: "config" }));
 }

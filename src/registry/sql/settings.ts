@@ -14,7 +14,16 @@ import { currentFlags } from "./items.ts";
 import type { WriteContext } from "./listener.ts";
 import { cancelTask } from "./outbox-table.ts";
 import { dropBodyIfOrphan } from "./revisions.ts";
-import { bumpOverlay, findLive, isRetitled, type ServerRow, shownTokens, tagOf } from "./servers.ts";
+import {
+  bumpOverlay,
+  configFlags,
+  findLive,
+  isRetitled,
+  type ServerRow,
+  setConfig,
+  shownTokens,
+  tagOf,
+} from "./servers.ts";
 import { dropSources, syncSources } from "./source-rows.ts";
 import { applySwitches, checkDisabledSize } from "./switches.ts";
 import { shownTenant } from "./tenant-name.ts";
@@ -31,10 +40,10 @@ export function createServer(write: WriteContext, given: ServerConfig, at: strin
   const change: NewChange = { kind: "server", key: config.name, classification: "additive", reasons: [] };
   const { generation } = recordChanges(sql, config.name, at, [change], keep.changes);
   sql.exec(
-    `INSERT INTO server (name, config, visibility, generation, created_at, updated_at, public_since)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)
+    `INSERT INTO server (name, config, visibility, generation, created_at, updated_at, public_since, flags)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7)
      ON CONFLICT (name) DO UPDATE SET config = ?2, visibility = ?3, digest = NULL, overlay = overlay + 1,
-       generation = ?4, last_synced = NULL, flags = '[]', summary = '{}', created_at = ?5, updated_at = ?5,
+       generation = ?4, last_synced = NULL, flags = ?7, summary = '{}', created_at = ?5, updated_at = ?5,
        deleted_at = NULL, withdrawn = 0, public_since = ?6`,
     config.name,
     JSON.stringify(config),
@@ -42,6 +51,7 @@ export function createServer(write: WriteContext, given: ServerConfig, at: strin
     generation,
     at,
     config.visibility === "public" ? generation : null,
+    JSON.stringify(configFlags(config)),
   );
   if (config.visibility === "public") listener.becamePublic(config.name, at, generation);
   syncSources(sql, config, at);
@@ -70,13 +80,8 @@ export function replaceConfig(
   };
   const { generation } = recordChanges(sql, config.name, at, [change], keep.changes);
   const publicSince = config.visibility === "public" ? (found.value.public_since ?? generation) : null;
-  sql.exec(
-    "UPDATE server SET config = ?, visibility = ?, public_since = ? WHERE name = ?",
-    text,
-    config.visibility,
-    publicSince,
-    config.name,
-  );
+  setConfig(sql, config);
+  sql.exec("UPDATE server SET public_since = ? WHERE name = ?", publicSince, config.name);
   bumpOverlay(sql, config.name, generation, at);
   if (narrowed) listener.becamePrivate(config.name);
   if (isRetitled(sql, found.value)) listener.titleChanged(config.name);

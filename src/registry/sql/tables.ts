@@ -104,3 +104,6 @@ export const registryTables = `
   );
   CREATE INDEX outbox_due ON outbox (due_at);
 `;
+
+/** The version of the analysis that an item's tokens and flags are from. */
+export const analysisColumn = "ALTER TABLE capability ADD COLUMN analysis INTEGER NOT NULL DEFAULT 0;";

@@ -1,5 +1,5 @@
 import { itemKey } from "../../manifest/diff.ts";
-import type { CapabilityFlag } from "../../manifest/flag.ts";
+import { type CapabilityFlag, shownFlags } from "../../manifest/flag.ts";
 import { sectionForKind, sectionNames } from "../../manifest/schema/manifest.ts";
 import type { StoredCapability, StoredManifest } from "../../manifest/stored.ts";
 import { defaultServerInfo } from "../../manifest/validate.ts";
@@ -12,14 +12,14 @@ const always = ["tools", "prompts", "resources", "resourceTemplates"];
 
 /** All enabled capabilities of a server, in the envelope of the capabilities API. */
 export const capabilitiesView: View = {
-  version: "c2",
+  version: "c3",
   contentType: "application/json; charset=utf-8",
   render: (manifest, head) => render(manifest, head, enabledCapabilities(manifest, head)),
 };
 
 /** The same with the switched-off items among the others, for those who manage the server. */
 export const managedView: View = {
-  version: "c2d",
+  version: "c3d",
   contentType: "application/json; charset=utf-8",
   render: (manifest, head) => render(manifest, head, manifest?.capabilities ?? []),
 };
@@ -53,7 +53,7 @@ function render(manifest: StoredManifest | undefined, head: Head, shown: readonl
       status: head.status,
       digest: head.digest ?? null,
       tokens: shown.reduce((sum, item) => sum + (off.size > 0 && off.has(itemKey(item)) ? 0 : item.tokens), 0),
-      flags: flags.length > 0 ? flags : undefined,
+      flags: flags.length > 0 ? shownFlags(flags) : undefined,
       ...sourcesOf(head),
     },
   });

@@ -1,4 +1,4 @@
-import type { CapabilityFlag } from "../../manifest/flag.ts";
+import { type CapabilityFlag, shownFlags } from "../../manifest/flag.ts";
 import type { StoredCapability } from "../../manifest/stored.ts";
 import type { Capability } from "../answer-schema.ts";
 import { declaredItem } from "./enabled.ts";
@@ -81,7 +81,7 @@ export function capabilityDocument(
     ...declaredItem(capability),
     id,
     kind,
-    registry: { ...server, digest, tokens, flags: [...capability.flags, ...flags] },
+    registry: { ...server, digest, tokens, flags: shownFlags([...capability.flags, ...flags]) },
   };
   // Otherwise a member of that name is the publisher's own.
   if (hints) document.runtime = runtimeHints(capability);

@@ -25,7 +25,7 @@ beforeAll(async () => {
   registry = await startRegistry(tenant);
   url = new URL(`${registry.url}/mcp`);
   await registry.send("POST", "/api/mcp/configs", { tenant, name: "desk", visibility: "public" });
-  expect((await publish("reserve_book")).status).toBe(200);
+  expect((await publish("reserve_book")).status).toBe(201);
 });
 
 afterAll(async () => {

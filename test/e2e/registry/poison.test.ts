@@ -7,6 +7,11 @@ import { runCli, startCli, stopAll } from "../support/process.ts";
 
 type Tool = Record<string, unknown> & { name: string };
 
+interface Flag {
+  rule: string;
+  severity: "high" | "low";
+}
+
 /** A published attack, or a published tool that only looks like one, and what must become of it. */
 interface Case {
   id: string;
@@ -87,12 +92,30 @@ describeFixture("poisoned manifests, published to a running registry", "security
     });
   });
 
+  /** What is flagged, and how severely. */
+  const severities: Record<string, "high" | "low"> = {
+    "inv-direct-poison": "high",
+    "invisible-desc-zwj": "high",
+    "case-twins": "low",
+    "cross-server-collision": "high",
+    shadowing: "high",
+    chatml: "high",
+    inst: "high",
+    "data-uri": "low",
+    "base64-blob": "high",
+    "fsp-enum-default": "high",
+    "annotation-lie": "low",
+  };
+
   describe("are flagged to publisher and readers:", () => {
     it.each(expecting("flag"))("%s", async (_, one) => {
       const { status, data, path } = await publish(one);
       expect(status).toBe(201);
-      expect(data.flags).not.toEqual([]);
-      expect(((await call("GET", path)).data.flags as unknown[] | undefined)?.length).toBeGreaterThan(0);
+      const flags = data.flags as Flag[];
+      expect(flags.some(({ severity }) => severity === "high") ? "high" : "low").toBe(severities[one.id]);
+      const shown = (await call("GET", path)).data.flags as Flag[];
+      expect(shown).toHaveLength(flags.length);
+      expect(shown).toEqual(expect.arrayContaining(flags));
     });
   });
 
@@ -120,9 +143,9 @@ describeFixture("poisoned manifests, published to a running registry", "security
       const second = await call("PUT", pathOf(id), { version: "1.0.0", tools: [v2] });
       expect([first.status, second.status]).toEqual([201, 200]);
       expect(second.data.digest).not.toBe(first.data.digest);
-      expect(second.data.flags).toContainEqual(expect.objectContaining({ rule: "same-version" }));
+      expect(second.data.flags).toContainEqual(expect.objectContaining({ rule: "same-version", severity: "low" }));
       expect((await call("GET", pathOf(id))).data.flags).toContainEqual(
-        expect.objectContaining({ rule: "same-version" }),
+        expect.objectContaining({ rule: "same-version", severity: "low" }),
       );
       const { breaking, additive } = second.data.changes as Record<string, number>;
       expect((breaking ?? 0) + (additive ?? 0)).toBeGreaterThan(0);

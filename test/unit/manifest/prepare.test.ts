@@ -86,9 +86,8 @@ describe("preparing a manifest", () => {
   });
 
   it("counts tokens only of content that has none yet", async () => {
-    const document = { tools: [{ name: "old" }, { name: "new" }] };
-    const first = await prepared(document);
-    const known = new Map(first.capabilities.slice(0, 1).map(({ digest }) => [digest, 99]));
+    const document = { tools: [{ name: "old", title: "Not in the definition" }, { name: "new" }] };
+    const known = new Map([['{"name":"old"}', 99]]);
     counted.length = 0;
     const again = await prepared(document, { knownTokens: async () => known });
     expect(counted).toEqual(['{"name":"new"}']);
@@ -128,6 +127,20 @@ describe("preparing a manifest", () => {
     expect(await prepared({ tools: [second.tools[1]] }, { memo, server: "other" })).toEqual(
       await prepared({ tools: [second.tools[1]] }, { server: "other" }),
     );
+  });
+
+  it("keeps a flag of an item after any number of flagged ones, and the high ones of an item", async () => {
+    const noisy = (name: string) => ({
+      name,
+      examples: Array.from({ length: 9 }, () => ({ input: "data:text/html,%3Cscript%3E" })),
+    });
+    const tools = [
+      ...Array.from({ length: 150 }, (_, index) => noisy(`t${index}`)),
+      { ...noisy("evil"), "x-note": "<<SYS>>" },
+    ];
+    const { capabilities } = await prepared({ tools });
+    expect(capabilities.at(-1)?.flags.map(({ rule }) => rule)).toEqual(["chat-template"]);
+    expect(capabilities.flatMap(({ flags }) => flags).length).toBeLessThan(1_200);
   });
 
   it("does not take what is invalid for something that was valid before", async () => {

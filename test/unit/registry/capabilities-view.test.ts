@@ -33,7 +33,7 @@ const manifest: StoredManifest = {
   header: { version: "1.0.0", "x-own": true },
   capabilities: [
     { ...item("tool", "add", { name: "add", metadata: { discovery: { method: "manual" } } }), createdAt: "2025" },
-    { ...item("tool", "off", { name: "off" }), flags: [{ rule: "hidden", path: "", message: "not shown" }] },
+    { ...item("tool", "off", { name: "off" }), flags: [{ rule: "padding", path: "", message: "not shown" }] },
     item("prompt", "ask", { name: "ask" }),
     item("generator", "jinja2", { type: "jinja2" }),
   ],
@@ -47,7 +47,7 @@ describe("the capabilities view", () => {
     const { data } = render();
     expect(data.tools.map((tool: { name: string }) => tool.name)).toEqual(["add"]);
     expect(data.tokens).toBe(30);
-    expect(data.flags).toEqual(head.flags);
+    expect(data.flags).toEqual(head.flags.map((flag) => ({ ...flag, severity: "low" })));
     expect(render({ disabled: [] }).data.tools).toHaveLength(2);
   });
 
@@ -68,6 +68,6 @@ describe("the capabilities view", () => {
   it("has a new version whenever it renders something else", async () => {
     // When this fails because the output changed, raise capabilitiesView.version: old ETags must not match new bytes.
     const rendered = { [capabilitiesView.version]: await digestOfText(capabilitiesView.render(manifest, head) ?? "") };
-    expect(rendered).toEqual({ c2: "sha256-f51d03b6f0d95dce0f088065ffeddaed50f89821a1ce6da1038d076002a14623" });
+    expect(rendered).toEqual({ c3: "sha256-103a3f68b13d93aeba2cb046832275761df9f1fee5b5a7ffe2a800b40c3fd3b9" });
   });
 });

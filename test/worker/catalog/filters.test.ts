@@ -116,7 +116,7 @@ describe("filters", () => {
       (await registry.send("POST", `${capabilities("cat-probed", "s")}/refresh`, { token: far.token })).status,
     ).toBe(200);
     expect(await names("?probe=unreachable&tenant=cat-probed")).toEqual(["cat-probed/s"]);
-    await far.settle("s", { visibility: "public" });
+    await far.settle("s", { visibility: "public", sources: null });
     expect(await names("?probe=unknown&tenant=cat-probed")).toEqual(["cat-probed/s"]);
   });
 });

@@ -74,7 +74,7 @@ describe("a server that was registered here", () => {
   it("is there while it is public, and told of as deleted once it is", async () => {
     await register("leaves", { description: "Leaves." });
     const settings = { tenant: "reg", name: "leaves", description: "Leaves." };
-    await registry.send("PUT", configs, { token: admin, body: settings });
+    await registry.send("PUT", configs, { token: admin, body: { ...settings, visibility: "tenant" } });
     for (const query of ["", "?include_deleted=true"]) expect((await read("leaves", query)).status).toBe(404);
     await registry.send("PUT", configs, { token: admin, body: { ...settings, visibility: "public" } });
     expect((await read("leaves")).status).toBe(200);

@@ -107,7 +107,7 @@ describe("a reading", () => {
     const sources = [{ id: "main", type: "streamable-http", url: "https://first.example/mcp" }];
     await send("PATCH", config(tenant, "first"), { sources });
     const { outcome, warnings } = await refresh("first");
-    expect([outcome === "failed", warnings.at(-1)]).toEqual([false, expect.stringContaining("same was left out")]);
+    expect([outcome === "failed", warnings.at(-1)]).toEqual([false, expect.stringContaining('"same" was left out')]);
     expect((await names("first")).sort()).toEqual(["read", "same"]);
   });
 

@@ -206,9 +206,10 @@ describe("what is private", () => {
       const config = JSON.stringify({ tenant, name: "s", visibility: "public" });
       storage.sql.exec("UPDATE server SET config = ?, visibility = 'public', public_since = 1", config);
       storage.sql.exec("INSERT INTO pending_item SELECT server, kind, key, 1 FROM card");
-      await (object as unknown as { replaceConfig(...args: unknown[]): Promise<unknown> }).replaceConfig(
+      await (object as unknown as { changeConfig(...args: unknown[]): Promise<unknown> }).changeConfig(
         { tenant, subject: "tester" },
-        { tenant, name: "s", visibility: "tenant" },
+        "s",
+        { members: { visibility: "tenant" }, claims: {}, warnings: [] },
       );
       const feed = new DirectoryFeed(storage.sql, () => recording(told));
       await feed.update(["s"]);

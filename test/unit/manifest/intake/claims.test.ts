@@ -2,7 +2,12 @@ import { describe, expect, it } from "vitest";
 import { claimIssues } from "../../../../src/manifest/intake/claims.ts";
 import { readIntake } from "../../../../src/manifest/intake/intake.ts";
 
-const says = { digest: "sha256-a", tokens: 12, status: "active", flags: [{ rule: "shadowing", path: "/description" }] };
+const says = {
+  digest: "sha256-a",
+  tokens: 12,
+  status: "active",
+  flags: [{ rule: "shadowing" as const, path: "/description" }],
+};
 const paths = (claims: Record<string, unknown>) => claimIssues(claims, says, "/tools/0").map(({ path }) => path);
 
 describe("what only the registry may state", () => {
