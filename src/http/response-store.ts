@@ -29,6 +29,13 @@ export interface ResponseAccess {
   variesBy: "nothing" | "tenants" | { member: TenantKey };
 }
 
+/** Access to the responses to a question, and the keys of the most asked ones: building a key costs as much as a lookup. */
+interface Question {
+  access: ResponseAccess;
+  anyone: string;
+  members: string;
+}
+
 /** Approximate size of headers and the objects around them. */
 const overhead = 2_048;
 /** Approximate size of an access rule. */
@@ -40,7 +47,7 @@ const accessBytes = 100;
  * again, the access that it needs is checked for the caller at hand.
  */
 export class ResponseStore {
-  readonly #access: MemoryCache<ResponseAccess>;
+  readonly #access: MemoryCache<Question>;
   readonly #responses: MemoryCache<CachedResponse>;
   readonly #operations: Usage;
   #hits = 0;
@@ -75,16 +82,21 @@ export class ResponseStore {
   }
 
   #find(question: string, identify: (access: ResponseAccess) => Principal | undefined) {
-    const access = this.#access.get(question);
-    const principal = access && identify(access);
-    if (principal === undefined || access === undefined || !principal.scopes.includes(access.scope)) return undefined;
-    const response = this.#responses.get(keyOf(question, audienceOf(access, principal)));
+    const asked = this.#access.get(question);
+    const principal = asked && identify(asked.access);
+    if (principal === undefined || asked === undefined || !principal.scopes.includes(asked.access.scope)) {
+      return undefined;
+    }
+    const audience = audienceOf(asked.access, principal);
+    const key = audience === "anyone" ? asked.anyone : audience === "members" ? asked.members : undefined;
+    const response = this.#responses.get(key ?? keyOf(question, audience));
     // An invalid response stays: the head it was made from may be confirmed unchanged by the next read.
     return response?.isValid() ? { response, principal } : undefined;
   }
 
   put(question: string, access: ResponseAccess, principal: Principal, response: CachedResponse): void {
-    this.#access.set(question, access, accessBytes);
+    const keys = { anyone: keyOf(question, "anyone"), members: keyOf(question, "members") };
+    this.#access.set(question, { access, ...keys }, accessBytes + 4 * question.length);
     this.#responses.set(keyOf(question, audienceOf(access, principal)), response, sizeOf(response) + overhead);
   }
 }
