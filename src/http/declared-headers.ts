@@ -1,11 +1,10 @@
 import type { DeclaredHeaders } from "./deps.ts";
 import type { AnswerDeclaration, Operation } from "./operation.ts";
 
-/** What routes take and answer that are not operations yet. */
-const elsewhere = {
+/** Headers of MCP and of sessions, which its handlers read and answer themselves. */
+const protocol = {
   answers: ["Link", "X-MCP-Session-ID"],
   requests: ["Last-Event-ID", "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "Mcp-Session-Id", "X-MCP-Session-ID"],
-  methods: ["POST", "PATCH", "DELETE"],
 };
 
 export function declaredHeaders(operations: readonly Operation[]): DeclaredHeaders {
@@ -18,9 +17,9 @@ export function declaredHeaders(operations: readonly Operation[]): DeclaredHeade
   ]);
   const methods = operations.map(({ method }) => method.toUpperCase());
   return {
-    exposed: list([...answers, ...elsewhere.answers, "Retry-After", "WWW-Authenticate", "X-Request-Id"]),
-    allowed: list([...requests, ...elsewhere.requests, "X-Request-Id"]),
-    methods: list([...methods, ...elsewhere.methods, "HEAD"]),
+    exposed: list([...answers, ...protocol.answers, "Retry-After", "WWW-Authenticate", "X-Request-Id"]),
+    allowed: list([...requests, ...protocol.requests, "X-Request-Id"]),
+    methods: list([...methods, "HEAD"]),
     cacheBypass: cacheBypassHeaders(operations),
   };
 }
