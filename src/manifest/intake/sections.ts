@@ -59,10 +59,10 @@ export function findSections(
 
 function sectionFault(section: SectionName, value: unknown): string | undefined {
   if (Array.isArray(value)) return undefined;
-  const removal = `send "${section}": [] to remove all of them`;
-  if (value === null) return `is null; ${removal}, or leave the section out`;
+  const removal = `"${section}": [] to remove all of them`;
+  if (value === null) return `is null; send ${removal}, or leave the section out`;
   const map = isObject(value) ? ", not a map as the views have it" : "";
-  return `must be an array${map}; ${removal}`;
+  return `must be an array${map}: send a list of items, or ${removal}`;
 }
 
 function misspelt(path: string, key: string, meant: string): Issue {
