@@ -36,6 +36,7 @@ export interface Head {
   digest?: string;
   visibility: Visibility;
   status: ServerStatus;
+  statusMessage?: string;
   /** The tenant's generation at the last change of this server. */
   generation: number;
   /** The tenant's generation at which the object confirmed this head. */

@@ -31,7 +31,8 @@ export const Advertise = z
 
 export type Advertise = z.infer<typeof Advertise>;
 
-export const ServerStatus = z.enum(["active", "deprecated"]);
+/** What its publisher says of a server. `withdrawn`: no longer offered; it can be read, but nothing is chosen from it. */
+export const ServerStatus = z.enum(["active", "deprecated", "withdrawn"]);
 export type ServerStatus = z.infer<typeof ServerStatus>;
 
 export const Visibility = z.enum(["tenant", "public"]);
@@ -81,6 +82,11 @@ export const ServerConfig = z
     description: Description.optional(),
     visibility: Visibility.default("tenant").describe("Who may read it: the tenant, or everyone."),
     status: ServerStatus.optional().describe("Whether readers should still rely on it; active where absent."),
+    statusMessage: z
+      .string()
+      .max(1_024)
+      .optional()
+      .describe("Why it has this status and what to use instead, for its readers."),
     sources: z
       .array(Source)
       .max(32)

@@ -22,6 +22,7 @@ export const DirectoryEntry = named(
       version: z.string().optional(),
       visibility: Visibility,
       status: ServerStatus,
+      statusMessage: z.string().optional(),
       counts,
       tokens,
       generation: z.int().describe("The tenant's generation at the last change of the server."),

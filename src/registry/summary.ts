@@ -58,6 +58,7 @@ export function directoryEntry(
     name: config.name,
     visibility: config.visibility,
     status: config.status ?? "active",
+    statusMessage: config.statusMessage,
     ...state,
   };
 }

@@ -58,7 +58,8 @@ function derivedVersion(sql: SqlStorage, row: ServerRow, config: ServerConfig): 
   return {
     version: document.version,
     document: JSON.stringify(document),
-    status: config.status ?? "active",
+    status: config.status === "withdrawn" ? "deleted" : (config.status ?? "active"),
+    statusMessage: config.statusMessage,
     statusChangedAt: row.updated_at,
     publishedAt: row.created_at,
     updatedAt: row.updated_at,

@@ -51,11 +51,13 @@ function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: number): 
     .toArray() as { kind: CapabilityKind; key: string }[];
   const sources = sourceRows(sql, row.name);
   const warnings = sources.flatMap((source) => readJson(source.warnings) as string[]);
+  const { status = "active", statusMessage } = readJson(row.config) as ServerConfig;
   return {
     tenant,
     name: row.name,
     visibility: row.visibility as Visibility,
-    status: (readJson(row.config) as ServerConfig).status ?? "active",
+    status,
+    statusMessage,
     generation: row.generation,
     asOf,
     overlay: row.overlay,
