@@ -1,6 +1,7 @@
 import { indexOperations } from "./capability-index/operations.ts";
 import { catalogOperations } from "./catalog/operations.ts";
 import { changesOperations } from "./changes/operations.ts";
+import { flagsOperations } from "./flags/operations.ts";
 import { hooksOperations } from "./hooks/operations.ts";
 import { mcpOperations } from "./mcp/operations.ts";
 import { officialOperations } from "./official/operations.ts";
@@ -17,6 +18,7 @@ export const operations = [
   ...catalogOperations,
   ...indexOperations,
   ...registryOperations,
+  ...flagsOperations,
   ...sourcesOperations,
   ...hooksOperations,
   ...subscriptionsOperations,

@@ -2,6 +2,8 @@ import { z } from "zod";
 import { named } from "../http/named.ts";
 import { Digest } from "../kernel/names.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
+import { choiceOptions } from "../registry/record.ts";
+import { RegistryRecord } from "../registry/record-schema.ts";
 import { detailLevels } from "./fit.ts";
 import { AdvertiseSettings } from "./schema.ts";
 
@@ -43,6 +45,7 @@ export const BudgetIndex = named(
           level: z.enum(detailLevels),
           tokens: z.int(),
           digest: Digest,
+          registry: RegistryRecord,
           pinned: z.literal(true).optional(),
         }),
       ),
@@ -51,7 +54,7 @@ export const BudgetIndex = named(
         .array(
           z.object({
             id: z.string(),
-            reason: z.enum(["not-found", "ambiguous", "changed-since-pin", "over-budget"]),
+            reason: z.enum(["not-found", "ambiguous", "changed-since-pin", "over-budget", ...choiceOptions]),
             message: z.string(),
           }),
         )

@@ -5,6 +5,8 @@ import { err, ok, type Result } from "../kernel/result.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { hasLongRun } from "../manifest/tokens.ts";
 import { checkMember, checkMinGeneration, checkTenantExists } from "../registry/access.ts";
+import { obstacleTo } from "../registry/record.ts";
+import { noticeText } from "../registry/record-text.ts";
 import type { CardQuery } from "../search/contract.ts";
 import { checkPins } from "../search/pins.ts";
 import { cardsById, rankedCards, type SearchScope, searchScope, type VisibleCard } from "../search/visible-cards.ts";
@@ -49,7 +51,7 @@ export async function fitCapabilityIndex(
   request: IndexBudgetRequest,
 ): Promise<Omit<BudgetIndex, "generation">> {
   const tenant = tenantKey(shown);
-  const { task: text = "", kinds = CapabilityKind.options, servers, pins = [], budget } = request;
+  const { task: text = "", kinds = CapabilityKind.options, servers, pins = [], budget, include } = request;
   const range = searchScope(principal, [tenant]);
   const query = { text, kinds, limit: maxConsidered, servers };
   const [found, named] = await Promise.all([
@@ -60,10 +62,17 @@ export async function fitCapabilityIndex(
       pins.map(({ id }) => id),
     ),
   ]);
-  const { held, failed } = checkPins(pins, named);
+  const { held: reviewed, failed } = checkPins(pins, named);
   const unpinned = new Map(failed.map(({ pin: { id }, reason, message }) => [id, { id, reason, message }]));
-  const pinIds = new Set([...held.map(({ id }) => id), ...unpinned.keys()]);
-  const ranked = found.filter(({ id }) => !pinIds.has(id)).slice(0, maxConsidered);
+  const pinIds = new Set([...reviewed.map(({ id }) => id), ...unpinned.keys()]);
+  const matching = found.filter(({ id }) => !pinIds.has(id));
+  const isChoosable = ({ registry }: VisibleCard) => obstacleTo(registry, include) === undefined;
+  const notChosen = [...reviewed, ...matching].flatMap(({ id, registry }) => {
+    const obstacle = obstacleTo(registry, include);
+    return obstacle === undefined ? [] : [{ id, ...obstacle }];
+  });
+  const held = reviewed.filter(isChoosable);
+  const ranked = matching.filter(isChoosable).map(deprecatedBehind).slice(0, maxConsidered);
 
   const measure = await measureItems(services, principal, tenant, [...held, ...ranked]);
   const measuredPins = held.map((card, index) => measure({ ...card, rank: index + 1 }));
@@ -81,7 +90,7 @@ export async function fitCapabilityIndex(
     ...overBudget(held, measuredPins, fit.pins, fixed),
     ...overBudget(ranked, measuredRanked, fit.ranked, fixed),
   ];
-  const leftOut = [...unpinned.values(), ...over];
+  const leftOut = [...unpinned.values(), ...notChosen, ...over];
   return {
     index: isEmpty ? "" : `${header}${items.map(({ text: lines }) => lines).join("")}`,
     tokens: isEmpty ? 0 : fixed + fit.pins.tokens + fit.ranked.tokens,
@@ -98,6 +107,11 @@ export async function fitCapabilityIndex(
 const unfoundDistance = 50;
 
 type Ranked = VisibleCard & { rank: number };
+
+/** A deprecated item is worth as little as one that does not match the task. */
+function deprecatedBehind(card: Ranked): Ranked {
+  return card.registry.status === "deprecated" ? { ...card, rank: card.rank + unfoundDistance } : card;
+}
 
 /** Capabilities that match the task. If they are few, all others follow at lower ranks and use the remaining budget. */
 async function candidates(services: IndexDeps, range: SearchScope, query: CardQuery): Promise<Ranked[]> {
@@ -131,17 +145,18 @@ async function measureItems(
   return (card: Ranked): MeasuredItem => {
     const { kind, id, server, key, digest, rank, description = card.title } = card;
     const whole = declared.get(`${id} ${digest}`);
+    const notice = noticeText(card.registry);
     return detailLevels.flatMap((level) => {
       if (level === "schema" && whole === undefined) return [];
       const text =
         level === "name"
-          ? budgetBlock(card, { level })
+          ? budgetBlock(card, notice, { level })
           : level === "summary"
-            ? budgetBlock(card, { level, description })
-            : budgetBlock(card, { level, element: { server, kind, key, id, declared: whole ?? {} } });
+            ? budgetBlock(card, notice, { level, description })
+            : budgetBlock(card, notice, { level, element: { server, kind, key, id, declared: whole ?? {} } });
       // The token count of a long run may be off by one, which could exceed the budget.
       if (text === undefined || hasLongRun(text)) return [];
-      const remembered = JSON.stringify([indexTextVersion, level, tenant, server, kind, key, id, digest]);
+      const remembered = JSON.stringify([indexTextVersion, level, tenant, server, kind, key, id, digest, notice]);
       const tokens = count({ text, key: remembered });
       return [{ level, text, tokens, worth: worthOf(rank, level) }];
     });
@@ -149,11 +164,11 @@ async function measureItems(
 }
 
 function shownItems(cards: readonly VisibleCard[], weighed: readonly MeasuredItem[], { chosen }: Fitted) {
-  return cards.flatMap(({ id, server, kind, digest }, index) => {
+  return cards.flatMap(({ id, server, kind, digest, registry }, index) => {
     const showing = weighed[index]?.[chosen[index] ?? -1];
     if (showing === undefined) return [];
     const { level, text, tokens } = showing;
-    return [{ id, server, kind, level, tokens, digest, text }];
+    return [{ id, server, kind, level, tokens, digest, registry, text }];
   });
 }
 

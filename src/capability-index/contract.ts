@@ -1,7 +1,7 @@
 import type { Failure } from "../kernel/failure.ts";
 import type { Result } from "../kernel/result.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
-import type { AsOf, Writer } from "../registry/contract.ts";
+import type { AsOf, Head, Writer } from "../registry/contract.ts";
 import type { Advertise } from "../registry/schema.ts";
 import type { AdvertiseSettings } from "./schema.ts";
 
@@ -36,6 +36,7 @@ export interface IndexServer {
   actionTriggers?: unknown;
   relationships?: unknown;
   semantic?: unknown;
+  head: Pick<Head, "status" | "statusMessage" | "sources" | "flags" | "acknowledged">;
 }
 
 export interface IndexRow {
@@ -44,8 +45,11 @@ export interface IndexRow {
   key: string;
   id: string;
   digest: string;
-  /** JSON: the whole item, or only its declared triggers. */
-  text: string | null;
+  tokens: number;
+  /** JSON: flags of the item's content. */
+  flags: string;
+  /** JSON: the whole item, or only its declared triggers and whether it is deprecated. */
+  text: string;
 }
 
 export interface IndexPage<T> {

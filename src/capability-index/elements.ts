@@ -31,8 +31,8 @@ export function labelOf({ server, key }: Pick<IndexElement, "server" | "key">, a
   return amongServers ? `${server}/${key}` : key;
 }
 
-/** The lines of one element in a full index. */
-export function elementBlock(element: IndexElement, amongServers: boolean): string {
+/** The lines of one element in a full index. `known` is what the registry knows of it, in one line. */
+export function elementBlock(element: IndexElement, amongServers: boolean, known: string): string {
   const { declared, id, server } = element;
   const lines = new Lines("      ");
   lines.add("id", scalar(id));
@@ -43,18 +43,22 @@ export function elementBlock(element: IndexElement, amongServers: boolean): stri
   const semantic = semanticOf(declared);
   if (semantic !== undefined) lines.add("semantic", flow(semantic));
   addDetails(lines, element);
-  return `${keyLine("    ", labelOf(element, amongServers))}\n${lines.text}`;
+  return `${keyLine("    ", labelOf(element, amongServers))}\n      # registry: ${known}\n${lines.text}`;
 }
 
-/** An element at a level of detail in an index for a budget; undefined if the level adds no line. */
+/**
+ * An element at a level of detail in an index for a budget; undefined if the level adds no line. `notice` is what to mind
+ * about it; its cost is in the answer beside the text.
+ */
 export function budgetBlock(
   { kind, id }: Pick<IndexElement, "kind" | "id">,
+  notice: string,
   shown:
     | { level: "name" }
     | { level: "summary"; description: string | undefined }
     | { level: "schema"; element: IndexElement },
 ): string | undefined {
-  const name = `- ${kind}: ${scalar(id)}\n`;
+  const name = `- ${kind}: ${scalar(id)}\n${notice === "" ? "" : `  # ${notice}\n`}`;
   if (shown.level === "name") return name;
   if (shown.level === "summary") {
     const line = summaryLine(shown.description ?? "");

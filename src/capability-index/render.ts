@@ -2,12 +2,18 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import { tenantKey } from "../kernel/names.ts";
 import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
+import { deprecationOf } from "../manifest/deprecation.ts";
+import { type Flag, shownFlags } from "../manifest/flag.ts";
 import { type SectionName, sectionForKind } from "../manifest/schema/manifest.ts";
 import { type CountTokens, loadTokenizer } from "../manifest/tokens.ts";
+import { factsOf, itemFlagsIn, recordOf, serverFlags } from "../registry/record.ts";
+import type { RegistryRecord } from "../registry/record-schema.ts";
+import { noticeText, recordText } from "../registry/record-text.ts";
 import { actionTriggers } from "./action-triggers.ts";
 import type { IndexPage, IndexRange, IndexRow, IndexServer } from "./contract.ts";
 import type { IndexDeps } from "./deps.ts";
 import { elementBlock, labelOf, triggersOf } from "./elements.ts";
+import { scalar } from "./print-yaml.ts";
 import {
   elementsBlocks,
   type IndexOwner,
@@ -16,6 +22,7 @@ import {
   indexTextVersion,
   metadataBlock,
   notesBlock,
+  noticesBlock,
   type TenantIndexOwner,
   triggersBlock,
   withComments,
@@ -98,6 +105,8 @@ export async function renderIndex(
   const whole = variant === "full";
   const elements: { server: string; kind: IndexRow["kind"]; key: string; id: string; declared?: unknown }[] = [];
   const sections = new Map<SectionName, IndexBlock[]>();
+  const recordOfRow = rowRecords(servers);
+  const summaryNotices: string[] = [];
   let characters = 0;
   const gathered = await everyPage(
     stamp,
@@ -105,13 +114,19 @@ export async function renderIndex(
     (rows) => {
       for (const row of rows) {
         const { server, kind, key, id } = row;
-        const declared = (row.text === null ? undefined : readJson(row.text)) as Record<string, unknown>;
-        elements.push({ server, kind, key, id, declared: whole ? triggersOf(declared) : declared });
-        if (!whole) continue;
-        const text = elementBlock({ server, kind, key, id, declared }, among);
+        const declared = readJson(row.text) as Record<string, unknown>;
+        elements.push({ server, kind, key, id, declared: triggersOf(declared) });
+        const record = recordOfRow(row, declared);
+        if (!whole) {
+          const notice = noticeText(record);
+          if (notice !== "") summaryNotices.push(`${scalar(labelOf(row, among))}: ${notice}`);
+          continue;
+        }
+        const known = recordText(record);
+        const text = elementBlock({ server, kind, key, id, declared }, among, known);
         characters += text.length;
         if (characters > maxCharacters) return tooLarge(owner, `${maxCharacters} characters`);
-        const block = { text, key: `${indexTextVersion} ${among} ${server} ${kind} ${row.digest} ${id}` };
+        const block = { text, key: `${indexTextVersion} ${among} ${server} ${kind} ${row.digest} ${id} ${known}` };
         const section = sections.get(sectionForKind(kind));
         if (section === undefined) sections.set(sectionForKind(kind), [block]);
         else section.push(block);
@@ -133,6 +148,7 @@ export async function renderIndex(
     totalElements: elements.length,
   };
   const blocks: IndexBlock[] = [{ text: metadataBlock(metadata) }, { text: triggersBlock(triggers) }];
+  if (summaryNotices.length > 0) blocks.push({ text: noticesBlock(summaryNotices) });
   if (whole) {
     const notes = notesBlock(notesOf(servers, elements));
     if (characters + notes.length > maxCharacters) return err(tooLarge(owner, `${maxCharacters} characters`));
@@ -142,10 +158,23 @@ export async function renderIndex(
   return ok(withComments(variant, owner, elements.length, body, await loadTokenizer()));
 }
 
+/** Returns the function that makes the record of an element. */
+function rowRecords(servers: readonly IndexServer[]) {
+  const known = new Map(
+    servers.map(({ name, head }) => [name, { facts: factsOf(head), flagsOf: itemFlagsIn(head) }] as const),
+  );
+  return ({ server, id, digest, tokens, flags }: IndexRow, declared: Record<string, unknown>): RegistryRecord => {
+    const { facts, flagsOf } = known.get(server) ?? { facts: { status: "active" as const }, flagsOf: () => [] };
+    const all = flagsOf({ id, digest, flags: flags === "[]" ? [] : (readJson(flags) as Flag[]) });
+    return recordOf({ tokens, flags: all, deprecated: deprecationOf(declared) }, facts);
+  };
+}
+
 function notesOf(servers: readonly IndexServer[], elements: readonly { server: string }[]): IndexServerNote[] {
   const counts = Map.groupBy(elements, ({ server }) => server);
-  return servers.map(({ name, title, version, relationships, semantic }) => ({
+  return servers.map(({ name, title, version, relationships, semantic, head }) => ({
     name,
+    notice: noticeText({ ...factsOf(head), flags: shownFlags(serverFlags(head)) }),
     elements: counts.get(name)?.length ?? 0,
     title,
     version,

@@ -3,6 +3,7 @@ import { withOtherSpellings } from "../http/other-spellings.ts";
 import { Digest, ServerName } from "../kernel/names.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { contradiction, spellingsAgree, switches, variants } from "../registry/schema.ts";
+import { choiceInclude } from "../search/schema.ts";
 
 /** Like `Advertise` of a server, for the tenant's own index; rejects unknown keys. */
 export const AdvertiseSettings = z
@@ -33,6 +34,7 @@ const BudgetRequest = z
       .max(50)
       .describe("Capabilities that come first, in full detail as far as they fit.")
       .optional(),
+    include: choiceInclude.optional(),
   })
   .describe("A task and a token budget.");
 

@@ -6,7 +6,7 @@ import { flow, flowList, keyLine, scalar } from "./print-yaml.ts";
 import { addSizes, estimateTokens, sizeOfText, smallestContext, type TextSize } from "./token-estimate.ts";
 
 /** Part of ETags and cache keys: change it with any change of the format. */
-export const indexTextVersion = "i1";
+export const indexTextVersion = "i2";
 
 /** Format version in the metadata of an index. */
 const formatVersion = "1.0.0";
@@ -45,6 +45,8 @@ export interface IndexServerNote {
   title?: string;
   version?: string;
   elements: number;
+  /** What to mind about the server, in one line; empty if there is nothing. */
+  notice: string;
   relationships?: unknown;
   semantic?: unknown;
 }
@@ -69,6 +71,15 @@ export function triggersBlock(triggers: ActionTriggers): string {
   return `action_triggers:\n${lines.join("")}`;
 }
 
+const maxNotices = 100;
+
+/** What to mind about elements of a summary, as comments: a summary has only their names. */
+export function noticesBlock(notices: readonly string[]): string {
+  const shown = notices.slice(0, maxNotices).map((notice) => `#   ${notice}\n`);
+  const more = notices.length - shown.length;
+  return `# registry:\n${shown.join("")}${more > 0 ? `#   and ${more} more; the full index has them all\n` : ""}`;
+}
+
 /** Blocks of elements grouped by section; empty sections are left out. */
 export function elementsBlocks<Block>(
   bySection: ReadonlyMap<SectionName, readonly Block[]>,
@@ -84,8 +95,9 @@ export function elementsBlocks<Block>(
 
 /** The servers of the index, and the relationships and semantic data that publishers declare. */
 export function notesBlock(servers: readonly IndexServerNote[]): string {
-  const noted = servers.map(({ name, title, version, elements }) => {
-    return `${keyLine("    ", name)} ${flow({ title, version, elements })}\n`;
+  const noted = servers.map(({ name, title, version, elements, notice }) => {
+    const comment = notice === "" ? "" : `    # registry: ${notice}\n`;
+    return `${comment}${keyLine("    ", name)} ${flow({ title, version, elements })}\n`;
   });
   const declared = (field: "relationships" | "semantic", indent: string) =>
     servers.flatMap((server) =>

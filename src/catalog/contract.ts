@@ -9,7 +9,7 @@ export type CatalogDimension = (typeof catalogDimensions)[number];
 /** Fields of a catalogue item, in response order. */
 export const catalogFields = [
   ...(["tenant", "name", "title", "description", "version", "visibility", "status", "probe"] as const),
-  ...(["counts", "tokens", "attributes", "digest", "generation", "updatedAt"] as const),
+  ...(["counts", "tokens", "flags", "attributes", "digest", "generation", "updatedAt", "registry"] as const),
 ] as const;
 export type CatalogField = (typeof catalogFields)[number];
 

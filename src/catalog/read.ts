@@ -5,7 +5,7 @@ import type { Failure } from "../kernel/failure.ts";
 import { refOf } from "../kernel/names.ts";
 import type { AnswerSource } from "../kernel/platform/usage.ts";
 import { ok, type Result } from "../kernel/result.ts";
-import type { CatalogEntry } from "../registry/summary.ts";
+import { type CatalogEntry, listedServer } from "../registry/summary.ts";
 import { type CatalogCaller, type CatalogField, catalogDimensions, type DirectoryCatalogQuery } from "./contract.ts";
 import type { CatalogDeps } from "./deps.ts";
 import type { CatalogPage } from "./page-cache.ts";
@@ -18,7 +18,7 @@ interface ShownCatalog extends CatalogPage {
 }
 
 /** Part of the ETag: change it whenever the response format changes. */
-const version = "c1";
+const version = "c2";
 
 /**
  * A page of the servers a caller may see, across tenants. Cached for two seconds, and then reused while the directory's
@@ -96,7 +96,8 @@ function shown({ attributes, ...entry }: CatalogEntry, fields: readonly CatalogF
   const all: Record<CatalogField, unknown> = {
     ...{ title: undefined, description: undefined, version: undefined, digest: undefined },
     ...{ counts: undefined, tokens: undefined },
-    ...entry,
+    ...listedServer(entry),
+    probe: entry.probe,
     attributes: Object.fromEntries(values),
   };
   return Object.fromEntries(fields.map((field) => [field, all[field]]));

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { named } from "../http/named.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
+import { Flag, RegistryRecord } from "../registry/record-schema.ts";
 import { ServerStatus, Visibility } from "../registry/schema.ts";
 import { serverProbes } from "../registry/summary.ts";
 import { catalogDimensions } from "./contract.ts";
@@ -38,6 +39,8 @@ const CatalogItem = named(
       digest: z.string().optional(),
       generation: z.int().optional(),
       updatedAt: z.iso.datetime().optional(),
+      flags: z.array(Flag).optional().describe("About the server's own texts."),
+      registry: RegistryRecord.optional(),
     })
     .describe("A server; `fields` chooses the members beside tenant and name."),
 );

@@ -35,6 +35,8 @@ export interface Flag {
   rule: FlagRule;
   path: string;
   message: string;
+  /** Who accepted the text. Never stored with the item: the acknowledgement is the registry's, not the content's. */
+  acknowledged?: { by: string; at: string };
 }
 
 /** A flag with the id of its capability. Without an id the flag is about the whole server. */
@@ -55,9 +57,14 @@ export function shownFlags<T extends Flag>(flags: readonly T[]): Shown<T>[] {
   return flags.map((flag) => ({ ...flag, severity: severityOf(flag.rule) }));
 }
 
+/** True if the flag keeps its item out of choices made for an agent. */
+export function isHigh({ severity, acknowledged }: { severity: string; acknowledged?: unknown }): boolean {
+  return severity === "high" && acknowledged === undefined;
+}
+
 /** At most this many flags. The low ones go first, so that none of them can push out a high one. */
 export function keepSevere<T extends Flag>(flags: readonly T[], most: number): readonly T[] {
   if (flags.length <= most) return flags;
-  const isHigh = ({ rule }: Flag) => severityOf(rule) === "high";
-  return [...flags.filter(isHigh), ...flags.filter((flag) => !isHigh(flag))].slice(0, most);
+  const isSevere = ({ rule }: Flag) => severityOf(rule) === "high";
+  return [...flags.filter(isSevere), ...flags.filter((flag) => !isSevere(flag))].slice(0, most);
 }

@@ -1,6 +1,7 @@
 import type { IndexTenant } from "../capability-index/contract.ts";
 import type { CatalogDirectory } from "../catalog/contract.ts";
 import type { ChangesTenant, ChosenSubject, LogSubject, Streams } from "../changes/contract.ts";
+import type { FlagsTenant } from "../flags/contract.ts";
 import type { HooksTenant } from "../hooks/contract.ts";
 import type { TenantKey } from "../kernel/names.ts";
 import type { ResourceSubject } from "../mcp/resources/follow-resources.ts";
@@ -17,6 +18,7 @@ export interface Tenant
     SearchTenant,
     IndexTenant,
     ChangesTenant,
+    FlagsTenant,
     SessionsTenant,
     OfficialTenant,
     HooksTenant,

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { named } from "../http/named.ts";
 import { Digest } from "../kernel/names.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
+import { RegistryRecord } from "../registry/record-schema.ts";
 import { ServerJson, VersionStatus } from "./schema.ts";
 
 /** Schemas of what the official registry's API answers. Its own schema allows no other members in `VersionMeta`. */
@@ -27,7 +28,7 @@ const RegistryMeta = named(
       digest: Digest.optional(),
       generation: z.int(),
       counts: z.partialRecord(CapabilityKind, z.int()).optional().describe("Items by kind."),
-      tokens: z.int().optional().describe("Cost of all definitions together."),
+      ...RegistryRecord.shape,
       capabilities: z.string().describe("URL of everything that the server can do."),
     })
     .describe("What this registry knows of the server; with its latest version only."),

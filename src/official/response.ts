@@ -1,6 +1,7 @@
 import { digestOfText } from "../kernel/digest.ts";
 import { readJson } from "../kernel/read-json.ts";
 import type { DirectoryEntry } from "../registry/contract.ts";
+import { entryRecord } from "../registry/record.ts";
 import type { ServerResponse } from "./answer-schema.ts";
 import type { ServerVersion } from "./contract.ts";
 import type { ServerJson } from "./schema.ts";
@@ -32,12 +33,12 @@ export function serverResponse(version: ServerVersion & { entry?: DirectoryEntry
 }
 
 function ownData(entry: DirectoryEntry, origin: string): ServerResponse["_meta"]["dev.rollcall/registry"] {
-  const { tenant, name, digest, generation, counts, tokens } = entry;
+  const { tenant, name, digest, generation, counts } = entry;
   return {
     digest,
     generation,
     counts,
-    tokens,
+    ...entryRecord(entry),
     capabilities: `${origin}/api/mcp/capabilities/${tenant}/${name}`,
   };
 }

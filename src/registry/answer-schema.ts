@@ -11,24 +11,10 @@ import {
   Tool,
 } from "../manifest/schema/capability.ts";
 import { ManifestHeader } from "../manifest/schema/manifest.ts";
-import { ServerStatus } from "./schema.ts";
+import { Flag, ItemRecord, RegistryRecord } from "./record-schema.ts";
 import { GeneratorsView, ResourcesView, ServerView, ToolsView } from "./views/schema.ts";
 
 /** Schemas of what the registry answers. */
-
-export const Flag = named(
-  "Flag",
-  z
-    .object({
-      rule: z.string(),
-      severity: z.enum(["high", "low"]).describe("`high`: the text may steer a model."),
-      path: z.string(),
-      message: z.string(),
-      of: z.literal("config").optional().describe("The path is one of the server's config, not of its manifest."),
-      capability: z.string().optional().describe("Id of the capability; absent if the flag is about the whole server."),
-    })
-    .describe("A warning about content that is no reason to refuse it."),
-);
 
 export const ChangeCounts = named(
   "ChangeCounts",
@@ -96,6 +82,7 @@ function shown<Schema extends z.ZodType>(id: string, item: Schema) {
   const added = z.object({
     enabled: z.boolean().describe("False only with `include=disabled`."),
     lastSynced: z.string().nullable().describe("When the sources were last read; null if the item was pushed."),
+    registry: ItemRecord,
   });
   return z.array(named(id, z.intersection(item, added)));
 }
@@ -127,13 +114,15 @@ export const Capabilities = named(
       generators: shown("ShownGenerator", Generator).optional(),
       operations: shown("ShownOperation", Operation).optional(),
       lastSynced: z.string().nullable(),
-      status: ServerStatus,
-      digest: Digest.nullable().describe("null if nothing was published yet."),
-      tokens: z.int().describe("Cost of all definitions together."),
-      flags: z.array(Flag).optional(),
-      sources: z.array(SourceStatus).optional(),
-      stale: z.literal(true).optional().describe("No source could be read the last time."),
-      warnings: z.array(z.string()).optional(),
+      registry: z
+        .object({
+          digest: Digest.nullable().describe("null if nothing was published yet."),
+          ...RegistryRecord.shape,
+          flags: z.array(Flag).describe("About the server's own texts, and those of its items with their ids."),
+          sources: z.array(SourceStatus).optional(),
+          warnings: z.array(z.string()).optional(),
+        })
+        .describe("What the registry knows of the server."),
     })
     .describe("Everything a server can do: its manifest, without what is switched off."),
 );
@@ -153,8 +142,7 @@ export const Capability = named(
         tenant: z.string(),
         name: z.string().describe("The server."),
         digest: Digest,
-        tokens: z.int().describe("Cost of the definition, in tokens."),
-        flags: z.array(Flag),
+        ...RegistryRecord.shape,
       }),
       runtime: z
         .unknown()
@@ -177,7 +165,7 @@ export const ImportResult = named(
   PublishResult.extend({
     counts: z.partialRecord(CapabilityKind, z.int()).describe("Items by kind."),
     capabilities: z
-      .array(z.object({ kind: CapabilityKind, name: z.string(), id: z.string(), tokens: z.int() }))
+      .array(z.object({ kind: CapabilityKind, name: z.string(), id: z.string(), registry: RegistryRecord }))
       .optional()
       .describe("After a dry run: the items that would be published."),
   }).describe("What an import changed or, with `dryRun`, would change."),

@@ -5,8 +5,9 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import type { TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { checkTenantExists, requireReadable } from "./access.ts";
-import type { Head } from "./contract.ts";
+import type { Capability } from "./answer-schema.ts";
 import type { RegistryDeps } from "./deps.ts";
+import { recordText } from "./record-text.ts";
 import type { CapabilityDocument } from "./views/capability.ts";
 
 /** Formats of a capability document besides JSON. */
@@ -18,18 +19,19 @@ interface CapabilityText {
   losses: string[];
 }
 
-export function capabilityText(format: TextFormat, document: Record<string, unknown>): CapabilityText {
+export function capabilityText(format: TextFormat, document: Capability): CapabilityText {
   if (format === "yaml") return { text: stringify(document, { version: "1.2" }), losses: [] };
-  return printRtfs([rtfsOf(document)]);
+  const { text, losses } = printRtfs([rtfsOf(document)]);
+  const { tenant: _, name: __, digest: ___, ...record } = document.registry;
+  return { text: `;; registry: ${recordText(record)}\n${text}`, losses };
 }
 
-/** The fields that RTFS can express: the registry's own additions are removed. */
+/** The fields that RTFS can express; what the registry knows is a comment. */
 function rtfsOf({ kind: _, registry: __, runtime: ___, ...document }: Record<string, unknown>): RtfsCapability {
   return document as unknown as RtfsCapability;
 }
 
 interface FoundCapability extends CapabilityDocument {
-  head: Head;
   generation: number;
 }
 
@@ -50,6 +52,5 @@ export async function readCapability(
   const head = readable.value;
   const off = head.disabled.some(({ kind, key }) => kind === capability?.kind && key === capability.key);
   if (capability === undefined || off) return err(failure("ErrorCapabilityNotFound"));
-  const flags = head.flags.filter(({ capability: about }) => about === id);
-  return ok({ server: { tenant: head.tenant, name: head.name }, capability, flags, head, generation });
+  return ok({ capability, head, generation });
 }

@@ -5,6 +5,7 @@ import { Digest, type TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { Classification, Reason } from "../manifest/classify/reasons.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
+import { RegistryRecord } from "./record-schema.ts";
 
 /** What a change is about. */
 export const ChangeKind = z
@@ -23,6 +24,7 @@ const Change = z.object({
   from: Digest.optional().describe("Digest before."),
   to: Digest.optional().describe("Digest after."),
   reasons: z.array(Reason).describe("At most ten, the worst first."),
+  registry: RegistryRecord.optional().describe("What was known of the new version then, with its worst flags."),
 });
 export type Change = z.infer<typeof Change>;
 

@@ -6,7 +6,7 @@ import type { AttributeCounts } from "../manifest/attributes.ts";
 import type { Classification } from "../manifest/classify/classify.ts";
 import type { KeptItem, Placement } from "../manifest/compose.ts";
 import type { ChangeCounts } from "../manifest/diff.ts";
-import type { CapabilityFlag } from "../manifest/flag.ts";
+import type { CapabilityFlag, FlagRule } from "../manifest/flag.ts";
 import type { AcceptedManifest, Rejection } from "../manifest/prepare.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { StoredCapability } from "../manifest/stored.ts";
@@ -50,12 +50,25 @@ export interface Head {
    * Flags about the content of one capability are stored with the capability.
    */
   flags: CapabilityFlag[];
+  /** Flags that an admin has acknowledged. Absent if there are none. */
+  acknowledged?: AcknowledgedFlag[];
   /** Absent if the server has no sources that the registry reads. */
   sources?: SourceStatus[];
   /** Warnings of the last read of the sources. */
   warnings?: string[];
   /** A tombstone: the server was deleted at this head's generation. */
   deleted?: true;
+}
+
+/** A flag that an admin accepts, of the content with this digest: an item's, the manifest's, or the config's. */
+export interface AcknowledgedFlag {
+  digest: string;
+  rule: FlagRule;
+  path: string;
+  /** The path is one of the server's config. The acknowledgement ends when the config changes. */
+  of?: "config";
+  by: string;
+  at: string;
 }
 
 /**

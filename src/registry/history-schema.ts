@@ -2,7 +2,8 @@ import { z } from "zod";
 import { named } from "../http/named.ts";
 import { Digest } from "../kernel/names.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
-import { ChangeCounts, Flag } from "./answer-schema.ts";
+import { ChangeCounts } from "./answer-schema.ts";
+import { RegistryRecord } from "./record-schema.ts";
 
 /** Schemas of a server's history in answers. */
 
@@ -40,14 +41,14 @@ export const WholeRevision = named(
     .object({
       ...Revision.shape,
       manifest: z.record(z.string(), z.unknown()).describe("Exactly the content that the digest covers."),
+      registry: RegistryRecord.describe("What is known now; its flags are those of this content, with ids of items."),
       capabilities: z.array(
         z.object({
           kind: CapabilityKind,
           name: z.string(),
           id: z.string(),
           digest: Digest,
-          tokens: z.int(),
-          flags: z.array(Flag),
+          registry: RegistryRecord,
           enabled: z.boolean().describe("Whether the item is switched on now."),
         }),
       ),

@@ -3,10 +3,13 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import type { ServerRef } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { parseStrictJson, type StrictJson } from "../kernel/strict-json.ts";
+import { deprecationOfText } from "../manifest/deprecation.ts";
+import type { PreparedCapability } from "../manifest/prepare.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { Writer } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
 import { type Published, type PublishOptions, publishDocument } from "./publish.ts";
+import { recordOf } from "./record.ts";
 
 /**
  * Publishes what an importer made of a document of another format. Such a document speaks of some sections only, so only
@@ -41,8 +44,7 @@ export function importFailure({ isIncomplete, ...fault }: ImportFault): Failure 
 export function importedItems({ capabilities }: Published, dryRun: boolean) {
   const counts: Partial<Record<CapabilityKind, number>> = {};
   for (const { kind } of capabilities) counts[kind] = (counts[kind] ?? 0) + 1;
-  const items = capabilities.map(({ kind, key, id, tokens }) => ({ kind, name: key, id, tokens }));
-  return { counts, capabilities: dryRun ? items : undefined };
+  return { counts, capabilities: dryRun ? capabilities.map(importedItem) : undefined };
 }
 
 /**
@@ -52,4 +54,9 @@ export function importedItems({ capabilities }: Published, dryRun: boolean) {
 function asDocument(manifest: Record<string, unknown>, maxDepth: number): Result<StrictJson, Failure> {
   const read = parseStrictJson(new TextEncoder().encode(JSON.stringify(manifest)), { maxDepth });
   return read.ok ? read : err(failure("ErrorInvalidBody", `The document cannot be published: ${read.error.message}`));
+}
+
+function importedItem({ kind, key, id, tokens, flags, text }: PreparedCapability) {
+  const deprecated = deprecationOfText(text);
+  return { kind, name: key, id, registry: recordOf({ tokens, flags, deprecated }, { status: "active" }) };
 }

@@ -3,14 +3,18 @@ import type { PageRequest } from "../http/page.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { Digest, type ServerRef } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
+import { boundedFlags, flagsPerItem } from "../manifest/describe.ts";
 import { countChanges, diffManifests } from "../manifest/diff.ts";
 import { shownFlags } from "../manifest/flag.ts";
+import { scanCapability } from "../manifest/scan.ts";
 import { sectionForKind } from "../manifest/schema/manifest.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
 import { checkMember, requireReadable } from "./access.ts";
 import type { Head, Revision } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
 import type { RevisionDiff, RevisionPage, WholeRevision } from "./history-schema.ts";
+import { itemRecords, serverRecord } from "./record.ts";
+import { tokensOf } from "./views/enabled.ts";
 
 /**
  * A page of a server's revisions, the newest first. Members only: a public server may have been private before. A cursor
@@ -78,7 +82,18 @@ export async function readRevision(
 }
 
 export function wholeRevision({ revision, manifest, head }: RetainedRevision): WholeRevision {
-  return { ...revision, manifest: digestedContent(manifest), capabilities: index(manifest, head) };
+  const capabilities = index(manifest, head);
+  const ofItems = capabilities.flatMap(({ id, registry: { flags } }) =>
+    flags.map((flag) => ({ ...flag, capability: id })),
+  );
+  // The fields of an earlier manifest may be others than those that the head's flags are about.
+  const ofFields = boundedFlags(
+    scanCapability({ kind: "server", name: head.name, declared: manifest.header }),
+    flagsPerItem,
+  );
+  const record = serverRecord(head, tokensOf(manifest.capabilities));
+  const registry = { ...record, flags: [...shownFlags(ofFields), ...ofItems] };
+  return { ...revision, manifest: digestedContent(manifest), registry, capabilities };
 }
 
 /** Exactly the content that the digest covers, so that a reader can verify it. */
@@ -92,15 +107,12 @@ function digestedContent({ header, capabilities }: StoredManifest): Record<strin
 
 function index({ capabilities }: StoredManifest, head: Head): WholeRevision["capabilities"] {
   const off = new Set(head.disabled.map(({ kind, key }) => `${kind} ${key}`));
-  return capabilities.map(({ kind, key, id, digest, tokens, flags }) => ({
-    kind,
-    name: key,
-    id,
-    digest,
-    tokens,
-    flags: shownFlags([...flags, ...head.flags.filter(({ capability }) => capability === id)]),
-    enabled: !off.has(`${kind} ${key}`),
-  }));
+  const recordOf = itemRecords(head);
+  return capabilities.map((item) => {
+    const { id, digest, ...registry } = recordOf(item);
+    const { kind, key } = item;
+    return { kind, name: key, id, digest, registry, enabled: !off.has(`${kind} ${key}`) };
+  });
 }
 
 interface DiffOptions {

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { named } from "../http/named.ts";
 import { Digest } from "../kernel/names.ts";
+import type { CapabilityFlag } from "../manifest/flag.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
-import { effectiveBy, Flag, generation, SourceStatus } from "./answer-schema.ts";
+import { effectiveBy, generation, SourceStatus } from "./answer-schema.ts";
+import { Flag, RegistryRecord } from "./record-schema.ts";
 import { ServerConfig, ServerStatus, Source, Visibility } from "./schema.ts";
 
 /** Schemas of servers and their settings in answers. */
@@ -11,8 +13,8 @@ const counts = z.partialRecord(CapabilityKind, z.int()).optional().describe("Ite
 const tokens = z.int().optional().describe("Cost of all definitions together.");
 
 /** One row of a server list. */
-export const DirectoryEntry = named(
-  "DirectoryEntry",
+export const ListedServer = named(
+  "ListedServer",
   z
     .object({
       tenant: z.string().describe("As shown."),
@@ -22,22 +24,30 @@ export const DirectoryEntry = named(
       version: z.string().optional(),
       visibility: Visibility,
       status: ServerStatus,
-      statusMessage: z.string().optional(),
       counts,
       tokens,
+      flags: z.array(Flag).describe("About the server's own texts."),
       generation: z.int().describe("The tenant's generation at the last change of the server."),
       updatedAt: z.iso.datetime(),
       digest: Digest.optional().describe("Absent if nothing was published yet."),
+      registry: RegistryRecord,
     })
     .describe("A server as lists and callers outside its tenant see it."),
 );
-export type DirectoryEntry = z.infer<typeof DirectoryEntry>;
+export type ListedServer = z.infer<typeof ListedServer>;
+
+/** What the directory stores of a server. Rows of earlier releases have no flags. */
+export interface DirectoryEntry
+  extends Omit<ListedServer, "flags" | "registry">,
+    Pick<RegistryRecord, "statusMessage" | "stale" | "pending"> {
+  flags?: readonly CapabilityFlag[];
+}
 
 export const ServerPage = named(
   "ServerPage",
   z
     .object({
-      items: z.array(DirectoryEntry),
+      items: z.array(ListedServer),
       generation: z.int().describe("Of the tenant, or of the directory if the list spans tenants."),
       nextCursor: z.string().optional(),
       changed: z.literal(true).optional().describe("Something was written since the first page."),
@@ -75,9 +85,8 @@ const ServerSettings = named(
           lastSynced: z.string().optional(),
           version: z.string().optional(),
           counts,
-          tokens,
+          ...RegistryRecord.shape,
           disabled: z.array(z.object({ kind: CapabilityKind, name: z.string() })).describe("Items switched off."),
-          flags: z.array(Flag),
           sources: z.array(SourceDetail).optional(),
           warnings: z.array(z.string()).optional(),
         })
@@ -89,9 +98,7 @@ export type ServerSettings = z.infer<typeof ServerSettings>;
 
 export const Server = named(
   "Server",
-  z
-    .union([ServerSettings, DirectoryEntry])
-    .describe("The settings to members of the tenant, a row of a list to others."),
+  z.union([ServerSettings, ListedServer]).describe("The settings to members of the tenant, a row of a list to others."),
 );
 
 const warnings = z.array(z.string()).optional().describe("What was taken but is probably not what was meant.");

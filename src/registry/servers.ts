@@ -5,15 +5,15 @@ import { compareServers, refOf, type ServerRef, type TenantKey } from "../kernel
 import { err, ok, type Result } from "../kernel/result.ts";
 import { type CapabilityFlag, type Shown, shownFlags } from "../manifest/flag.ts";
 import { checkTenantExists, requireReadable } from "./access.ts";
-import type { DirectoryEntry, Head, ServerEntry, SourceDetail } from "./contract.ts";
+import type { Head, ServerEntry, SourceDetail } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
-import type { ServerSettings } from "./server-schema.ts";
-import { directoryEntry } from "./summary.ts";
+import { allFlags, serverFlags, serverRecord } from "./record.ts";
+import type { ListedServer, ServerSettings } from "./server-schema.ts";
+import { directoryEntry, listedServer } from "./summary.ts";
 
 /** A server as lists and callers outside the tenant see it. */
-export function summaryOf({ config, summary, head, updatedAt }: ServerEntry): DirectoryEntry {
-  const { generation, digest } = head;
-  return directoryEntry(config, summary, { generation, updatedAt, digest });
+export function summaryOf({ config, summary, head, updatedAt }: ServerEntry): ListedServer {
+  return listedServer(directoryEntry(config, summary, head, updatedAt));
 }
 
 /** A server as members of its tenant see it. */
@@ -22,20 +22,20 @@ export function settingsOf(
   sources: SourceDetail[] | undefined,
 ): ServerSettings {
   const { generation, digest, lastSynced, disabled, warnings } = head;
-  const flags = shownFlags(head.flags);
-  const { counts, tokens, version } = summary;
+  const { counts, tokens = 0, version } = summary;
+  const record = { ...serverRecord(head, tokens), flags: shownFlags(allFlags(head)) };
   const items = disabled.map(({ kind, key }) => ({ kind, name: key }));
   return {
     ...config,
     createdAt,
     updatedAt,
-    registry: { generation, digest, lastSynced, version, counts, tokens, disabled: items, flags, sources, warnings },
+    registry: { generation, digest, lastSynced, version, counts, ...record, disabled: items, sources, warnings },
   };
 }
 
 /** What a config's text was flagged for, where a server's settings show flags. */
-export function configFlagsOf({ flags }: Head): { registry?: { flags: Shown<CapabilityFlag>[] } } {
-  const found = flags.filter(({ of }) => of === "config");
+export function configFlagsOf(head: Head): { registry?: { flags: Shown<CapabilityFlag>[] } } {
+  const found = serverFlags(head).filter(({ of }) => of === "config");
   return found.length === 0 ? {} : { registry: { flags: shownFlags(found) } };
 }
 
@@ -71,7 +71,7 @@ export function listServers(
   principal: Principal,
   list: ServerList,
   page: PageRequest,
-): Promise<Result<Page<DirectoryEntry>, Failure>> {
+): Promise<Result<Page<ListedServer>, Failure>> {
   const caller = principal.admin ? "admin" : principal.tenants;
   const scope = { list: "servers", whose: list.whose, tenant: list.tenant, caller };
   return listPage(services, page, scope, pagesOf(services, principal, list));
@@ -87,7 +87,7 @@ export function singleTenant(principal: Principal, { whose, tenant }: ServerList
   return whose === "own" && !principal.admin && principal.tenants.length === 1 ? principal.tenants[0] : undefined;
 }
 
-function pagesOf(services: RegistryDeps, principal: Principal, list: ServerList): ReadPage<DirectoryEntry> {
+function pagesOf(services: RegistryDeps, principal: Principal, list: ServerList): ReadPage<ListedServer> {
   const sole = singleTenant(principal, list);
   if (sole !== undefined) return tenantPages(services, sole);
   const { whose, tenant } = list;
@@ -101,7 +101,7 @@ function pagesOf(services: RegistryDeps, principal: Principal, list: ServerList)
 }
 
 /** Reads from the tenant's object, so the list is always current. */
-function tenantPages(services: RegistryDeps, tenant: TenantKey): ReadPage<DirectoryEntry> {
+function tenantPages(services: RegistryDeps, tenant: TenantKey): ReadPage<ListedServer> {
   return async ([, after = ""], limit) => {
     const { entries, generation } = await services.tenant(tenant).servers(after, limit);
     return { items: entries.map(summaryOf), generation };
@@ -113,11 +113,11 @@ function directoryPages(
   services: RegistryDeps,
   tenants: readonly TenantKey[] | "all",
   onlyPublic: boolean,
-): ReadPage<DirectoryEntry> {
+): ReadPage<ListedServer> {
   return async ([tenant = "", name = ""], limit) => {
     const after = { tenant, name };
     const { entries, generation } = await services.directory().list({ tenants, onlyPublic, after, limit });
-    return { items: entries, generation };
+    return { items: entries.map(listedServer), generation };
   };
 }
 
@@ -125,7 +125,7 @@ function directoryPages(
  * Merges two lists in the same order, each server once. They are read at slightly different times: the lower generation
  * is returned, so that a write in between is reported as a change rather than missed.
  */
-function merged(first: ReadPage<DirectoryEntry>, second: ReadPage<DirectoryEntry>): ReadPage<DirectoryEntry> {
+function merged(first: ReadPage<ListedServer>, second: ReadPage<ListedServer>): ReadPage<ListedServer> {
   return async (after, limit) => {
     const [a, b] = await Promise.all([first(after, limit), second(after, limit)]);
     const byName = new Map([...b.items, ...a.items].map((entry) => [serverKey(entry).join("/"), entry]));

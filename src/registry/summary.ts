@@ -1,7 +1,10 @@
 import { type Attribute, countAttributes } from "../manifest/attributes.ts";
+import { type CapabilityFlag, keepSevere } from "../manifest/flag.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
-import type { DirectoryEntry, ProbeState, ServerSummary } from "./contract.ts";
+import type { DirectoryEntry, Head, ProbeState, ServerSummary } from "./contract.ts";
+import { entryRecord, factsOf, serverFlags } from "./record.ts";
 import type { ServerConfig } from "./schema.ts";
+import type { ListedServer } from "./server-schema.ts";
 
 interface SummarisedItem {
   kind: CapabilityKind;
@@ -46,21 +49,37 @@ export function probeOf(states: readonly ProbeState[]): ServerProbe {
   return serverProbes[Math.max(0, ...states.map((state) => serverProbes.indexOf(state)))] ?? "unknown";
 }
 
+/** The row that the directory stores of a server. */
 export function directoryEntry(
   config: ServerConfig,
   { attributes: _, ...summary }: ServerSummary,
-  state: { generation: number; updatedAt: string; digest?: string },
+  head: Head,
+  updatedAt: string,
 ): DirectoryEntry {
+  const { generation, digest } = head;
   return {
     ...summary,
     ...labelsOf(config),
     tenant: config.tenant,
     name: config.name,
     visibility: config.visibility,
-    status: config.status ?? "active",
-    statusMessage: config.statusMessage,
-    ...state,
+    ...factsOf(head),
+    flags: listedFlags(serverFlags(head)),
+    ...{ generation, updatedAt, digest },
   };
+}
+
+/** A list has many rows, so each shows the most severe flags only. */
+const flagsPerRow = 5;
+
+function listedFlags(flags: readonly CapabilityFlag[]): readonly CapabilityFlag[] | undefined {
+  return flags.length === 0 ? undefined : keepSevere(flags, flagsPerRow);
+}
+
+/** A server as lists show it. */
+export function listedServer({ statusMessage, stale, pending, flags, ...entry }: DirectoryEntry): ListedServer {
+  const registry = entryRecord({ ...entry, statusMessage, stale, pending, flags });
+  return { ...entry, flags: registry.flags, registry };
 }
 
 function labelsOf(source: Record<string, unknown>): Pick<ServerSummary, "title" | "description" | "version"> {

@@ -1,10 +1,18 @@
 import type { TenantKey } from "../kernel/names.ts";
+import type { Flag } from "../manifest/flag.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { AsOf } from "../registry/contract.ts";
+import type { RegistryRecord } from "../registry/record-schema.ts";
 import type { Explanation } from "./rank.ts";
 
 /** A current capability in search and negotiation: enough to choose by, without its schema. */
-export interface CapabilityCard {
+export interface CapabilityCard extends CardContent {
+  /** What is known of the item and of its server now. */
+  registry: RegistryRecord;
+}
+
+/** What a card shows of an item, whatever its server. */
+interface CardContent {
   /** As shown. */
   tenant: string;
   server: string;
@@ -19,6 +27,14 @@ export interface CapabilityCard {
   title?: string;
   /** Only the first few hundred characters. */
   description?: string;
+}
+
+/** A card as stored: what is known of its server is added when it is read. */
+export interface StoredCard extends CardContent {
+  tenant: TenantKey;
+  flags: Flag[];
+  /** Set if the item is deprecated: what it says about that, which may be nothing. */
+  deprecated?: string;
 }
 
 /** A query for current, enabled capabilities. */
@@ -72,5 +88,5 @@ export interface ItemChange {
   kind: CapabilityKind;
   key: string;
   /** Current state; absent if the item is removed or disabled. */
-  indexed?: { card: CapabilityCard; bag: ArrayBuffer };
+  indexed?: { card: StoredCard; bag: ArrayBuffer };
 }

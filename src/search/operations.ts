@@ -2,10 +2,11 @@ import { z } from "zod";
 import { anyone } from "../http/access.ts";
 import { unwrap } from "../http/context.ts";
 import { operation } from "../http/operation.ts";
-import { flag, ifNoneMatch, page, refused, required, whole } from "../http/parameters.ts";
+import { flag, ifNoneMatch, names, page, refused, required, whole } from "../http/parameters.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { TenantKey } from "../kernel/names.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
+import { choiceOptions } from "../registry/record.ts";
 import type { SearchDeps } from "./deps.ts";
 import { SearchPage } from "./schema.ts";
 import { searchCapabilities } from "./search.ts";
@@ -14,7 +15,7 @@ import { searchCapabilities } from "./search.ts";
 const maxValues = 20;
 
 /** Part of the ETag: change it whenever the response format changes. */
-const version = "s1";
+const version = "s2";
 
 const search = operation({
   id: "searchCapabilities",
@@ -34,6 +35,9 @@ const search = operation({
       budget: whole(1, 1_000_000_000)
         .optional()
         .describe("Tokens that all results together may cost; what does not fit is left out."),
+      include: names(choiceOptions)
+        .optional()
+        .describe("With a budget, what is not to be left out: items with a high flag, withdrawn servers."),
       explain: flag.default(false).describe("Says of each result what it was found by."),
       ...page(10),
     },
@@ -48,10 +52,15 @@ const search = operation({
   examples: { rain: { query: { task: "will it rain tomorrow", limit: 3 } } },
 
   async handle(services: SearchDeps, { principal, query, answer }) {
-    const { task: text, kind, tenant, budget, explain, limit, cursor } = query;
+    const { task: text, kind, tenant, budget, include, explain, limit, cursor } = query;
     const filter = { kinds: distinct(kind), tenants: distinct(tenant) };
     const found = unwrap(
-      await searchCapabilities(services, principal, { text, budget, explain, ...filter }, { limit, cursor }),
+      await searchCapabilities(
+        services,
+        principal,
+        { text, budget, include: distinct(include), explain, ...filter },
+        { limit, cursor },
+      ),
     );
     // The ETag does not cover cursor and generation, which change with every write of any tenant.
     const { generation, nextCursor: _, ...lasting } = found;

@@ -1,6 +1,9 @@
 import { z } from "zod";
 import { named } from "../http/named.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
+import { choiceOptions } from "../registry/record.ts";
+import { Flag, RegistryRecord } from "../registry/record-schema.ts";
+import { ServerStatus } from "../registry/schema.ts";
 
 /** A card in answers. */
 export const ShownCard = z.object({
@@ -11,9 +14,12 @@ export const ShownCard = z.object({
   name: z.string().describe("Name, URI, URI template or generator type."),
   digest: z.string(),
   tokens: z.int().describe("Cost of the definition, in tokens."),
+  flags: z.array(Flag),
+  status: ServerStatus,
   version: z.string().optional().describe("Declared by the item, else by its server."),
   title: z.string().optional(),
   description: z.string().optional().describe("The first few hundred characters."),
+  registry: RegistryRecord,
 });
 export type ShownCard = z.infer<typeof ShownCard>;
 
@@ -45,13 +51,31 @@ export const SearchResult = named(
 );
 export type SearchResult = z.infer<typeof SearchResult>;
 
+const LeftOutResult = z.object({
+  id: z.string(),
+  tenant: z.string(),
+  tokens: z.int(),
+  reason: z.enum([...choiceOptions, "over-budget"]),
+  message: z.string(),
+});
+
+/** Asks a choice to take what it would leave out. */
+export const choiceInclude = z
+  .array(z.enum(choiceOptions))
+  .max(choiceOptions.length)
+  .describe("What a choice would leave out and is to take all the same: items with a high flag, withdrawn servers.");
+
 export const SearchPage = named(
   "SearchPage",
   z
     .object({
       items: z.array(SearchResult),
       usedTokens: z.int().describe("Tokens of the results on this page and the pages before."),
-      leftOut: z.int().optional().describe("Results above the last one here that exceeded the remaining budget."),
+      leftOut: z
+        .array(LeftOutResult)
+        .optional()
+        .describe("With a budget: the first results above the last one here that are not in it."),
+      moreLeftOut: z.int().optional().describe("Number of such results that are not listed."),
       steps: z.int().optional().describe("Steps that the task was split into, if several."),
       generation: z.int().describe("Changes when anything that was searched changes."),
       nextCursor: z.string().optional(),

@@ -5,12 +5,13 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import type { TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
+import { type ChoiceOption, obstacleTo } from "../registry/record.ts";
 import type { SearchDeps } from "./deps.ts";
 import { parseQuery } from "./query.ts";
 import type { Explanation } from "./rank.ts";
 import type { SearchPage, SearchResult } from "./schema.ts";
 import { wordsIn } from "./terms.ts";
-import { searchCards, searchScope, shownCard, type VisibleCard } from "./visible-cards.ts";
+import { deprecatedLast, searchCards, searchScope, shownCard, type VisibleCard } from "./visible-cards.ts";
 
 type Highlights = [start: number, end: number][];
 
@@ -29,8 +30,9 @@ export interface Search {
   text: string;
   kinds?: readonly CapabilityKind[];
   tenants?: readonly TenantKey[];
-  /** Token budget for all results together. */
+  /** Token budget for all results together. With one, the answer is a choice: it leaves out what is not to be chosen. */
   budget?: number;
+  include?: readonly ChoiceOption[];
   explain: boolean;
 }
 
@@ -41,7 +43,7 @@ const maxResults = 100;
 export async function searchCapabilities(
   services: SearchDeps,
   principal: Principal,
-  { text, kinds, tenants, budget, explain }: Search,
+  { text, kinds, tenants, budget, include = [], explain }: Search,
   page: PageRequest,
 ): Promise<Result<SearchPage, Failure>> {
   const question = parseQuery(text);
@@ -54,6 +56,7 @@ export async function searchCapabilities(
     kinds: kinds ?? null,
     tenants: tenants ?? null,
     budget: budget ?? null,
+    include,
   };
   const start = await readCursor(services, page.cursor, scope);
   if (!start.ok) return start;
@@ -63,7 +66,9 @@ export async function searchCapabilities(
   // Every page needs all results: duplicates move behind all others, and the budget may skip any result.
   const query = { text, limit: maxResults, kinds };
   const { cards, generation } = await searchCards(services, range, query);
-  const { fitting, tooDear: skippedBefore } = withinBudget(duplicatesLast(cards).slice(0, maxResults), budget);
+  const ranked = duplicatesLast(cards).slice(0, maxResults);
+  const { fitting, skippedBefore } =
+    budget === undefined ? { fitting: ranked, skippedBefore: () => [] } : withinBudget(ranked, budget, include);
   // The results of earlier pages must be unchanged and in the same order; else this page would repeat or skip results.
   const before = start.value?.after[1];
   if (before !== undefined && before !== (await resultsDigest(fitting.slice(0, from)))) {
@@ -75,7 +80,8 @@ export async function searchCapabilities(
   const answer: SearchPage = {
     items: shown.map((card) => resultOf(card, terms, explain)),
     usedTokens: fitting.slice(0, to).reduce((sum, { tokens }) => sum + tokens, 0),
-    leftOut: leftOut === 0 ? undefined : leftOut,
+    leftOut: leftOut.length === 0 ? undefined : leftOut.slice(0, maxLeftOutShown),
+    moreLeftOut: leftOut.length > maxLeftOutShown ? leftOut.length - maxLeftOutShown : undefined,
     steps: question.clauses.length > 1 ? question.clauses.length : undefined,
     generation,
     skippedTenants: range.skipped.length === 0 ? undefined : range.skipped,
@@ -108,26 +114,41 @@ function resultsDigest(cards: readonly VisibleCard[]): Promise<string> {
   return digestOfText(JSON.stringify(cards.map(({ tenant, id, digest }) => [tenant, id, digest])));
 }
 
+const maxLeftOutShown = 20;
+
+type LeftOutResult = NonNullable<SearchPage["leftOut"]>[number];
+
 /**
- * Takes results in order while they fit the budget. A result over the remaining budget is skipped for cheaper ones
- * after it.
+ * Takes results in order while they fit the budget, deprecated ones after the others. A result over the remaining budget is
+ * skipped for cheaper ones after it; what is not to be chosen is skipped in any case.
  */
-function withinBudget(cards: readonly VisibleCard[], budget = Number.POSITIVE_INFINITY) {
+function withinBudget(cards: readonly VisibleCard[], budget: number, include: readonly ChoiceOption[]) {
   let left = budget;
   const fitting: VisibleCard[] = [];
+  const skipped: { place: number; result: LeftOutResult }[] = [];
   const places = new Map<VisibleCard, number>();
-  cards.forEach((card, place) => {
-    if (card.tokens > left) return;
-    left -= card.tokens;
+  deprecatedLast(cards).forEach((card, place) => {
+    const { id, tenant, tokens, registry } = card;
+    const obstacle = obstacleTo(registry, include) ?? overBudget(tokens, left);
+    if (obstacle !== undefined) {
+      skipped.push({ place, result: { id, tenant, tokens, ...obstacle } });
+      return;
+    }
+    left -= tokens;
     fitting.push(card);
     places.set(card, place);
   });
-  // Number of results skipped before `last`; all skipped results if `last` is undefined.
-  const skippedBefore = (last: VisibleCard | undefined): number => {
-    if (last === undefined) return cards.length - fitting.length;
-    return (places.get(last) ?? 0) - fitting.indexOf(last);
+  /** The results skipped before `last`; all skipped results if `last` is undefined. */
+  const skippedBefore = (last: VisibleCard | undefined): LeftOutResult[] => {
+    const end = last === undefined ? cards.length : (places.get(last) ?? 0);
+    return skipped.filter(({ place }) => place < end).map(({ result }) => result);
   };
-  return { fitting, tooDear: skippedBefore };
+  return { fitting, skippedBefore };
+}
+
+function overBudget(tokens: number, left: number): Pick<LeftOutResult, "reason" | "message"> | undefined {
+  if (tokens <= left) return undefined;
+  return { reason: "over-budget", message: `It costs ${tokens} tokens; ${left} are left` };
 }
 
 function resultOf(card: VisibleCard, terms: ReadonlySet<string>, explain: boolean): SearchResult {

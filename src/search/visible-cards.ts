@@ -1,5 +1,6 @@
 import { isMember, type Principal } from "../auth/principal.ts";
 import type { TenantKey } from "../kernel/names.ts";
+import { demotionOf } from "../registry/record.ts";
 import type { CapabilityCard, CardQuery } from "./contract.ts";
 import type { SearchDeps } from "./deps.ts";
 import { type Explanation, fuseRanks } from "./rank.ts";
@@ -70,9 +71,18 @@ export async function searchCards(
   const elsewheres = published.cards.map((card) => ({ ...card, seenAt: card.generation, wasPublic: true }));
   const lists: VisibleCard[][] = [...inTenants.map(({ cards }) => cards), elsewheres];
   return {
-    cards: fuseRanks(lists, ({ tenant, id }) => `${tenant} ${id}`),
+    cards: fuseRanks(lists, ({ tenant, id }) => `${tenant} ${id}`, fusedWeight(lists)),
     generation: inTenants.reduce((sum, { generation }) => sum + generation, published.generation),
   };
+}
+
+/**
+ * Weight of an item where several rankings are fused: a place near the top counts as one about 7 places lower for a deprecated
+ * item, and 20 for one that choices leave out. A single ranking has demoted them already.
+ */
+function fusedWeight(lists: readonly VisibleCard[][]): (card: VisibleCard) => number {
+  const isSingle = lists.filter((list) => list.length > 0).length < 2;
+  return ({ registry }) => (isSingle ? 1 : ([1, 0.9, 0.75][demotionOf(registry)] ?? 1));
 }
 
 /** All cards with these ids that the caller may see. */
@@ -98,11 +108,19 @@ export async function cardsById(
 }
 
 export function shownCard(card: CapabilityCard): ShownCard {
-  const { tenant, server, kind, key: name, id, digest, tokens, version, title, description } = card;
+  const { tenant, server, kind, key: name, id, digest, tokens, version, title, description, registry } = card;
+  const { flags, status } = registry;
   return {
-    ...{ id, tenant, server, kind, name, digest, tokens },
+    ...{ id, tenant, server, kind, name, digest, tokens, flags, status },
     version,
     title,
     description,
+    registry,
   };
+}
+
+/** For choices: deprecated items after all others, otherwise in the same order. */
+export function deprecatedLast<T extends CapabilityCard>(cards: readonly T[]): T[] {
+  const isDeprecated = ({ registry }: T) => registry.status === "deprecated";
+  return [...cards.filter((card) => !isDeprecated(card)), ...cards.filter(isDeprecated)];
 }

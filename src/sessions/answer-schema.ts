@@ -3,6 +3,7 @@ import { named } from "../http/named.ts";
 import { Digest } from "../kernel/names.ts";
 import { Classification, Reason } from "../manifest/classify/reasons.ts";
 import { ChainedChange } from "../registry/change-chain.ts";
+import { choiceOptions } from "../registry/record.ts";
 import { ShownCard } from "../search/schema.ts";
 import { CapabilityDetail } from "./schema.ts";
 
@@ -54,6 +55,7 @@ const ChosenCard = ShownCard.pick({
   name: true,
   digest: true,
   tokens: true,
+  registry: true,
 });
 export type ChosenCard = z.infer<typeof ChosenCard>;
 
@@ -82,6 +84,7 @@ const LeftOut = named(
         "name-too-long",
         "too-many-items",
         "too-many-tenants",
+        ...choiceOptions,
       ]),
       message: z.string(),
     })

@@ -10,8 +10,11 @@ export function sameOwner(a: SessionOwner, b: SessionOwner): boolean {
   return a.subject === b.subject;
 }
 
-/** A capability chosen for a session, with its digest at that time. */
-export type ChosenItem = Pick<CapabilityCard, "tenant" | "server" | "kind" | "key" | "id" | "digest" | "tokens">;
+/** A capability chosen for a session, with its digest and record at that time. */
+export type ChosenItem = Pick<
+  CapabilityCard,
+  "tenant" | "server" | "kind" | "key" | "id" | "digest" | "tokens" | "registry"
+>;
 
 /** The capabilities chosen for a session. Changes after `since`, the tenant's generation then, are reported. */
 export interface ChosenSubset {

@@ -19,6 +19,6 @@ export function sessionDocument(session: Session): SessionDocument {
   };
 }
 
-function formatItem({ id, tenant, server, kind, key: name, digest, tokens }: ChosenItem): ChosenCard {
-  return { id, tenant, server, kind, name, digest, tokens };
+function formatItem({ id, tenant, server, kind, key: name, digest, tokens, registry }: ChosenItem): ChosenCard {
+  return { id, tenant, server, kind, name, digest, tokens, registry };
 }

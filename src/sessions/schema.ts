@@ -5,6 +5,7 @@ import { withOtherSpellings } from "../http/other-spellings.ts";
 import { Digest, TenantKey, TenantName } from "../kernel/names.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { JsonObject } from "../manifest/schema/parts.ts";
+import { choiceInclude } from "../search/schema.ts";
 
 /** Limits of one negotiation request. */
 export const negotiationBounds = { capabilities: 256, details: 256, parametersBytes: 4_096, bodyBytes: 64 * 1_024 };
@@ -106,6 +107,7 @@ export const ContextFields = z
       .max(256)
       .describe("Reviewed: taken if unchanged, else left out and reported.")
       .optional(),
+    include: choiceInclude.optional(),
   })
   .describe("Asks for the capabilities that fit a task and a token budget.");
 

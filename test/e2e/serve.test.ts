@@ -74,7 +74,7 @@ describe("npm run serve", () => {
     const second = await serve(data);
     expect(await serverNames(second.url, token)).toEqual(["compose", "hello", "library", "petstore", "weather"]);
     const { body } = await call(second.url, token, "GET", "/api/mcp/capabilities/demo/hello");
-    expect(body.data.digest).toBe(published.body.data.digest);
+    expect(body.data.registry?.digest).toBe(published.body.data.digest);
     second.server.signal("SIGINT");
     await second.server.finished;
   });
@@ -165,7 +165,7 @@ async function mint(data: string): Promise<string> {
 }
 
 interface Answer {
-  data: { digest?: string; items?: { name: string }[] };
+  data: { digest?: string; items?: { name: string }[]; registry?: { digest: string } };
 }
 
 async function call(url: string, token: string, method: string, path: string, body?: object) {

@@ -18,6 +18,7 @@ const allowed: Record<string, readonly string[]> = {
   search: ["kernel", "auth", "http", "manifest", "registry"],
   catalog: ["kernel", "auth", "http", "manifest", "registry"],
   changes: ["kernel", "auth", "http", "registry"],
+  flags: ["kernel", "http", "manifest", "registry"],
   hooks: ["kernel", "http", "manifest", "registry", "webhooks"],
   subscriptions: ["kernel", "config.ts", "http", "manifest", "registry", "outbound", "webhooks"],
   sources: ["kernel", "config.ts", "http", "manifest", "formats", "registry", "outbound"],

@@ -2,7 +2,7 @@ import { isObject } from "../../kernel/json.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import type { Advertise, ServerConfig } from "../../registry/schema.ts";
 import { generationOf } from "../../registry/sql/change-log.ts";
-import { findLive, type ServerRow, shownTitle } from "../../registry/sql/servers.ts";
+import { findLive, headOf, type ServerRow, shownTitle } from "../../registry/sql/servers.ts";
 import { shownTenant } from "../../registry/sql/tenant-name.ts";
 import type {
   AdvertisedServer,
@@ -68,14 +68,16 @@ export function indexServers(sql: SqlStorage, range: IndexRange, after: string):
     (row) =>
       1_000 + [row.triggers, row.relationships, row.semantic].reduce((sum, text) => sum + (text?.length ?? 0), 0),
     (row) => [row.name],
-    indexServer,
+    (row) => indexServer(sql, row),
   );
 }
 
 function indexServer(
+  sql: SqlStorage,
   row: ServerRow & { triggers: string | null; relationships: string | null; semantic: string | null },
 ): IndexServer {
   const title = shownTitle(row);
+  const { status, statusMessage, sources, flags, acknowledged } = headOf(sql, "", row, row.generation);
   const config = readJson(row.config) as ServerConfig & { version?: unknown };
   const summary = readJson(row.summary) as { version?: unknown };
   const version = [config.version, summary.version].find((value) => typeof value === "string" && value !== "");
@@ -88,8 +90,17 @@ function indexServer(
     actionTriggers: row.triggers === null ? undefined : readJson(row.triggers),
     relationships: row.relationships === null ? undefined : readJson(row.relationships),
     semantic: row.semantic === null ? undefined : readJson(row.semantic),
+    head: { status, statusMessage, sources, flags, acknowledged },
   };
 }
+
+/** What a summary needs of an item: what may trigger it, and whether it is deprecated. */
+const shownMembers = [
+  ...(["actionTriggers", "action_triggers"] as const),
+  ...(["deprecated", "status", "deprecationReason", "statusMessage"] as const),
+];
+
+const member = (name: string) => `'${name}', c.declared -> '$.${name}'`;
 
 /** Current, enabled items, in order of server, kind and key. */
 export function indexItems(
@@ -97,9 +108,9 @@ export function indexItems(
   range: IndexRange,
   { whole, after: [server = "", kind = "", key = ""] }: { whole: boolean; after: readonly string[] },
 ): IndexPage<IndexRow> {
-  const text = whole ? "c.declared" : "coalesce(c.declared -> '$.actionTriggers', c.declared -> '$.action_triggers')";
-  const rows = sql.exec<Record<keyof IndexRow, string | null>>(
-    `SELECT c.server, c.kind, c.key, c.id, c.digest, ${text} AS text FROM capability c
+  const text = whole ? "c.declared" : `json_object(${shownMembers.map(member).join(", ")})`;
+  const rows = sql.exec<Record<keyof IndexRow, SqlStorageValue>>(
+    `SELECT c.server, c.kind, c.key, c.id, c.digest, c.tokens, c.flags, ${text} AS text FROM capability c
      WHERE c.last_revision IS NULL AND (c.server, c.kind, c.key) > (?, ?, ?)
        ${range.server === undefined ? "" : "AND c.server = ?"} ${condition(range)}
      ORDER BY c.server, c.kind, c.key LIMIT ?`,
@@ -112,7 +123,7 @@ export function indexItems(
   return paged(
     contentVersionOf(sql, range.server),
     rows,
-    (row) => 200 + row.key.length + row.id.length + (row.text?.length ?? 0),
+    (row) => 200 + row.key.length + row.id.length + row.text.length + row.flags.length,
     (row) => [row.server, row.kind, row.key],
     (row) => row,
   );

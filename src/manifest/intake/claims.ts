@@ -1,5 +1,6 @@
 import { type Issue, pointer } from "../../kernel/issue.ts";
 import { isObject } from "../../kernel/json.ts";
+import { digestPattern } from "../../kernel/names.ts";
 import type { CapabilityFlag } from "../flag.ts";
 
 /**
@@ -51,7 +52,9 @@ function differs(key: string, claim: unknown, says: Stated): boolean {
       return claim !== (says.status ?? "active");
     case "flags":
       return !isSameFlags(claim, says.flags);
+    // What the registry printed of any version names its digest. It may be sent back with the item edited.
     case "registry":
+      if (isObject(claim) && Object.hasOwn(claim, "digest") && isPrinted(claim.digest)) return false;
       return !isObject(claim) || Object.entries(claim).some(([inner, value]) => differsInside(inner, value, says));
     // Nothing is verified, reviewed or pending yet, so only a claim of the opposite differs.
     case "verified":
@@ -77,4 +80,8 @@ function isSameFlags(claim: unknown, flags: Stated["flags"]): boolean {
   const claimed = new Set(claim.map(keyOf));
   const said = new Set(flags.map(keyOf));
   return claimed.size === said.size && [...claimed].every((flag) => said.has(flag));
+}
+
+function isPrinted(digest: unknown): boolean {
+  return digest === null || (typeof digest === "string" && digestPattern.test(digest));
 }

@@ -116,7 +116,7 @@ const forms: Form[] = [
 ];
 
 function isConfig(document: Document): boolean {
-  const settings = ["visibility", "sources", "policy", "advertise", "registry"];
+  const settings = ["visibility", "sources", "policy", "advertise"];
   return settings.some((key) => Object.hasOwn(document, key));
 }
 

@@ -13,8 +13,10 @@ import {
 import { sizeOfText } from "../../capability-index/token-estimate.ts";
 import type { IndexVariant } from "../../config.ts";
 import { service, version } from "../../kernel/version.ts";
+import { definitionOf } from "../../manifest/definition.ts";
 import { type SectionName, sectionForKind } from "../../manifest/schema/manifest.ts";
 import { loadTokenizer } from "../../manifest/tokens.ts";
+import { recordText } from "../../registry/record-text.ts";
 import type { McpDeps } from "../deps.ts";
 import { listTools } from "../tools/tools.ts";
 import { ownResources, ownResourceTemplates } from "./own-resources.ts";
@@ -30,6 +32,9 @@ export async function ownIndex(services: McpDeps, variant: IndexVariant): Promis
 
 async function render(services: McpDeps): Promise<Record<IndexVariant, IndexText>> {
   const elements = ownElements();
+  const count = await loadTokenizer();
+  const costOf = ({ kind, declared }: IndexElement) =>
+    recordText({ tokens: count(JSON.stringify(definitionOf(kind, declared))), flags: [], status: "active" });
   const triggers = actionTriggers(
     elements.map((element) => ({ ...element, declared: undefined, label: labelOf(element, false) })),
   );
@@ -39,14 +44,13 @@ async function render(services: McpDeps): Promise<Record<IndexVariant, IndexText
   const sections = new Map<SectionName, IndexBlock[]>(
     [...Map.groupBy(elements, ({ kind }) => sectionForKind(kind))].map(([section, some]) => [
       section,
-      some.map((element) => ({ text: elementBlock(element, false) })),
+      some.map((element) => ({ text: elementBlock(element, false, costOf(element)) })),
     ]),
   );
   const more: IndexBlock[] = [
     ...elementsBlocks<IndexBlock>(sections, (text) => ({ text })),
-    { text: notesBlock([{ name: service, version, elements: elements.length }]) },
+    { text: notesBlock([{ name: service, version, elements: elements.length, notice: "" }]) },
   ];
-  const count = await loadTokenizer();
   const summary = withComments("summary", {}, elements.length, await countedBody(services, blocks), count);
   const full = withComments("full", {}, elements.length, await countedBody(services, [...blocks, ...more]), count);
   const stats = statsText(summary, full);

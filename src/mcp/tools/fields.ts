@@ -22,6 +22,9 @@ export const change = {
 /** Annotations of every tool: read-only, and no access outside the registry. */
 export const readOnlyAnnotations = { readOnlyHint: true, openWorldHint: false };
 
+/** What the registry knows of an item or a server: its cost, flags and status. */
+export const registry = z.object({ tokens: z.number(), flags: z.array(z.looseObject({})), status: z.string() });
+
 /** A card as search results show it. */
 export const card = {
   id: z.string(),
@@ -31,4 +34,5 @@ export const card = {
   name: z.string(),
   digest: z.string(),
   tokens: z.number(),
+  registry,
 };

@@ -75,7 +75,7 @@ export class DirectoryFeed {
     if (row === undefined) return undefined;
     const shown = shownTenant(this.#sql);
     const tenant = tenantKey(shown);
-    const { generation, updated_at: updatedAt, digest } = row;
+    const { generation, updated_at: updatedAt } = row;
     const { config, summary, head } = entryOf(this.#sql, shown, row, generation);
     if (row.deleted_at !== null) {
       const removal = { tenant, name, generation, endedAt: row.deleted_at };
@@ -84,7 +84,7 @@ export class DirectoryFeed {
       return { change: { ...removal, versions }, items: [], versions: sent, complete };
     }
     const entry: ListedChange = {
-      ...directoryEntry(config, summary, { generation, updatedAt, digest: digest ?? undefined }),
+      ...directoryEntry(config, summary, head, updatedAt),
       tenant,
       spelling: shown === tenant ? undefined : shown,
       probe: probeOf((head.sources ?? []).map(({ status }) => status)),

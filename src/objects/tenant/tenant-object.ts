@@ -21,6 +21,9 @@ import {
 import type { FollowedItems, ItemChanges } from "../../changes/contract.ts";
 import { followedChanges } from "../../changes/sql/topic-changes.ts";
 import { addWatcher, dropWatcher } from "../../changes/sql/watchers.ts";
+import type { AcknowledgeOutcome, AcknowledgeRequest, FlagPosition } from "../../flags/contract.ts";
+import { acknowledgeFlag } from "../../flags/sql/acknowledge.ts";
+import { flaggedContent } from "../../flags/sql/flagged.ts";
 import type { Hooks } from "../../hooks/hooks.ts";
 import type { StoredCapability } from "../../manifest/stored.ts";
 import type { ServerVersion, VersionOutcome, VersionRequest } from "../../official/contract.ts";
@@ -99,6 +102,21 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   async switchItems(writer: Writer, name: string, switches: Switch[]): Promise<Written<SettingsOutcome>> {
     return this.#core.write(writer, name, (at) =>
       switchItems(this.#core.context, name, switches, at, writer.precondition),
+    );
+  }
+
+  async flagged(after: FlagPosition, limit: number) {
+    return this.#core.readAsOf({ items: [] }, (sql) => flaggedContent(sql, after, limit));
+  }
+
+  async acknowledgeFlag(
+    writer: Writer,
+    server: string,
+    request: AcknowledgeRequest,
+  ): Promise<Written<AcknowledgeOutcome>> {
+    const { subject } = writer;
+    return this.#core.write(writer, server, (at) =>
+      acknowledgeFlag(this.#core.context, server, request, { at, subject }),
     );
   }
 

@@ -70,7 +70,7 @@ const getRevision = operation({
     );
     const { revision, generation, head } = retained;
     // The revision never changes, but which of its items are switched off does.
-    const meta = { etag: `"${revision.digest}.${head.overlay}.3"`, generation, source: "object" as const };
+    const meta = { etag: `"${revision.digest}.${head.overlay}.4"`, generation, source: "object" as const };
     return answer.unchanged(meta) ?? answer(200, wholeRevision(retained), meta);
   },
 });

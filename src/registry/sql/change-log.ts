@@ -4,6 +4,7 @@ import { readJson } from "../../kernel/read-json.ts";
 import type { Classification, Reason } from "../../manifest/classify/classify.ts";
 import { type ChangeCounts, countChanges, type NewChange } from "../../manifest/diff.ts";
 import { type ChainedChange, type Change, chained, genesisOf, type LogHead } from "../change-chain.ts";
+import type { RegistryRecord } from "../record-schema.ts";
 import { tenantOf } from "./tenant-name.ts";
 
 /** The tenant's generation: every accepted change adds one. */
@@ -11,12 +12,17 @@ export function generationOf(sql: SqlStorage): number {
   return Number(sql.exec("SELECT value FROM meta WHERE key = 'generation'").one().value);
 }
 
+/** A change, with what is known of the new version. */
+export interface LoggedChange extends NewChange {
+  registry?: RegistryRecord;
+}
+
 /** Adds one to the generation and appends the changes to the log. Call inside the transaction that makes the change. */
 export function recordChanges(
   sql: SqlStorage,
   server: string,
   at: string,
-  changes: readonly NewChange[],
+  changes: readonly LoggedChange[],
   keep: number,
 ): { generation: number; counts: ChangeCounts } {
   const generation = generationOf(sql) + 1;
@@ -34,7 +40,7 @@ export function appendChanges(
   sql: SqlStorage,
   server: string,
   at: string,
-  changes: readonly NewChange[],
+  changes: readonly LoggedChange[],
   generation: number,
 ): void {
   let last = logHead(sql);
@@ -50,6 +56,7 @@ export function appendChanges(
       from_digest: change.from ?? null,
       to_digest: change.to ?? null,
       reasons: JSON.stringify(change.reasons.slice(0, keptReasons)),
+      record: change.registry === undefined ? null : JSON.stringify(change.registry),
     };
     // Hash the row in the form in which readers get it.
     const entry = chained(withoutUndefined(changeOf(row)), last.hash);
@@ -71,6 +78,7 @@ export interface ChangeRow extends Record<string, SqlStorageValue> {
   from_digest: string | null;
   to_digest: string | null;
   reasons: string;
+  record: string | null;
 }
 
 interface ChainedRow extends ChangeRow {
@@ -105,5 +113,6 @@ export function changeOf(row: ChangeRow): Change {
     from: row.from_digest ?? undefined,
     to: row.to_digest ?? undefined,
     reasons: readJson(row.reasons) as Reason[],
+    registry: row.record === null ? undefined : (readJson(row.record) as RegistryRecord),
   };
 }

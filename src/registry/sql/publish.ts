@@ -3,17 +3,20 @@ import { type Failure, failure } from "../../kernel/failure.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { clip } from "../../kernel/text.ts";
-import { type ChangeCounts, changedItems, countChanges, itemKey, type NewChange } from "../../manifest/diff.ts";
+import { type ChangeCounts, changedItems, countChanges, itemKey } from "../../manifest/diff.ts";
 import { type CapabilityFlag, keepSevere } from "../../manifest/flag.ts";
 import { type Claims, claimIssues } from "../../manifest/intake/claims.ts";
 import { refused } from "../../manifest/intake/intake.ts";
 import { ownSectionsIssues, unconfirmedSections } from "../../manifest/intake/sections.ts";
 import { type PreparedCapability, warningTexts } from "../../manifest/prepare.ts";
 import type { PublishOutcome, PublishRequest, Switch } from "../contract.ts";
+import { itemFlagsIn } from "../record.ts";
 import { ServerConfig } from "../schema.ts";
 import { summarise } from "../summary.ts";
+import { acknowledgedFlags } from "./acknowledged.ts";
 import { updateAttributeCounts } from "./attribute-counts.ts";
-import { recordChanges } from "./change-log.ts";
+import { type LoggedChange, recordChanges } from "./change-log.ts";
+import { choiceWarnings, withRecords } from "./change-records.ts";
 import { type Difference, difference, headerChange, unannouncedChange } from "./difference.ts";
 import { closeCapability, currentFlags, insertCapability, mentionMessage, neighbourFlags } from "./items.ts";
 import type { WriteContext } from "./listener.ts";
@@ -167,12 +170,15 @@ function applyManifest(
   const warnings = stateWarnings(sql, { live, previous, placed, found, before }, request);
   const switched = applySwitches(sql, name, switchesOf(incoming));
   const ofHeader = headerChange(name, previous, placed, found.changes.length > 0);
-  const changes: NewChange[] = [...found.changes, ...(ofHeader === undefined ? [] : [ofHeader]), ...switched];
+  const own = new Set(items.flatMap(({ kind, key }) => (kind === "tool" ? [key] : [])));
+  const neighbours = neighbourFlags(sql, name, found.added, own);
+  const flagsOf = itemFlagsIn({ flags: neighbours, acknowledged: acknowledgedFlags(sql, name) });
+  const recorded = withRecords(found.changes, found.added, flagsOf, configOf(settings));
+  warnings.push(...choiceWarnings(found.added, flagsOf));
+  const changes: LoggedChange[] = [...recorded, ...(ofHeader === undefined ? [] : [ofHeader]), ...switched];
   const { generation } = recordChanges(sql, name, at, changes, keep.changes);
   const counts = countChanges([...found.changes, ...switched]);
   const off = switched.length === 0 ? offBefore : switchedOff(sql, name);
-  const own = new Set(items.flatMap(({ kind, key }) => (kind === "tool" ? [key] : [])));
-  const neighbours = neighbourFlags(sql, name, found.added, own);
   for (const gone of found.gone) closeCapability(sql, name, gone.kind, gone.digest, number - 1);
   for (const capability of found.added) insertCapability(sql, name, number, capability, at);
   insertRevision(sql, {
@@ -281,6 +287,9 @@ function carriedOverFlags(
 }
 
 function policyOf(row: ServerRow | undefined): "flag" | "refuse" {
-  if (row === undefined) return "flag";
-  return (readJson(row.config) as ServerConfig).policy?.sameVersion === "refuse" ? "refuse" : "flag";
+  return configOf(row)?.policy?.sameVersion === "refuse" ? "refuse" : "flag";
+}
+
+function configOf(row: ServerRow | undefined): ServerConfig | undefined {
+  return row && (readJson(row.config) as ServerConfig);
 }

@@ -5,6 +5,7 @@ import { scanCapability } from "../../manifest/scan.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { Head, ServerEntry, ServerSummary } from "../contract.ts";
 import type { ServerConfig, Visibility } from "../schema.ts";
+import { acknowledgedFlags, forgetAcknowledged } from "./acknowledged.ts";
 import { generationOf } from "./change-log.ts";
 import { sourceRows, statusOf } from "./source-rows.ts";
 import { shownTenant } from "./tenant-name.ts";
@@ -45,12 +46,13 @@ export function listLive(sql: SqlStorage, after: string, limit: number): ServerR
     .toArray();
 }
 
-function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: number): Head {
+export function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: number): Head {
   const disabled = sql
     .exec<{ kind: string; key: string }>("SELECT kind, key FROM disabled WHERE server = ? ORDER BY kind, key", row.name)
     .toArray() as { kind: CapabilityKind; key: string }[];
   const sources = sourceRows(sql, row.name);
   const warnings = sources.flatMap((source) => readJson(source.warnings) as string[]);
+  const acknowledged = acknowledgedFlags(sql, row.name);
   const { status = "active", statusMessage } = readJson(row.config) as ServerConfig;
   return {
     tenant,
@@ -63,6 +65,7 @@ function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: number): 
     overlay: row.overlay,
     disabled,
     flags: flagsOfRow(row),
+    acknowledged: acknowledged.length === 0 ? undefined : acknowledged,
     digest: row.digest ?? undefined,
     lastSynced: row.last_synced ?? undefined,
     sources: sources.length === 0 ? undefined : sources.map(statusOf),
@@ -181,6 +184,7 @@ export function isRetitled(sql: SqlStorage, before: ServerRow): boolean {
 /** Stores a server's config with its visibility. From which generation the server is public is for the caller to set. */
 export function setConfig(sql: SqlStorage, config: ServerConfig): void {
   const row = findRow(sql, config.name);
+  forgetAcknowledged(sql, config.name, "config");
   sql.exec(
     "UPDATE server SET config = ?, visibility = ?, flags = ? WHERE name = ?",
     JSON.stringify(config),

@@ -8,6 +8,7 @@ import { warningTexts } from "../../manifest/prepare.ts";
 import { type ConfigMembers, changeConfig } from "../config-change.ts";
 import type { ConfigOutcome, SettingsOutcome, Switch } from "../contract.ts";
 import type { ServerConfig } from "../schema.ts";
+import { forgetAcknowledged } from "./acknowledged.ts";
 import { updateAttributeCounts } from "./attribute-counts.ts";
 import { recordChanges } from "./change-log.ts";
 import { currentFlags } from "./items.ts";
@@ -170,6 +171,7 @@ function purge({ sql, listener }: WriteContext, name: string): void {
   sql.exec("DELETE FROM revision WHERE server = ?", name);
   sql.exec("DELETE FROM capability WHERE server = ?", name);
   sql.exec("DELETE FROM disabled WHERE server = ?", name);
+  forgetAcknowledged(sql, name);
   listener.cleared(name);
   for (const { digest } of digests) dropBodyIfOrphan(sql, name, digest);
 }

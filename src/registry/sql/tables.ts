@@ -107,3 +107,20 @@ export const registryTables = `
 
 /** The version of the analysis that an item's tokens and flags are from. */
 export const analysisColumn = "ALTER TABLE capability ADD COLUMN analysis INTEGER NOT NULL DEFAULT 0;";
+
+/** Flags that an admin accepts, of content by its digest. */
+export const acknowledgedTable = `
+  CREATE TABLE acknowledged_flag (
+    server TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    rule TEXT NOT NULL,
+    path TEXT NOT NULL,
+    of TEXT NOT NULL,
+    by TEXT NOT NULL,
+    at TEXT NOT NULL,
+    PRIMARY KEY (server, digest, rule, path, of)
+  ) WITHOUT ROWID;
+`;
+
+/** What was known of the item or server at the change. */
+export const changeRecordColumn = "ALTER TABLE change ADD COLUMN record TEXT;";

@@ -1,9 +1,10 @@
 import { itemKey } from "../../manifest/diff.ts";
-import { type CapabilityFlag, shownFlags } from "../../manifest/flag.ts";
+import { shownFlags } from "../../manifest/flag.ts";
 import { sectionForKind, sectionNames } from "../../manifest/schema/manifest.ts";
 import type { StoredCapability, StoredManifest } from "../../manifest/stored.ts";
 import { defaultServerInfo } from "../../manifest/validate.ts";
 import type { Head } from "../contract.ts";
+import { itemRecords, serverFlags, serverRecord } from "../record.ts";
 import { declaredItem, enabledCapabilities } from "./enabled.ts";
 import type { View } from "./view.ts";
 
@@ -12,14 +13,14 @@ const always = ["tools", "prompts", "resources", "resourceTemplates"];
 
 /** All enabled capabilities of a server, in the envelope of the capabilities API. */
 export const capabilitiesView: View = {
-  version: "c3",
+  version: "c4",
   contentType: "application/json; charset=utf-8",
   render: (manifest, head) => render(manifest, head, enabledCapabilities(manifest, head)),
 };
 
 /** The same with the switched-off items among the others, for those who manage the server. */
 export const managedView: View = {
-  version: "c3d",
+  version: "c4d",
   contentType: "application/json; charset=utf-8",
   render: (manifest, head) => render(manifest, head, manifest?.capabilities ?? []),
 };
@@ -27,6 +28,8 @@ export const managedView: View = {
 function render(manifest: StoredManifest | undefined, head: Head, shown: readonly StoredCapability[]): string {
   const lastSynced = head.lastSynced ?? null;
   const off = new Set(head.disabled.map(itemKey));
+  const recordOf = itemRecords(head);
+  const records = new Map(shown.map((item) => [item, recordOf(item)]));
   const items = Map.groupBy(shown, ({ kind }) => sectionForKind(kind));
   const data: Record<string, unknown> = { ...manifest?.header };
   for (const section of sectionNames) {
@@ -36,13 +39,11 @@ function render(manifest: StoredManifest | undefined, head: Head, shown: readonl
       ...declaredItem(item),
       enabled: off.size === 0 || !off.has(itemKey(item)),
       lastSynced,
+      registry: records.get(item),
     }));
   }
-  const ids = new Set(shown.map(({ id }) => id));
-  const flags: CapabilityFlag[] = [
-    ...head.flags.filter(({ capability }) => capability === undefined || ids.has(capability)),
-    ...shown.flatMap(({ flags, id }) => flags.map((flag) => ({ ...flag, capability: id }))),
-  ];
+  const ofItems = [...records.values()].flatMap(({ id, flags }) => flags.map((flag) => ({ ...flag, capability: id })));
+  const tokens = shown.reduce((sum, item) => sum + (off.size > 0 && off.has(itemKey(item)) ? 0 : item.tokens), 0);
   return JSON.stringify({
     success: true,
     message: "MCP capabilities retrieved successfully",
@@ -50,23 +51,23 @@ function render(manifest: StoredManifest | undefined, head: Head, shown: readonl
       ...data,
       serverInfo: data.serverInfo ?? defaultServerInfo(data, head.name),
       lastSynced,
-      status: head.status,
-      digest: head.digest ?? null,
-      tokens: shown.reduce((sum, item) => sum + (off.size > 0 && off.has(itemKey(item)) ? 0 : item.tokens), 0),
-      flags: flags.length > 0 ? shownFlags(flags) : undefined,
-      ...sourcesOf(head),
+      registry: {
+        digest: head.digest ?? null,
+        ...serverRecord(head, tokens),
+        flags: [...shownFlags(serverFlags(head)), ...ofItems],
+        ...sourcesOf(head),
+      },
     },
   });
 }
 
-/** The sources and their status. `stale`: no source could be read the last time, so the capabilities are older. */
+/** The sources and their status. */
 function sourcesOf({ sources, warnings = [] }: Head): Record<string, unknown> {
   if (sources === undefined) return {};
   const failed = sources.filter(({ status }) => status !== "live" && status !== "pending");
   const told = failed.map(({ id, status }) => `${id} is ${status}; what it offered last is shown`);
   return {
     sources,
-    stale: failed.length === sources.length ? true : undefined,
     warnings: told.length + warnings.length > 0 ? [...told, ...warnings] : undefined,
   };
 }

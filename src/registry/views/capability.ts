@@ -1,6 +1,7 @@
-import { type CapabilityFlag, shownFlags } from "../../manifest/flag.ts";
 import type { StoredCapability } from "../../manifest/stored.ts";
 import type { Capability } from "../answer-schema.ts";
+import type { Head } from "../contract.ts";
+import { itemRecords } from "../record.ts";
 import { declaredItem } from "./enabled.ts";
 import { object } from "./fields.ts";
 
@@ -57,11 +58,10 @@ function text(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** One capability with its server and flags. */
+/** One capability with the head of its server. */
 export interface CapabilityDocument {
-  server: { tenant: string; name: string };
   capability: StoredCapability;
-  flags: CapabilityFlag[];
+  head: Head;
 }
 
 interface CapabilityOptions {
@@ -72,16 +72,14 @@ interface CapabilityOptions {
 /**
  * Generic fields at the top level, provider details and provenance under `metadata`, registry data under `registry`.
  */
-export function capabilityDocument(
-  { server, capability, flags }: CapabilityDocument,
-  { hints }: CapabilityOptions,
-): Capability {
-  const { id, kind, digest, tokens } = capability;
+export function capabilityDocument({ capability, head }: CapabilityDocument, { hints }: CapabilityOptions): Capability {
+  const { tenant, name } = head;
+  const { id, ...record } = itemRecords(head)(capability);
   const document: Capability = {
     ...declaredItem(capability),
     id,
-    kind,
-    registry: { ...server, digest, tokens, flags: shownFlags([...capability.flags, ...flags]) },
+    kind: capability.kind,
+    registry: { tenant, name, ...record },
   };
   // Otherwise a member of that name is the publisher's own.
   if (hints) document.runtime = runtimeHints(capability);

@@ -10,6 +10,11 @@ export function enabledCapabilities(manifest: StoredManifest | undefined, head: 
   return manifest.capabilities.filter(({ kind, key }) => !off.has(`${kind} ${key}`));
 }
 
+/** Cost of all definitions together. */
+export function tokensOf(shown: readonly StoredCapability[]): number {
+  return shown.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
 /**
  * The declared item, with its creation time restored at `metadata.discovery.created_at`. An item that declares no
  * provenance gets none here: published back, it would be another item.

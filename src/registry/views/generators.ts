@@ -2,7 +2,9 @@ import { snakeCase } from "../../manifest/intake/places.ts";
 import type { Generator } from "../../manifest/schema/capability.ts";
 import type { StoredManifest } from "../../manifest/stored.ts";
 import type { Head } from "../contract.ts";
-import { enabledCapabilities } from "./enabled.ts";
+import { itemRecords, serverRecord } from "../record.ts";
+import type { ItemRecord } from "../record-schema.ts";
+import { enabledCapabilities, tokensOf } from "./enabled.ts";
 import { object, text, versionOf } from "./fields.ts";
 import type { GeneratorsView } from "./schema.ts";
 import { jsonView } from "./view.ts";
@@ -30,10 +32,10 @@ export function strategyOf(manifest: StoredManifest | undefined): typeof default
 }
 
 /** `capabilities://generators`: all generators, plugins included, ordered by type. */
-export const generatorsView = jsonView("g1", registry);
+export const generatorsView = jsonView("g2", registry);
 
 /** `generator://decision_tree`: the same data, marked as deprecated in favour of `capabilities://generators`. */
-export const decisionTreeView = jsonView("d1", (manifest, head) => ({
+export const decisionTreeView = jsonView("d2", (manifest, head) => ({
   deprecated: true,
   replaced_by: "capabilities://generators",
   ...registry(manifest, head),
@@ -41,10 +43,15 @@ export const decisionTreeView = jsonView("d1", (manifest, head) => ({
 
 function registry(manifest: StoredManifest | undefined, head: Head): GeneratorsView {
   const version = versionOf(manifest);
-  const generators = generatorsOf(manifest, head).sort((a, b) => (a.type < b.type ? -1 : 1));
+  const recordOf = itemRecords(head);
+  const enabled = enabledCapabilities(manifest, head);
+  const generators = enabled
+    .filter(({ kind }) => kind === "generator")
+    .map((item) => shown(item.declared as Generator, version, recordOf(item)))
+    .sort((a, b) => (a.type < b.type ? -1 : 1));
   const plugin_count = generators.filter(({ source }) => source === "plugin").length;
   return {
-    generators: Object.fromEntries(generators.map((generator) => [generator.type, shown(generator, version)])),
+    generators: Object.fromEntries(generators.map((generator) => [generator.type, generator])),
     selection_strategy: strategyOf(manifest),
     metadata: {
       version,
@@ -52,10 +59,15 @@ function registry(manifest: StoredManifest | undefined, head: Head): GeneratorsV
       builtin_count: generators.length - plugin_count,
       plugin_count,
     },
+    registry: serverRecord(head, tokensOf(enabled)),
   };
 }
 
-function shown(generator: Generator, manifestVersion: string): GeneratorsView["generators"][string] {
+function shown(
+  generator: Generator,
+  manifestVersion: string,
+  registry: ItemRecord,
+): GeneratorsView["generators"][string] {
   const { requirements, upstreamDependencies: upstream } = generator;
   const { subfields } = requirements ?? {};
   return {
@@ -88,5 +100,6 @@ function shown(generator: Generator, manifestVersion: string): GeneratorsView["g
             stability: upstream.stability ?? "stable",
             concurrency_safe: upstream.concurrencySafe ?? false,
           },
+    registry,
   };
 }

@@ -1,4 +1,6 @@
 import { ManifestHeader } from "../../manifest/schema/manifest.ts";
+import { serverRecord } from "../record.ts";
+import { enabledCapabilities, tokensOf } from "./enabled.ts";
 import { versionOf } from "./fields.ts";
 import { decisionTreeView, generatorsView } from "./generators.ts";
 import { resourcesView } from "./resources.ts";
@@ -28,10 +30,11 @@ export function namedView(name: string): View | undefined {
 }
 
 function extensionView(name: string): View {
-  return jsonView(`x1.${name}`, (manifest) => {
+  return jsonView(`x2.${name}`, (manifest, head) => {
     const value = Object.hasOwn(ManifestHeader.shape, name) ? undefined : manifest?.header[name];
     if (typeof value !== "object" || value === null) return undefined;
     const total_count = Array.isArray(value) ? value.length : Object.keys(value).length;
-    return { [name]: value, metadata: { total_count, version: versionOf(manifest) } };
+    const registry = serverRecord(head, tokensOf(enabledCapabilities(manifest, head)));
+    return { [name]: value, metadata: { total_count, version: versionOf(manifest) }, registry };
   });
 }

@@ -1,14 +1,17 @@
 import type { StoredCapability } from "../../manifest/stored.ts";
-import { enabledCapabilities } from "./enabled.ts";
+import { itemRecords, serverRecord } from "../record.ts";
+import type { ItemRecord } from "../record-schema.ts";
+import { enabledCapabilities, tokensOf } from "./enabled.ts";
 import { objects, text, texts, versionOf } from "./fields.ts";
 import type { ResourcesView } from "./schema.ts";
 import { jsonView } from "./view.ts";
 
 /** `capabilities://resources`. */
-export const resourcesView = jsonView("r2", (manifest, head): ResourcesView => {
-  const resources = families(enabledCapabilities(manifest, head));
-  const total_count = Object.keys(resources).length;
-  return { resources, metadata: { total_count, version: versionOf(manifest) } };
+export const resourcesView = jsonView("r3", (manifest, head): ResourcesView => {
+  const shown = enabledCapabilities(manifest, head);
+  const resources = families(shown, itemRecords(head));
+  const metadata = { total_count: Object.keys(resources).length, version: versionOf(manifest) };
+  return { resources, metadata, registry: serverRecord(head, tokensOf(shown)) };
 });
 
 type Families = ResourcesView["resources"];
@@ -18,9 +21,13 @@ type Family = Families[string];
  * Groups resources and resource templates into families: by name if the publisher declares `patterns`, else by URI
  * scheme.
  */
-export function families(capabilities: readonly StoredCapability[]): Families {
+export function families(
+  capabilities: readonly StoredCapability[],
+  recordOf: (item: StoredCapability) => ItemRecord,
+): Families {
   const found = new Map<string, Family>();
-  for (const { kind, declared } of capabilities) {
+  for (const item of capabilities) {
+    const { kind, declared } = item;
     if (kind !== "resource" && kind !== "resourceTemplate") continue;
     const declaredPatterns = texts(declared.patterns);
     const uri = text(declared.uri) || text(declared.uriTemplate);
@@ -33,6 +40,7 @@ export function families(capabilities: readonly StoredCapability[]): Families {
       description: typeof declared.description === "string" ? declared.description : text(declared.name),
       parameters: parametersOf(declared),
       examples: kind === "resource" ? [uri] : texts(declared.examples),
+      registry: { items: [recordOf(item)] },
     });
   }
   return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -66,5 +74,10 @@ function merge(found: Map<string, Family>, name: string, next: Family): void {
     description: family.description || next.description,
     parameters: { ...next.parameters, ...family.parameters },
     examples: [...new Set([...family.examples, ...next.examples])],
+    registry: { items: [...recordsOf(family), ...recordsOf(next)] },
   });
+}
+
+function recordsOf({ registry }: Family): ItemRecord[] {
+  return registry?.items ?? [];
 }

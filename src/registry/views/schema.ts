@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ItemRecord, RegistryRecord } from "../record-schema.ts";
 
 /** Schemas of the `capabilities://` views. Keys are snake_case, as their consumers expect. */
 
@@ -16,6 +17,7 @@ export const ServerView = z
     tool_count: z.number().int().nonnegative(),
     resource_count: z.number().int().nonnegative(),
     generator_count: z.number().int().nonnegative(),
+    registry: RegistryRecord.optional(),
   })
   .describe("capabilities://server: what a server is, what it has switched on, how far it goes.");
 export type ServerView = z.infer<typeof ServerView>;
@@ -38,10 +40,12 @@ export const ToolsView = z
           examples: z.array(z.looseObject({ input: z.unknown().optional(), description: z.string().optional() })),
           common_errors: z.array(z.looseObject({ code: z.string(), message: z.string() })),
           performance: z.looseObject({ typical_ms: z.string(), timeout_ms: z.string() }),
+          registry: ItemRecord.optional(),
         }),
       ),
     ),
     metadata: z.looseObject(counted),
+    registry: RegistryRecord.optional(),
   })
   .describe("capabilities://tools: everything that can be called, with schemas, by category.");
 export type ToolsView = z.infer<typeof ToolsView>;
@@ -59,9 +63,14 @@ export const ResourcesView = z
           z.looseObject({ type: z.string(), description: z.string(), enum: z.array(z.string()).optional() }),
         ),
         examples: z.array(z.string()),
+        registry: z
+          .looseObject({ items: z.array(ItemRecord) })
+          .optional()
+          .describe("Of each resource and template of the family."),
       }),
     ),
     metadata: z.looseObject(counted),
+    registry: RegistryRecord.optional(),
   })
   .describe("capabilities://resources: families of URIs and their parameters.");
 export type ResourcesView = z.infer<typeof ResourcesView>;
@@ -100,6 +109,7 @@ export const GeneratorsView = z
             concurrency_safe: z.boolean(),
           })
           .nullable(),
+        registry: ItemRecord.optional(),
       }),
     ),
     selection_strategy: z.looseObject({ type: z.string(), explanation: z.string(), fallback: z.string() }),
@@ -109,6 +119,7 @@ export const GeneratorsView = z
       builtin_count: z.number().int().nonnegative(),
       plugin_count: z.number().int().nonnegative(),
     }),
+    registry: RegistryRecord.optional(),
   })
   .describe("capabilities://generators: the registry of generators and how one is chosen.");
 export type GeneratorsView = z.infer<typeof GeneratorsView>;

@@ -1,4 +1,5 @@
-import { enabledCapabilities } from "./enabled.ts";
+import { itemRecords, serverRecord } from "../record.ts";
+import { enabledCapabilities, tokensOf } from "./enabled.ts";
 import { nameOf, object, text, versionOf } from "./fields.ts";
 import { families } from "./resources.ts";
 import type { ServerView } from "./schema.ts";
@@ -6,7 +7,7 @@ import { isCallable } from "./tools.ts";
 import { jsonView } from "./view.ts";
 
 /** `capabilities://server`. Counts match the other views. */
-export const serverView = jsonView("s1", (manifest, head): ServerView => {
+export const serverView = jsonView("s2", (manifest, head): ServerView => {
   const header = manifest?.header ?? {};
   const shown = enabledCapabilities(manifest, head);
   const concurrency = header.concurrencyLimits;
@@ -19,7 +20,8 @@ export const serverView = jsonView("s1", (manifest, head): ServerView => {
     runtime: object(header.runtime) as Record<string, string>,
     concurrency_limits: concurrency === undefined ? undefined : (object(concurrency) as Record<string, number>),
     tool_count: shown.filter(isCallable).length,
-    resource_count: Object.keys(families(shown)).length,
+    resource_count: Object.keys(families(shown, itemRecords(head))).length,
     generator_count: shown.filter(({ kind }) => kind === "generator").length,
+    registry: serverRecord(head, tokensOf(shown)),
   };
 });

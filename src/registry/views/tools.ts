@@ -1,5 +1,6 @@
 import type { StoredCapability } from "../../manifest/stored.ts";
-import { enabledCapabilities } from "./enabled.ts";
+import { itemRecords, serverRecord } from "../record.ts";
+import { enabledCapabilities, tokensOf } from "./enabled.ts";
 import { object, objects, text, versionOf } from "./fields.ts";
 import { ToolCategory, type ToolsView } from "./schema.ts";
 import { jsonView } from "./view.ts";
@@ -10,17 +11,20 @@ export function isCallable({ kind }: Pick<StoredCapability, "kind">): boolean {
 }
 
 /** `capabilities://tools`. */
-export const toolsView = jsonView("t1", (manifest, head): ToolsView => {
+export const toolsView = jsonView("t2", (manifest, head): ToolsView => {
   const version = versionOf(manifest);
-  const tools = enabledCapabilities(manifest, head)
+  const recordOf = itemRecords(head);
+  const shown = enabledCapabilities(manifest, head);
+  const tools = shown
     .filter(isCallable)
-    .map(({ declared }) => toolOf(declared, version));
+    .map((item) => ({ ...toolOf(item.declared, version), registry: recordOf(item) }));
   const byCategory = Object.groupBy(tools, ({ category }) => category);
   return {
     tools_by_category: Object.fromEntries(
       ToolCategory.options.flatMap((category) => (byCategory[category] ? [[category, byCategory[category]]] : [])),
     ),
     metadata: { total_count: tools.length, version },
+    registry: serverRecord(head, tokensOf(shown)),
   };
 });
 

@@ -1,6 +1,8 @@
 import type { TenantKey } from "../../kernel/names.ts";
+import { readJson } from "../../kernel/read-json.ts";
+import type { Flag } from "../../manifest/flag.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
-import type { CapabilityCard } from "../contract.ts";
+import type { StoredCard } from "../contract.ts";
 import { tokensOf } from "../item-terms.ts";
 import { readTermWeights } from "../term-weights.ts";
 
@@ -15,13 +17,16 @@ interface CardPlace {
 export function putCard(sql: SqlStorage, card: StoredCard, bag: ArrayBuffer): void {
   const { number } = sql
     .exec<{ number: number }>(
-      `INSERT INTO card (tenant, server, kind, key, id, digest, tokens, version, title, description, bag)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+      `INSERT INTO card (tenant, server, kind, key, id, digest, tokens, version, title, description, bag, flags,
+         deprecated)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
        ON CONFLICT (tenant, server, kind, key) DO UPDATE SET
-         id = ?5, digest = ?6, tokens = ?7, version = ?8, title = ?9, description = ?10, bag = ?11
+         id = ?5, digest = ?6, tokens = ?7, version = ?8, title = ?9, description = ?10, bag = ?11, flags = ?12,
+         deprecated = ?13
        RETURNING number`,
       ...[card.tenant, card.server, card.kind, card.key, card.id, card.digest, card.tokens],
       ...[card.version ?? null, card.title ?? null, card.description ?? null, bag],
+      ...[JSON.stringify(card.flags), card.deprecated ?? null],
     )
     .one();
   const tokens = tokensOf(readTermWeights(bag)).join(" ");
@@ -95,11 +100,6 @@ export function allOf(conditions: readonly CardCondition[]): CardCondition {
   };
 }
 
-/** A card as stored. A reader is shown the tenant's spelling instead of its key. */
-export interface StoredCard extends CapabilityCard {
-  tenant: TenantKey;
-}
-
 export interface CardRow extends Record<string, SqlStorageValue> {
   tenant: TenantKey;
   server: string;
@@ -111,24 +111,18 @@ export interface CardRow extends Record<string, SqlStorageValue> {
   version: string | null;
   title: string | null;
   description: string | null;
+  flags: string;
+  deprecated: string | null;
 }
 
-export function cardOf({
-  tenant,
-  server,
-  kind,
-  key,
-  id,
-  digest,
-  tokens,
-  version,
-  title,
-  description,
-}: CardRow): StoredCard {
+export function cardOf(row: CardRow): StoredCard {
+  const { tenant, server, kind, key, id, digest, tokens, version, title, description, flags, deprecated } = row;
   return {
     ...{ tenant, server, kind, key, id, digest, tokens },
     version: version ?? undefined,
     title: title ?? undefined,
     description: description ?? undefined,
+    flags: flags === "[]" ? [] : (readJson(flags) as Flag[]),
+    deprecated: deprecated ?? undefined,
   };
 }

@@ -1,7 +1,10 @@
 import type { TenantKey } from "../../kernel/names.ts";
-import type { CapabilityCard, CardQuery, PublicCard, RankedCard, TenantFilter } from "../contract.ts";
+import { readJson } from "../../kernel/read-json.ts";
+import type { ServerFacts } from "../../registry/record.ts";
+import type { CapabilityCard, CardQuery, PublicCard, RankedCard, StoredCard, TenantFilter } from "../contract.ts";
 import type { WordVectors } from "../word-vectors.ts";
-import { type CardCondition, listCards, oneOf, type StoredCard } from "./card-table.ts";
+import { type CardServer, cardWithServer, demoteCards } from "./card-records.ts";
+import { type CardCondition, listCards, oneOf } from "./card-table.ts";
 import { findCards } from "./find-cards.ts";
 import { termCounts } from "./term-counts.ts";
 
@@ -10,7 +13,7 @@ export function findPublicCards(
   query: CardQuery & TenantFilter,
   vectors: WordVectors | undefined,
 ): PublicCard<RankedCard>[] {
-  return withServers(sql, findCards(sql, query, conditionsOf(query), { vectors, count: termCounts }));
+  return demoteCards(withServers(sql, findCards(sql, query, conditionsOf(query), { vectors, count: termCounts })));
 }
 
 export function publicCards(sql: SqlStorage, ids: readonly string[], whose: TenantFilter): PublicCard[] {
@@ -27,37 +30,55 @@ function conditionsOf({ tenants, exceptTenants }: TenantFilter): CardCondition[]
   return conditions;
 }
 
-type Shown<T extends StoredCard> = Omit<T, "tenant"> & CapabilityCard;
-
 interface ServerRow extends Record<string, SqlStorageValue> {
   tenant: TenantKey;
   name: string;
-  spelling: string;
-  version: string | null;
+  entry: string;
   generation: number;
 }
 
 /**
- * Adds version and generation of the server at query time, so that a new server version rewrites none of its cards, and
- * the spelling of its tenant. Cards of servers that are not public now are left out, even if their items are still indexed.
+ * Adds what is known of the server at query time, so that a new version or status rewrites none of its cards. Cards of
+ * servers that are not public now are left out, even if their items are still indexed.
  */
-function withServers<T extends StoredCard>(sql: SqlStorage, cards: readonly T[]): PublicCard<Shown<T>>[] {
+function withServers<T extends StoredCard>(
+  sql: SqlStorage,
+  cards: readonly T[],
+): PublicCard<Omit<T, keyof StoredCard> & CapabilityCard>[] {
   const places = new Map(cards.map(({ tenant, server }) => [`${tenant}/${server}`, [tenant, server]]));
   const rows = sql.exec<ServerRow>(
-    `SELECT server.tenant, server.name, json_extract(server.entry, '$.tenant') AS spelling,
-       json_extract(server.entry, '$.version') AS version,
-       indexed_server.items_generation AS generation
+    `SELECT server.tenant, server.name, indexed_server.items_generation AS generation,
+       json_extract(server.entry, '$.tenant', '$.version', '$.status', '$.statusMessage', '$.stale', '$.pending') AS entry
      FROM json_each(?) AS place
      JOIN server ON server.tenant = place.value ->> 0 AND server.name = place.value ->> 1
      JOIN indexed_server ON indexed_server.tenant = server.tenant AND indexed_server.name = server.name
      WHERE server.public = 1`,
     JSON.stringify([...places.values()]),
   );
-  const servers = new Map(rows.toArray().map((row) => [`${row.tenant}/${row.name}`, row]));
+  const servers = new Map(rows.toArray().map((row) => [`${row.tenant}/${row.name}`, serverOf(row)]));
   return cards.flatMap((card) => {
     const server = servers.get(`${card.tenant}/${card.server}`);
-    if (server === undefined) return [];
-    const { spelling: tenant, version, generation } = server;
-    return [{ ...card, tenant, version: card.version ?? version ?? undefined, generation }];
+    return server === undefined ? [] : [{ ...cardWithServer(card, server), generation: server.generation }];
   });
 }
+
+function serverOf({ entry, generation }: ServerRow): CardServer & { generation: number } {
+  const [tenant, version, status, message, stale, pending] = readJson(entry) as EntryMembers;
+  const facts: ServerFacts = {
+    status,
+    statusMessage: message ?? undefined,
+    stale: stale ?? undefined,
+    pending: pending ?? undefined,
+  };
+  return { tenant, version: version ?? undefined, facts, generation };
+}
+
+/** In the order of the query. */
+type EntryMembers = [
+  tenant: string,
+  version: string | null,
+  status: ServerFacts["status"],
+  message: string | null,
+  stale: true | null,
+  pending: "source" | "review" | null,
+];

@@ -1,12 +1,12 @@
-import type { CardQuery, RankedCard } from "../contract.ts";
+import type { CardQuery, RankedCard, StoredCard } from "../contract.ts";
 import { parseQuery } from "../query.ts";
 import { type Explanation, rank } from "../rank.ts";
 import { readTermWeights } from "../term-weights.ts";
 import type { WordVectors } from "../word-vectors.ts";
 import { type Bounds, type CountTokens, candidates, defaultBounds, expandTerms, statisticsOf } from "./candidates.ts";
-import { allOf, type CardCondition, type CardRow, cardOf, inOrder, oneOf, type StoredCard } from "./card-table.ts";
+import { allOf, type CardCondition, type CardRow, cardOf, inOrder, oneOf } from "./card-table.ts";
 
-type StoredRankedCard = RankedCard & StoredCard;
+export type StoredRankedCard = StoredCard & Pick<RankedCard, "score" | "explanation">;
 
 interface RankContext {
   vectors: WordVectors | undefined;

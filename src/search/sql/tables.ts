@@ -55,3 +55,9 @@ export const directorySearchTables = `
   ) WITHOUT ROWID;
   CREATE TABLE term_count (token TEXT PRIMARY KEY, items INTEGER NOT NULL) WITHOUT ROWID;
 `;
+
+/** What was known of an item when its card was written. Cards of earlier releases have neither until they are rewritten. */
+export const cardRecordColumns = `
+  ALTER TABLE card ADD COLUMN flags TEXT NOT NULL DEFAULT '[]';
+  ALTER TABLE card ADD COLUMN deprecated TEXT;
+`;

@@ -1,14 +1,19 @@
 import type { TenantKey } from "../../kernel/names.ts";
 import { readJson } from "../../kernel/read-json.ts";
+import { deprecationOf } from "../../manifest/deprecation.ts";
 import type { ItemRef } from "../../manifest/diff.ts";
+import type { Flag } from "../../manifest/flag.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
+import { itemFlagsIn } from "../../registry/record.ts";
+import { acknowledgedFlags } from "../../registry/sql/acknowledged.ts";
 import type { ServerListener } from "../../registry/sql/listener.ts";
 import { enqueueTask } from "../../registry/sql/outbox-table.ts";
-import { findLive, shownTitle } from "../../registry/sql/servers.ts";
+import { findLive, flagsOfRow, shownTitle } from "../../registry/sql/servers.ts";
 import { tenantOf } from "../../registry/sql/tenant-name.ts";
 import { cardWords } from "../card-words.ts";
+import type { StoredCard } from "../contract.ts";
 import { itemTermWeights, type ServerWords } from "../item-terms.ts";
-import { type CardRow, cardOf, dropCard, dropCards, putCard, type StoredCard } from "./card-table.ts";
+import { type CardRow, cardOf, dropCard, dropCards, putCard } from "./card-table.ts";
 import { forgetPending, markItemPending, markItemsPending } from "./pending-items.ts";
 
 /** Keeps a tenant's cards in sync with its servers, and marks the items to send to the directory. */
@@ -31,10 +36,11 @@ function refreshCards(sql: SqlStorage, server: string, slots: Iterable<ItemRef>)
   if (row === undefined) return;
   const tenant = tenantOf(sql);
   const words = serverWords(server, shownTitle(row));
+  const flagsOf = itemFlagsIn({ flags: flagsOfRow(row), acknowledged: acknowledgedFlags(sql, server) });
   for (const { kind, key } of slots) {
     const item = currentItem(sql, server, { kind, key });
     if (item === undefined) dropCard(sql, { tenant, server, kind, key });
-    else putCard(sql, ...indexed(tenant, words, item));
+    else putCard(sql, ...indexed(tenant, words, item, flagsOf({ ...item, flags: readJson(item.flags) as Flag[] })));
     if (row.public_since !== null) markItemPending(sql, server, { kind, key }, row.generation);
   }
 }
@@ -51,6 +57,19 @@ function refreshServer(sql: SqlStorage, server: string): void {
     tenantOf(sql),
   );
   refreshCards(sql, server, slots.toArray());
+}
+
+/** Writes the cards of items with something to be known of them again. Other cards are right as they are. */
+export function fillCardRecords(sql: SqlStorage): void {
+  const items = sql.exec<{ server: string; kind: CapabilityKind; key: string }>(
+    `SELECT capability.server, kind, key FROM capability JOIN server ON server.name = capability.server
+     WHERE last_revision IS NULL AND (capability.flags <> '[]' OR declared LIKE '%deprecated%'
+       OR id IN (SELECT value ->> 'capability' FROM json_each(server.flags)))`,
+  );
+  for (const [server, slots] of Map.groupBy(items.toArray(), (item) => item.server)) {
+    refreshCards(sql, server, slots);
+    enqueueTask(sql, "directory", server);
+  }
 }
 
 /** Rebuilds the index from current items, and enqueues public servers for the directory. */
@@ -96,13 +115,14 @@ interface ItemRow extends Record<string, SqlStorageValue> {
   id: string;
   digest: string;
   tokens: number;
+  flags: string;
   declared: string;
 }
 
 function currentItem(sql: SqlStorage, server: string, { kind, key }: ItemRef): ItemRow | undefined {
   return sql
     .exec<ItemRow>(
-      `SELECT kind, key, id, digest, tokens, declared FROM capability
+      `SELECT kind, key, id, digest, tokens, flags, declared FROM capability
        WHERE server = ?1 AND kind = ?2 AND key = ?3 AND last_revision IS NULL
          AND NOT EXISTS (SELECT 1 FROM disabled WHERE server = ?1 AND kind = ?2 AND key = ?3)`,
       server,
@@ -112,9 +132,15 @@ function currentItem(sql: SqlStorage, server: string, { kind, key }: ItemRef): I
     .toArray()[0];
 }
 
-function indexed(tenant: TenantKey, server: ServerWords, item: ItemRow): [card: StoredCard, bag: ArrayBuffer] {
+function indexed(
+  tenant: TenantKey,
+  server: ServerWords,
+  item: ItemRow,
+  flags: Flag[],
+): [card: StoredCard, bag: ArrayBuffer] {
   const { kind, key, id, digest, tokens } = item;
   const declared = readJson(item.declared) as Record<string, unknown>;
-  const card = { tenant, server: server.name, kind, key, id, digest, tokens, ...cardWords(declared) };
-  return [card, itemTermWeights({ key, declared }, server)];
+  const deprecated = deprecationOf(declared);
+  const content = { tenant, server: server.name, kind, key, id, digest, tokens, ...cardWords(declared) };
+  return [{ ...content, flags, deprecated }, itemTermWeights({ key, declared }, server)];
 }

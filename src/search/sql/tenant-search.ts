@@ -1,42 +1,67 @@
+import { readJson } from "../../kernel/read-json.ts";
+import type { ProbeState } from "../../registry/contract.ts";
+import { type ServerFacts, sourceFacts } from "../../registry/record.ts";
+import type { ServerStatus } from "../../registry/schema.ts";
 import { shownTenant } from "../../registry/sql/tenant-name.ts";
-import type { CapabilityCard, CardQuery, RankedCard } from "../contract.ts";
+import type { CapabilityCard, CardQuery, RankedCard, StoredCard } from "../contract.ts";
 import type { WordVectors } from "../word-vectors.ts";
+import { type CardServer, cardWithServer, demoteCards } from "./card-records.ts";
 import { countTerms, listCards, oneOf } from "./card-table.ts";
 import { findCards } from "./find-cards.ts";
 
 export function findTenantCards(sql: SqlStorage, query: CardQuery, vectors: WordVectors | undefined): RankedCard[] {
   const cards = findCards(sql, query, [], { vectors, count: countTerms });
   const servers = serversOf(sql, cards);
-  const tenant = shownTenant(sql);
-  return cards.map((card) => ({ ...card, tenant, version: card.version ?? servers.get(card.server)?.version }));
+  return demoteCards(cards.map((card) => cardWithServer(card, servers(card))));
 }
 
 export function tenantCards(sql: SqlStorage, ids: readonly string[]): (CapabilityCard & { public: boolean })[] {
   const cards = listCards(sql, [oneOf("id", ids)]);
   const servers = serversOf(sql, cards);
-  const tenant = shownTenant(sql);
   return cards.map((card) => {
-    const server = servers.get(card.server);
-    return { ...card, tenant, version: card.version ?? server?.version, public: server?.public ?? false };
+    const server = servers(card);
+    return { ...cardWithServer(card, server), public: server.public };
   });
 }
 
+interface TenantServer extends CardServer {
+  public: boolean;
+}
+
+interface ServerRow extends Record<string, SqlStorageValue> {
+  name: string;
+  version: string | null;
+  public: number;
+  status: ServerStatus | null;
+  message: string | null;
+  sources: string;
+}
+
 /**
- * Server fields that cards show. Read at query time and not stored with the card: each new version of a server would
- * otherwise rewrite all its cards.
+ * Server fields that cards show. Read at query time and not stored with the card: each new version, status or reading of a
+ * server would otherwise rewrite all its cards.
  */
-function serversOf(sql: SqlStorage, cards: readonly CapabilityCard[]) {
+function serversOf(sql: SqlStorage, cards: readonly StoredCard[]): (card: StoredCard) => TenantServer {
   const names = [...new Set(cards.map(({ server }) => server))];
-  const rows = sql.exec<{ name: string; version: string | null; public: number }>(
+  const rows = sql.exec<ServerRow>(
     `SELECT name, public_since IS NOT NULL AS public,
        iif(json_type(config, '$.version') = 'text', json_extract(config, '$.version'),
-         json_extract(summary, '$.version')) AS version
+         json_extract(summary, '$.version')) AS version,
+       config ->> '$.status' AS status, config ->> '$.statusMessage' AS message,
+       (SELECT json_group_array(state) FROM source WHERE source.server = server.name) AS sources
      FROM server WHERE name IN (SELECT value FROM json_each(?))`,
     JSON.stringify(names),
   );
-  return new Map(
-    rows
-      .toArray()
-      .map(({ name, version, public: listed }) => [name, { public: listed === 1, version: version ?? undefined }]),
-  );
+  const tenant = shownTenant(sql);
+  const found = new Map(rows.toArray().map((row) => [row.name, serverOf(tenant, row)]));
+  return ({ server }) => found.get(server) ?? { tenant, public: false, facts: { status: "active" } };
+}
+
+function serverOf(tenant: string, { version, public: listed, status, message, sources }: ServerRow): TenantServer {
+  const facts: ServerFacts = {
+    status: status ?? "active",
+    statusMessage: message ?? undefined,
+    ...sourceFacts(readJson(sources) as ProbeState[]),
+  };
+  return { tenant, public: listed === 1, version: version ?? undefined, facts };
 }

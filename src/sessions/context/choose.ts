@@ -1,6 +1,6 @@
 import type { Principal } from "../../auth/principal.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
-import { cardsById, rankedCards, searchScope, type VisibleCard } from "../../search/visible-cards.ts";
+import { cardsById, deprecatedLast, rankedCards, searchScope, type VisibleCard } from "../../search/visible-cards.ts";
 import type { ChosenSubset } from "../contract.ts";
 import type { SessionsDeps } from "../deps.ts";
 import type { ContextRequest } from "../schema.ts";
@@ -30,7 +30,7 @@ export async function chooseContext(
   wish: ContextRequest,
   { kinds: allowed, maxItems }: ContextBounds,
 ): Promise<ChosenContext> {
-  const { budget, must_have: mustHave = [], pins = [], task: text = "" } = wish;
+  const { budget, must_have: mustHave = [], pins = [], task: text = "", include = [] } = wish;
   const kinds = allowed.filter((kind) => wish.kinds === undefined || wish.kinds.includes(kind));
   const range = searchScope(principal, wish.tenants);
   const [ranked, named] = await Promise.all([
@@ -41,17 +41,18 @@ export async function chooseContext(
       [...mustHave, ...pins].map(({ id }) => id),
     ),
   ]);
-  const fit = fitBudget({ budget, mustHave, pins, named, ranked, maxItems, maxTenants: maxChosenTenants });
+  const bounds = { budget, maxItems, maxTenants: maxChosenTenants, include };
+  const fit = fitBudget({ ...bounds, mustHave, pins, named, ranked: deprecatedLast(ranked) });
   return { fit, subset: subsetOf(fit), skippedTenants: range.skipped };
 }
 
 function subsetOf({ chosen }: Fit<VisibleCard>): ChosenSubset {
   const servers = new Map<string, ChosenSubset["servers"][number]>();
   const items = chosen.map(({ card }) => {
-    const { tenant, server, kind, key, id, digest, tokens, seenAt, wasPublic } = card;
+    const { tenant, server, kind, key, id, digest, tokens, registry, seenAt, wasPublic } = card;
     const since = Math.min(seenAt, servers.get(`${tenant}/${server}`)?.since ?? seenAt);
     servers.set(`${tenant}/${server}`, { tenant, server, since, wasPublic });
-    return { tenant, server, kind, key, id, digest, tokens };
+    return { tenant, server, kind, key, id, digest, tokens, registry };
   });
   return { items, servers: [...servers.values()] };
 }

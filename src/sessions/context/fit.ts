@@ -1,5 +1,6 @@
 import satisfies from "semver/functions/satisfies.js";
 import valid from "semver/functions/valid.js";
+import { type ChoiceOption, obstacleTo } from "../../registry/record.ts";
 import type { CapabilityCard } from "../../search/contract.ts";
 import { type CardName, checkPins, resolveCard } from "../../search/pins.ts";
 import type { LeftOut, Why } from "../answer-schema.ts";
@@ -24,6 +25,8 @@ export interface ContextQuery<Card extends CapabilityCard = CapabilityCard> {
   ranked: readonly Card[];
   maxItems: number;
   maxTenants: number;
+  /** Asked for although choices leave it out. */
+  include?: readonly ChoiceOption[];
 }
 
 interface Chosen<Card extends CapabilityCard = CapabilityCard> {
@@ -45,7 +48,8 @@ export interface Fit<Card extends CapabilityCard = CapabilityCard> {
 
 /**
  * Chooses capabilities for a token budget: must-haves first, then unchanged pins, then the best for the task as far as
- * they fit. A capability that changed since it was pinned, or whose version does not match the must-have, is left out
+ * they fit. Items with a high flag and withdrawn ones are left out, however they are asked for, unless the query includes
+ * them. A capability that changed since it was pinned, or whose version does not match the must-have, is left out
  * however well it ranks: the caller means another version.
  */
 export function fitBudget<Card extends CapabilityCard>(query: ContextQuery<Card>): Fit<Card> {
@@ -60,6 +64,8 @@ export function fitBudget<Card extends CapabilityCard>(query: ContextQuery<Card>
     if (refused.has(where)) return false;
     const obstacle = whyNotAdded(card, fit, query, tenants);
     if (obstacle !== undefined) {
+      // What is not to be chosen is named once, whichever way it was asked for.
+      if (obstacle.reason === "flagged" || obstacle.reason === "withdrawn") refused.add(where);
       fit.leftOut.push({ ...costOf(card), why, ...obstacle });
       return false;
     }
@@ -104,9 +110,11 @@ const maxNameLength = 4_096;
 function whyNotAdded(
   card: CapabilityCard,
   { chosen, usedTokens }: Fit,
-  { budget, maxItems, maxTenants }: ContextQuery,
+  { budget, maxItems, maxTenants, include }: ContextQuery,
   tenants: ReadonlySet<string>,
 ): Pick<LeftOut, "reason" | "message"> | undefined {
+  const obstacle = obstacleTo(card.registry, include);
+  if (obstacle !== undefined) return obstacle;
   if (usedTokens + card.tokens > budget) {
     const message = `It costs ${card.tokens} tokens; ${budget - usedTokens} are left`;
     return { reason: "over-budget", message };

@@ -178,13 +178,13 @@ describe("a server that is published with a remote", () => {
     const { name: _, ...fields } = document;
     expect(body.data).toMatchObject({ ...fields, sources: [{ id: "remote-1", status: "live" }] });
     // What its first reading found was never another under the same version.
-    expect(body.data.flags).toBeUndefined();
+    expect(body.data.registry.flags).toEqual([]);
     const { _meta } = await vi.waitFor(async () => {
       const { body: latest } = await send("GET", "/v0.1/servers/io.github.acme%2Fweather/versions/latest");
       expect(latest._meta["dev.rollcall/registry"].counts).toMatchObject({ tool: 1 });
       return latest;
     });
-    expect(_meta["dev.rollcall/registry"]).toMatchObject({ digest: body.data.digest });
+    expect(_meta["dev.rollcall/registry"]).toMatchObject({ digest: body.data.registry.digest });
 
     upstream.tools = [tool("forecast"), tool("history")];
     await send("POST", "/api/mcp/capabilities/io.github.acme/weather/refresh");

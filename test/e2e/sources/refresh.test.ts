@@ -66,7 +66,7 @@ describe("a server with a source", () => {
       });
       expect(found.permissions.length + found.effects.length).toBeGreaterThan(0);
     }
-    expect(body.data.sources).toMatchObject([{ id: "main", status: "live", since: expect.any(String) }]);
+    expect(body.data.registry.sources).toMatchObject([{ id: "main", status: "live", since: expect.any(String) }]);
     const settings = await registry.send("GET", `/api/mcp/configs/t/${name}`);
     expect(settings.body.data.registry.sources).toMatchObject([{ id: "main", era, failures: 0 }]);
   });
@@ -115,7 +115,7 @@ describe("several sources", () => {
     await register("both", source("one", one.url), source("two", two.url));
     const answer = await read("both");
     expect(names(answer)).toEqual(["a", "b", "one.same", "two.same"]);
-    expect(answer.body.data.warnings.join()).toContain("same");
+    expect(answer.body.data.registry.warnings.join()).toContain("same");
   });
 
   it("of which one fails lose nothing, and say so", async () => {
@@ -128,16 +128,16 @@ describe("several sources", () => {
     expect(refreshed).toMatchObject({ failures: [{ id: "two", reason: "unavailable" }] });
     const after = await read("half");
     expect(names(after)).toEqual(names(before));
-    expect(after.body.data.digest).toBe(before.body.data.digest);
-    expect(after.body.data.sources).toMatchObject([
+    expect(after.body.data.registry.digest).toBe(before.body.data.registry.digest);
+    expect(after.body.data.registry.sources).toMatchObject([
       { id: "one", status: "live" },
       { id: "two", status: "unreachable", error: "unavailable" },
     ]);
     expect(after.body.data).not.toHaveProperty("stale");
-    expect(after.body.data.warnings[0]).toBe("two is unreachable; what it offered last is shown");
+    expect(after.body.data.registry.warnings[0]).toBe("two is unreachable; what it offered last is shown");
     two.status = undefined;
     await refresh("half");
-    expect((await read("half")).body.data.sources[1]).toMatchObject({ status: "live" });
+    expect((await read("half")).body.data.registry.sources[1]).toMatchObject({ status: "live" });
   });
 
   it("that all fail leave the last good copy, marked stale", async () => {
@@ -147,7 +147,7 @@ describe("several sources", () => {
     up.status = 500;
     expect((await refresh("stale")).outcome).toBe("failed");
     const answer = await read("stale");
-    expect([answer.status, names(answer), answer.body.data.stale]).toEqual([200, ["a"], true]);
+    expect([answer.status, names(answer), answer.body.data.registry.stale]).toEqual([200, ["a"], true]);
   });
 
   it("that were never read fail the read and say why", async () => {
@@ -282,7 +282,7 @@ describe("a reading", () => {
     await register("discreet", source("main", up.url));
     const { body } = await read("discreet");
     expect(names({ body })).toEqual(["a"]);
-    expect(body.data.warnings.length).toBeGreaterThan(0);
+    expect(body.data.registry.warnings.length).toBeGreaterThan(0);
   });
 });
 

@@ -348,10 +348,14 @@ describe("blocks", () => {
             metadataBlock({ created: null, lastUpdated: "2025-10-16T00:00:00.000Z", totalElements: elements.length }),
             triggersBlock(new Map(Object.entries(triggers))),
             ...elementsBlocks(
-              new Map([...sections].map(([name, some]) => [name, some.map((one) => elementBlock(one, true))])),
+              new Map(
+                [...sections].map(([name, some]) => [name, some.map((one) => elementBlock(one, true, "9 tokens"))]),
+              ),
               (text) => text,
             ),
-            notesBlock([{ name: "shop", elements: 3, relationships: { a: [1] }, semantic: "yes" }]),
+            notesBlock([
+              { name: "shop", elements: 3, notice: "deprecated", relationships: { a: [1] }, semantic: "yes" },
+            ]),
           ];
           const text = blocks.join("");
           const tokens = blocks.reduce((sum, block) => sum + count(block), 0);
@@ -418,7 +422,7 @@ describe("blocks", () => {
       server: "mine",
     };
     const [read] = readings(
-      elementBlock({ server: "shop", kind: "tool", key: "pay", id: "mcp.shop.pay", declared }, true),
+      elementBlock({ server: "shop", kind: "tool", key: "pay", id: "mcp.shop.pay", declared }, true, "9 tokens"),
     );
     expect(read).toEqual({
       "shop/pay": {

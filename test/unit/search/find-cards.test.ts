@@ -6,15 +6,27 @@ import { itemTermWeights } from "../../../src/search/item-terms.ts";
 import { oneOf } from "../../../src/search/sql/card-table.ts";
 import { applyItems } from "../../../src/search/sql/directory-cards.ts";
 import { findCards } from "../../../src/search/sql/find-cards.ts";
-import { directorySearchTables } from "../../../src/search/sql/tables.ts";
+import { cardRecordColumns, directorySearchTables } from "../../../src/search/sql/tables.ts";
 import { termCounts } from "../../../src/search/sql/term-counts.ts";
 
 const sql = openLocalSql(":memory:");
-sql.exec(directorySearchTables);
+sql.exec(`${directorySearchTables} ${cardRecordColumns}`);
 
 function put(tenant: string, tools: Record<string, string>): void {
   const changed = Object.entries(tools).map(([key, description]): ItemChange => {
-    const card = { tenant, server: "s", kind: "tool", key, id: key, digest: "", tokens: 1, description } as const;
+    const card = {
+      ...{
+        tenant: tenantKey(tenant),
+        server: "s",
+        kind: "tool" as const,
+        key,
+        id: key,
+        digest: "",
+        tokens: 1,
+        description,
+      },
+      flags: [],
+    };
     return {
       kind: "tool",
       key,

@@ -8,6 +8,7 @@ const card = (tenant: string, id: string, digest: string): CapabilityCard => ({
   kind: "tool",
   key: id,
   tokens: 1,
+  registry: { tokens: 1, flags: [], status: "active" },
 });
 const add = card("a", "add", "sha256-1");
 const named = [add, card("a", "both", "sha256-2"), card("b", "both", "sha256-3")];

@@ -5,7 +5,8 @@ import { fuseRanks } from "../../../src/search/rank.ts";
 import { type ContextQuery, fitBudget } from "../../../src/sessions/context/fit.ts";
 
 function card(id: string, tokens = 10, more: Partial<CapabilityCard> = {}): CapabilityCard {
-  return { tenant: "acme", server: "s", kind: "tool", key: id, id, digest: `d-${id}`, tokens, ...more };
+  const registry = { tokens, flags: [], status: "active" as const };
+  return { tenant: "acme", server: "s", kind: "tool", key: id, id, digest: `d-${id}`, tokens, registry, ...more };
 }
 
 function wishes(more: Partial<ContextQuery> = {}): ContextQuery {

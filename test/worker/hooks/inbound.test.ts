@@ -23,7 +23,7 @@ describe("an event", () => {
     expect(answer.headers.get("Rollcall-Generation")).toBe("2");
     const shown = await read(hook);
     expect(names(shown)).toEqual(["a", "b"]);
-    expect(shown.body.data.digest).toBe(answer.body.digest);
+    expect(shown.body.data.registry.digest).toBe(answer.body.digest);
   });
 
   it("is never followed by a stale read, whatever KV shows", async () => {
@@ -48,7 +48,7 @@ describe("an event", () => {
     const settings = { tenant: "gone", name: "s", visibility: "public", title: "Kept" };
     await registry.send("PUT", configs, { token: hook.bearer, body: settings });
     expect((await sendEvent(hook, status(1, "deprecated"))).body.outcome).toBe("applied");
-    expect((await read(hook)).body.data.status).toBe("deprecated");
+    expect((await read(hook)).body.data.registry.status).toBe("deprecated");
     expect((await sendEvent(hook, removed(2))).body.outcome).toBe("applied");
     expect((await read(hook)).status).toBe(404);
     expect((await registry.send("GET", "/api/capabilities/gone/mcp.s.a")).status).toBe(401);
@@ -56,7 +56,7 @@ describe("an event", () => {
     expect(names(await read(hook))).toEqual(["a", "b"]);
     const back = await registry.send("GET", config("gone", "s"), { token: hook.bearer });
     expect(back.body.data).toMatchObject({ title: "Kept", visibility: "public" });
-    expect((await read(hook)).body.data.status).toBe("active");
+    expect((await read(hook)).body.data.registry.status).toBe("active");
     const outside = await registry.send("GET", "/api/capabilities/gone/mcp.s.b");
     expect(outside.status).toBe(200);
   });
@@ -229,7 +229,7 @@ describe("a publisher's events", () => {
             const hook = await hooked(tenant, {}, tools("first"));
             for (const one of events) expect((await sendEvent(hook, one)).status).toBe(202);
             const { status: code, body } = await read(hook);
-            return code === 404 ? "gone" : { status: body.data.status, digest: body.data.digest };
+            return code === 404 ? "gone" : { status: body.data.registry.status, digest: body.data.registry.digest };
           };
           expect(await state(`shuffled-${run}`, shuffled)).toEqual(await state(`ordered-${run}`, inOrder));
         },

@@ -96,12 +96,12 @@ describe("publishing a server.json", () => {
     const read = await registry.send("GET", capabilities("kept", "s"), { token: admin });
     expect(read.body.data).toMatchObject({ version: "1.0.0", title: "Theirs", features: { a: true } });
     expect(read.body.data.tools.map(({ name }: { name: string }) => name)).toEqual(["kept_t"]);
-    expect(read.body.data.flags).toBeUndefined();
+    expect(read.body.data.registry.flags).toEqual([]);
     const settings = await registry.send("GET", config("kept", "s"), { token: admin });
     expect(settings.body.data).toMatchObject({ title: "Mine", policy: { sameVersion: "refuse" } });
     const latest = await get(path("kept/s", "latest"));
     expect(latest.body._meta[ours]).toEqual({
-      digest: read.body.data.digest,
+      digest: read.body.data.registry.digest,
       generation: expect.any(Number),
       counts: { tool: 1 },
       tokens: expect.any(Number),

@@ -55,7 +55,7 @@ describe("optimistic writers on one server", () => {
     const writer = async (id: number) => {
       for (let won = 0; won < 5; ) {
         const current = await send("GET", path, undefined, { "Cache-Control": "no-cache" });
-        const from = current.body.data.digest as string;
+        const from = current.body.data.registry.digest as string;
         const answer = await send("PUT", path, tools(`writer_${id}_${won}_${acknowledged.length}`), {
           "If-Match": `"${from}"`,
         });

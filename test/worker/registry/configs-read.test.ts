@@ -31,7 +31,7 @@ describe("reading a config", () => {
       version: "1.2",
       counts: { tool: 2, prompt: 1 },
     });
-    expect(data.registry.tokens).toBe((await read.capabilities("s")).body.data.tokens);
+    expect(data.registry.tokens).toBe((await read.capabilities("s")).body.data.registry.tokens);
     expect(Date.parse(data.registry.lastSynced)).not.toBeNaN();
     expect(data.createdAt).toBe(empty.data.createdAt);
     expect(data.updatedAt >= data.createdAt).toBe(true);

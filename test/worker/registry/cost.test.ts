@@ -96,7 +96,7 @@ describe("the cost of a tool", () => {
     const costs = [
       imported.tokens,
       one.body.data.registry.tokens,
-      all.body.data.tokens,
+      all.body.data.registry.tokens,
       config.body.data.registry.tokens,
     ];
     expect(costs).toEqual([cost, cost, cost, cost]);
@@ -110,6 +110,6 @@ describe("the cost of a tool", () => {
     const { body } = await publish([{ ...rich, title: "Another" }]);
     expect(body.data.changes).toMatchObject({ additive: expect.any(Number) });
     const read = await registry.send("GET", capabilities("again", "s"), { token: bearer });
-    expect(read.body.data.tokens).toBe(cost);
+    expect(read.body.data.registry.tokens).toBe(cost);
   });
 });

@@ -247,7 +247,7 @@ describe("over random servers", () => {
             await send("PUT", `${path(`${server}-other`)}?partial=true`, { tools: own(one.tools) });
           }
           const answer = await send("GET", path(server));
-          if (answer.status !== 200 || answer.body.data.digest === null) continue;
+          if (answer.status !== 200 || answer.body.data.registry.digest === null) continue;
           for (const query of ["", "?include=disabled"]) {
             const shown = (await send("GET", path(server) + query)).body.data;
             const back = await send("PUT", path(server) + query, shown);

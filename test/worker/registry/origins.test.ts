@@ -63,7 +63,7 @@ describe("a push to a server with a source", () => {
     await put("back", { title: "T", ...tools("own") });
     const answer = await data("back");
     const { body } = await put("back", answer);
-    expect(body.data).toMatchObject({ outcome: "unchanged", digest: answer.digest, warnings: [] });
+    expect(body.data).toMatchObject({ outcome: "unchanged", digest: answer.registry.digest, warnings: [] });
     // The source's items are still the source's.
     await put("back", tools("other"));
     expect((await names("back")).sort()).toEqual(["other", "read_x", "read_y"]);
@@ -124,12 +124,16 @@ describe("a reading", () => {
     const { outcome } = await refresh(name);
     expect([what, outcome]).toEqual([what, "failed"]);
     const after = await data(name);
-    expect([after.digest, after.tools.length, after.stale]).toEqual([before.digest, 2, true]);
-    expect(after.sources[0]).toMatchObject({ id: "main", error });
-    expect(after.sources[0].status).not.toBe("live");
+    expect([after.registry.digest, after.tools.length, after.registry.stale]).toEqual([
+      before.registry.digest,
+      2,
+      true,
+    ]);
+    expect(after.registry.sources[0]).toMatchObject({ id: "main", error });
+    expect(after.registry.sources[0].status).not.toBe("live");
     Object.assign(offer, { tools: tools("three").tools, declares: true, isDown: false });
     await refresh(name);
-    expect([await names(name), (await data(name)).stale]).toEqual([["three"], undefined]);
+    expect([await names(name), (await data(name)).registry.stale]).toEqual([["three"], undefined]);
   });
 
   it("of which every id is taken keeps the last good copy, and other sources are read", async () => {
@@ -145,7 +149,10 @@ describe("a reading", () => {
     two.tools = tools("of_two", "of_two_more").tools;
     expect((await refresh("both")).outcome).toBe("applied");
     expect((await names("both")).sort()).toEqual(["of_one", "of_two", "of_two_more"]);
-    const status = (await data("both")).sources.map(({ id, error }: { id: string; error?: string }) => [id, error]);
+    const status = (await data("both")).registry.sources.map(({ id, error }: { id: string; error?: string }) => [
+      id,
+      error,
+    ]);
     expect(status).toEqual([
       ["one", "unpublishable"],
       ["two", undefined],
@@ -160,12 +167,15 @@ describe("a reading", () => {
   });
 
   it("does not let a source state what only the registry may", async () => {
-    const claims = { verified: true, tokens: 1, flags: [], digest: "x", registry: {} };
+    const claims = { verified: true, tokens: 1, flags: [], digest: "x", registry: { tokens: 7 } };
     offers.set("claims.example", { tools: [{ ...tools("t").tools[0], ...claims }] });
     const sources = [{ id: "main", type: "streamable-http", url: "https://claims.example/mcp" }];
     await send("POST", configs, { tenant, name: "claims", sources });
     const [tool] = (await data("claims")).tools;
-    for (const key of Object.keys(claims)) expect(tool).not.toHaveProperty(key);
+    const { registry: _, ...stated } = claims;
+    for (const key of Object.keys(stated)) expect(tool).not.toHaveProperty(key);
+    expect(tool.registry).toMatchObject({ flags: [], status: "active" });
+    expect(tool.registry.tokens).toBeGreaterThan(7);
   });
 });
 
@@ -237,7 +247,7 @@ describe("a switched-off item", () => {
     expect(back.body.data.kept).toEqual([{ kind: "tool", name: "two", why: "disabled" }]);
     const more = await put("dis", { tools: [...answer.tools, ...tools("four").tools] });
     expect(more.body.data.changes).toMatchObject({ additive: 1, removed: 0 });
-    expect((await data("dis")).digest).toBe(more.body.data.digest);
+    expect((await data("dis")).registry.digest).toBe(more.body.data.digest);
     expect(await names("dis")).toEqual(["one", "three", "four"]);
     await send("PATCH", capabilities(tenant, "dis"), { items: [{ kind: "tool", name: "two", enabled: true }] });
     expect(await names("dis")).toEqual(["one", "two", "three", "four"]);
@@ -289,7 +299,7 @@ describe("restoring a revision", () => {
     const offer = await sourced("past", "read_old");
     await put("past", { title: "Old", ...tools("old") });
     await send("POST", `${capabilities(tenant, "past")}/generators`, { type: "plug" });
-    const then = (await data("past")).digest;
+    const then = (await data("past")).registry.digest;
     await put("past", { ...tools("new"), generators: [{ type: "plug", version: "9" }] });
     offer.tools = tools("read_new").tools;
     await refresh("past");
@@ -300,7 +310,7 @@ describe("restoring a revision", () => {
     expect(body.data.changes).toEqual(preview.body.data.changes);
     const now = await data("past");
     expect(now.tools.map((tool: { name: string }) => tool.name).sort()).toEqual(["old", "read_new"]);
-    expect([now.title, now.generators[0].version, now.digest]).toEqual(["Old", undefined, body.data.digest]);
+    expect([now.title, now.generators[0].version, now.registry.digest]).toEqual(["Old", undefined, body.data.digest]);
     // The plugin is one again.
     await put("past", tools("last"));
     expect(await types("past")).toEqual(["plug"]);

@@ -28,7 +28,7 @@ async function state() {
   const log = await read(`/api/changes/${tenant}?limit=1000`);
   const { data } = await read(path);
   const revisions = await read(`${path}/revisions`);
-  return { log, digest: data.digest, generation: log.data.generation, revisions, data };
+  return { log, digest: data.registry.digest, generation: log.data.generation, revisions, data };
 }
 
 /** Documents in which nothing says what the server has, each with what its refusal says. */
@@ -61,7 +61,7 @@ const forms: [what: string, form: unknown | (() => Promise<unknown>), says: RegE
   ["a config", async () => (await read(config(tenant, "s"))).data, /looks like a server's config/],
   [
     "the answer with a revision",
-    async () => read(`${path}/revisions/${(await read(path)).data.digest}`),
+    async () => read(`${path}/revisions/${(await read(path)).data.registry.digest}`),
     /revision.*data\.manifest/,
   ],
   ["a JSON-RPC response", { jsonrpc: "2.0", id: 1, result: { tools: manifest.tools } }, /import\/mcp/],

@@ -130,7 +130,7 @@ describe("one revision", () => {
     expect(body.data).toMatchObject({ digest, number: 1, publishedBy: "whole-publisher" });
     expect(headers.get("ETag")).toContain(digest);
     for (const item of body.data.capabilities) {
-      expect(item).toMatchObject({ tokens: expect.any(Number), flags: [], enabled: true });
+      expect(item).toMatchObject({ registry: { tokens: expect.any(Number), flags: [] }, enabled: true });
       expect(item.digest).toMatch(/^sha256-[0-9a-f]{64}$/);
     }
     const ids = body.data.capabilities.map(({ kind, name, id }: Record<string, string>) => [kind, name, id]);

@@ -51,8 +51,8 @@ describe("switching an item off", () => {
 
     const after = await flip.view("s");
     expect(after.body.data.tools).toEqual([before.body.data.tools[1]]);
-    expect(after.body.data.digest).toBe(published.digest);
-    expect(after.body.data.tokens).toBeLessThan(before.body.data.tokens);
+    expect(after.body.data.registry.digest).toBe(published.digest);
+    expect(after.body.data.registry.tokens).toBeLessThan(before.body.data.registry.tokens);
     expect(headers.get("ETag")).toBe(after.headers.get("ETag"));
     expect(after.headers.get("ETag")).not.toBe(before.headers.get("ETag"));
     expect(await flip.disabled("s")).toEqual([{ kind: "tool", name: "flip_a" }]);

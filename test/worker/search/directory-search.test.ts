@@ -382,7 +382,10 @@ describe("what arrives late or twice", () => {
   const item = (key: string, id = `id.${key}`): ItemChange => ({
     kind: "tool",
     key,
-    indexed: { card: { tenant, server: "s", kind: "tool", key, id, digest: "sha256-x", tokens: 1 }, bag: bagOf(key) },
+    indexed: {
+      card: { tenant: tenantKey(tenant), server: "s", kind: "tool", key, id, digest: "sha256-x", tokens: 1, flags: [] },
+      bag: bagOf(key),
+    },
   });
   const change = (
     generation: number,

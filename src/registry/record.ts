@@ -1,0 +1,152 @@
+import { deprecationOf } from "../manifest/deprecation.ts";
+import { type CapabilityFlag, type Flag, isHigh, shownFlags } from "../manifest/flag.ts";
+import type { StoredCapability } from "../manifest/stored.ts";
+import type { DirectoryEntry, Head, ProbeState } from "./contract.ts";
+import type { ItemRecord, RegistryRecord } from "./record-schema.ts";
+
+/**
+ * The record: what the registry knows of an item or a server. Every surface that shows one shows its record, made here
+ * from what is stored beside items, cards, heads and rows of the directory.
+ */
+
+/** What holds for a server and all its items. */
+export type ServerFacts = Omit<RegistryRecord, "tokens" | "flags">;
+
+/** What holds for one item, whatever its server. */
+export interface ItemFacts {
+  tokens: number;
+  flags: readonly Flag[];
+  /** Set if the item is deprecated: what it says about that, which may be nothing. */
+  deprecated?: string;
+}
+
+export function recordOf({ tokens, flags, deprecated }: ItemFacts, server: ServerFacts): RegistryRecord {
+  const { status, statusMessage, stale, pending } = server;
+  const isAlone = deprecated !== undefined && status === "active";
+  return {
+    tokens,
+    flags: flags.length === 0 ? [] : shownFlags(flags),
+    status: isAlone ? "deprecated" : status,
+    statusMessage: isAlone ? deprecated || undefined : statusMessage,
+    stale,
+    pending,
+  };
+}
+
+export function factsOf({ status, statusMessage, sources = [] }: FactsHead): ServerFacts {
+  return { status, statusMessage, ...sourceFacts(sources.map((source) => source.status)) };
+}
+
+type FactsHead = Pick<Head, "status" | "statusMessage" | "sources">;
+
+/** `stale`: no source could be read the last time. `pending`: one was not read yet. */
+export function sourceFacts(states: readonly ProbeState[]): Pick<ServerFacts, "stale" | "pending"> {
+  const failed = states.filter((state) => state !== "live" && state !== "pending");
+  return {
+    stale: states.length > 0 && failed.length === states.length ? true : undefined,
+    pending: states.includes("pending") ? "source" : undefined,
+  };
+}
+
+type RecordHead = FactsHead & Pick<Head, "flags" | "acknowledged">;
+
+/** Returns the function that makes the record of each item of a server. */
+export function itemRecords(head: RecordHead): (item: StoredCapability) => ItemRecord {
+  const server = factsOf(head);
+  const flagsOf = itemFlagsIn(head);
+  return (item) => {
+    const { id, digest, tokens, declared } = item;
+    const deprecated = deprecationOf(declared);
+    return { id, digest, ...recordOf({ tokens, flags: flagsOf(item), deprecated }, server) };
+  };
+}
+
+/** Returns the function that gives all flags of an item: of its content, and of its place among the tenant's servers. */
+export function itemFlagsIn(
+  head: Pick<Head, "flags" | "acknowledged">,
+): (item: Pick<StoredCapability, "id" | "digest" | "flags">) => Flag[] {
+  const ofItems = Map.groupBy(head.flags, ({ capability }) => capability ?? "");
+  return ({ id, digest, flags }) => {
+    const others = ofItems.get(id);
+    if (flags.length === 0 && others === undefined) return [];
+    const all = [...flags, ...(others ?? []).map(({ capability: _, ...flag }) => flag)];
+    return withAcknowledged(all, digest, head.acknowledged);
+  };
+}
+
+/** Flags about the server's own texts: its manifest's fields and its config. */
+export function serverFlags({ flags, acknowledged, digest }: ServerFlagsHead): CapabilityFlag[] {
+  const own = flags.filter(({ capability }) => capability === undefined);
+  return withAcknowledged(own, digest ?? "", acknowledged);
+}
+
+/** Flags of a server and, with their ids, those of its items that its head knows. */
+export function allFlags(head: ServerFlagsHead): CapabilityFlag[] {
+  return [...serverFlags(head), ...head.flags.filter(({ capability }) => capability !== undefined)];
+}
+
+type ServerFlagsHead = Pick<Head, "flags" | "acknowledged" | "digest">;
+
+export function serverRecord(head: FactsHead & ServerFlagsHead, tokens: number): RegistryRecord {
+  return recordOf({ tokens, flags: serverFlags(head) }, factsOf(head));
+}
+
+/** The record of a row of the directory. */
+export function entryRecord({ tokens = 0, flags = [], ...facts }: EntryFacts): RegistryRecord {
+  return recordOf({ tokens, flags }, facts);
+}
+
+type EntryFacts = Pick<DirectoryEntry, "tokens" | "flags" | "status" | "statusMessage" | "stale" | "pending">;
+
+/** The acknowledgement belongs to content: other content under the same name has its flags anew. */
+function withAcknowledged<T extends CapabilityFlag>(
+  flags: readonly T[],
+  digest: string,
+  acknowledged: Head["acknowledged"] = [],
+): T[] {
+  if (acknowledged.length === 0) return [...flags];
+  return flags.map((flag) => {
+    const found = acknowledged.find(
+      ({ rule, path, of, digest: content }) =>
+        rule === flag.rule && path === flag.path && of === flag.of && (of === "config" || content === digest),
+    );
+    return found === undefined ? flag : { ...flag, acknowledged: { by: found.by, at: found.at } };
+  });
+}
+
+/** What choices made for an agent leave out unless they are asked to include it. */
+export const choiceOptions = ["flagged", "withdrawn"] as const;
+export type ChoiceOption = (typeof choiceOptions)[number];
+
+interface Obstacle {
+  reason: ChoiceOption;
+  message: string;
+}
+
+/**
+ * Why a choice leaves an item out; undefined if it may be chosen. The message quotes nothing that was published: whoever
+ * asks for a choice must not be given the text that the flag is about.
+ */
+export function obstacleTo(
+  { flags, status }: Pick<RegistryRecord, "flags" | "status">,
+  include: readonly ChoiceOption[] = [],
+): Obstacle | undefined {
+  if (status === "withdrawn" && !include.includes("withdrawn")) {
+    return {
+      reason: "withdrawn",
+      message: 'Its publisher withdrew the server; include "withdrawn" takes it all the same',
+    };
+  }
+  const rules = [...new Set(flags.filter(isHigh).map(({ rule }) => rule))];
+  if (rules.length === 0 || include.includes("flagged")) return undefined;
+  return {
+    reason: "flagged",
+    message: `Its text is flagged: ${rules.join(", ")}; include "flagged" takes it all the same`,
+  };
+}
+
+/** How far a ranking puts an item behind others: 0 not at all, 1 deprecated, 2 left out of choices. */
+export function demotionOf(record: Pick<RegistryRecord, "flags" | "status">): 0 | 1 | 2 {
+  if (obstacleTo(record) !== undefined) return 2;
+  return record.status === "deprecated" ? 1 : 0;
+}
