@@ -63,7 +63,7 @@ const LeftOutResult = z.object({
 export const choiceInclude = z
   .array(z.enum(choiceOptions))
   .max(choiceOptions.length)
-  .describe("What a choice would leave out and is to take all the same: items with a high flag, withdrawn servers.");
+  .describe("Taken although choices leave it out.");
 
 export const SearchPage = named(
   "SearchPage",

@@ -23,7 +23,7 @@ export const change = {
 export const readOnlyAnnotations = { readOnlyHint: true, openWorldHint: false };
 
 /** What the registry knows of an item or a server: its cost, flags and status. */
-export const registry = z.object({ tokens: z.number(), flags: z.array(z.looseObject({})), status: z.string() });
+export const registry = z.record(z.string(), z.unknown());
 
 /** A card as search results show it. */
 export const card = {
