@@ -120,6 +120,8 @@ export interface PublishRequest {
    * refused: there was no content that anyone could have reviewed.
    */
   isFirstIntrospection?: true;
+  /** Sent through a hook: warnings name events instead of requests. */
+  throughHook?: boolean;
 }
 
 export interface PublishOutcome {

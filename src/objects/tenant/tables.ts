@@ -1,12 +1,13 @@
 import { watcherTables } from "../../changes/sql/tables.ts";
 import { hookTables } from "../../hooks/sql/tables.ts";
-import { tenantVersionTables } from "../../official/sql/tables.ts";
+import { statusBeforeColumn, tenantVersionTables } from "../../official/sql/tables.ts";
 import { fillOrigins, originsColumn } from "../../registry/sql/origins.ts";
 import { enqueueReanalysis } from "../../registry/sql/reanalysis.ts";
 import { analysisColumn, registryTables } from "../../registry/sql/tables.ts";
 import { tenantSearchTables } from "../../search/sql/tables.ts";
 import { subscriptionTables } from "../../subscriptions/sql/tables.ts";
 import type { Step } from "../migrate.ts";
+import { reviveWithdrawn } from "./revive-withdrawn.ts";
 
 /**
  * Tables of one tenant, each declared by the feature that uses it. `meta` is STRICT because it stores the tenant's
@@ -27,4 +28,5 @@ export const tenantSteps: readonly Step[] = [
   },
   { tables: originsColumn, fill: fillOrigins },
   { tables: analysisColumn, fill: enqueueReanalysis },
+  { tables: statusBeforeColumn, fill: reviveWithdrawn },
 ];

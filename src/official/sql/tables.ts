@@ -19,6 +19,9 @@ export const tenantVersionTables = `
   CREATE INDEX version_pending ON version (server) WHERE pending = 1;
 `;
 
+/** What a version that was deleted because its server was withdrawn returns to: `{status, statusMessage?}` as JSON. */
+export const statusBeforeColumn = "ALTER TABLE version ADD COLUMN status_before TEXT;";
+
 /** Versions of public servers, and the remote URLs they hold. */
 export const directoryVersionTables = `
   CREATE TABLE server_version (

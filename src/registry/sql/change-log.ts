@@ -1,8 +1,8 @@
 import { withoutUndefined } from "../../kernel/json.ts";
 import { insert } from "../../kernel/platform/insert.ts";
 import { readJson } from "../../kernel/read-json.ts";
-import type { Classification, Reason } from "../../manifest/classify/classify.ts";
-import { type ChangeCounts, countChanges, type NewChange } from "../../manifest/diff.ts";
+import type { ChangeClass, LogReason } from "../../manifest/classify/reasons.ts";
+import { type ChangeCounts, countChanges, type LogChange } from "../../manifest/diff.ts";
 import { type ChainedChange, type Change, chained, genesisOf, type LogHead } from "../change-chain.ts";
 import { tenantOf } from "./tenant-name.ts";
 
@@ -16,7 +16,7 @@ export function recordChanges(
   sql: SqlStorage,
   server: string,
   at: string,
-  changes: readonly NewChange[],
+  changes: readonly LogChange[],
   keep: number,
 ): { generation: number; counts: ChangeCounts } {
   const generation = generationOf(sql) + 1;
@@ -34,7 +34,7 @@ export function appendChanges(
   sql: SqlStorage,
   server: string,
   at: string,
-  changes: readonly NewChange[],
+  changes: readonly LogChange[],
   generation: number,
 ): void {
   let last = logHead(sql);
@@ -100,10 +100,10 @@ export function changeOf(row: ChangeRow): Change {
     server: row.server,
     kind: row.kind as Change["kind"],
     name: row.key,
-    classification: row.classification as Classification,
+    classification: row.classification as ChangeClass,
     breaking: row.classification === "breaking" || row.classification === "removed",
     from: row.from_digest ?? undefined,
     to: row.to_digest ?? undefined,
-    reasons: readJson(row.reasons) as Reason[],
+    reasons: readJson(row.reasons) as LogReason[],
   };
 }
