@@ -2,13 +2,14 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { AcceptedManifest } from "../manifest/prepare.ts";
+import type { ServerState } from "../registry/contract.ts";
 import type { ServerConfig } from "../registry/schema.ts";
 import { generationOf } from "../registry/sql/change-log.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
 import { publish } from "../registry/sql/publish.ts";
 import { findLive, findRow } from "../registry/sql/servers.ts";
 import { httpSources } from "../registry/sql/source-rows.ts";
-import { type ServerState, setServerStatus, stateOf } from "../registry/sql/status.ts";
+import { setServerStatus, stateOf } from "../registry/sql/status.ts";
 import type { AppliedEvent, PublisherEvent } from "./contract.ts";
 import type { HookRow } from "./sql/hooks.ts";
 

@@ -164,6 +164,15 @@ export interface ServerEntry {
   updatedAt: string;
 }
 
+/**
+ * A server's status and the message about it. They are in its config and nowhere else; versions of the official API
+ * follow. A withdrawn server keeps its content, history and readers.
+ */
+export interface ServerState {
+  status: ServerStatus;
+  statusMessage?: string;
+}
+
 /** Outcome of a write to a server that leaves its manifest unchanged. */
 export interface SettingsOutcome {
   generation: number;

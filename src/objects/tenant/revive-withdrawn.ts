@@ -1,12 +1,13 @@
 import { readJson } from "../../kernel/read-json.ts";
 import { officialVersions, rememberStatus } from "../../official/sql/tenant-versions.ts";
+import type { ServerState } from "../../registry/contract.ts";
 import { ServerConfig } from "../../registry/schema.ts";
 import { recordChanges } from "../../registry/sql/change-log.ts";
 import { notifyAll } from "../../registry/sql/listener.ts";
 import { enqueueTask } from "../../registry/sql/outbox-table.ts";
 import { bodySubject, type Layout } from "../../registry/sql/revisions.ts";
 import { configFlags, type ServerRow } from "../../registry/sql/servers.ts";
-import { type ServerState, statusChange, withState } from "../../registry/sql/status.ts";
+import { statusChange, withState } from "../../registry/sql/status.ts";
 import { searchCards } from "../../search/sql/tenant-cards.ts";
 
 /**

@@ -1,7 +1,8 @@
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
+import type { ServerState } from "../../registry/contract.ts";
 import { findLive } from "../../registry/sql/servers.ts";
-import { type ServerState, setServerStatus } from "../../registry/sql/status.ts";
+import { setServerStatus } from "../../registry/sql/status.ts";
 import { shownTenant } from "../../registry/sql/tenant-name.ts";
 import type { ServerVersion, VersionOutcome } from "../contract.ts";
 import type { StatusUpdate } from "../schema.ts";

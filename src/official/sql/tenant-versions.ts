@@ -1,7 +1,7 @@
 import { insert } from "../../kernel/platform/insert.ts";
 import { readJson } from "../../kernel/read-json.ts";
+import type { ServerState } from "../../registry/contract.ts";
 import type { ServerListener } from "../../registry/sql/listener.ts";
-import type { ServerState } from "../../registry/sql/status.ts";
 import { type ServerVersion, type VersionRow, versionOf } from "../contract.ts";
 import type { ServerJson, StatusUpdate } from "../schema.ts";
 import { latestOf } from "../version-order.ts";

@@ -1,5 +1,5 @@
 import type { ItemRef } from "../../manifest/diff.ts";
-import type { ServerState } from "./status.ts";
+import type { ServerState } from "../contract.ts";
 
 /**
  * Callbacks of other features, run in the transaction that changes a server, in the order registered. All are called at

@@ -1,21 +1,13 @@
 import { readJson } from "../../kernel/read-json.ts";
 import { clip } from "../../kernel/text.ts";
 import type { LogChange } from "../../manifest/diff.ts";
-import type { ServerConfig, ServerStatus } from "../schema.ts";
+import type { ServerState } from "../contract.ts";
+import type { ServerConfig } from "../schema.ts";
 import { appendChanges, recordChanges } from "./change-log.ts";
 import type { WriteContext } from "./listener.ts";
 import { cancelTask, enqueueTask } from "./outbox-table.ts";
 import { bumpOverlay, findLive, type ServerRow, setConfig } from "./servers.ts";
 import { sourceRows } from "./source-rows.ts";
-
-/**
- * A server's status and the message about it. They are in its config and nowhere else; versions of the official API
- * follow through the listener. A withdrawn server keeps its content, history and readers.
- */
-export interface ServerState {
-  status: ServerStatus;
-  statusMessage?: string;
-}
 
 export function stateOf({ status = "active", statusMessage }: Pick<ServerConfig, keyof ServerState>): ServerState {
   return { status, statusMessage };
