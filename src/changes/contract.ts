@@ -25,7 +25,7 @@ export interface FollowedItems {
   }[];
 }
 
-/** A change to a followed capability, or a change to its server that makes it unavailable. */
+/** A change to a followed capability, or a change of its server: it is unavailable, or its status or flags are others. */
 export interface ItemChange extends Change {
   tenant: string;
   /** Id of the capability; absent if the change is about the whole server. */

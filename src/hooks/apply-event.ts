@@ -2,14 +2,14 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { AcceptedManifest } from "../manifest/prepare.ts";
-import type { ServerConfig, ServerStatus } from "../registry/schema.ts";
+import type { ServerState } from "../registry/contract.ts";
+import type { ServerConfig } from "../registry/schema.ts";
 import { generationOf } from "../registry/sql/change-log.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
 import { publish } from "../registry/sql/publish.ts";
 import { findLive, findRow } from "../registry/sql/servers.ts";
-import { replaceConfig } from "../registry/sql/settings.ts";
 import { httpSources } from "../registry/sql/source-rows.ts";
-import { findWithdrawn, setWithdrawnStatus, withdrawServer } from "../registry/sql/withdraw.ts";
+import { setServerStatus, stateOf } from "../registry/sql/status.ts";
 import type { AppliedEvent, PublisherEvent } from "./contract.ts";
 import type { HookRow } from "./sql/hooks.ts";
 
@@ -21,8 +21,8 @@ interface EventContext {
 
 /**
  * Applies a publisher's event so that the highest sequence wins, in whatever order events arrive. Manifest and status
- * have separate sequences: an older status must not be lost because a newer manifest came first. A removal concerns
- * both, so a late removal still resets a status that was set before it.
+ * have separate sequences: an older status must not be lost because a newer manifest came first. A removal is a status:
+ * manifests that come after it are stored, and the server stays withdrawn.
  */
 export function applyEvent(
   sql: SqlStorage,
@@ -35,13 +35,10 @@ export function applyEvent(
     case "manifest.changed":
       return inSequence(sql, "manifest", event, arrival, () => queueRefresh(sql, arrival));
     case "server.status":
-      return inSequence(sql, "status", event, arrival, () => setStatus(sql, event.status, arrival));
     case "server.removed": {
-      // Withdraw first: the status is then reset without a change of its own, and one event is one generation.
-      const removed = inSequence(sql, "manifest", event, arrival, () => withdraw(sql, arrival));
-      if (!removed.ok) return removed;
-      const reset = inSequence(sql, "status", event, arrival, () => setStatus(sql, "active", arrival));
-      return reset.ok && removed.value.outcome !== "stale" ? removed : reset;
+      const status = event.type === "server.removed" ? "withdrawn" : event.status;
+      const state = { status, statusMessage: event.statusMessage };
+      return inSequence(sql, "status", event, arrival, () => ok(setStatus(sql, state, arrival)));
     }
   }
 }
@@ -67,7 +64,7 @@ function takeManifest(
 ): Result<AppliedEvent, Failure> {
   const published = publish(write, {
     ...{ name: hook.server, subject: `hook ${hook.id}`, at, manifest },
-    ...{ placement: { by: "push" }, partial: false },
+    ...{ placement: { by: "push" }, partial: false, throughHook: true },
   });
   if (!published.ok) return published;
   const outcome = published.value.outcome === "unchanged" ? "unchanged" : "applied";
@@ -76,35 +73,18 @@ function takeManifest(
 
 function queueRefresh(sql: SqlStorage, { hook }: EventContext): Result<AppliedEvent, Failure> {
   const row = findLive(sql, hook.server);
-  const sources = row === undefined ? [] : httpSources((readJson(row.config) as ServerConfig).sources);
-  if (sources.length === 0) {
+  const config = row && (readJson(row.config) as ServerConfig);
+  if (config === undefined || httpSources(config.sources).length === 0) {
     return err(failure("ErrorNoSources", `${hook.server} has no sources to read again; send manifest.published`));
   }
-  return ok(outcomeNow(sql, hook.server, "queued"));
+  if (stateOf(config).status !== "withdrawn") return ok(outcomeNow(sql, hook.server, "queued"));
+  const warning = `${config.tenant}/${hook.server} is withdrawn: its sources are read when an event server.status says that it is active`;
+  return ok({ ...outcomeNow(sql, hook.server, "unchanged"), warnings: [warning] });
 }
 
-function setStatus(
-  sql: SqlStorage,
-  status: ServerStatus,
-  { hook, at, write }: EventContext,
-): Result<AppliedEvent, Failure> {
-  const row = findLive(sql, hook.server);
-  if (row === undefined) {
-    const withdrawn = findWithdrawn(sql, hook.server);
-    if (withdrawn !== undefined) setWithdrawnStatus(sql, withdrawn, status);
-    return ok(outcomeNow(sql, hook.server, "unchanged"));
-  }
-  const { status: before = "active", ...config } = readJson(row.config) as ServerConfig;
-  if (before === status) return ok(outcomeNow(sql, hook.server, "unchanged"));
-  const next = (status === "active" ? config : { ...config, status }) as ServerConfig;
-  const replaced = replaceConfig(write, next, at);
-  return replaced.ok ? ok(outcomeNow(sql, hook.server, "applied")) : replaced;
-}
-
-function withdraw(sql: SqlStorage, { hook, at, write }: EventContext): Result<AppliedEvent, Failure> {
-  if (findLive(sql, hook.server) === undefined) return ok(outcomeNow(sql, hook.server, "unchanged"));
-  withdrawServer(write, hook.server, at);
-  return ok(outcomeNow(sql, hook.server, "applied"));
+function setStatus(sql: SqlStorage, state: ServerState, { hook, at, write }: EventContext): AppliedEvent {
+  const generation = setServerStatus(write, hook.server, state, { at });
+  return outcomeNow(sql, hook.server, generation === undefined ? "unchanged" : "applied");
 }
 
 /** The outcome with the server's current generation and digest. */

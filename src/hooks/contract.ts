@@ -43,8 +43,8 @@ export interface NewHook {
 export type PublisherEvent = { message: string; sequence: number } & (
   | { type: "manifest.published"; manifest: AcceptedManifest; dryRun: boolean }
   | { type: "manifest.changed" }
-  | { type: "server.removed" }
-  | { type: "server.status"; status: ServerStatus }
+  | { type: "server.removed"; statusMessage?: string }
+  | { type: "server.status"; status: ServerStatus; statusMessage?: string }
 );
 
 /** What became of an event in the tenant's object. */
@@ -54,6 +54,8 @@ export interface AppliedEvent {
   digest?: string;
   /** What publishing its manifest did, or would do. */
   published?: PublishOutcome;
+  /** Warnings about an event without a manifest. */
+  warnings?: string[];
 }
 
 /** Outcome of an event, with the current head of the server. */

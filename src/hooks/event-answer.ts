@@ -11,12 +11,12 @@ export function isDryRun(event: PublisherEvent): boolean {
 /** What the sender of an event is told. A dry run tells what publishing the manifest would do. */
 export function eventAnswer(
   event: PublisherEvent,
-  { outcome, generation, digest, published }: ReceivedEvent,
+  { outcome, generation, digest, published, warnings: noted }: ReceivedEvent,
   warnings: readonly string[],
 ): EventResult {
   const message = "This was a dry run: nothing was published";
   const dryRun = isDryRun(event) ? { dryRun: true as const, message } : {};
-  if (published === undefined) return { ...dryRun, outcome, generation, digest };
+  if (published === undefined) return { ...dryRun, outcome, generation, digest, warnings: noted };
   const { kept, header, emptied, changes, collisions, cost } = published;
   const flags = shownFlags(published.flags);
   const told = published.outcome === "unchanged" ? published.warnings : [...warnings, ...published.warnings];

@@ -3,7 +3,7 @@ import { err, ok, type Result } from "../kernel/result.ts";
 import type { Head } from "../registry/contract.ts";
 import { generationOf } from "../registry/sql/change-log.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
-import { currentHead, findRow } from "../registry/sql/servers.ts";
+import { currentHead, findLive } from "../registry/sql/servers.ts";
 import { shownTenant } from "../registry/sql/tenant-name.ts";
 import { applyEvent } from "./apply-event.ts";
 import type { AppliedEvent, HookCredentials, HookKey, NewHook, PublisherEvent, ReceivedEvent } from "./contract.ts";
@@ -53,10 +53,7 @@ export class Hooks {
   register(hook: NewHook, subject: string): Result<Hook, Failure> {
     if (!this.#options.isReady()) return err(failure("ErrorMCPServerNotFound"));
     const { sql } = this.#options;
-    // A hook can restore a server that its publisher withdrew, so a withdrawn server counts as existing.
-    const server = findRow(sql, hook.server);
-    const exists = server !== undefined && (server.deleted_at === null || server.withdrawn === 1);
-    if (!exists) return err(failure("ErrorMCPServerNotFound"));
+    if (findLive(sql, hook.server) === undefined) return err(failure("ErrorMCPServerNotFound"));
     if (countHooks(sql) >= maxHooks) {
       return err(failure("ErrorTooManyHooks", `A tenant has at most ${maxHooks} hooks; delete one first`));
     }

@@ -104,9 +104,10 @@ async function readEvent(
     const message = `The hook may not send ${type}; it may send ${hook.events.join(", ")}`;
     return err(invalidEvent(type, failure("ErrorHookEvent", message)));
   }
-  const { sequence, status, dryRun = false, sections: confirmed } = data;
-  if (type === "manifest.changed" || type === "server.removed") return plain({ message, type, sequence });
-  if (type === "server.status") return plain({ message, type, sequence, status: status ?? "active" });
+  const { sequence, status = "active", statusMessage, dryRun = false, sections: confirmed } = data;
+  if (type === "manifest.changed") return plain({ message, type, sequence });
+  if (type === "server.removed") return plain({ message, type, sequence, statusMessage });
+  if (type === "server.status") return plain({ message, type, sequence, status, statusMessage });
   const document = { value: data.manifest, issues: parsed.value.issues };
   const prepared = await prepareDocument(services, ref, document, { partial: false, confirmed });
   if (!prepared.ok) return err(invalidEvent(type, inEvent(prepared.error)));

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { named } from "../http/named.ts";
+import { characterIssues } from "../kernel/characters.ts";
 import { Digest, ServerName, TenantName } from "../kernel/names.ts";
 import { nearest } from "../kernel/nearest.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { PublishResult } from "../registry/answer-schema.ts";
-import { ServerStatus } from "../registry/schema.ts";
+import { ServerConfig, ServerStatus } from "../registry/schema.ts";
 
 /** Event types that a publisher may send through a hook. */
 export const HookEventType = z.enum(["manifest.published", "manifest.changed", "server.removed", "server.status"]);
@@ -94,6 +95,9 @@ export const HookEvent = z
         .describe("What changed, for manifest.changed; a hint.")
         .optional(),
       status: ServerStatus.describe("For server.status.").optional(),
+      statusMessage: ServerConfig.shape.statusMessage.describe(
+        "For server.status with deprecated or withdrawn, and for server.removed: why, and what to use instead.",
+      ),
     }),
   })
   .superRefine(({ type, data, ...others }, context) => {
@@ -106,6 +110,11 @@ export const HookEvent = z
       if (key !== "dryRun" && nearest(key, ["dryRun"])) refuse(["data", key], "is not known; did you mean dryRun?");
     }
     for (const key of Object.keys(others)) if (nearest(key, ["dryRun"])) refuse([key], "belongs in data, as dryRun");
+    const { statusMessage } = data;
+    if (statusMessage !== undefined && type === "server.status" && data.status === "active") {
+      refuse(["data", "statusMessage"], "goes with the status deprecated or withdrawn");
+    }
+    for (const { message } of characterIssues(statusMessage, "")) refuse(["data", "statusMessage"], message);
     const needed = ({ "manifest.published": "manifest", "server.status": "status" } as const)[type as string];
     if (needed === undefined || data[needed] !== undefined) return;
     refuse(["data", needed], `is needed for ${type}`);

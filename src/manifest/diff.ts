@@ -5,6 +5,7 @@ import {
   createBudget,
   type Reason,
 } from "./classify/classify.ts";
+import type { ChangeClass, LogReason } from "./classify/reasons.ts";
 import type { CapabilityKind } from "./schema/capability.ts";
 import type { StoredManifest } from "./stored.ts";
 
@@ -65,10 +66,14 @@ export function diffManifests(name: string, before: StoredManifest, after: Store
   ];
 }
 
-/** Number of changes per class. A removal also counts as breaking: it breaks the callers of the removed item. */
-export function countChanges(changes: readonly Pick<NewChange, "classification">[]): ChangeCounts {
+/**
+ * Number of changes per class. A removal also counts as breaking: it breaks the callers of the removed item. Advisory
+ * changes are not counted: they change no content.
+ */
+export function countChanges(changes: readonly Pick<LogChange, "classification">[]): ChangeCounts {
   const counts: ChangeCounts = { breaking: 0, additive: 0, cosmetic: 0, removed: 0 };
   for (const { classification } of changes) {
+    if (classification === "advisory") continue;
     counts[classification] += 1;
     if (classification === "removed") counts.breaking += 1;
   }
@@ -88,7 +93,7 @@ export function changedItems(changes: readonly { kind: CapabilityKind | "server"
   return [...slots.values()];
 }
 
-/** A change to be written to the change log. Kind `server` is a change of the server's config or header. */
+/** A change of content or settings. Kind `server` is a change of the server's config or header. */
 export interface NewChange {
   kind: CapabilityKind | "server";
   key: string;
@@ -96,6 +101,12 @@ export interface NewChange {
   from?: string;
   to?: string;
   reasons: Reason[];
+}
+
+/** A change to be written to the change log. */
+export interface LogChange extends Omit<NewChange, "classification" | "reasons"> {
+  classification: ChangeClass;
+  reasons: LogReason[];
 }
 
 /** Number of changes per class in one write. A removal counts as removed and as breaking. */

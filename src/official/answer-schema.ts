@@ -26,12 +26,13 @@ const RegistryMeta = named(
   z
     .object({
       digest: Digest.optional(),
-      generation: z.int(),
+      generation: z.int().optional(),
       counts: z.partialRecord(CapabilityKind, z.int()).optional().describe("Items by kind."),
       ...RegistryRecord.shape,
-      capabilities: z.string().describe("URL of everything that the server can do."),
+      tokens: RegistryRecord.shape.tokens.optional(),
+      capabilities: z.string().optional().describe("URL of everything that the server can do."),
     })
-    .describe("What this registry knows of the server; with its latest version only."),
+    .describe("What this registry knows: of the server with its latest version, of their text with the others."),
 );
 
 export const ServerResponse = named(
@@ -41,7 +42,7 @@ export const ServerResponse = named(
       server: ServerJson,
       _meta: z.object({
         "io.modelcontextprotocol.registry/official": VersionMeta,
-        "dev.rollcall/registry": RegistryMeta.optional(),
+        "dev.rollcall/registry": RegistryMeta,
       }),
     })
     .describe("A version of a server."),

@@ -1,4 +1,6 @@
 import type { ServerRef } from "../kernel/names.ts";
+import { readJson } from "../kernel/read-json.ts";
+import type { Flag } from "../manifest/flag.ts";
 import type { AsOf, DirectoryEntry, Writer, Written } from "../registry/contract.ts";
 import type { ServerJson, StatusUpdate, VersionStatus } from "./schema.ts";
 
@@ -13,6 +15,8 @@ export interface ServerVersion {
   publishedAt: string;
   updatedAt: string;
   isLatest: boolean;
+  /** About the text of the document. */
+  flags: Flag[];
   /** Order of publication: a later version has a higher number. */
   sequence: number;
   /** The tenant's generation at the version's last change. */
@@ -32,6 +36,7 @@ export interface VersionRow extends Record<string, SqlStorageValue> {
   updated_at: string;
   latest: number;
   generation: number;
+  flags: string;
 }
 
 export function versionOf(row: VersionRow): ServerVersion {
@@ -44,6 +49,7 @@ export function versionOf(row: VersionRow): ServerVersion {
     publishedAt: row.published_at,
     updatedAt: row.updated_at,
     isLatest: row.latest === 1,
+    flags: readJson(row.flags) as Flag[],
     sequence: row.sequence,
     generation: row.generation,
   };

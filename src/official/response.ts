@@ -1,5 +1,6 @@
 import { digestOfText } from "../kernel/digest.ts";
 import { readJson } from "../kernel/read-json.ts";
+import { type Flag, shownFlags } from "../manifest/flag.ts";
 import type { DirectoryEntry } from "../registry/contract.ts";
 import { entryRecord } from "../registry/record.ts";
 import type { ServerResponse } from "./answer-schema.ts";
@@ -13,9 +14,9 @@ export async function withEtag<Data>(data: Data) {
   return { text, meta: { source: "object", etag } as const };
 }
 
-/** Only the latest version includes Rollcall's own data, which describes the server's current capabilities. */
+/** The latest version includes what is known of the server now, the others what is known of their own text. */
 export function serverResponse(version: ServerVersion & { entry?: DirectoryEntry }, origin: string): ServerResponse {
-  const { document, status, statusMessage, statusChangedAt, publishedAt, updatedAt, isLatest, entry } = version;
+  const { document, status, statusMessage, statusChangedAt, publishedAt, updatedAt, isLatest, entry, flags } = version;
   return {
     server: readJson(document) as ServerJson,
     _meta: {
@@ -27,18 +28,27 @@ export function serverResponse(version: ServerVersion & { entry?: DirectoryEntry
         updatedAt,
         isLatest,
       },
-      ...(entry === undefined || !isLatest ? {} : { "dev.rollcall/registry": ownData(entry, origin) }),
+      "dev.rollcall/registry":
+        entry === undefined || !isLatest
+          ? { flags: shownFlags(flags), status: status === "deleted" ? "withdrawn" : status, statusMessage }
+          : ownData(entry, flags, origin),
     },
   };
 }
 
-function ownData(entry: DirectoryEntry, origin: string): ServerResponse["_meta"]["dev.rollcall/registry"] {
+function ownData(
+  entry: DirectoryEntry,
+  ofDocument: readonly Flag[],
+  origin: string,
+): ServerResponse["_meta"]["dev.rollcall/registry"] {
   const { tenant, name, digest, generation, counts } = entry;
+  const { flags, ...record } = entryRecord(entry);
+  // A version's text is in the manifest too, until someone publishes another there.
+  const known = new Set(flags.map(({ rule, path }) => `${rule} ${path}`));
+  const others = shownFlags(ofDocument.filter(({ rule, path }) => !known.has(`${rule} ${path}`)));
   return {
-    digest,
-    generation,
-    counts,
-    ...entryRecord(entry),
+    ...{ digest, generation, counts, ...record },
+    flags: [...flags, ...others],
     capabilities: `${origin}/api/mcp/capabilities/${tenant}/${name}`,
   };
 }

@@ -3,14 +3,14 @@ import { named } from "../http/named.ts";
 import { canonicalJson, digestOfTextSync } from "../kernel/digest.ts";
 import { Digest, type TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import { Classification, Reason } from "../manifest/classify/reasons.ts";
+import { ChangeClass, LogReason } from "../manifest/classify/reasons.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { RegistryRecord } from "./record-schema.ts";
 
 /** What a change is about. */
 export const ChangeKind = z
   .enum([...CapabilityKind.options, "server"])
-  .describe("`server` is a server's own settings, visibility or removal.");
+  .describe("`server` is a server's own settings, visibility, status, flags or removal.");
 
 const Change = z.object({
   sequence: z.int().describe("Number in the log, from 1 without gaps."),
@@ -19,11 +19,11 @@ const Change = z.object({
   server: z.string(),
   kind: ChangeKind,
   name: z.string(),
-  classification: Classification,
+  classification: ChangeClass,
   breaking: z.boolean().describe("True if the classification is breaking or removed."),
   from: Digest.optional().describe("Digest before."),
   to: Digest.optional().describe("Digest after."),
-  reasons: z.array(Reason).describe("At most ten, the worst first."),
+  reasons: z.array(LogReason).describe("At most ten, the worst first."),
   registry: RegistryRecord.optional().describe("What was known of the new version then, with its worst flags."),
 });
 export type Change = z.infer<typeof Change>;

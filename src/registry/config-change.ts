@@ -63,7 +63,7 @@ export function newServerWarnings({ warnings, claims }: Pick<ConfigMembers, "war
 
 /** A complete config; faults are named by their place. */
 export function parseConfig(members: Record<string, unknown>): Result<ServerConfig, Failure> {
-  const issues = configIssues(members);
+  const issues = [...configIssues(members), ...messageIssues(members)];
   return issues.length > 0 ? err(refused(issues)) : ok(ServerConfig.parse(members));
 }
 
@@ -75,8 +75,9 @@ export interface ChangedConfig {
 }
 
 /**
- * Changes the members that a patch names (RFC 7396): absent ones keep their value, null removes. A fault that the config
- * had before does not count: the member may have been accepted by earlier rules.
+ * Changes the members that a patch names (RFC 7396): absent ones keep their value, null removes. A message about an
+ * earlier status goes with that status: a server that becomes active keeps none. A fault that the config had before does
+ * not count: the member may have been accepted by earlier rules.
  */
 export function changeConfig(
   current: ServerConfig,
@@ -84,8 +85,10 @@ export function changeConfig(
   maxBytes: number,
 ): Result<ChangedConfig, Failure> {
   const { tenant, name } = current;
-  const next = mergePatch(current, { ...patch, tenant, name }) as Record<string, unknown>;
-  const found = configIssues(next);
+  const merged = mergePatch(current, { ...patch, tenant, name }) as Record<string, unknown>;
+  const { statusMessage: _, ...silent } = merged;
+  const next = isActive(merged) && !Object.hasOwn(patch, "statusMessage") ? silent : merged;
+  const found = [...configIssues(next), ...messageIssues(next)];
   const before = new Set(found.length === 0 ? [] : configIssues(current).map(({ path }) => path));
   const issues = found.filter(({ path }) => !before.has(path));
   if (issues.length > 0) return err(refused(issues));
@@ -104,6 +107,17 @@ export function changeConfig(
 function isSame(a: unknown, b: unknown): boolean {
   if (a === undefined || b === undefined) return a === b;
   return canonicalJson(a) === canonicalJson(b);
+}
+
+function isActive({ status }: Record<string, unknown>): boolean {
+  return status === undefined || status === "active";
+}
+
+/** A message is about a status that readers have to know of. */
+function messageIssues(config: Record<string, unknown>): Issue[] {
+  if (!isActive(config) || config.statusMessage === undefined) return [];
+  const message = 'goes with the status "deprecated" or "withdrawn"; send one of them with it';
+  return [{ path: "/statusMessage", rule: "status", message }];
 }
 
 function configIssues(value: unknown): Issue[] {

@@ -133,6 +133,8 @@ export interface PublishRequest {
    * refused: there was no content that anyone could have reviewed.
    */
   isFirstIntrospection?: true;
+  /** Sent through a hook: warnings name events instead of requests. */
+  throughHook?: boolean;
 }
 
 export interface PublishOutcome {
@@ -173,6 +175,15 @@ export interface ServerEntry {
   summary: ServerSummary;
   createdAt: string;
   updatedAt: string;
+}
+
+/**
+ * A server's status and the message about it. They are in its config and nowhere else; versions of the official API
+ * follow. A withdrawn server keeps its content, history and readers.
+ */
+export interface ServerState {
+  status: ServerStatus;
+  statusMessage?: string;
 }
 
 /** Outcome of a write to a server that leaves its manifest unchanged. */

@@ -43,6 +43,10 @@ const refreshServer = operation({
 async function nothingToRead(services: SourcesDeps, ref: ServerRef) {
   const { head } = await services.tenant(ref.tenant).head(ref.name);
   if (head === undefined || head.deleted) return requestError("ErrorMCPServerNotFound");
+  if (head.status === "withdrawn") {
+    const message = `${ref.name} is withdrawn: its sources are read again when its status is another`;
+    return requestError("ErrorNoSources", message);
+  }
   return requestError("ErrorNoSources", `${ref.name} has no sources that the registry can read`);
 }
 

@@ -16,6 +16,7 @@ import { publish } from "../registry/sql/publish.ts";
 import { storedManifest } from "../registry/sql/revisions.ts";
 import { bumpOverlay, findLive } from "../registry/sql/servers.ts";
 import { type ReadableSource, recordProbe, type SourceRow, sourceRows } from "../registry/sql/source-rows.ts";
+import { stateOfRow } from "../registry/sql/status.ts";
 import { listNames } from "./contract.ts";
 import { introspectSource } from "./introspect.ts";
 import { fillFromLast, lastReading } from "./last-reading.ts";
@@ -117,7 +118,10 @@ export class Refresher {
 
   async #refreshOnce(server: string, attempt = 1): Promise<Refreshed | RefreshSkipped> {
     const { sql } = this.#options;
-    const rows = findLive(sql, server) === undefined ? [] : sourceRows(sql, server);
+    const live = findLive(sql, server);
+    // A withdrawn server keeps its last content; a refresh is enqueued when it is offered again.
+    const isRead = live !== undefined && stateOfRow(live).status !== "withdrawn";
+    const rows = isRead ? sourceRows(sql, server) : [];
     if (rows.length === 0) {
       cancelTask(sql, "refresh", server);
       return "no-sources";

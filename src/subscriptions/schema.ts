@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { named } from "../http/named.ts";
 import { ServerName, TenantName } from "../kernel/names.ts";
-import { Classification } from "../manifest/classify/reasons.ts";
+import { ChangeClass } from "../manifest/classify/reasons.ts";
 import { type Change, ChangeKind } from "../registry/change-chain.ts";
 
 /** True if a change matches the filters. */
@@ -24,9 +24,9 @@ export const ChangeFilters = named(
       servers: z.array(ServerName).min(1).max(100).describe("Only changes of these servers.").optional(),
       kinds: z.array(ChangeKind).min(1).max(7).describe("Only changes of these kinds.").optional(),
       classifications: z
-        .array(Classification)
+        .array(ChangeClass)
         .min(1)
-        .max(4)
+        .max(5)
         .describe("Only changes so classified; a removal is breaking, too.")
         .optional(),
     })

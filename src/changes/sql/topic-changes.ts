@@ -4,10 +4,10 @@ import type { FollowedItems, ItemChange, ItemChanges } from "../contract.ts";
 
 /**
  * Changes of one server per page: at least as many as one generation can have (each item may change and be switched on
- * or off, and so may the server), so that a reader that is behind always advances with the next page.
+ * or off; the server may change in its settings, its versions and its status), so that a reader that is behind always advances with the next page.
  */
 function pageLimit(items: number): number {
-  return Math.max(1_000, 2 * items + 2);
+  return Math.max(1_000, 2 * items + 3);
 }
 
 /** Changes to the followed items since each of their servers was last seen. */
@@ -75,7 +75,7 @@ function pageOf(
   const most = pageLimit(items.length);
   const followed = `server = ?1 AND generation > ?2 AND (generation <= ?3 OR generation >= ?4) AND (
     (kind, key) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?5))
-    OR (kind = 'server' AND classification IN ('removed', 'breaking')))`;
+    OR (kind = 'server' AND classification IN ('removed', 'breaking', 'advisory')))`;
   const keys = JSON.stringify(items.map(({ kind, key }) => [kind, key]));
   const rows = sql
     .exec<ChangeRow>(
@@ -93,8 +93,10 @@ function pageOf(
   const changes = rows.map((row) => {
     const id = ids.get(`${row.kind} ${row.key}`);
     const { reasons, ...change } = changeOf(row);
-    // Reasons of changes are visible only inside the tenant.
-    return { ...change, reasons: withReasons ? reasons : [], id };
+    // Reasons of changes are visible only inside the tenant, but for what every reader of the server is shown anyway:
+    // its status, those of its versions, and that its flags are others.
+    const isShown = withReasons || change.classification === "advisory";
+    return { ...change, reasons: isShown ? reasons : [], id };
   });
   // The last generation of a full page may be incomplete.
   const upTo = rows.length === most ? (rows.at(-1)?.generation ?? since) - 1 : Number.MAX_SAFE_INTEGER;

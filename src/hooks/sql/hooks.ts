@@ -102,9 +102,5 @@ export function credentialsOf(row: HookRow, now: number): HookCredentials {
 
 /** Deletes the hooks of a server that its owner deleted, so that its publisher cannot restore it. */
 export function hookRows(sql: SqlStorage): ServerListener {
-  return {
-    removed: (server, how) => {
-      if (how === "deleted") deleteHooksOf(sql, server);
-    },
-  };
+  return { removed: (server) => deleteHooksOf(sql, server) };
 }

@@ -6,6 +6,14 @@ export const Classification = z
   .describe("What a change means for those who use the capability.");
 export type Classification = z.infer<typeof Classification>;
 
+/** The classes of the change log. Only content can break, add or remove; what moves without it is `advisory`. */
+export const ChangeClass = z
+  .enum([...Classification.options, "advisory"])
+  .describe(
+    "What a change means for those who use the capability. `advisory`: status or flags moved, content did not.",
+  );
+export type ChangeClass = z.infer<typeof ChangeClass>;
+
 export const Reason = z.object({
   path: z
     .string()
@@ -14,6 +22,10 @@ export const Reason = z.object({
   message: z.string(),
 });
 export type Reason = z.infer<typeof Reason>;
+
+/** A reason as the change log has it. */
+export const LogReason = Reason.extend({ classification: ChangeClass.exclude(["removed"]) });
+export type LogReason = z.infer<typeof LogReason>;
 
 export interface Classified {
   classification: Reason["classification"];

@@ -22,11 +22,14 @@ const charactersPerRun = 6_000_000;
 export class Reanalysis {
   readonly #storage: ObjectStorage;
   readonly #context: WriteContext;
+  readonly #onChanged: (server: string) => void;
   #isRunning = false;
 
-  constructor(storage: ObjectStorage, context: WriteContext) {
+  /** `onChanged` runs in the transaction that logs other flags of a server. */
+  constructor(storage: ObjectStorage, context: WriteContext, onChanged: (server: string) => void) {
     this.#storage = storage;
     this.#context = context;
+    this.#onChanged = onChanged;
   }
 
   /** Goes on with the servers that are due. Returns whether any was finished, or is left for the next run. */
@@ -40,13 +43,17 @@ export class Reanalysis {
       let left = charactersPerRun;
       for (const server of servers) {
         left -= await this.#update(server, left);
-        if (left > 0) this.#storage.transactionSync(() => finishReanalysis(this.#context, server));
+        if (left > 0) this.#storage.transactionSync(() => this.#finish(server));
         else enqueueTask(sql, "reanalyse", server);
       }
     } finally {
       this.#isRunning = false;
     }
     return true;
+  }
+
+  #finish(server: string): void {
+    if (finishReanalysis(this.#context, server, new Date().toISOString())) this.#onChanged(server);
   }
 
   /** Brings the items of one revision up to date before a body with them is read. */

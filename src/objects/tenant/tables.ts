@@ -1,6 +1,7 @@
 import { watcherTables } from "../../changes/sql/tables.ts";
 import { hookTables } from "../../hooks/sql/tables.ts";
-import { tenantVersionTables } from "../../official/sql/tables.ts";
+import { statusBeforeColumn, tenantVersionFlags, tenantVersionTables } from "../../official/sql/tables.ts";
+import { fillVersionFlags } from "../../official/sql/tenant-versions.ts";
 import { fillOrigins, originsColumn } from "../../registry/sql/origins.ts";
 import { enqueueReanalysis } from "../../registry/sql/reanalysis.ts";
 import { acknowledgedTable, analysisColumn, changeRecordColumn, registryTables } from "../../registry/sql/tables.ts";
@@ -8,6 +9,7 @@ import { cardRecordColumns, tenantSearchTables } from "../../search/sql/tables.t
 import { fillCardRecords } from "../../search/sql/tenant-cards.ts";
 import { subscriptionTables } from "../../subscriptions/sql/tables.ts";
 import type { Step } from "../migrate.ts";
+import { reviveWithdrawn } from "./revive-withdrawn.ts";
 
 /**
  * Tables of one tenant, each declared by the feature that uses it. `meta` is STRICT because it stores the tenant's
@@ -29,4 +31,6 @@ export const tenantSteps: readonly Step[] = [
   { tables: originsColumn, fill: fillOrigins },
   { tables: analysisColumn, fill: enqueueReanalysis },
   { tables: `${cardRecordColumns} ${acknowledgedTable} ${changeRecordColumn}`, fill: fillCardRecords },
+  { tables: statusBeforeColumn, fill: reviveWithdrawn },
+  { tables: tenantVersionFlags, fill: fillVersionFlags },
 ];

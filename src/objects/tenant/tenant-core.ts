@@ -60,7 +60,7 @@ export class TenantCore {
       keep: this.#config.bounds,
       listener: notifyAll([searchCards(this.sql), officialVersions(this.sql), hookRows(this.sql)]),
     };
-    this.reanalysis = new Reanalysis(this.#storage, this.context);
+    this.reanalysis = new Reanalysis(this.#storage, this.context, (server) => this.#outbox.enqueueServer(server));
     const policyFor = addressPolicyFor(this.#config);
     const reschedule = () => setNextAlarm(this.#storage, Date.now());
     const deliveries = new Deliveries(this.#storage, {

@@ -3,7 +3,9 @@ import { manager } from "../../http/access.ts";
 import { type RequestContext, requestError, unwrap } from "../../http/context.ts";
 import { type Example, type Method, operation } from "../../http/operation.ts";
 import { publicOrigin } from "../../http/respond.ts";
+import { characterIssues } from "../../kernel/characters.ts";
 import type { FailureCode } from "../../kernel/failure.ts";
+import { issueText } from "../../kernel/issue.ts";
 import { writerFrom } from "../../registry/write.ts";
 import { ServerResponse, StatusChange } from "../answer-schema.ts";
 import type { OfficialDeps } from "../deps.ts";
@@ -86,6 +88,9 @@ async function changeStatus(
   if (update.status === "active" && update.statusMessage !== undefined) {
     throw requestError("ErrorBadRequest", "statusMessage cannot come with the status active");
   }
+  // The message becomes text of the server's settings, and has to be fit for them.
+  const [unfit] = characterIssues(update.statusMessage, "/statusMessage");
+  if (unfit !== undefined) throw requestError("ErrorBadRequest", issueText(unfit));
   const server = parseOfficialName(serverName);
   const writer = writerFrom(principal, server);
   const { versions } = unwrap(await changeVersions(services, writer, server, version, update));

@@ -7,7 +7,7 @@ import type { PublicVersion, PublicVersions, ServerVersion } from "../contract.t
 import { serverJsonOf } from "../derive-server-json.ts";
 import type { ServerJson } from "../schema.ts";
 import { claimedUrls } from "../server-json.ts";
-import { findVersion, latestDocument, pendingVersions } from "./tenant-versions.ts";
+import { findVersion, hasWithdrawnVersions, latestDocument, pendingVersions } from "./tenant-versions.ts";
 
 /** Maximum number of versions per server and batch. A document has at most 64 kB. */
 const batchVersions = 20;
@@ -20,7 +20,7 @@ export interface VersionBatch {
 
 /**
  * The next changed versions of a server to send to the directory. A server without published versions, or with all of
- * them deleted, gets one derived version.
+ * them deleted by themselves, gets one derived version.
  */
 export function versionBatch(
   sql: SqlStorage,
@@ -40,8 +40,9 @@ export function versionBatch(
   const changed = sent.map(
     (version): PublicVersion => ({ ...version, remotes: claimedUrls(readJson(version.document) as ServerJson) }),
   );
-  const isLive = row.deleted_at === null;
-  const derived = isLive && latestDocument(sql, row.name) === undefined ? derivedVersion(sql, row, config) : undefined;
+  const isDerived =
+    row.deleted_at === null && latestDocument(sql, row.name) === undefined && !hasWithdrawnVersions(sql, row.name);
+  const derived = isDerived ? derivedVersion(sql, row, config) : undefined;
   return {
     sent,
     versions: { changed, derived },
@@ -64,6 +65,8 @@ function derivedVersion(sql: SqlStorage, row: ServerRow, config: ServerConfig): 
     publishedAt: row.created_at,
     updatedAt: row.updated_at,
     isLatest: true,
+    // The entry of the server has the flags of the texts that this is made from.
+    flags: [],
     sequence: row.generation,
     generation: row.generation,
   };

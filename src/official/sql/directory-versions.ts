@@ -34,15 +34,16 @@ function put(sql: SqlStorage, place: ServerRef, version: ServerVersion, isDerive
   // A derived version never replaces a published one.
   const written = sql.exec(
     `INSERT INTO server_version (name, version, tenant, server, derived, document, description, status, status_message,
-       status_changed_at, published_at, updated_at, latest, sequence, generation)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+       status_changed_at, published_at, updated_at, latest, sequence, generation, flags)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
      ON CONFLICT (name, version) DO UPDATE SET derived = ?5, document = ?6, description = ?7,
        status_changed_at = iif(derived = 1 AND status = ?8, status_changed_at, ?10), status = ?8, status_message = ?9,
-       published_at = ?11, updated_at = ?12, latest = ?13, sequence = ?14, generation = ?15
+       published_at = ?11, updated_at = ?12, latest = ?13, sequence = ?14, generation = ?15, flags = ?16
      WHERE generation <= ?15 AND derived >= ?5`,
     ...[fullName(place), version.version, place.tenant, place.name, isDerived ? 1 : 0, version.document],
     ...[description.toLowerCase(), version.status, version.statusMessage ?? null, version.statusChangedAt],
     ...[version.publishedAt, version.updatedAt, version.isLatest ? 1 : 0, version.sequence, version.generation],
+    JSON.stringify(version.flags),
   );
   return written.rowsWritten > 0;
 }

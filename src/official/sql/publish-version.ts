@@ -6,7 +6,7 @@ import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { attributesOf } from "../../manifest/attributes.ts";
 import { boundedFlags, flagsPerItem } from "../../manifest/describe.ts";
-import type { NewChange } from "../../manifest/diff.ts";
+import type { LogChange } from "../../manifest/diff.ts";
 import type { PreparedCapability } from "../../manifest/prepare.ts";
 import { mentionedNames, scanCapability } from "../../manifest/scan.ts";
 import { canonicalManifest, type StoredCapability, type StoredManifest } from "../../manifest/stored.ts";
@@ -16,15 +16,23 @@ import { generationOf, recordChanges } from "../../registry/sql/change-log.ts";
 import type { WriteContext } from "../../registry/sql/listener.ts";
 import { publish } from "../../registry/sql/publish.ts";
 import { bodyText, revisionOfDigest } from "../../registry/sql/revisions.ts";
-import { bumpOverlay, findRow, type ServerRow, setConfig } from "../../registry/sql/servers.ts";
+import { bumpOverlay, findLive, findRow, type ServerRow, setConfig } from "../../registry/sql/servers.ts";
 import { makePublic } from "../../registry/sql/settings.ts";
 import { syncSources } from "../../registry/sql/source-rows.ts";
+import { setServerStatus } from "../../registry/sql/status.ts";
 import { shownTenant } from "../../registry/sql/tenant-name.ts";
 import type { ServerVersion, VersionOutcome, VersionRequest } from "../contract.ts";
 import type { ServerJson } from "../schema.ts";
 import { isRemoteSource, manifestFields, remoteSources, serverJsonFields } from "../server-json.ts";
 import { latestOf } from "../version-order.ts";
-import { findVersion, insertVersion, listVersions, updateLatest, versionsSize } from "./tenant-versions.ts";
+import {
+  findVersion,
+  forgetStatusBefore,
+  insertVersion,
+  listVersions,
+  updateLatest,
+  versionsSize,
+} from "./tenant-versions.ts";
 
 /** Context of a change to a server's versions. */
 export interface VersionContext {
@@ -38,8 +46,9 @@ export interface VersionContext {
 }
 
 /**
- * Adds a version to a server and creates the server if it does not exist. Runs inside a transaction. The latest version
- * defines the server: its fields go into the manifest's header, its remotes become sources.
+ * Adds a version to a server and creates the server if it does not exist. Runs inside a transaction. A version that is
+ * the latest when it is published defines the server: its fields go into the manifest's header, its remotes become
+ * sources, and the server is active, also if it was deprecated or withdrawn.
  */
 export function publishVersion(
   work: VersionContext,
@@ -66,21 +75,23 @@ export function publishVersion(
     published;
   const message = `version ${version} was published`;
   const moved = isLatest
-    ? applyLatestVersion(work, name, { document, status: "active" }, message)
-    : logVersionChange(work, name, message);
+    ? applyLatestVersion(work, name, document, message)
+    : ok(logVersionChange(work, name, message, "cosmetic"));
   if (!moved.ok) return moved;
   const generation = moved.value;
   insertVersion(sql, { server: name, version, document: text, at, subject, generation });
+  // Versions that a withdrawal deleted stay deleted: the new one alone was published.
+  if (isLatest) forgetStatusBefore(sql, name);
   updateLatest(sql, name, at, generation);
+  if (isLatest) setServerStatus(work.write, name, { status: "active" }, { at, generation });
   const added = findVersion(sql, name, version);
   return ok({ generation, versions: added === undefined ? [] : [added] });
 }
 
 /** Refuses to change the versions of a private server, because publishing would make it public. */
 export function checkPrivate({ sql }: VersionContext, name: string): Failure | undefined {
-  const row = findRow(sql, name);
-  const isThere = row !== undefined && (row.deleted_at === null || row.withdrawn === 1);
-  if (!isThere || row.visibility === "public") return undefined;
+  const row = findLive(sql, name);
+  if (row === undefined || row.visibility === "public") return undefined;
   const message = `${shownTenant(sql)}/${name} is not public, and what is published here is: make it public first (PUT /api/mcp/configs)`;
   return failure("ErrorServerPrivate", message);
 }
@@ -90,39 +101,34 @@ export function logVersionChange(
   { sql, at, bounds }: VersionContext,
   name: string,
   message: string,
-): Result<number, Failure> {
-  const reasons = [{ path: "/version", classification: "cosmetic" as const, message }];
-  const change: NewChange = { kind: "server", key: name, classification: "cosmetic", reasons };
+  classification: "cosmetic" | "advisory",
+): number {
+  const reasons = [{ path: "/version", classification, message }];
+  const change: LogChange = { kind: "server", key: name, classification, reasons };
   const { generation } = recordChanges(sql, name, at, [change], bounds.changes);
   bumpOverlay(sql, name, generation, at);
-  return ok(generation);
-}
-
-/** The version that defines its server. */
-interface LatestVersion {
-  document: ServerJson;
-  status: "active" | "deprecated";
+  return generation;
 }
 
 /**
- * Makes a version define its server: its fields go into the manifest's header, its remotes become sources, its status
- * becomes the server's. Capabilities stay. All changes share one generation, which is returned.
+ * Makes a version define its server: its fields go into the manifest's header, its remotes become sources. Capabilities
+ * stay. All changes share one generation, which is returned.
  */
-export function applyLatestVersion(
+function applyLatestVersion(
   work: VersionContext,
   name: string,
-  latestVersion: LatestVersion,
+  document: ServerJson,
   message: string,
 ): Result<number, Failure> {
   const { sql, at, subject } = work;
   const before = generationOf(sql);
   const row = findRow(sql, name);
-  const { manifest, placement } = manifestWithServerJson(sql, row, name, latestVersion.document);
+  const { manifest, placement } = manifestWithServerJson(sql, row, name, document);
   if (row === undefined || row.deleted_at !== null || row.digest !== manifest.digest) {
     const published = publish(work.write, { name, subject, at, manifest, placement, partial: false });
     if (!published.ok) return published;
   }
-  const settled = applyConfig(work, name, latestVersion);
+  const settled = applyConfig(work, name, document);
   const generation = generationOf(sql);
   if (generation > before) {
     if (settled.becamePublic) {
@@ -130,7 +136,7 @@ export function applyLatestVersion(
     }
     return ok(generation);
   }
-  return logVersionChange(work, name, message);
+  return ok(logVersionChange(work, name, message, "cosmetic"));
 }
 
 /** Maximum number of sources in a config. */
@@ -140,16 +146,11 @@ const maxSources = 32;
 function applyConfig(
   { sql, at, isAllowedUrl }: VersionContext,
   name: string,
-  { document, status }: LatestVersion,
+  document: ServerJson,
 ): { becamePublic: boolean } {
   const row = findRow(sql, name);
-  const {
-    status: _,
-    sources: declared = [],
-    ...config
-  } = row === undefined
-    ? ServerConfig.parse({ tenant: shownTenant(sql), name })
-    : (readJson(row.config) as ServerConfig);
+  const { sources: declared = [], ...config } =
+    row === undefined ? ServerConfig.parse({ tenant: shownTenant(sql), name }) : (readJson(row.config) as ServerConfig);
   const byHand = declared.filter((source) => !isRemoteSource(source));
   const known = new Set(byHand.map(({ url }) => url));
   const read = remoteSources(document.remotes, isAllowedUrl).filter(({ url }) => !known.has(url));
@@ -157,7 +158,6 @@ function applyConfig(
   const next = {
     ...config,
     visibility: "public",
-    status: status === "active" ? undefined : status,
     sources: sources.length === 0 ? undefined : sources,
   } as ServerConfig;
   setConfig(sql, next);
@@ -192,13 +192,8 @@ function manifestWithServerJson(
   };
 }
 
-/** The current manifest or, for a withdrawn server, its last one, so that the server is restored unchanged. */
 function lastManifest(sql: SqlStorage, row: ServerRow | undefined, name: string): StoredManifest | undefined {
-  if (row === undefined) return undefined;
-  const newest = sql
-    .exec<{ digest: string }>("SELECT digest FROM revision WHERE server = ? ORDER BY number DESC LIMIT 1", name)
-    .toArray()[0]?.digest;
-  const text = newest === undefined ? undefined : bodyText(sql, name, row.digest ?? newest);
+  const text = row?.digest ? bodyText(sql, name, row.digest) : undefined;
   return text === undefined ? undefined : (readJson(text) as StoredManifest);
 }
 

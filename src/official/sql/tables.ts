@@ -19,6 +19,9 @@ export const tenantVersionTables = `
   CREATE INDEX version_pending ON version (server) WHERE pending = 1;
 `;
 
+/** What a version that was deleted because its server was withdrawn returns to: `{status, statusMessage?}` as JSON. */
+export const statusBeforeColumn = "ALTER TABLE version ADD COLUMN status_before TEXT;";
+
 /** Versions of public servers, and the remote URLs they hold. */
 export const directoryVersionTables = `
   CREATE TABLE server_version (
@@ -54,3 +57,7 @@ export const directoryVersionTables = `
     until INTEGER NOT NULL
   ) WITHOUT ROWID;
 `;
+
+/** Flags about the text of a version's document. */
+export const tenantVersionFlags = "ALTER TABLE version ADD COLUMN flags TEXT NOT NULL DEFAULT '[]';";
+export const directoryVersionFlags = "ALTER TABLE server_version ADD COLUMN flags TEXT NOT NULL DEFAULT '[]';";

@@ -1,8 +1,8 @@
 import { withoutUndefined } from "../../kernel/json.ts";
 import { insert } from "../../kernel/platform/insert.ts";
 import { readJson } from "../../kernel/read-json.ts";
-import type { Classification, Reason } from "../../manifest/classify/classify.ts";
-import { type ChangeCounts, countChanges, type NewChange } from "../../manifest/diff.ts";
+import type { ChangeClass, LogReason } from "../../manifest/classify/reasons.ts";
+import { type ChangeCounts, countChanges, type LogChange } from "../../manifest/diff.ts";
 import { type ChainedChange, type Change, chained, genesisOf, type LogHead } from "../change-chain.ts";
 import type { RegistryRecord } from "../record-schema.ts";
 import { tenantOf } from "./tenant-name.ts";
@@ -13,7 +13,7 @@ export function generationOf(sql: SqlStorage): number {
 }
 
 /** A change, with what is known of the new version. */
-export interface LoggedChange extends NewChange {
+export interface LoggedChange extends LogChange {
   registry?: RegistryRecord;
 }
 
@@ -108,11 +108,11 @@ export function changeOf(row: ChangeRow): Change {
     server: row.server,
     kind: row.kind as Change["kind"],
     name: row.key,
-    classification: row.classification as Classification,
+    classification: row.classification as ChangeClass,
     breaking: row.classification === "breaking" || row.classification === "removed",
     from: row.from_digest ?? undefined,
     to: row.to_digest ?? undefined,
-    reasons: readJson(row.reasons) as Reason[],
+    reasons: readJson(row.reasons) as LogReason[],
     registry: row.record === null ? undefined : (readJson(row.record) as RegistryRecord),
   };
 }

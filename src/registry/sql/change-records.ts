@@ -10,7 +10,7 @@ import type { LoggedChange } from "./change-log.ts";
 /** What a publish tells of the records of its items: readers of the log get them, its sender gets warnings. */
 
 /** The log keeps every change for long, so each has only the worst flags. */
-const loggedFlags = 3;
+export const loggedFlags = 3;
 
 type FlagsOf = (item: PreparedCapability) => readonly Flag[];
 

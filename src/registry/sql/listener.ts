@@ -1,4 +1,5 @@
 import type { ItemRef } from "../../manifest/diff.ts";
+import type { ServerState } from "../contract.ts";
 
 /**
  * Callbacks of other features, run in the transaction that changes a server, in the order registered. All are called at
@@ -11,10 +12,12 @@ export interface ServerListener {
   titleChanged?(server: string): void;
   becamePublic?(server: string, at: string, generation: number): void;
   becamePrivate?(server: string): void;
-  /** All items were removed, for good or until the next publish. Does not concern versions and hooks. */
+  /** Status or message changed, and nothing else: content and readers stay, also when the server is withdrawn. */
+  statusChanged?(server: string, state: ServerState, at: string, generation: number): void;
+  /** All items were removed. Does not concern versions and hooks. */
   cleared?(server: string): void;
-  /** Readers no longer see the server: its owner deleted it, or its publisher withdrew it. */
-  removed?(server: string, how: "deleted" | "withdrawn", at: string, generation: number): void;
+  /** Its owner deleted the server. */
+  removed?(server: string, at: string, generation: number): void;
 }
 
 /** One listener that calls all the others in order. */
@@ -24,6 +27,7 @@ export function notifyAll(listeners: readonly ServerListener[]): Required<Server
     titleChanged: (...args) => listeners.forEach((each) => void each.titleChanged?.(...args)),
     becamePublic: (...args) => listeners.forEach((each) => void each.becamePublic?.(...args)),
     becamePrivate: (...args) => listeners.forEach((each) => void each.becamePrivate?.(...args)),
+    statusChanged: (...args) => listeners.forEach((each) => void each.statusChanged?.(...args)),
     cleared: (...args) => listeners.forEach((each) => void each.cleared?.(...args)),
     removed: (...args) => listeners.forEach((each) => void each.removed?.(...args)),
   };

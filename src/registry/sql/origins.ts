@@ -51,7 +51,8 @@ const sourceFields = ["serverInfo", "mcpVersion", "instructions"];
 
 export function fillOrigins(sql: SqlStorage): void {
   const servers = sql.exec<{ name: string; revision: number }>(
-    `SELECT name, revision FROM server WHERE digest IS NOT NULL AND (
+    // Withdrawn servers of that time have no digest, and a later step makes them live again.
+    `SELECT name, revision FROM server WHERE (digest IS NOT NULL OR withdrawn = 1) AND (
        EXISTS (SELECT 1 FROM source WHERE source.server = server.name) OR EXISTS (
          SELECT 1 FROM capability WHERE capability.server = server.name AND kind = 'generator'
            AND last_revision IS NULL AND json_extract(declared, '$.source') = 'plugin'))`,

@@ -21,7 +21,6 @@ import { type Difference, difference, headerChange, unannouncedChange } from "./
 import { closeCapability, currentFlags, insertCapability, mentionMessage, neighbourFlags } from "./items.ts";
 import type { WriteContext } from "./listener.ts";
 import { originsText } from "./origins.ts";
-import { enqueueTask } from "./outbox-table.ts";
 import { type PlacedManifest, placeManifest } from "./place.ts";
 import { insertRevision, pruneRevisions, type RevisionContent, revisionAt } from "./revisions.ts";
 import {
@@ -35,6 +34,7 @@ import {
   tagOf,
 } from "./servers.ts";
 import { sourceRows } from "./source-rows.ts";
+import { withdrawnWarnings } from "./status.ts";
 import { applySwitches, checkDisabledSize, switchedOff } from "./switches.ts";
 import { shownTenant } from "./tenant-name.ts";
 
@@ -104,7 +104,7 @@ export function publish(write: WriteContext, request: PublishRequest): Result<Pu
 function recordUnchanged(
   { sql, keep, listener }: WriteContext,
   live: ServerRow,
-  { name, manifest, at }: PublishRequest,
+  { name, manifest, at, throughHook = false }: PublishRequest,
   placed: PlacedManifest | undefined,
 ): PublishOutcome {
   const cost = shownTokens(sql, live);
@@ -130,7 +130,10 @@ function recordUnchanged(
     narrowed: false,
     cost: { before: cost, after: cost },
     ...{ kept, rejected, collisions },
-    warnings: claimWarnings(sql, live, claims, { name, digest, tokens: cost }),
+    warnings: [
+      ...claimWarnings(sql, live, claims, { name, digest, tokens: cost }),
+      ...withdrawnWarnings(live, shownTenant(sql), throughHook),
+    ],
   };
   if (switched.length === 0) return outcome;
   const { generation, counts } = recordChanges(sql, name, at, switched, keep.changes);
@@ -164,8 +167,6 @@ function applyManifest(
   const { name, at } = request;
   const { digest, header, items, incoming, kept, rejected, collisions } = placed;
   const number = (row?.revision ?? 0) + 1;
-  // A withdrawn server comes back with its settings.
-  const settings = row?.withdrawn === 1 ? row : live;
   const before = live === undefined ? 0 : shownTokens(sql, live, offBefore);
   const warnings = stateWarnings(sql, { live, previous, placed, found, before }, request);
   const switched = applySwitches(sql, name, switchesOf(incoming));
@@ -173,7 +174,7 @@ function applyManifest(
   const own = new Set(items.flatMap(({ kind, key }) => (kind === "tool" ? [key] : [])));
   const neighbours = neighbourFlags(sql, name, found.added, own);
   const flagsOf = itemFlagsIn({ flags: neighbours, acknowledged: acknowledgedFlags(sql, name) });
-  const recorded = withRecords(found.changes, found.added, flagsOf, configOf(settings));
+  const recorded = withRecords(found.changes, found.added, flagsOf, configOf(live));
   warnings.push(...choiceWarnings(found.added, flagsOf));
   const changes: LoggedChange[] = [...recorded, ...(ofHeader === undefined ? [] : [ofHeader]), ...switched];
   const { generation } = recordChanges(sql, name, at, changes, keep.changes);
@@ -189,15 +190,13 @@ function applyManifest(
   });
   moveServer(sql, {
     ...{ name, number, generation, at, digest },
-    config: settings?.config ?? JSON.stringify(ServerConfig.parse({ tenant: shownTenant(sql), name })),
-    flags: [...keepSevere([...flags, ...carriedOverFlags(settings, found, own), ...neighbours], maxFlags)],
+    config: live?.config ?? JSON.stringify(ServerConfig.parse({ tenant: shownTenant(sql), name })),
+    flags: [...keepSevere([...flags, ...carriedOverFlags(live, found, own), ...neighbours], maxFlags)],
     summary: summarise(header, items, (item) => off.has(itemKey(item))),
   });
   if (live !== undefined && isRetitled(sql, live)) listener.titleChanged(name);
   else listener.itemsChanged(name, changedItems([...found.gone, ...found.added, ...switched]));
   pruneRevisions(sql, name, number - keep.revisions);
-  // Sources are not read while a server is withdrawn.
-  if (row?.withdrawn === 1 && sourceRows(sql, name).length > 0) enqueueTask(sql, "refresh", name);
   const ofAdded = found.added.flatMap(({ id, flags: about }) => about.map((flag) => ({ ...flag, capability: id })));
   return {
     outcome: live?.digest ? "changed" : "created",
@@ -214,7 +213,7 @@ function applyManifest(
 function stateWarnings(
   sql: SqlStorage,
   { live, previous, placed, found, before }: Omit<ManifestMove, "row" | "flags" | "off"> & { before: number },
-  { manifest: { intake }, placement, name }: PublishRequest,
+  { manifest: { intake }, placement, name, throughHook = false }: PublishRequest,
 ): string[] {
   const texts: string[] = [];
   if (placement.by === "push") {
@@ -236,6 +235,7 @@ function stateWarnings(
   if (count > 0 && placed.items.length === 0) {
     texts.push(`The server had ${countOf(count, "capability", "capabilities")} and has none now`);
   }
+  texts.push(...withdrawnWarnings(live, shownTenant(sql), throughHook));
   return texts;
 }
 

@@ -26,8 +26,6 @@ export interface ServerRow extends Record<string, SqlStorageValue> {
   created_at: string;
   updated_at: string;
   deleted_at: string | null;
-  /** 1 if the publisher withdrew the server; it keeps its settings. */
-  withdrawn: number;
 }
 
 /** The row of a server; includes tombstones. */
@@ -144,21 +142,16 @@ export function shownTokens(sql: SqlStorage, row: ServerRow, off?: ReadonlySet<s
   return summary.tokens ?? 0;
 }
 
-/**
- * Points a server at a new revision. Creates the server if it is new or was deleted, and restores it if it was
- * withdrawn.
- */
+/** Points a server at a new revision. Creates the server if it is new or was deleted. */
 export function moveServer(sql: SqlStorage, move: ServerMove): void {
   sql.exec(
     `INSERT INTO server (name, config, visibility, digest, revision, generation, last_synced, flags, summary,
        created_at, updated_at)
      VALUES (?1, ?2, 'tenant', ?3, ?4, ?5, ?6, ?7, ?8, ?6, ?6)
      ON CONFLICT (name) DO UPDATE SET
-       config = ?2, visibility = iif(deleted_at IS NULL OR withdrawn = 1, visibility, 'tenant'),
-       public_since = iif(withdrawn = 1 AND visibility = 'public', ?5, public_since), digest = ?3, revision = ?4,
+       config = ?2, visibility = iif(deleted_at IS NULL, visibility, 'tenant'), digest = ?3, revision = ?4,
        overlay = overlay + 1, generation = ?5, last_synced = ?6, flags = ?7, summary = ?8,
-       created_at = iif(deleted_at IS NULL OR withdrawn = 1, created_at, ?6), updated_at = ?6, deleted_at = NULL,
-       withdrawn = 0`,
+       created_at = iif(deleted_at IS NULL, created_at, ?6), updated_at = ?6, deleted_at = NULL`,
     move.name,
     move.config,
     move.digest,

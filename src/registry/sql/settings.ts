@@ -26,18 +26,20 @@ import {
   tagOf,
 } from "./servers.ts";
 import { dropSources, syncSources } from "./source-rows.ts";
+import { isSameState, setServerStatus, stateOf, stateOfRow, withState } from "./status.ts";
 import { applySwitches, checkDisabledSize } from "./switches.ts";
 import { shownTenant } from "./tenant-name.ts";
-import { findWithdrawn } from "./withdraw.ts";
 
 /** Writes to a server that leave its manifest unchanged. Each runs inside one transaction of the tenant's object. */
 
-export function createServer(write: WriteContext, given: ServerConfig, at: string): Result<SettingsOutcome, Failure> {
-  const { sql, keep, listener } = write;
+export function createServer(
+  { sql, keep, listener }: WriteContext,
+  given: ServerConfig,
+  at: string,
+): Result<SettingsOutcome, Failure> {
   const config = asShown(sql, given);
-  if (findLive(sql, config.name) !== undefined) return err(failure("ErrorMCPServerExists"));
-  // Registering does not restore a withdrawn server: the new server only has the same name.
-  purge(write, config.name);
+  const taken = findLive(sql, config.name);
+  if (taken !== undefined) return err(alreadyExists(taken, config));
   const change: NewChange = { kind: "server", key: config.name, classification: "additive", reasons: [] };
   const { generation } = recordChanges(sql, config.name, at, [change], keep.changes);
   sql.exec(
@@ -45,7 +47,7 @@ export function createServer(write: WriteContext, given: ServerConfig, at: strin
      VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7)
      ON CONFLICT (name) DO UPDATE SET config = ?2, visibility = ?3, digest = NULL, overlay = overlay + 1,
        generation = ?4, last_synced = NULL, flags = ?7, summary = '{}', created_at = ?5, updated_at = ?5,
-       deleted_at = NULL, withdrawn = 0, public_since = ?6`,
+       deleted_at = NULL, public_since = ?6`,
     config.name,
     JSON.stringify(config),
     config.visibility,
@@ -59,36 +61,38 @@ export function createServer(write: WriteContext, given: ServerConfig, at: strin
   return ok({ generation, changed: true, narrowed: false });
 }
 
-export function replaceConfig(
-  { sql, keep, listener }: WriteContext,
-  given: ServerConfig,
-  at: string,
-  precondition?: Precondition,
-): Result<SettingsOutcome, Failure> {
-  const config = asShown(sql, given);
-  const found = requireServer(sql, config.name, precondition);
-  if (!found.ok) return found;
-  const text = JSON.stringify(config);
-  if (found.value.config === text) return ok({ generation: found.value.generation, changed: false, narrowed: false });
-  const narrowed = found.value.visibility === "public" && config.visibility === "tenant";
+function alreadyExists(row: ServerRow, { tenant, name }: ServerConfig): Failure {
+  if (stateOfRow(row).status !== "withdrawn") return failure("ErrorMCPServerExists");
+  const hint = `The server is withdrawn; PATCH /api/mcp/configs/${tenant}/${name} {"status": "active"} offers it again`;
+  return failure("ErrorMCPServerExists", undefined, { hint });
+}
+
+/**
+ * Stores a config of which more than the status changed. The one function for the status changes that; both share a
+ * generation.
+ */
+function replaceConfig(write: WriteContext, before: ServerRow, next: ServerConfig, at: string): SettingsOutcome {
+  const { sql, keep, listener } = write;
+  const { name } = before;
+  const config = withState(next, stateOfRow(before));
+  const narrowed = before.visibility === "public" && config.visibility === "tenant";
   const classification = narrowed ? "breaking" : "cosmetic";
   const message = narrowed ? "visibility narrowed to the tenant" : "settings changed";
   const change: NewChange = {
-    kind: "server",
-    key: config.name,
-    classification,
+    ...{ kind: "server", key: name, classification },
     reasons: [{ path: narrowed ? "/visibility" : "", classification, message }],
   };
-  const { generation } = recordChanges(sql, config.name, at, [change], keep.changes);
-  const publicSince = config.visibility === "public" ? (found.value.public_since ?? generation) : null;
+  const { generation } = recordChanges(sql, name, at, [change], keep.changes);
+  const publicSince = config.visibility === "public" ? (before.public_since ?? generation) : null;
   setConfig(sql, config);
-  sql.exec("UPDATE server SET public_since = ? WHERE name = ?", publicSince, config.name);
-  bumpOverlay(sql, config.name, generation, at);
-  if (narrowed) listener.becamePrivate(config.name);
-  if (isRetitled(sql, found.value)) listener.titleChanged(config.name);
-  if (publicSince === generation) listener.becamePublic(config.name, at, generation);
+  sql.exec("UPDATE server SET public_since = ? WHERE name = ?", publicSince, name);
+  bumpOverlay(sql, name, generation, at);
+  if (narrowed) listener.becamePrivate(name);
+  if (isRetitled(sql, before)) listener.titleChanged(name);
+  if (publicSince === generation) listener.becamePublic(name, at, generation);
   syncSources(sql, config, at);
-  return ok({ generation, changed: true, narrowed });
+  setServerStatus(write, name, stateOf(next), { at, generation });
+  return { generation, changed: true, narrowed };
 }
 
 /** Another spelling of the tenant is no change of the config. */
@@ -110,14 +114,22 @@ export function changeSettings(
   const next = changeConfig(current, members, write.keep.configBytes);
   if (!next.ok) return next;
   const { config, changed } = next.value;
-  if (changed.length === 0) {
+  // An absent status is active: saying so changes nothing.
+  const isSame = isSameState(stateOf(current), stateOf(config));
+  const differing = changed.filter((member) => !(isSame && member === "status"));
+  if (differing.length === 0) {
     const { generation } = row.value;
     // What is set already was warned of when it came.
-    return ok({ generation, changed: false, narrowed: false, config, members: [], warnings: [] });
+    return ok({ generation, changed: false, narrowed: false, config: current, members: [], warnings: [] });
   }
   const told = [...warnings, ...claimWarnings(sql, row.value, claims)];
-  const replaced = replaceConfig(write, config, at);
-  return replaced.ok ? ok({ ...replaced.value, config, members: changed, warnings: told }) : replaced;
+  const state = stateOf(config);
+  const outcome = { config: withState(config, state), members: differing, warnings: told };
+  if (differing.every((member) => member === "status" || member === "statusMessage")) {
+    const generation = setServerStatus(write, name, state, { at }) ?? row.value.generation;
+    return ok({ ...outcome, generation, changed: true, narrowed: false });
+  }
+  return ok({ ...outcome, ...replaceConfig(write, row.value, config, at) });
 }
 
 function claimWarnings(sql: SqlStorage, row: ServerRow, claims: Claims): string[] {
@@ -140,8 +152,7 @@ export function deleteServer(
   precondition?: Precondition,
 ): Result<SettingsOutcome, Failure> {
   const { sql, keep, listener } = write;
-  const withdrawn = findWithdrawn(sql, name);
-  const found = withdrawn === undefined ? requireServer(sql, name, precondition) : ok(withdrawn);
+  const found = requireServer(sql, name, precondition);
   if (!found.ok) return found;
   const from = found.value.digest;
   const change: NewChange = {
@@ -153,14 +164,10 @@ export function deleteServer(
   };
   const { generation } = recordChanges(sql, name, at, [change], keep.changes);
   purge(write, name);
-  sql.exec(
-    "UPDATE server SET digest = NULL, public_since = NULL, deleted_at = ?, withdrawn = 0 WHERE name = ?",
-    at,
-    name,
-  );
+  sql.exec("UPDATE server SET digest = NULL, public_since = NULL, deleted_at = ? WHERE name = ?", at, name);
   dropSources(sql, name);
   cancelTask(sql, "refresh", name);
-  listener.removed(name, "deleted", at, generation);
+  listener.removed(name, at, generation);
   bumpOverlay(sql, name, generation, at);
   return ok({ generation, changed: true, narrowed: true });
 }

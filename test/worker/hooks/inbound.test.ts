@@ -43,27 +43,39 @@ describe("an event", () => {
     expect(again.body).toMatchObject({ outcome: "unchanged", generation: 2 });
   });
 
-  it("sets the status, takes the server away, and brings it back as it was", async () => {
-    const hook = await hooked("gone", {}, tools("a"));
-    const settings = { tenant: "gone", name: "s", visibility: "public", title: "Kept" };
-    await registry.send("PUT", configs, { token: hook.bearer, body: settings });
-    expect((await sendEvent(hook, status(1, "deprecated"))).body.outcome).toBe("applied");
-    expect((await read(hook)).body.data.registry.status).toBe("deprecated");
-    expect((await sendEvent(hook, removed(2))).body.outcome).toBe("applied");
-    expect((await read(hook)).status).toBe(404);
-    expect((await registry.send("GET", "/api/capabilities/gone/mcp.s.a")).status).toBe(401);
-    expect((await sendEvent(hook, published(3, tools("a", "b")))).body.outcome).toBe("applied");
-    expect(names(await read(hook))).toEqual(["a", "b"]);
-    const back = await registry.send("GET", config("gone", "s"), { token: hook.bearer });
-    expect(back.body.data).toMatchObject({ title: "Kept", visibility: "public" });
-    expect((await read(hook)).body.data.registry.status).toBe("active");
-    const outside = await registry.send("GET", "/api/capabilities/gone/mcp.s.b");
-    expect(outside.status).toBe(200);
+  it("sets the status with its message, and never changes the content", async () => {
+    const hook = await hooked("states", {}, tools("a"));
+    const { digest } = (await read(hook)).body.data.registry;
+    const settings = async () => (await registry.send("GET", config("states", "s"), { token: hook.bearer })).body.data;
+    const steps: [object, string, string | undefined, string | undefined][] = [
+      [status(1, "deprecated", "old"), "applied", "deprecated", "old"],
+      [status(2, "deprecated", "old"), "unchanged", "deprecated", "old"],
+      [status(3, "withdrawn", "use t"), "applied", "withdrawn", "use t"],
+      [status(4, "active"), "applied", undefined, undefined],
+      [removed(5, "gone"), "applied", "withdrawn", "gone"],
+      [removed(6), "applied", "withdrawn", undefined],
+    ];
+    for (const [event, outcome, expected, message] of steps) {
+      const before = Number((await read(hook)).headers.get("Rollcall-Generation"));
+      const answer = await sendEvent(hook, event);
+      expect(answer.body).toEqual({ outcome, digest, generation: before + (outcome === "applied" ? 1 : 0) });
+      const shown = await settings();
+      expect([shown.status, shown.statusMessage, shown.registry.digest]).toEqual([expected, message, digest]);
+    }
+    const log = (await registry.send("GET", "/api/changes/states", { token: hook.bearer })).body.data.items;
+    const advisory = log.filter((one: { classification: string }) => one.classification === "advisory");
+    expect(advisory.map(({ reasons: [reason] }: { reasons: { message: string }[] }) => reason?.message)).toEqual([
+      "status set to deprecated: old",
+      "status set to withdrawn: use t",
+      "status set to active",
+      "status set to withdrawn: gone",
+      "status set to withdrawn",
+    ]);
   });
 });
 
-describe("a server that its publisher took away", () => {
-  /** Taken away while it was public. */
+describe("a server that its publisher withdrew", () => {
+  /** Withdrawn while it was public. */
   async function withdrawn(tenant: string) {
     const hook = await hooked(tenant, {}, tools("a", "b"));
     const settings = { tenant, name: "s", visibility: "public" };
@@ -72,17 +84,39 @@ describe("a server that its publisher took away", () => {
     return hook;
   }
 
-  it("can be registered anew by its owner, and published to as any other", async () => {
-    const hook = await withdrawn("anew");
-    const body = { tenant: "anew", name: "s" };
-    expect((await registry.send("POST", configs, { token: hook.bearer, body })).status).toBe(201);
-    const put = await registry.send("PUT", capabilities("anew", "s"), { token: hook.bearer, body: tools("a", "c") });
-    expect(put.status).toBe(201);
+  it("is still read by everyone, and by its hooks' owner", async () => {
+    const hook = await withdrawn("stays");
+    expect(names(await read(hook))).toEqual(["a", "b"]);
+    expect((await registry.send("GET", "/api/capabilities/stays/mcp.s.a")).status).toBe(200);
+    const another = { tenant: "stays", server: "s" };
+    expect((await registry.send("POST", "/api/hooks", { token: hook.bearer, body: another })).status).toBe(201);
+  });
+
+  it("takes a manifest and stays withdrawn until an event says otherwise", async () => {
+    const hook = await withdrawn("stored");
+    const answer = await sendEvent(hook, published(2, tools("a", "c")));
+    const warnings = [
+      'stored/s is withdrawn and stays withdrawn; the event server.status with "status": "active" offers it again',
+    ];
+    expect([answer.status, answer.body]).toEqual([202, expect.objectContaining({ outcome: "applied", warnings })]);
     expect(names(await read(hook))).toEqual(["a", "c"]);
-    const history = await registry.send("GET", `${capabilities("anew", "s")}/revisions`, { token: hook.bearer });
-    expect(history.body.data.items).toHaveLength(1);
-    const settings = await registry.send("GET", config("anew", "s"), { token: hook.bearer });
-    expect(settings.body.data.visibility).toBe("tenant");
+    expect((await read(hook)).body.data.status).toBe("withdrawn");
+    expect((await sendEvent(hook, published(3, tools("a", "c")))).body).toMatchObject({
+      outcome: "unchanged",
+      warnings,
+    });
+    expect((await sendEvent(hook, status(4, "active"))).body.outcome).toBe("applied");
+    expect((await read(hook)).body.data.status).toBe("active");
+    expect((await sendEvent(hook, published(5, tools("a", "d")))).body).not.toHaveProperty("warnings");
+  });
+
+  it("is not read from its sources when they change, and the answer says so", async () => {
+    const hook = await withdrawn("unread");
+    const sources = [{ type: "streamable-http", url: "https://unread.example/mcp" }];
+    await registry.send("PUT", configs, { token: hook.bearer, body: { tenant: "unread", name: "s", sources } });
+    const answer = await sendEvent(hook, { type: "manifest.changed", data: { sequence: 2 } });
+    expect([answer.status, answer.body.outcome]).toEqual([202, "unchanged"]);
+    expect(answer.body.warnings).toEqual([expect.stringContaining("unread/s is withdrawn: its sources are read when")]);
   });
 
   it("can be deleted by its owner for good: its hooks go with it", async () => {
@@ -94,13 +128,6 @@ describe("a server that its publisher took away", () => {
     expect(put.status).toBe(201);
     const settings = await registry.send("GET", config("for-good", "s"), { token: hook.bearer });
     expect(settings.body.data.visibility).toBe("tenant");
-  });
-
-  it("makes one generation of it, whatever its status was", async () => {
-    const hook = await hooked("one-step", {}, tools("a"));
-    await sendEvent(hook, status(1, "deprecated"));
-    const before = Number((await read(hook)).headers.get("Rollcall-Generation"));
-    expect((await sendEvent(hook, removed(2))).body.generation).toBe(before + 1);
   });
 });
 
@@ -175,6 +202,10 @@ describe("a message", () => {
     ["no manifest", { type: "manifest.published", data: { sequence: 1 } }, 422, "/data/manifest is needed"],
     ["no status", { type: "server.status", data: { sequence: 1 } }, 422, "/data/status is needed"],
     ["an unknown status", status(1, "sleepy"), 422, "/data/status"],
+    ["a message with active", status(1, "active", "why"), 422, "/data/statusMessage goes with the status deprecated"],
+    ["too long a message", removed(1, "x".repeat(1_025)), 422, "/data/statusMessage"],
+    ["an invisible message", removed(1, "a\u200bb"), 422, "/data/statusMessage U+200B"],
+    ["half a character as a message", status(1, "withdrawn", "\ud800"), 422, "/data/statusMessage"],
     ["a removal as a dry run", dry(removed(1)), 422, "/data/dryRun is for manifest.published"],
     ["a status as a dry run", dry(status(1, "deprecated")), 422, "/data/dryRun is for manifest.published"],
     [
@@ -210,11 +241,15 @@ describe("a message", () => {
 });
 
 describe("a publisher's events", () => {
-  it("end in the same state in whatever order they come", async () => {
+  it("end in the same state in whatever order they come: the last manifest and the last status", async () => {
     const event = fc.oneof(
       fc.constantFrom("a", "b", "c").map((name) => (sequence: number) => published(sequence, tools(name))),
-      fc.constant(removed),
-      fc.constantFrom("active", "deprecated").map((value) => (sequence: number) => status(sequence, value)),
+      fc.constantFrom(undefined, "gone").map((message) => (sequence: number) => removed(sequence, message)),
+      fc.constantFrom<[string, string?]>(["active"], ["deprecated", "old"], ["deprecated"], ["withdrawn", "use t"]).map(
+        ([value, message]) =>
+          (sequence: number) =>
+            status(sequence, value, message),
+      ),
     );
     let run = 0;
     await fc.assert(
@@ -225,13 +260,22 @@ describe("a publisher's events", () => {
         }),
         async ([inOrder, shuffled]) => {
           run += 1;
-          const state = async (tenant: string, events: unknown[]) => {
-            const hook = await hooked(tenant, {}, tools("first"));
-            for (const one of events) expect((await sendEvent(hook, one)).status).toBe(202);
-            const { status: code, body } = await read(hook);
-            return code === 404 ? "gone" : { status: body.data.registry.status, digest: body.data.registry.digest };
-          };
-          expect(await state(`shuffled-${run}`, shuffled)).toEqual(await state(`ordered-${run}`, inOrder));
+          const hook = await hooked(`shuffled-${run}`, {}, tools("first"));
+          for (const one of shuffled) expect((await sendEvent(hook, one)).status).toBe(202);
+          // What must be there follows from the events alone, not from another run of the same code.
+          const about = (isWanted: (type: string) => boolean) => inOrder.findLast(({ type }) => isWanted(type));
+          const manifest = about((type) => type === "manifest.published");
+          const last = about((type) => type.startsWith("server."));
+          const data = (last?.data ?? {}) as { status?: string; statusMessage?: string };
+          const shown = await read(hook);
+          const wanted = manifest === undefined ? { manifest: tools("first") } : manifest.data;
+          expect(names(shown)).toEqual(
+            (wanted as { manifest: ReturnType<typeof tools> }).manifest.tools.map(({ name }) => name),
+          );
+          const state = last?.type === "server.removed" ? "withdrawn" : (data.status ?? "active");
+          expect(shown.body.data.registry.status).toBe(state);
+          const settings = await registry.send("GET", config(hook.tenant, "s"), { token: hook.bearer });
+          expect(settings.body.data.statusMessage).toBe(data.statusMessage);
         },
       ),
       { numRuns: 25 },

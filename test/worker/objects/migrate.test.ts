@@ -260,8 +260,39 @@ describe("a recorded database", () => {
       values(sql, "SELECT DISTINCT json_extract(flags, '$[0].rule') FROM capability WHERE key LIKE 't%'"),
     );
     expect(flags).toEqual(["chat-template"]);
+    const { changes } = await tenantOf(env, tenantKey("recount"), createUsage()).changes(0, 100);
+    expect(changes.filter(({ classification }) => classification === "advisory")).toMatchObject([
+      { generation: 4, server: "s", kind: "server", breaking: false, reasons: [{ path: "/flags" }] },
+    ]);
+    const marks = await runInDurableObject(stub, (_, { storage: { sql } }) =>
+      values(sql, "SELECT key FROM meta WHERE key LIKE 'flags changed%'"),
+    );
+    expect(marks).toEqual([]);
     const listed = await registry.send("GET", config("recount", "s"), { token: owner });
     expect(listed.body.data.registry.tokens).toBeLessThan(Number(current[0]));
+  });
+
+  it("of a tenant tells of no change where only token counts are others", async () => {
+    const stub = tenantStub("counted");
+    await runInDurableObject(stub, (_, { storage: { sql } }) => {
+      sql.exec(
+        (firstTenantTables + firstTenantRows).replaceAll("'acme'", "'counted'").replaceAll('"acme"', '"counted"'),
+      );
+    });
+    await evictDurableObject(stub);
+    const { generation: before } = await tenantOf(env, tenantKey("counted"), createUsage()).changes(0, 1);
+    await drained("counted");
+    const row = () =>
+      runInDurableObject(stub, (_, { storage: { sql } }) =>
+        values(sql, "SELECT generation, overlay, json_extract(summary, '$.tokens') FROM server WHERE name = 's'"),
+      );
+    await vi.waitFor(async () => expect((await row())[1]).toBe(4));
+    expect((await row())[0]).toBe(before);
+    const { changes, generation } = await tenantOf(env, tenantKey("counted"), createUsage()).changes(0, 100);
+    expect([generation, changes.map(({ classification }) => classification)]).toEqual([
+      before,
+      expect.not.arrayContaining(["advisory"]),
+    ]);
   });
 
   it("of the directory is read by this version", async () => {

@@ -5,6 +5,7 @@ import {
   expectProblem,
   get,
   json,
+  list,
   named,
   official,
   ours,
@@ -14,6 +15,23 @@ import {
   registry,
   status,
 } from "./official-client.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds
+const settings = async (tenant: string, name: string): Promise<any> =>
+  (await registry.send("GET", config(tenant, name), { token: admin })).body.data;
+const change = (tenant: string, name: string, body: object) =>
+  registry.send("PATCH", config(tenant, name), { token: admin, body });
+const digest = async (tenant: string, name: string) => (await settings(tenant, name)).registry.digest;
+
+/** Status and message of each version, the newest first, deleted ones included. */
+const states = async (name: string): Promise<[string, string, string?][]> => {
+  const { body } = await get(`${path(name)}?include_deleted=true`);
+  // biome-ignore lint/suspicious/noExplicitAny: rows of an answer
+  return body.servers.map(({ server, _meta }: any) => {
+    const { status: value, statusMessage } = _meta[official];
+    return [server.version, value, ...(statusMessage === undefined ? [] : [statusMessage])];
+  });
+};
 
 describe("the status of a version", () => {
   it("moves, says why, and takes the latest and the server along", async () => {
@@ -35,14 +53,15 @@ describe("the status of a version", () => {
     expect((await get(path("life/s", "latest"))).body.server.version).toBe("1.0.0");
     expect(named(await get(path("life/s")))).toEqual(["life/s 1.0.0"]);
     const manifest = async () => (await registry.send("GET", capabilities("life", "s"), { token: admin })).body.data;
-    expect(await manifest()).toMatchObject({ version: "1.0.0", title: "V1.0.0", status: "active" });
+    // Only publishing changes content: the manifest stays that of 2.0.0.
+    expect(await manifest()).toMatchObject({ version: "2.0.0", title: "V2.0.0", status: "active" });
 
     const active = await status("life/s", "2.0.0", { status: "active" });
     expect(active.body._meta[official]).not.toHaveProperty("statusMessage");
     expect(await manifest()).toMatchObject({ version: "2.0.0", title: "V2.0.0" });
   });
 
-  it("of all is set at once, and a server whose versions are gone is gone until one is back", async () => {
+  it("of all is set at once, and a server whose versions are deleted is withdrawn until one is back", async () => {
     await registry.send("POST", configs, { token: admin, body: { tenant: "bulk", name: "s", visibility: "public" } });
     await registry.send("PUT", capabilities("bulk", "s"), { token: admin, body: tools("bulk_t") });
     for (const version of ["1.0.0", "1.1.0", "1.2.0"]) await published("bulk/s", { version });
@@ -53,7 +72,9 @@ describe("the status of a version", () => {
       expect(_meta[official]).toMatchObject({ status: "deleted", statusMessage: "Moved." });
     expect((await get(path("bulk/s"))).status).toBe(404);
     expect(named(await get(`${path("bulk/s")}?include_deleted=true`))).toHaveLength(3);
-    expect((await registry.send("GET", capabilities("bulk", "s"), { token: admin })).status).toBe(404);
+    const shown = await registry.send("GET", capabilities("bulk", "s"), { token: admin });
+    expect([shown.status, shown.body.data.status]).toEqual([200, "withdrawn"]);
+    expect((await settings("bulk", "s")).statusMessage).toBe("Moved.");
     expectProblem(await publish(json("bulk/s", { version: "1.2.0" })), 400, "ErrorVersionExists");
     const back = await status("bulk/s", "all", { status: "active" });
     expect(back.body.updatedCount).toBe(3);
@@ -73,6 +94,7 @@ describe("the status of a version", () => {
     ["too long a message", { status: "deprecated", statusMessage: "x".repeat(501) }, /statusMessage/],
     ["a key that there is not", { status: "deprecated", reason: "x" }, /reason/],
     ["no object", [], /./],
+    ["an invisible message", { status: "deprecated", statusMessage: "a\u200bb" }, /statusMessage U\+200B/],
   ])("is not changed by %s", async (_, body, words) => {
     if ((await get(path("still/s"))).status === 404) await published("still/s");
     for (const which of ["1.0.0", "all"]) {
@@ -85,6 +107,128 @@ describe("the status of a version", () => {
   it("is that of something that is there", async () => {
     expectProblem(await status("life/none", "all", { status: "deleted" }), 404, "ErrorVersionNotFound");
     expectProblem(await status("life/s", "9.0.0", { status: "deleted" }), 404, "ErrorVersionNotFound");
+  });
+});
+
+describe("the status of a server and of its versions", () => {
+  it("is one: what the settings say is said of the versions, and taken back", async () => {
+    for (const version of ["1.0.0", "2.0.0", "3.0.0"]) await published("one/s", { version });
+    await status("one/s", "1.0.0", { status: "deprecated", statusMessage: "Too old." });
+    await status("one/s", "2.0.0", { status: "deleted", statusMessage: "Broken." });
+    const was = await states("one/s");
+    const before = (await get(path("one/s", "latest"))).body._meta[official];
+
+    await change("one", "s", { status: "withdrawn", statusMessage: "Use two/s." });
+    expect(await states("one/s")).toEqual([
+      ["3.0.0", "deleted", "Use two/s."],
+      ["2.0.0", "deleted", "Broken."],
+      ["1.0.0", "deleted", "Use two/s."],
+    ]);
+    expect((await get(path("one/s"))).status).toBe(404);
+    const gone = (await get(`${path("one/s", "latest")}?include_deleted=true`)).body;
+    expect(gone._meta).toMatchObject({ [official]: { isLatest: true }, [ours]: { digest: await digest("one", "s") } });
+    expect(gone._meta[official].updatedAt > before.updatedAt).toBe(true);
+    const mirrored = await list(`search=one/s&updated_since=${encodeURIComponent(before.updatedAt)}`);
+    expect(named(mirrored)).toEqual(expect.arrayContaining(["one/s 1.0.0", "one/s 3.0.0"]));
+
+    await change("one", "s", { statusMessage: "Use three/s." });
+    expect((await states("one/s"))[0]).toEqual(["3.0.0", "deleted", "Use three/s."]);
+    await change("one", "s", { status: "deprecated" });
+    expect(await states("one/s")).toEqual([["3.0.0", "deprecated", "Use three/s."], ...was.slice(1)]);
+    await change("one", "s", { status: "active" });
+    expect(await states("one/s")).toEqual(was);
+  });
+
+  it("is one: what is said of all or of the latest version is said of the server", async () => {
+    for (const version of ["1.0.0", "2.0.0"]) await published("two/s", { version });
+    const server = async () => {
+      const { status: value, statusMessage } = await settings("two", "s");
+      return [value, statusMessage];
+    };
+    await status("two/s", "1.0.0", { status: "deprecated", statusMessage: "Old." });
+    expect(await server()).toEqual([undefined, undefined]);
+    await status("two/s", "2.0.0", { status: "deprecated", statusMessage: "Soon." });
+    expect(await server()).toEqual(["deprecated", "Soon."]);
+    await status("two/s", "2.0.0", { status: "deleted", statusMessage: "Gone." });
+    expect(await server()).toEqual(["deprecated", "Old."]);
+    await status("two/s", "1.0.0", { status: "deleted", statusMessage: "All gone." });
+    expect(await server()).toEqual(["withdrawn", "All gone."]);
+    await status("two/s", "2.0.0", { status: "active" });
+    expect([await server(), await states("two/s")]).toEqual([
+      [undefined, undefined],
+      [
+        ["2.0.0", "active"],
+        ["1.0.0", "deleted", "All gone."],
+      ],
+    ]);
+    await status("two/s", "all", { status: "deleted", statusMessage: "End." });
+    expect(await server()).toEqual(["withdrawn", "End."]);
+    // Offered again, it has what that deleted; what was deleted before stays so.
+    await change("two", "s", { status: "active" });
+    expect((await states("two/s")).map(([version, value]) => [version, value])).toEqual([
+      ["2.0.0", "active"],
+      ["1.0.0", "deleted"],
+    ]);
+  });
+
+  it("of a registered server is that of its one version", async () => {
+    const body = { tenant: "three", name: "s", visibility: "public" };
+    await registry.send("POST", configs, { token: admin, body });
+    await change("three", "s", { status: "deprecated", statusMessage: "Old." });
+    expect(await states("three/s")).toEqual([["0.0.0", "deprecated", "Old."]]);
+    await change("three", "s", { status: "withdrawn", statusMessage: "Use one/s." });
+    expect(await states("three/s")).toEqual([["0.0.0", "deleted", "Use one/s."]]);
+    expect((await get(path("three/s", "latest"))).status).toBe(404);
+    const gone = (await get(`${path("three/s", "latest")}?include_deleted=true`)).body;
+    expect(gone._meta[ours]).toMatchObject({ generation: expect.any(Number) });
+    await change("three", "s", { status: "active" });
+    expect(await states("three/s")).toEqual([["0.0.0", "active"]]);
+  });
+
+  it("never changes the content, in whichever way and whichever version is the latest", async () => {
+    for (const version of ["1.0.0", "2.0.0"])
+      await published("four/s", { version, title: `V${version}`, description: "From server.json." });
+    const manifest = { ...tools("four_t"), version: "2.0.0", description: "From a push." };
+    await registry.send("PUT", capabilities("four", "s"), { token: admin, body: manifest });
+    const was = await digest("four", "s");
+    const ways = [
+      () => status("four/s", "2.0.0", { status: "deprecated", statusMessage: "x" }),
+      () => status("four/s", "2.0.0", { status: "deleted" }),
+      () => status("four/s", "all", { status: "deleted" }),
+      () => status("four/s", "1.0.0", { status: "active" }),
+      () => status("four/s", "all", { status: "active" }),
+      () => change("four", "s", { status: "withdrawn" }),
+      () => change("four", "s", { status: "active" }),
+    ];
+    for (const way of ways) {
+      expect((await way()).status).toBe(200);
+      expect(await digest("four", "s")).toBe(was);
+    }
+    const log = (await registry.send("GET", "/api/changes/four?limit=1000", { token: admin })).body.data.items;
+    const last = log.filter(
+      ({ generation }: { generation: number }) => generation > log.at(-1).generation - ways.length,
+    );
+    expect(new Set(last.map((one: { classification: string }) => one.classification))).toEqual(new Set(["advisory"]));
+  });
+
+  it("is active again with a new version that is published, and only that version is", async () => {
+    for (const version of ["1.0.0", "2.0.0"]) await published("five/s", { version });
+    await change("five", "s", { status: "withdrawn", statusMessage: "Over." });
+    await published("five/s", { version: "1.5.0" });
+    expect((await settings("five", "s")).status).toBe(undefined);
+    expect(await states("five/s")).toEqual([
+      ["1.5.0", "active"],
+      ["2.0.0", "deleted", "Over."],
+      ["1.0.0", "deleted", "Over."],
+    ]);
+    expect((await get(path("five/s", "latest"))).body.server.version).toBe("1.5.0");
+  });
+
+  it("of versions of a deleted server stays: only publishing makes a server", async () => {
+    await published("six/s");
+    await registry.send("DELETE", config("six", "s"), { token: admin });
+    expectProblem(await status("six/s", "1.0.0", { status: "active" }), 404, "ErrorVersionNotFound");
+    expect((await registry.send("GET", config("six", "s"), { token: admin })).status).toBe(404);
   });
 });
 

@@ -258,6 +258,37 @@ describe("changes of a session's subset", () => {
     expect((await changes()).changes.at(-1)).toMatchObject({ kind: "server", name: "s", classification: "removed" });
   });
 
+  it("include the status of a server, with its message, for those outside as long as it is public", async () => {
+    const owner = await token({ sub: "notice", tenants: ["notice"] });
+    const change = (body: object) => registry.send("PATCH", config("notice", "s"), { token: owner, body });
+    await publish("notice", "s", { tools: [tool("tell", "Tells things.")] }, "public");
+    const { id } = await choose({ budget: 10_000, tenants: ["notice"] });
+    const told = async () => (await registry.send("GET", "/mcp/session/changes", inSession(id))).body;
+    await change({ title: "Not told of." });
+    await change({ status: "deprecated", statusMessage: "Use other." });
+    const first = await told();
+    expect(first).toMatchObject({
+      position: "notice:4",
+      changes: [
+        {
+          ...{ kind: "server", name: "s", classification: "advisory", breaking: false },
+          reasons: [{ path: "/status", message: "status set to deprecated: Use other." }],
+        },
+      ],
+    });
+    await change({ status: "withdrawn" });
+    // Withdrawn is not hidden: what follows is still told of.
+    await publish("notice", "s", { tools: [tool("tell", "Tells other things.")] });
+    const classes = async () => (await told()).changes.map((one: { classification: string }) => one.classification);
+    expect(await classes()).toEqual(["advisory", "advisory", "cosmetic"]);
+    await change({ visibility: "tenant" });
+    await change({ status: "active" });
+    expect(await classes()).toEqual(["advisory", "advisory", "cosmetic", "breaking"]);
+    await change({ visibility: "public" });
+    await change({ status: "deprecated" });
+    expect(await classes()).toEqual(["advisory", "advisory", "cosmetic", "breaking", "advisory"]);
+  });
+
   describe("of a server that stops being public", () => {
     /** A public server, someone outside who chose from it, and what they are told from a position on. */
     async function outsider(tenant: string) {

@@ -201,6 +201,23 @@ describe("filters", () => {
     expect(told().sort()).toEqual(expected);
   });
 
+  it("choose advisory changes: those of a status, without those of other settings", async () => {
+    await subscribe({ filters: { classifications: ["advisory"] } });
+    await publish("a");
+    await send("PATCH", config(tenant, "s"), { title: "T" });
+    await send("PATCH", config(tenant, "s"), { title: "U", status: "deprecated", statusMessage: "Old." });
+    await arrived(1);
+    expect(receiver.received.flatMap(({ body }) => body.data.changes)).toMatchObject([
+      { kind: "server", name: "s", classification: "advisory", breaking: false, reasons: [{ path: "/status" }] },
+    ]);
+  });
+
+  it("may name every class there is", async () => {
+    const classifications = ["breaking", "additive", "cosmetic", "removed", "advisory"];
+    expect((await subscribe({ filters: { classifications } })).status).toBe(201);
+    expect((await subscribe({ filters: { classifications: [...classifications, "removed"] } })).status).toBe(422);
+  });
+
   it("must all agree", async () => {
     await subscribe({ filters: { servers: ["s"], kinds: ["tool"], classifications: ["removed"] } });
     await send("PUT", capabilities(tenant, "other"), tools("x"));

@@ -57,8 +57,11 @@ export const published = (sequence: number, manifest: unknown) => ({
   data: { sequence, manifest },
 });
 
-export const removed = (sequence: number) => ({ type: "server.removed", data: { sequence } });
-export const status = (sequence: number, value: string) => ({
+export const removed = (sequence: number, statusMessage?: string) => ({
+  type: "server.removed",
+  data: { sequence, statusMessage },
+});
+export const status = (sequence: number, value: string, statusMessage?: string) => ({
   type: "server.status",
-  data: { sequence, status: value },
+  data: { sequence, status: value, statusMessage },
 });
