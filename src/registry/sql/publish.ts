@@ -132,7 +132,7 @@ function recordUnchanged(
     ...{ kept, rejected, collisions },
     warnings: [
       ...claimWarnings(sql, live, claims, { name, digest, tokens: cost }),
-      ...withdrawnWarnings(live, shownTenant(sql), throughHook),
+      ...withdrawnWarnings(sql, live, throughHook),
     ],
   };
   if (switched.length === 0) return outcome;
@@ -235,7 +235,7 @@ function stateWarnings(
   if (count > 0 && placed.items.length === 0) {
     texts.push(`The server had ${countOf(count, "capability", "capabilities")} and has none now`);
   }
-  texts.push(...withdrawnWarnings(live, shownTenant(sql), throughHook));
+  texts.push(...withdrawnWarnings(sql, live, throughHook));
   return texts;
 }
 

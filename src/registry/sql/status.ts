@@ -13,6 +13,7 @@ import type { WriteContext } from "./listener.ts";
 import { cancelTask, enqueueTask } from "./outbox-table.ts";
 import { bumpOverlay, findLive, flagsOfRow, type ServerRow, setConfig, shownTokens } from "./servers.ts";
 import { sourceRows } from "./source-rows.ts";
+import { shownTenant } from "./tenant-name.ts";
 
 export function stateOf({ status = "active", statusMessage }: Pick<ServerConfig, keyof ServerState>): ServerState {
   return { status, statusMessage };
@@ -83,9 +84,9 @@ export function statusChange(name: string, { status, statusMessage }: ServerStat
 const maxMessageLength = 200;
 
 /** What a publisher is told whose manifest was stored for a withdrawn server. */
-export function withdrawnWarnings(row: ServerRow | undefined, tenant: string, throughHook: boolean): string[] {
+export function withdrawnWarnings(sql: SqlStorage, row: ServerRow | undefined, throughHook: boolean): string[] {
   if (row === undefined || stateOfRow(row).status !== "withdrawn") return [];
-  const server = `${tenant}/${row.name}`;
+  const server = `${shownTenant(sql)}/${row.name}`;
   const remedy = throughHook
     ? 'the event server.status with "status": "active" offers it again'
     : `PATCH /api/mcp/configs/${server} {"status": "active"} offers it again`;
