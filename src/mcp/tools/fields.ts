@@ -22,10 +22,7 @@ export const change = {
 /** Annotations of every tool: read-only, and no access outside the registry. */
 export const readOnlyAnnotations = { readOnlyHint: true, openWorldHint: false };
 
-/** What the registry knows of an item or a server: its cost, flags and status. */
-export const registry = z.record(z.string(), z.unknown());
-
-/** A card as search results show it. */
+/** A card as search results show it. It has more members, its record among them, which are not declared, to save tokens. */
 export const card = {
   id: z.string(),
   tenant: z.string(),
@@ -34,5 +31,4 @@ export const card = {
   name: z.string(),
   digest: z.string(),
   tokens: z.number(),
-  registry,
 };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { listServers } from "../../registry/servers.ts";
-import { readOnlyAnnotations, registry, tenant } from "./fields.ts";
+import { readOnlyAnnotations, tenant } from "./fields.ts";
 import { defineTool } from "./tool.ts";
 
 export const listServersTool = defineTool({
@@ -23,7 +23,6 @@ export const listServersTool = defineTool({
         counts: z.record(z.string(), z.number()).optional(),
         tokens: z.number().optional(),
         digest: z.string().optional(),
-        registry,
       }),
     ),
     generation: z.number(),

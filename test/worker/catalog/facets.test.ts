@@ -32,6 +32,8 @@ describe("what is shown", () => {
         digest: expect.stringMatching(/^sha256-/),
         generation: expect.any(Number),
         updatedAt: expect.any(String),
+        flags: [],
+        registry: { tokens: expect.any(Number), flags: [], status: "active" },
       },
     ]);
     expect(headers.get("Rollcall-Generation")).toBe(String(body.data.generation));

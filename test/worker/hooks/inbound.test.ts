@@ -100,7 +100,7 @@ describe("a server that its publisher withdrew", () => {
     ];
     expect([answer.status, answer.body]).toEqual([202, expect.objectContaining({ outcome: "applied", warnings })]);
     expect(names(await read(hook))).toEqual(["a", "c"]);
-    expect((await read(hook)).body.data.status).toBe("withdrawn");
+    expect((await read(hook)).body.data.registry.status).toBe("withdrawn");
     expect((await sendEvent(hook, published(3, tools("a", "c")))).body).toMatchObject({
       outcome: "unchanged",
       warnings,

@@ -48,7 +48,11 @@ describe("the step that makes withdrawn a status", () => {
     const registry = new Registry();
     const owner = await token({ tenants: ["revived"] });
     const read = await registry.send("GET", capabilities("revived", "s"), { token: owner });
-    expect([read.status, read.body.data.digest, read.body.data.status]).toEqual([200, digest, "withdrawn"]);
+    expect([read.status, read.body.data.registry.digest, read.body.data.registry.status]).toEqual([
+      200,
+      digest,
+      "withdrawn",
+    ]);
     expect(read.body.data.tools).toMatchObject([{ name: "apple" }]);
     await drained("revived");
     const shown = (await registry.send("GET", config("revived", "s"), { token: owner })).body.data;

@@ -105,6 +105,7 @@ describe("publishing a server.json", () => {
       generation: expect.any(Number),
       counts: { tool: 1 },
       tokens: expect.any(Number),
+      ...{ flags: [], status: "active" },
       capabilities: "https://registry.test/api/mcp/capabilities/kept/s",
     });
   });

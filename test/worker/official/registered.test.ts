@@ -81,7 +81,10 @@ describe("a server that was registered here", () => {
     await registry.send("DELETE", config("reg", "leaves"), { token: admin });
     expect((await read("leaves")).status).toBe(404);
     const gone = await list("search=reg/leaves&updated_since=2020-01-01T00:00:00Z");
-    expect(gone.body.servers[0]._meta).toEqual({ [official]: expect.objectContaining({ status: "deleted" }) });
+    expect(gone.body.servers[0]._meta).toEqual({
+      [official]: expect.objectContaining({ status: "deleted" }),
+      "dev.rollcall/registry": { flags: [], status: "withdrawn" },
+    });
   });
 
   it("takes its published versions along when it is deleted, and their numbers stay taken", async () => {

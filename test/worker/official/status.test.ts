@@ -54,7 +54,7 @@ describe("the status of a version", () => {
     expect(named(await get(path("life/s")))).toEqual(["life/s 1.0.0"]);
     const manifest = async () => (await registry.send("GET", capabilities("life", "s"), { token: admin })).body.data;
     // Only publishing changes content: the manifest stays that of 2.0.0.
-    expect(await manifest()).toMatchObject({ version: "2.0.0", title: "V2.0.0", status: "active" });
+    expect(await manifest()).toMatchObject({ version: "2.0.0", title: "V2.0.0", registry: { status: "active" } });
 
     const active = await status("life/s", "2.0.0", { status: "active" });
     expect(active.body._meta[official]).not.toHaveProperty("statusMessage");
@@ -73,7 +73,7 @@ describe("the status of a version", () => {
     expect((await get(path("bulk/s"))).status).toBe(404);
     expect(named(await get(`${path("bulk/s")}?include_deleted=true`))).toHaveLength(3);
     const shown = await registry.send("GET", capabilities("bulk", "s"), { token: admin });
-    expect([shown.status, shown.body.data.status]).toEqual([200, "withdrawn"]);
+    expect([shown.status, shown.body.data.registry.status]).toEqual([200, "withdrawn"]);
     expect((await settings("bulk", "s")).statusMessage).toBe("Moved.");
     expectProblem(await publish(json("bulk/s", { version: "1.2.0" })), 400, "ErrorVersionExists");
     const back = await status("bulk/s", "all", { status: "active" });

@@ -341,7 +341,10 @@ describe("a public server", () => {
     }
     const { body } = await registry.send("GET", config("open", "s"), { token: stranger });
     expect(Object.keys(body.data).sort()).toEqual(
-      ["counts", "digest", "generation", "name", "status", "tenant", "tokens", "updatedAt", "visibility"].sort(),
+      [
+        ...["counts", "digest", "flags", "generation", "name", "registry", "status", "tenant", "tokens", "updatedAt"],
+        "visibility",
+      ].sort(),
     );
   });
 

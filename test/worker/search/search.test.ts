@@ -170,9 +170,15 @@ describe("a budget", () => {
       const used = body.data.items.reduce((sum: number, item: Item) => sum + item.tokens, 0);
       expect(used).toBeLessThanOrEqual(budget);
       expect(body.data.usedTokens).toBe(used);
-      expect(body.data.items.length + (body.data.leftOut ?? 0)).toBeLessThanOrEqual(all.length);
+      const left = (body.data.leftOut ?? []).map(({ reason }: { reason: string }) => reason);
+      expect(new Set(left).size).toBeLessThanOrEqual(1);
+      expect(body.data.items.length + left.length + (body.data.moreLeftOut ?? 0)).toBeLessThanOrEqual(all.length);
       if (budget >= total) expect(body.data.items).toHaveLength(all.length);
-      if (budget === 1) expect([body.data.items, body.data.leftOut]).toEqual([[], all.length]);
+      if (budget !== 1) continue;
+      expect([body.data.items, left.length + (body.data.moreLeftOut ?? 0)]).toEqual([[], all.length]);
+      const [{ id, tokens }] = all as [Item];
+      const message = `It costs ${tokens} tokens; 1 are left`;
+      expect(body.data.leftOut[0]).toMatchObject({ id, tokens, reason: "over-budget", message });
     }
   });
 });
