@@ -46,11 +46,16 @@ export interface Head {
   lastSynced?: string;
   disabled: { kind: CapabilityKind; key: string }[];
   /**
+   * Positions in the manifest, `[first, last]` of each run, of items that are not shown to anyone: their source offered
+   * them at another address than its present one, which was never read.
+   */
+  hidden?: [first: number, last: number][];
+  /**
    * Flags of the manifest as a whole, and flags that depend on the server's history or on the tenant's other servers.
    * Flags about the content of one capability are stored with the capability.
    */
   flags: CapabilityFlag[];
-  /** Absent if the server has no sources that the registry reads. */
+  /** Absent if the server has no sources. */
   sources?: SourceStatus[];
   /** Warnings of the last read of the sources. */
   warnings?: string[];
@@ -120,6 +125,11 @@ export interface PublishRequest {
    * refused: there was no content that anyone could have reviewed.
    */
   isFirstIntrospection?: true;
+  /**
+   * Set if the publish follows from a change of settings: it shares that write's generation, if there is one yet, and is
+   * what the owner asked for, whatever the policy on versions.
+   */
+  ofSettings?: { generation?: number };
 }
 
 export interface PublishOutcome {

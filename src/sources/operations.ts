@@ -6,6 +6,7 @@ import { consumeRateLimit } from "../http/request.ts";
 import type { ServerRef } from "../kernel/names.ts";
 import { refreshNow } from "../registry/read.ts";
 import { RefreshResult } from "../registry/server-schema.ts";
+import { sourceWarnings } from "../registry/source-warnings.ts";
 import { writeMeta } from "../registry/write.ts";
 import type { SourcesDeps } from "./deps.ts";
 
@@ -43,7 +44,9 @@ const refreshServer = operation({
 async function nothingToRead(services: SourcesDeps, ref: ServerRef) {
   const { head } = await services.tenant(ref.tenant).head(ref.name);
   if (head === undefined || head.deleted) return requestError("ErrorMCPServerNotFound");
-  return requestError("ErrorNoSources", `${ref.name} has no sources that the registry can read`);
+  const [hint] = sourceWarnings(head);
+  const none = `${ref.name} has no sources that the registry can read`;
+  return requestError("ErrorNoSources", hint === undefined ? none : `${none}. ${hint}`);
 }
 
 export const sourcesOperations = [refreshServer];

@@ -3,8 +3,9 @@ import { hookTables } from "../../hooks/sql/tables.ts";
 import { tenantVersionTables } from "../../official/sql/tables.ts";
 import { fillOrigins, originsColumn } from "../../registry/sql/origins.ts";
 import { enqueueReanalysis } from "../../registry/sql/reanalysis.ts";
-import { analysisColumn, registryTables } from "../../registry/sql/tables.ts";
+import { analysisColumn, registryTables, sourceCopyTables } from "../../registry/sql/tables.ts";
 import { tenantSearchTables } from "../../search/sql/tables.ts";
+import { fillSourceCopies } from "../../sources/sql/first-copies.ts";
 import { subscriptionTables } from "../../subscriptions/sql/tables.ts";
 import type { Step } from "../migrate.ts";
 
@@ -27,4 +28,5 @@ export const tenantSteps: readonly Step[] = [
   },
   { tables: originsColumn, fill: fillOrigins },
   { tables: analysisColumn, fill: enqueueReanalysis },
+  { tables: sourceCopyTables, fill: fillSourceCopies },
 ];

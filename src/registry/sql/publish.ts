@@ -13,7 +13,7 @@ import type { PublishOutcome, PublishRequest, Switch } from "../contract.ts";
 import { ServerConfig } from "../schema.ts";
 import { summarise } from "../summary.ts";
 import { updateAttributeCounts } from "./attribute-counts.ts";
-import { recordChanges } from "./change-log.ts";
+import { appendChanges, recordChanges } from "./change-log.ts";
 import { type Difference, difference, headerChange, unannouncedChange } from "./difference.ts";
 import { closeCapability, currentFlags, insertCapability, mentionMessage, neighbourFlags } from "./items.ts";
 import type { WriteContext } from "./listener.ts";
@@ -31,8 +31,8 @@ import {
   shownTokens,
   tagOf,
 } from "./servers.ts";
-import { sourceRows } from "./source-rows.ts";
-import { applySwitches, checkDisabledSize, switchedOff } from "./switches.ts";
+import { readableRows } from "./source-rows.ts";
+import { applySwitches, checkDisabledSize, switchedOff, unseenItems } from "./switches.ts";
 import { shownTenant } from "./tenant-name.ts";
 
 /** Flags stored per server, to bound the size of heads and responses. */
@@ -74,7 +74,7 @@ export function publish(write: WriteContext, request: PublishRequest): Result<Pu
     previous,
     was: new Set(previous?.layout.map(([kind, digest]) => `${kind} ${digest}`)),
     off: switchedOff(sql, name),
-    sources: () => sourceRows(sql, name).map(({ id }) => id),
+    sources: () => readableRows(sql, name).map(({ id }) => id),
   };
   const placing = placeManifest(sql, state, request);
   if (!placing.ok) return placing;
@@ -88,13 +88,14 @@ export function publish(write: WriteContext, request: PublishRequest): Result<Pu
 
   const found = difference(sql, name, { layout: previous?.layout ?? [], was: state.was }, placed);
   const isFirst = request.isFirstIntrospection === true && previous?.layout.length === 0;
-  const unannounced = previous && !isFirst && unannouncedChange(previous.header, placed.header, found.changes);
+  const isJudged = !isFirst && request.ofSettings === undefined;
+  const unannounced = previous && isJudged && unannouncedChange(previous.header, placed.header, found.changes);
   if (unannounced && policyOf(live) === "refuse") {
     return err(failure("ErrorSameVersion", unannounced, { current: live?.digest }));
   }
   const flags: CapabilityFlag[] = [...placed.flags];
   if (unannounced) flags.push({ rule: "same-version", path: "/version", message: unannounced });
-  return ok(applyManifest(write, { row, live, previous, placed, found, flags, off: state.off }, request));
+  return ok(applyManifest(write, { row, live, previous, placed, found, flags }, request));
 }
 
 /** The manifest is unchanged: only switches, whose the items are and `lastSynced` can change. */
@@ -147,15 +148,13 @@ interface ManifestMove {
   previous: RevisionContent | undefined;
   placed: PlacedManifest;
   found: Difference;
-  /** Keys of the items that were switched off before. */
-  off: ReadonlySet<string>;
   /** Flags of the server; the flags of its items are added later. */
   flags: CapabilityFlag[];
 }
 
 function applyManifest(
   { sql, keep, listener }: WriteContext,
-  { row, live, previous, placed, found, flags, off: offBefore }: ManifestMove,
+  { row, live, previous, placed, found, flags }: ManifestMove,
   request: PublishRequest,
 ): PublishOutcome {
   const { name, at } = request;
@@ -163,14 +162,17 @@ function applyManifest(
   const number = (row?.revision ?? 0) + 1;
   // A withdrawn server comes back with its settings.
   const settings = row?.withdrawn === 1 ? row : live;
+  const offBefore = unseenItems(sql, name);
   const before = live === undefined ? 0 : shownTokens(sql, live, offBefore);
   const warnings = stateWarnings(sql, { live, previous, placed, found, before }, request);
   const switched = applySwitches(sql, name, switchesOf(incoming));
   const ofHeader = headerChange(name, previous, placed, found.changes.length > 0);
   const changes: NewChange[] = [...found.changes, ...(ofHeader === undefined ? [] : [ofHeader]), ...switched];
-  const { generation } = recordChanges(sql, name, at, changes, keep.changes);
+  const shared = request.ofSettings?.generation;
+  if (shared !== undefined) appendChanges(sql, name, at, changes, shared);
+  const generation = shared ?? recordChanges(sql, name, at, changes, keep.changes).generation;
   const counts = countChanges([...found.changes, ...switched]);
-  const off = switched.length === 0 ? offBefore : switchedOff(sql, name);
+  const off = switched.length === 0 ? offBefore : unseenItems(sql, name);
   const own = new Set(items.flatMap(({ kind, key }) => (kind === "tool" ? [key] : [])));
   const neighbours = neighbourFlags(sql, name, found.added, own);
   for (const gone of found.gone) closeCapability(sql, name, gone.kind, gone.digest, number - 1);
@@ -191,7 +193,7 @@ function applyManifest(
   else listener.itemsChanged(name, changedItems([...found.gone, ...found.added, ...switched]));
   pruneRevisions(sql, name, number - keep.revisions);
   // Sources are not read while a server is withdrawn.
-  if (row?.withdrawn === 1 && sourceRows(sql, name).length > 0) enqueueTask(sql, "refresh", name);
+  if (row?.withdrawn === 1 && readableRows(sql, name).length > 0) enqueueTask(sql, "refresh", name);
   const ofAdded = found.added.flatMap(({ id, flags: about }) => about.map((flag) => ({ ...flag, capability: id })));
   return {
     outcome: live?.digest ? "changed" : "created",
@@ -207,7 +209,7 @@ function applyManifest(
 /** Warnings that depend on what the server had. */
 function stateWarnings(
   sql: SqlStorage,
-  { live, previous, placed, found, before }: Omit<ManifestMove, "row" | "flags" | "off"> & { before: number },
+  { live, previous, placed, found, before }: Omit<ManifestMove, "row" | "flags"> & { before: number },
   { manifest: { intake }, placement, name }: PublishRequest,
 ): string[] {
   const texts: string[] = [];

@@ -10,6 +10,7 @@ import type { ConfigOutcome, SettingsOutcome, Switch } from "../contract.ts";
 import type { ServerConfig } from "../schema.ts";
 import { updateAttributeCounts } from "./attribute-counts.ts";
 import { recordChanges } from "./change-log.ts";
+import { followSources } from "./follow-sources.ts";
 import { currentFlags } from "./items.ts";
 import type { WriteContext } from "./listener.ts";
 import { cancelTask } from "./outbox-table.ts";
@@ -24,12 +25,13 @@ import {
   shownTokens,
   tagOf,
 } from "./servers.ts";
+import { dropCopies } from "./source-copies.ts";
 import { dropSources, syncSources } from "./source-rows.ts";
-import { applySwitches, checkDisabledSize } from "./switches.ts";
+import { applySwitches, checkDisabledSize, isNotHidden } from "./switches.ts";
 import { shownTenant } from "./tenant-name.ts";
 import { findWithdrawn } from "./withdraw.ts";
 
-/** Writes to a server that leave its manifest unchanged. Each runs inside one transaction of the tenant's object. */
+/** Writes to a server's settings; of its manifest they change at most what its sources bring. Each runs inside one transaction of the tenant's object. */
 
 export function createServer(write: WriteContext, given: ServerConfig, at: string): Result<SettingsOutcome, Failure> {
   const { sql, keep, listener } = write;
@@ -59,11 +61,12 @@ export function createServer(write: WriteContext, given: ServerConfig, at: strin
 }
 
 export function replaceConfig(
-  { sql, keep, listener }: WriteContext,
+  write: WriteContext,
   given: ServerConfig,
   at: string,
   precondition?: Precondition,
 ): Result<SettingsOutcome, Failure> {
+  const { sql, keep, listener } = write;
   const config = asShown(sql, given);
   const found = requireServer(sql, config.name, precondition);
   if (!found.ok) return found;
@@ -86,8 +89,8 @@ export function replaceConfig(
   if (narrowed) listener.becamePrivate(config.name);
   if (isRetitled(sql, found.value)) listener.titleChanged(config.name);
   if (publicSince === generation) listener.becamePublic(config.name, at, generation);
-  syncSources(sql, config, at);
-  return ok({ generation, changed: true, narrowed });
+  const followed = followSources(write, config, at, generation);
+  return ok({ generation, changed: true, narrowed: narrowed || followed.narrowed });
 }
 
 /** Another spelling of the tenant is no change of the config. */
@@ -164,12 +167,13 @@ export function deleteServer(
   return ok({ generation, changed: true, narrowed: true });
 }
 
-/** Deletes a server's revisions, items and switches. */
+/** Deletes a server's revisions, items, switches and copies of sources. */
 function purge({ sql, listener }: WriteContext, name: string): void {
   const digests = sql.exec<{ digest: string }>("SELECT DISTINCT digest FROM revision WHERE server = ?", name).toArray();
   sql.exec("DELETE FROM revision WHERE server = ?", name);
   sql.exec("DELETE FROM capability WHERE server = ?", name);
   sql.exec("DELETE FROM disabled WHERE server = ?", name);
+  dropCopies(sql, name);
   listener.cleared(name);
   for (const { digest } of digests) dropBodyIfOrphan(sql, name, digest);
 }
@@ -207,7 +211,8 @@ function hasItem(sql: SqlStorage, server: string, kind: string, key: string): bo
   return (
     sql
       .exec(
-        "SELECT 1 FROM capability WHERE key = ? AND kind = ? AND last_revision IS NULL AND server = ?",
+        `SELECT 1 FROM capability AS item WHERE key = ? AND kind = ? AND last_revision IS NULL AND server = ?
+           AND ${isNotHidden}`,
         key,
         kind,
         server,

@@ -107,3 +107,21 @@ export const registryTables = `
 
 /** The version of the analysis that an item's tokens and flags are from. */
 export const analysisColumn = "ALTER TABLE capability ADD COLUMN analysis INTEGER NOT NULL DEFAULT 0;";
+
+/**
+ * What each source offered when it was last read, as text in parts: one SQL value has at most 2 MB. A source has a copy of
+ * one address at most. `disabled` covers items that are hidden because their source has another address now.
+ */
+export const sourceCopyTables = `
+  CREATE TABLE source_copy (
+    server TEXT NOT NULL,
+    source TEXT NOT NULL,
+    address TEXT NOT NULL,
+    part INTEGER NOT NULL,
+    at TEXT NOT NULL,
+    text TEXT NOT NULL,
+    PRIMARY KEY (server, source, address, part)
+  );
+  ALTER TABLE disabled ADD COLUMN switched INTEGER NOT NULL DEFAULT 1;
+  ALTER TABLE disabled ADD COLUMN hidden INTEGER NOT NULL DEFAULT 0;
+`;

@@ -4,6 +4,7 @@ import { sectionForKind, sectionNames } from "../../manifest/schema/manifest.ts"
 import type { StoredCapability, StoredManifest } from "../../manifest/stored.ts";
 import { defaultServerInfo } from "../../manifest/validate.ts";
 import type { Head } from "../contract.ts";
+import { isSourceStale, sourceWarnings } from "../source-warnings.ts";
 import { declaredItem, enabledCapabilities } from "./enabled.ts";
 import type { View } from "./view.ts";
 
@@ -12,14 +13,14 @@ const always = ["tools", "prompts", "resources", "resourceTemplates"];
 
 /** All enabled capabilities of a server, in the envelope of the capabilities API. */
 export const capabilitiesView: View = {
-  version: "c3",
+  version: "c4",
   contentType: "application/json; charset=utf-8",
   render: (manifest, head) => render(manifest, head, enabledCapabilities(manifest, head)),
 };
 
 /** The same with the switched-off items among the others, for those who manage the server. */
 export const managedView: View = {
-  version: "c3d",
+  version: "c4d",
   contentType: "application/json; charset=utf-8",
   render: (manifest, head) => render(manifest, head, manifest?.capabilities ?? []),
 };
@@ -59,14 +60,14 @@ function render(manifest: StoredManifest | undefined, head: Head, shown: readonl
   });
 }
 
-/** The sources and their status. `stale`: no source could be read the last time, so the capabilities are older. */
-function sourcesOf({ sources, warnings = [] }: Head): Record<string, unknown> {
+/** The sources and their status. */
+function sourcesOf(head: Head): Record<string, unknown> {
+  const { sources, warnings = [] } = head;
   if (sources === undefined) return {};
-  const failed = sources.filter(({ status }) => status !== "live" && status !== "pending");
-  const told = failed.map(({ id, status }) => `${id} is ${status}; what it offered last is shown`);
+  const told = sourceWarnings(head);
   return {
     sources,
-    stale: failed.length === sources.length ? true : undefined,
+    stale: isSourceStale(head) ? true : undefined,
     warnings: told.length + warnings.length > 0 ? [...told, ...warnings] : undefined,
   };
 }
