@@ -55,7 +55,8 @@ async function everywhere(name: string): Promise<Record<string, string[]>> {
   const request = { ...client("dev.rollcall/context"), extensions: { "dev.rollcall/context": wish } };
   const { answer } = await negotiate(registry, request, mine);
   const listed = await send("GET", config(tenant, name));
-  const ids = (items: { id: string }[]) => items.flatMap(({ id }) => id.split(`mcp.${name}.`)[1]?.replace("~2E", ".") ?? []).sort();
+  const ids = (items: { id: string }[]) =>
+    items.flatMap(({ id }) => id.split(`mcp.${name}.`)[1]?.replace("~2E", ".") ?? []).sort();
   return {
     capabilities: await names(name),
     view: Object.values(view.body.tools_by_category as Record<string, { name: string }[]>)
