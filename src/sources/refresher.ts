@@ -1,16 +1,18 @@
-import type { ListName } from "../formats/mcp/describe-item.ts";
+import { type ListName, listNames } from "../formats/mcp/describe-item.ts";
 import type { Bounds } from "../kernel/bounds.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { Semaphore } from "../kernel/semaphore.ts";
+import { itemKey } from "../manifest/diff.ts";
 import { readIntake } from "../manifest/intake/intake.ts";
 import { type AcceptedManifest, prepareManifest } from "../manifest/prepare.ts";
+import { sections } from "../manifest/schema/manifest.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
 import type { Head, PublishRequest, Refreshed, RefreshSkipped, RememberedEra } from "../registry/contract.ts";
 import type { SourceCopy } from "../registry/source-offer.ts";
 import { appendChanges, generationOf, recordChanges } from "../registry/sql/change-log.ts";
-import { syncHidden } from "../registry/sql/hidden-items.ts";
+import { itemsOfSources, syncHidden } from "../registry/sql/hidden-items.ts";
 import { currentTokens } from "../registry/sql/items.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
 import { cancelTask, enqueueTask } from "../registry/sql/outbox-table.ts";
@@ -161,11 +163,13 @@ export class Refresher {
       current = withoutOffers(current, ids, why);
     };
     // Each round leaves out a source of which nothing can be published; its last copy takes its place.
-    for (let round = 0; round <= 2 * reads.length && current.some(({ read }) => read.ok); round += 1) {
+    const fromCopies = !reads.some(({ read }) => read.ok) && this.#lacksCopied(server, reads);
+    const hasNews = (some: SourceRead[]) => fromCopies || some.some(({ read }) => read.ok);
+    for (let round = 0; round <= 2 * reads.length && hasNews(current); round += 1) {
       const prepared = await this.#prepare(server, current, without);
       if (!prepared.ok) return this.#storeProbesOnly(server, unpublishable(current, prepared.error));
       const { offer, refused, why, reads: known } = prepared.value;
-      if (!known.some(({ read }) => read.ok)) return this.#storeProbesOnly(server, known);
+      if (!hasNews(known)) return this.#storeProbesOnly(server, known);
       if (refused.length > 0) {
         leaveOut(refused, why);
         continue;
@@ -178,6 +182,27 @@ export class Refresher {
       leaveOut(details.sources, details.issues?.[0]?.message ?? message);
     }
     return this.#storeProbesOnly(server, current);
+  }
+
+  /**
+   * True if a copy has an item that is not published: another source had its URI, and was removed while this one cannot
+   * be read.
+   */
+  #lacksCopied(server: string, reads: SourceRead[]): boolean {
+    const { sql } = this.#options;
+    const ids = reads.map(({ source }) => source.id);
+    const published = new Set(itemsOfSources(sql, server, ids).map(itemKey));
+    const sources = ids.flatMap((id): ReadSource[] => {
+      const copy = readCopy(sql, server, id);
+      return copy === undefined ? [] : [{ id, url: copy.address, copy, offer: copy.offer }];
+    });
+    const { manifest } = sourceManifest(server, sources);
+    return listNames.some((list) => {
+      const { kind, key } = sections[list];
+      return (manifest[list] as Record<string, unknown>[]).some(
+        (item) => !published.has(itemKey({ kind, key: key(item) })),
+      );
+    });
   }
 
   /** Stores only the state of the sources: none could be read, or the manifest cannot be published. */
@@ -217,9 +242,14 @@ export class Refresher {
         ...{ name: server, subject: "introspection", at, partial: true, isFirstIntrospection: true },
         ...{ manifest: offer.manifest, placement: { by: "sources", offers: offer.sources } },
       };
+      const { last_synced: lastSynced = null } = findLive(sql, server) ?? {};
       const published = publish(context, request);
       if (!published.ok) return published;
-      outcome = published.value.outcome === "unchanged" ? "unchanged" : "applied";
+      const isRead = reads.some(({ read }) => read.ok);
+      // Published from copies alone: nothing is newer than it was.
+      if (!isRead) sql.exec("UPDATE server SET last_synced = ? WHERE name = ?", lastSynced, server);
+      const unchanged = isRead ? "unchanged" : "failed";
+      outcome = published.value.outcome === "unchanged" ? unchanged : "applied";
       const left = notesOn(published.value.rejected);
       warnings = [...warnings, ...left.warnings];
       details = [...details, ...left.details];

@@ -20,7 +20,7 @@ export function syncHidden(write: WriteContext, server: string): ItemRef[] {
   const before = hiddenRows(sql, server);
   const unseen = unseenSources(sourceRows(sql, server));
   if (before.length === 0 && unseen.length === 0) return [];
-  const wanted = new Map(itemsOf(sql, server, unseen).map((item) => [itemKey(item), item]));
+  const wanted = new Map(itemsOfSources(sql, server, unseen).map((item) => [itemKey(item), item]));
   const was = new Set(before.map(itemKey));
   const hide = [...wanted.values()].filter((item) => !was.has(itemKey(item)));
   const show = before.filter((item) => !wanted.has(itemKey(item)));
@@ -61,7 +61,7 @@ function hiddenRows(sql: SqlStorage, server: string): ItemRef[] {
 }
 
 /** The current items that came from these sources. */
-function itemsOf(sql: SqlStorage, server: string, sources: readonly string[]): ItemRef[] {
+export function itemsOfSources(sql: SqlStorage, server: string, sources: readonly string[]): ItemRef[] {
   const row = findLive(sql, server);
   const revision: RevisionContent | undefined =
     sources.length === 0 || !row?.digest ? undefined : revisionAt(sql, server, row.revision);

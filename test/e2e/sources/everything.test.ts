@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type Everything, freePort, startEverything } from "../support/everything.ts";
 import { stopAll } from "../support/process.ts";
@@ -168,7 +169,7 @@ it("is told truly at every step", { timeout: 180_000 }, async () => {
   const table = rows.map(
     ({ step, shown: what, status, says, log }) => `| ${[step, what, status, says, log].join(" | ")} |`,
   );
-  const docs = await readFile(new URL("../../../docs/sources.md", import.meta.url), "utf8");
+  const docs = await readFile(join(import.meta.dirname, "../../../docs/sources.md"), "utf8");
   const section = docs.split("## Step by step")[1]?.split("\n## ")[0] ?? "";
   expect(
     section

@@ -21,6 +21,8 @@ beforeAll(async () => {
   offers = serveUpstreams();
 });
 
+type Item = { metadata: { mcp: { server_url: string } } };
+
 const send = (method: string, path: string, body?: unknown) =>
   registry.send(method, path, { token: mine, ...(body === undefined ? {} : { body }) });
 const data = async (name: string) => (await send("GET", capabilities(tenant, name))).body.data;
@@ -268,6 +270,21 @@ describe("a source that is removed", () => {
     // The name is free for whoever comes next.
     await send("PUT", capabilities(tenant, "lastsrc"), { tools: [{ name: "x", description: "Pushed." }] });
     expect(await names("lastsrc")).toEqual(["x"]);
+  });
+
+  it("leaves a URI to another source that offers it too, though that one cannot be read", async () => {
+    const resources = [{ uri: "db://x", name: "x" }];
+    Object.assign(await offer("uri-a", "a1"), { resources });
+    const other = Object.assign(await offer("uri-b", "b1"), { resources });
+    await registered("uri", source("A", "uri-a"), source("B", "uri-b"));
+    const address = async () => (await data("uri")).resources.map(({ metadata }: Item) => metadata.mcp.server_url);
+    expect(await address()).toEqual(["https://uri-a.example/mcp"]);
+    other.isDown = true;
+    const { lastSynced } = await data("uri");
+    await setSources("uri", source("B", "uri-b"));
+    expect(await refresh("uri")).toMatchObject({ failures: [{ id: "B" }] });
+    expect([await address(), await names("uri")]).toEqual([["https://uri-b.example/mcp"], ["b1"]]);
+    expect(await data("uri")).toMatchObject({ stale: true, lastSynced });
   });
 
   it("while it is hidden leaves no trace", async () => {
