@@ -77,6 +77,11 @@ function shows(...expected: string[]): Record<string, string[]> {
   return { ...Object.fromEntries(found), counted: expected.map(() => "tool") };
 }
 
+/** The directory hears of a write a moment later. */
+async function expectEverywhere(name: string, ...expected: string[]): Promise<void> {
+  await vi.waitFor(async () => expect(await everywhere(name)).toEqual(shows(...expected)), 20_000);
+}
+
 /** The classes of what was logged about a server since, with kind and name. */
 async function logged(name: string, since: number): Promise<string[]> {
   const { changes } = await object().changes(since, 1_000);
@@ -90,15 +95,15 @@ describe("a source with another address", () => {
   it("shows nothing of the old one, at once, everywhere, and says so", async () => {
     const [old] = [await offer("moved-a", "kept", "gone"), await offer("moved-b", "kept", "come")];
     await registered("movedsrc", source("main", "moved-a"));
-    await vi.waitFor(async () => expect(await everywhere("movedsrc")).toEqual(shows("gone", "kept")));
+    await expectEverywhere("movedsrc", "gone", "kept");
     (offers.get("moved-b.example") as Offer).isDown = true;
     const since = await sequence();
     const answer = await setSources("movedsrc", source("main", "moved-b"));
     expect(answer.body.data.effectiveBy).toBeDefined();
-    await vi.waitFor(async () => expect(await everywhere("movedsrc")).toEqual(shows()));
+    await expectEverywhere("movedsrc");
     expect((await send("GET", `/api/capabilities/${tenant}/mcp.movedsrc.kept`)).status).toBe(404);
     await refresh("movedsrc");
-    expect(await everywhere("movedsrc")).toEqual(shows());
+    await expectEverywhere("movedsrc");
     const dead = await data("movedsrc");
     expect(dead).toMatchObject({
       sources: [{ id: "main", status: "unreachable", error: "unavailable" }],
@@ -113,7 +118,7 @@ describe("a source with another address", () => {
     (offers.get("moved-b.example") as Offer).isDown = false;
     const before = await sequence();
     await refresh("movedsrc");
-    await vi.waitFor(async () => expect(await everywhere("movedsrc")).toEqual(shows("come", "kept")));
+    await expectEverywhere("movedsrc", "come", "kept");
     // Compared with what the old address offered: kept changed, gone is gone.
     const difference = (await logged("movedsrc", before)).filter((line) => line.includes(" tool "));
     expect(difference.map((line) => line.split(" tool ")[1]).sort()).toEqual(["come", "gone", "kept"]);
@@ -141,12 +146,12 @@ describe("a source with another address", () => {
     const other = await offer("two-b", "b1");
     await registered("twosrc", source("A", "two-a"), source("B", "two-b"));
     await send("PUT", capabilities(tenant, "twosrc"), tools("pushed"));
-    await vi.waitFor(async () => expect(await everywhere("twosrc")).toEqual(shows("a1", "b1", "pushed")));
+    await expectEverywhere("twosrc", "a1", "b1", "pushed");
     const since = await sequence();
     await setSources("twosrc", source("A", "two-nowhere"), source("B", "two-b"));
     other.tools = tools("b1", "b2").tools;
     await refresh("twosrc");
-    await vi.waitFor(async () => expect(await everywhere("twosrc")).toEqual(shows("b1", "b2", "pushed")));
+    await expectEverywhere("twosrc", "b1", "b2", "pushed");
     expect((await data("twosrc")).warnings[0]).toBe(
       "A is unreachable and was never read at its address; nothing of it is shown",
     );
@@ -154,7 +159,7 @@ describe("a source with another address", () => {
     await offer("two-nowhere", "a1");
     const before = await sequence();
     await refresh("twosrc");
-    await vi.waitFor(async () => expect(await everywhere("twosrc")).toEqual(shows("a1", "b1", "b2", "pushed")));
+    await expectEverywhere("twosrc", "a1", "b1", "b2", "pushed");
     // The same tool at another address is a change of it, neither a removal nor an addition.
     expect((await logged("twosrc", before)).filter((line) => line.includes(" tool "))).toEqual(["breaking tool a1"]);
   });
@@ -170,7 +175,7 @@ describe("a source with another address", () => {
     expect((await send("GET", `${capabilities(tenant, "offsrc")}?include=disabled`)).body.data.tools).toEqual([]);
     await setSources("offsrc", source("main", "off-b"));
     await refresh("offsrc");
-    await vi.waitFor(async () => expect(await everywhere("offsrc")).toEqual(shows("y")));
+    await expectEverywhere("offsrc", "y");
   });
 
   it("is read with another credential without hiding anything", async () => {
@@ -236,9 +241,7 @@ describe("a source that is removed", () => {
     const other = await offer("rest-b", "b1", "same");
     await registered("restsrc", source("A", "rest-a"), source("B", "rest-b"));
     await send("PUT", capabilities(tenant, "restsrc"), tools("pushed"));
-    await vi.waitFor(async () =>
-      expect(await everywhere("restsrc")).toEqual(shows("B.same", "a1", "b1", "pushed", "same")),
-    );
+    await expectEverywhere("restsrc", "B.same", "a1", "b1", "pushed", "same");
     other.isDown = true;
     await refresh("restsrc");
     const { lastSynced } = await data("restsrc");
@@ -249,7 +252,7 @@ describe("a source that is removed", () => {
       "removed tool a1",
       "removed tool same",
     ]);
-    await vi.waitFor(async () => expect(await everywhere("restsrc")).toEqual(shows("B.same", "b1", "pushed")));
+    await expectEverywhere("restsrc", "B.same", "b1", "pushed");
     expect((await data("restsrc")).lastSynced).toBe(lastSynced);
     // One write, one generation.
     const { changes } = await object().changes(since, 100);
@@ -261,7 +264,7 @@ describe("a source that is removed", () => {
     await offer("lastsrc", "x");
     await registered("lastsrc", source("main", "lastsrc"));
     await setSources("lastsrc");
-    await vi.waitFor(async () => expect(await everywhere("lastsrc")).toEqual(shows()));
+    await expectEverywhere("lastsrc");
     const left = await data("lastsrc");
     expect([left.sources, left.warnings, left.mcpVersion, left.serverInfo.name]).toEqual([
       ...[undefined, undefined, undefined],
@@ -293,7 +296,7 @@ describe("a source that is removed", () => {
     await setSources("tracesrc", source("main", "trace-nowhere"));
     await setSources("tracesrc", source("other", "tracesrc"));
     await refresh("tracesrc");
-    await vi.waitFor(async () => expect(await everywhere("tracesrc")).toEqual(shows("x")));
+    await expectEverywhere("tracesrc", "x");
     expect((await head("tracesrc")).hidden).toBeUndefined();
   });
 });
