@@ -379,14 +379,16 @@ describe("a source that was never read", () => {
       expect([stranger.status, stranger.body.error.code]).toEqual([404, "ErrorMCPServerNotFound"]);
       expect(stranger.text).not.toContain("503");
     }
-    const uri = `rollcall://capabilities/${tenant}/never/tools`;
+    const uri = `capabilities://${tenant}/never/tools`;
     const rpc = { jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri } };
-    const read = await registry.send("POST", "/mcp", {
-      token: mine,
-      body: rpc,
-      headers: { Accept: "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25" },
-    });
-    expect([read.status < 500, read.text.includes("-32603")]).toEqual([true, false]);
+    const accepts = { Accept: "application/json, text/event-stream", "Content-Type": "application/json" };
+    const headers = { ...accepts, "MCP-Protocol-Version": "2025-11-25" };
+    const ask = async (bearer: string) =>
+      (await registry.fetch("POST", "/mcp", { token: bearer, body: rpc, headers })).text();
+    const [member, outsider] = [await ask(mine), await ask(theirs)];
+    expect(member).toContain('"code":502');
+    expect(member).toContain("Failed to fetch capabilities");
+    expect(outsider).toContain('"code":-32602');
   });
 
   it("gives its members the words of who refuses it, made visible", async () => {
