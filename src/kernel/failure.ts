@@ -70,6 +70,7 @@ const failures = {
   ErrorTooManyRequests: [429, "Too many requests"],
   ErrorToolCancelled: [499, "The call was cancelled"],
   ErrorInternalServer: [500, "Internal error"],
+  ErrorSourceUnavailable: [502, "Failed to fetch capabilities"],
   ErrorNotImplemented: [501, "The registry does not do this"],
   server_error: [500, "The capability data could not be generated"],
   ErrorNotConfigured: [503, "The registry is not configured for this"],

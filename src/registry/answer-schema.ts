@@ -92,10 +92,13 @@ export const SourceStatus = named(
   z
     .object({
       id: z.string(),
-      status: z.enum(["pending", "live", "gated", "not-mcp", "unreachable"]),
+      status: z.enum(["pending", "live", "gated", "not-mcp", "unreachable", "not-read"]),
       since: z.iso.datetime().describe("When the status last changed."),
-      lastSynced: z.string().optional(),
-      error: z.string().optional().describe("Code of the reason why the last read failed."),
+      lastSynced: z.string().optional().describe("When its present address was last read; absent if it never was."),
+      error: z
+        .string()
+        .optional()
+        .describe("Code of the reason why the last read failed; of a source that is not read, what to do instead."),
     })
     .describe("An upstream that capabilities are read from."),
 );

@@ -46,13 +46,18 @@ export interface Head {
   lastSynced?: string;
   disabled: { kind: CapabilityKind; key: string }[];
   /**
+   * Positions in the manifest, `[first, last]` of each run, of items that are not shown to anyone: their source offered
+   * them at another address than its present one, which was never read.
+   */
+  hidden?: [first: number, last: number][];
+  /**
    * Flags of the manifest as a whole, and flags that depend on the server's history or on the tenant's other servers.
    * Flags about the content of one capability are stored with the capability.
    */
   flags: CapabilityFlag[];
   /** Flags that an admin has acknowledged. Absent if there are none. */
   acknowledged?: AcknowledgedFlag[];
-  /** Absent if the server has no sources that the registry reads. */
+  /** Absent if the server has no sources. */
   sources?: SourceStatus[];
   /** Warnings of the last read of the sources. */
   warnings?: string[];
@@ -135,6 +140,11 @@ export interface PublishRequest {
   isFirstIntrospection?: true;
   /** Sent through a hook: warnings name events instead of requests. */
   throughHook?: boolean;
+  /**
+   * Set if the publish follows from a change of settings: it shares that write's generation, if there is one yet, and is
+   * what the owner asked for, whatever the policy on versions.
+   */
+  ofSettings?: { generation?: number };
 }
 
 export interface PublishOutcome {

@@ -8,8 +8,10 @@ import { err, ok, type Result } from "../kernel/result.ts";
 import type { StoredManifest } from "../manifest/stored.ts";
 import { checkTenantExists, requireReadable } from "./access.ts";
 import type { Resolved } from "./cache/heads.ts";
-import type { Head, Refreshed, RefreshSkipped } from "./contract.ts";
+import type { Head, Refreshed, RefreshSkipped, SourceDetail } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
+import { readSources } from "./source-warnings.ts";
+import { visibleManifest } from "./views/enabled.ts";
 import { namedView, viewNames } from "./views/named.ts";
 import type { View } from "./views/view.ts";
 
@@ -37,7 +39,7 @@ export async function readManifest(
   if (head.digest === undefined) return ok({ head, manifest: undefined });
   const body = await services.bodies.get(ref, head.digest);
   if (body === undefined) return err(failure("server_error", "The manifest is missing"));
-  return ok({ head, manifest: body.manifest });
+  return ok({ head, manifest: visibleManifest(body.manifest, head) });
 }
 
 /**
@@ -90,9 +92,9 @@ export async function readView(
   return head.ok ? renderView(services, principal, view, head.value, resolved.value) : head;
 }
 
-/** True if the server's capabilities come from sources, and none was ever read. */
-export function neverIntrospected({ digest, sources }: Head): boolean {
-  return digest === undefined && sources !== undefined;
+/** True if the server's capabilities come from sources that the registry reads, and none was ever read. */
+export function neverIntrospected(head: Head): boolean {
+  return head.digest === undefined && readSources(head).length > 0;
 }
 
 /** Renders a view of a head. The caller must have checked that the principal may read the head. */
@@ -126,21 +128,31 @@ export async function renderView(
 
 /**
  * For a member, reads the pending sources while the request waits; other callers see the pending state. There is no
- * earlier copy to show, so a source that failed fails the request.
+ * earlier copy to show, so a source that failed fails the request, for members with what the source said.
  */
 async function introspectNow(services: RegistryDeps, principal: Principal, head: Head): Promise<Result<Head, Failure>> {
-  const pending = head.sources?.some(({ status }) => status === "pending");
+  const pending = readSources(head).some(({ status }) => status === "pending");
   const ref = refOf(head);
+  const isTheirs = isMember(principal, ref.tenant);
   let current = head;
-  if (pending && isMember(principal, ref.tenant)) {
+  if (pending && isTheirs) {
     const refreshed = await refreshNow(services, ref, { afterRunning: false });
     if (typeof refreshed === "string") return ok(head);
     current = refreshed.head;
   }
-  const failed = (current.sources ?? []).filter(({ status }) => status !== "pending");
-  if (!neverIntrospected(current) || failed.length === 0) return ok(current);
-  const why = failed.map(({ id, status, error }) => `${id} is ${status}${error === undefined ? "" : ` (${error})`}`);
-  return err(failure("ErrorInternalServer", `Failed to fetch capabilities: ${why.join(", ")}`));
+  const hasFailed = readSources(current).some(({ status }) => status !== "pending");
+  if (!neverIntrospected(current) || !hasFailed) return ok(current);
+  // To others, a server that has never offered anything is not there.
+  if (!isTheirs) return err(failure("ErrorMCPServerNotFound"));
+  const failed = readSources({ sources: await services.tenant(ref.tenant).sources(ref.name) });
+  return err(failure("ErrorSourceUnavailable", `Failed to fetch capabilities: ${failed.flatMap(whyOf).join("; ")}`));
+}
+
+function whyOf({ id, status, error, message }: SourceDetail): string[] {
+  if (status === "pending" || status === "live") return [];
+  return [
+    `${id} is ${status}${error === undefined ? "" : ` (${error})`}${message === undefined ? "" : `: ${message}`}`,
+  ];
 }
 
 function shown(

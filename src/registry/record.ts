@@ -1,8 +1,9 @@
 import { deprecationOf } from "../manifest/deprecation.ts";
 import { type CapabilityFlag, type Flag, isHigh, shownFlags } from "../manifest/flag.ts";
 import type { StoredCapability } from "../manifest/stored.ts";
-import type { DirectoryEntry, Head, ProbeState } from "./contract.ts";
+import type { DirectoryEntry, Head } from "./contract.ts";
 import type { ItemRecord, RegistryRecord } from "./record-schema.ts";
+import { isSourcePending, isSourceStale, type ReadState } from "./source-warnings.ts";
 
 /**
  * The record: what the registry knows of an item or a server. Every surface that shows one shows its record, made here
@@ -34,17 +35,15 @@ export function recordOf({ tokens, flags, deprecated }: ItemFacts, server: Serve
 }
 
 export function factsOf({ status, statusMessage, sources = [] }: FactsHead): ServerFacts {
-  return { status, statusMessage, ...sourceFacts(sources.map((source) => source.status)) };
+  return { status, statusMessage, ...sourceFacts(sources) };
 }
 
 type FactsHead = Pick<Head, "status" | "statusMessage" | "sources">;
 
-/** `stale`: no source could be read the last time. `pending`: one was not read yet. */
-export function sourceFacts(states: readonly ProbeState[]): Pick<ServerFacts, "stale" | "pending"> {
-  const failed = states.filter((state) => state !== "live" && state !== "pending");
+export function sourceFacts(sources: ReadState[]): Pick<ServerFacts, "stale" | "pending"> {
   return {
-    stale: states.length > 0 && failed.length === states.length ? true : undefined,
-    pending: states.includes("pending") ? "source" : undefined,
+    stale: isSourceStale({ sources }) ? true : undefined,
+    pending: isSourcePending({ sources }) ? "source" : undefined,
   };
 }
 

@@ -60,7 +60,7 @@ export const SourceDetail = named(
   z
     .object({
       ...SourceStatus.shape,
-      url: z.string(),
+      url: z.string().optional().describe("Absent if the registry does not read it."),
       message: z.string().optional().describe("Why the last read failed, or what was odd about it."),
       era: z.string().optional().describe("MCP protocol variant that was detected."),
       failures: z.int().describe("Reads that failed since the last one that did not."),

@@ -44,9 +44,10 @@ export interface CatalogEntry extends DirectoryEntry {
   attributes: Attribute[];
 }
 
-/** The worst state of a server's sources. */
+/** The worst state of a server's sources. Nothing is known of a source that is not read. */
 export function probeOf(states: readonly ProbeState[]): ServerProbe {
-  return serverProbes[Math.max(0, ...states.map((state) => serverProbes.indexOf(state)))] ?? "unknown";
+  const ranks = states.map((state) => (state === "not-read" ? 0 : serverProbes.indexOf(state)));
+  return serverProbes[Math.max(0, ...ranks)] ?? "unknown";
 }
 
 /** The row that the directory stores of a server. */

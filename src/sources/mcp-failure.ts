@@ -5,6 +5,7 @@ import { FetchError, type FetchFailureKind } from "../outbound/fetch-failure.ts"
 import type { SourceFailure, SourceFailureReason } from "./contract.ts";
 import type * as Sdk from "./mcp-sdk.ts";
 import type { Exchange, Traffic } from "./mcp-traffic.ts";
+import { visibleWords } from "./source-words.ts";
 
 /** Turns untrusted text into a line that is safe to store and show. */
 export type Redact = (text: string) => string;
@@ -45,7 +46,8 @@ export function failureOf(thrown: unknown, circumstances: FailureContext): Sourc
   const { status } = exchange;
   if (stopped !== undefined) return bounded[stopped];
   if (status === 401 || status === 403) {
-    return { reason: "gated", message: `It answers ${asked} with HTTP ${status}`, httpStatus: status };
+    const message = `It answers ${asked} with HTTP ${status}${wordsOf(exchange, safeLine)}`;
+    return { reason: "gated", message, httpStatus: status };
   }
   if (isTimeout(thrown, sdk)) return bounded.timeout;
   if (exchange.thrown !== undefined) return fetchFailureOf(exchange.thrown);
@@ -62,11 +64,18 @@ export function failureOf(thrown: unknown, circumstances: FailureContext): Sourc
   }
   if (status !== undefined && status >= 300) {
     const reason = status === 429 || status >= 500 ? "unavailable" : "not-mcp";
-    return { reason, message: `It answers ${asked} with HTTP ${status}`, ...httpStatus };
+    return { reason, message: `It answers ${asked} with HTTP ${status}${wordsOf(exchange, safeLine)}`, ...httpStatus };
   }
   if (thrown instanceof sdk.SdkError && thrown.code === sdk.SdkErrorCode.ConnectionClosed) return broken;
   const contentType = exchange.contentType === undefined ? "" : ` (content type ${exchange.contentType})`;
   return { reason: "not-mcp", message: safeLine(`Its answer to ${asked} is not what MCP says${contentType}`) };
+}
+
+/** The first line that a refusing source said, quoted. Markup is left out: it is a page for browsers. */
+function wordsOf({ said = "" }: Exchange, safeLine: Redact): string {
+  const line = said.split(/[\r\n]+/).find((text) => text.trim() !== "");
+  if (line === undefined || line.trimStart().startsWith("<")) return "";
+  return ` and says ${visibleWords(JSON.stringify(safeLine(line)))}`;
 }
 
 /** True if trying another era would give the same failure. */

@@ -7,6 +7,8 @@ export type Fetch = (input: string | URL, init?: RequestInit) => Promise<Respons
 export interface Exchange {
   status?: number;
   contentType?: string;
+  /** The beginning of the body of a refusal, as far as it was read. */
+  said?: string;
   /** Error thrown by `fetch` or while the body was read. */
   thrown?: unknown;
 }
@@ -60,6 +62,7 @@ export function createTraffic(fetch: Fetch, bounds: SourceBounds): Traffic {
             bytes += value.byteLength;
             if (bytes > bounds.bytes) stop("too-large");
             controller.signal.throwIfAborted();
+            listen(exchange, value);
             stream.enqueue(value);
           } catch (error) {
             exchange.thrown = error;
@@ -108,6 +111,15 @@ export function createTraffic(fetch: Fetch, bounds: SourceBounds): Traffic {
       }
     },
   };
+}
+
+const maxSaid = 1_024;
+
+/** Keeps the beginning of a refusal: whoever runs the source knows best what is wrong with it. */
+function listen(exchange: Exchange, bytes: Uint8Array): void {
+  const { status = 0, said = "" } = exchange;
+  if (status < 400 || said.length >= maxSaid) return;
+  exchange.said = said + new TextDecoder().decode(bytes.subarray(0, maxSaid - said.length));
 }
 
 function methodOf(body: unknown): string | undefined {

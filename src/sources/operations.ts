@@ -6,6 +6,7 @@ import { consumeRateLimit } from "../http/request.ts";
 import type { ServerRef } from "../kernel/names.ts";
 import { refreshNow } from "../registry/read.ts";
 import { RefreshResult } from "../registry/server-schema.ts";
+import { sourceWarnings } from "../registry/source-warnings.ts";
 import { writeMeta } from "../registry/write.ts";
 import type { SourcesDeps } from "./deps.ts";
 
@@ -47,7 +48,9 @@ async function nothingToRead(services: SourcesDeps, ref: ServerRef) {
     const message = `${ref.name} is withdrawn: its sources are read again when its status is another`;
     return requestError("ErrorNoSources", message);
   }
-  return requestError("ErrorNoSources", `${ref.name} has no sources that the registry can read`);
+  const [hint] = sourceWarnings(head);
+  const none = `${ref.name} has no sources that the registry can read`;
+  return requestError("ErrorNoSources", hint === undefined ? none : `${none}. ${hint}`);
 }
 
 export const sourcesOperations = [refreshServer];

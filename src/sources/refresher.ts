@@ -1,25 +1,28 @@
+import { type ListName, listNames } from "../formats/mcp/describe-item.ts";
 import type { Bounds } from "../kernel/bounds.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { Semaphore } from "../kernel/semaphore.ts";
-import { sourceOrigin } from "../manifest/compose.ts";
+import { itemKey } from "../manifest/diff.ts";
 import { readIntake } from "../manifest/intake/intake.ts";
 import { type AcceptedManifest, prepareManifest } from "../manifest/prepare.ts";
+import { sections } from "../manifest/schema/manifest.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
 import type { Head, PublishRequest, Refreshed, RefreshSkipped, RememberedEra } from "../registry/contract.ts";
+import type { SourceCopy } from "../registry/source-offer.ts";
 import { appendChanges, generationOf, recordChanges } from "../registry/sql/change-log.ts";
+import { itemsOfSources, syncHidden } from "../registry/sql/hidden-items.ts";
 import { currentTokens } from "../registry/sql/items.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
 import { cancelTask, enqueueTask } from "../registry/sql/outbox-table.ts";
 import { publish } from "../registry/sql/publish.ts";
-import { storedManifest } from "../registry/sql/revisions.ts";
 import { bumpOverlay, findLive } from "../registry/sql/servers.ts";
-import { type ReadableSource, recordProbe, type SourceRow, sourceRows } from "../registry/sql/source-rows.ts";
+import { readCopy, type StoredCopy, writeCopy } from "../registry/sql/source-copies.ts";
+import { type ReadableSource, readableRows, recordProbe, type SourceRow } from "../registry/sql/source-rows.ts";
 import { stateOfRow } from "../registry/sql/status.ts";
-import { listNames } from "./contract.ts";
 import { introspectSource } from "./introspect.ts";
-import { fillFromLast, lastReading } from "./last-reading.ts";
+import { copyOf, isEmptyOffer, offerOf } from "./offers.ts";
 import {
   failuresOf,
   msUntilNextRefresh,
@@ -121,7 +124,7 @@ export class Refresher {
     const live = findLive(sql, server);
     // A withdrawn server keeps its last content; a refresh is enqueued when it is offered again.
     const isRead = live !== undefined && stateOfRow(live).status !== "withdrawn";
-    const rows = isRead ? sourceRows(sql, server) : [];
+    const rows = isRead ? readableRows(sql, server) : [];
     if (rows.length === 0) {
       cancelTask(sql, "refresh", server);
       return "no-sources";
@@ -157,14 +160,22 @@ export class Refresher {
 
   async #store(server: string, reads: SourceRead[]): Promise<Refreshed | "superseded"> {
     let current = reads;
+    // Sources of which not even the last copy can be published.
+    const without = new Set<string>();
+    const leaveOut = (ids: readonly string[], why: string | undefined) => {
+      for (const { source, read } of current) if (!read.ok && ids.includes(source.id)) without.add(source.id);
+      current = withoutOffers(current, ids, why);
+    };
     // Each round leaves out a source of which nothing can be published; its last copy takes its place.
-    for (let round = 0; round <= reads.length && current.some(({ read }) => read.ok); round += 1) {
-      const prepared = await this.#prepare(server, current);
+    const fromCopies = !reads.some(({ read }) => read.ok) && this.#lacksCopied(server, reads);
+    const hasNews = (some: SourceRead[]) => fromCopies || some.some(({ read }) => read.ok);
+    for (let round = 0; round <= 2 * reads.length && hasNews(current); round += 1) {
+      const prepared = await this.#prepare(server, current, without);
       if (!prepared.ok) return this.#storeProbesOnly(server, unpublishable(current, prepared.error));
       const { offer, refused, why, reads: known } = prepared.value;
-      if (!known.some(({ read }) => read.ok)) return this.#storeProbesOnly(server, known);
+      if (!hasNews(known)) return this.#storeProbesOnly(server, known);
       if (refused.length > 0) {
-        current = withoutOffers(current, refused, why);
+        leaveOut(refused, why);
         continue;
       }
       const written = await this.#writeManifest(server, known, offer, prepared.value.notes);
@@ -172,9 +183,30 @@ export class Refresher {
       const { code, details, message } = written.error;
       if (code === "ErrorMCPServerNotFound") return "superseded";
       if (!Array.isArray(details?.sources)) return this.#storeProbesOnly(server, unpublishable(current, written.error));
-      current = withoutOffers(current, details.sources, details.issues?.[0]?.message ?? message);
+      leaveOut(details.sources, details.issues?.[0]?.message ?? message);
     }
     return this.#storeProbesOnly(server, current);
+  }
+
+  /**
+   * True if a copy has an item that is not published: another source had its URI, and was removed while this one cannot
+   * be read.
+   */
+  #lacksCopied(server: string, reads: SourceRead[]): boolean {
+    const { sql } = this.#options;
+    const ids = reads.map(({ source }) => source.id);
+    const published = new Set(itemsOfSources(sql, server, ids).map(itemKey));
+    const sources = ids.flatMap((id): ReadSource[] => {
+      const copy = readCopy(sql, server, id);
+      return copy === undefined ? [] : [{ id, url: copy.address, copy, offer: copy.offer }];
+    });
+    const { manifest } = sourceManifest(server, sources);
+    return listNames.some((list) => {
+      const { kind, key } = sections[list];
+      return (manifest[list] as Record<string, unknown>[]).some(
+        (item) => !published.has(itemKey({ kind, key: key(item) })),
+      );
+    });
   }
 
   /** Stores only the state of the sources: none could be read, or the manifest cannot be published. */
@@ -202,7 +234,7 @@ export class Refresher {
     at: string,
   ): Result<Omit<Refreshed, "head" | "failures">, Failure> {
     const { sql, context } = this.#options;
-    const configs = JSON.stringify(sourceRows(sql, server).map(({ config }) => config));
+    const configs = JSON.stringify(readableRows(sql, server).map(({ config }) => config));
     const isSame = configs === JSON.stringify(reads.map(({ row }) => row.config));
     // The server was deleted or its sources were reconfigured during the read: the result is outdated.
     if (findLive(sql, server) === undefined || !isSame) return err(failure("ErrorMCPServerNotFound"));
@@ -214,17 +246,24 @@ export class Refresher {
         ...{ name: server, subject: "introspection", at, partial: true, isFirstIntrospection: true },
         ...{ manifest: offer.manifest, placement: { by: "sources", offers: offer.sources } },
       };
+      const { last_synced: lastSynced = null } = findLive(sql, server) ?? {};
       const published = publish(context, request);
       if (!published.ok) return published;
-      outcome = published.value.outcome === "unchanged" ? "unchanged" : "applied";
+      const isRead = reads.some(({ read }) => read.ok);
+      // Published from copies alone: nothing is newer than it was.
+      if (!isRead) sql.exec("UPDATE server SET last_synced = ? WHERE name = ?", lastSynced, server);
+      const unchanged = isRead ? "unchanged" : "failed";
+      outcome = published.value.outcome === "unchanged" ? unchanged : "applied";
       const left = notesOn(published.value.rejected);
       warnings = [...warnings, ...left.warnings];
       details = [...details, ...left.details];
+      for (const { source, address, copy } of offer.copies) writeCopy(sql, { server, source, address }, copy, at);
     }
     const changedSources = reads.filter(({ row, read }, index) =>
       recordProbe(sql, row, probeResultOf(row.id, read, index === 0 ? { warnings, details } : noNotes), at),
     );
     if (changedSources.length > 0) this.#logStatus(server, changedSources, at, before);
+    syncHidden(context, server);
     enqueueTask(sql, "refresh", server, Date.now() + msUntilNextRefresh(reads));
     const row = findLive(sql, server);
     const digest = row?.digest ?? undefined;
@@ -245,25 +284,26 @@ export class Refresher {
     bumpOverlay(sql, server, generation, at);
   }
 
-  async #prepare(server: string, reads: SourceRead[]): Promise<Result<PreparedOffer, Failure>> {
+  async #prepare(
+    server: string,
+    reads: SourceRead[],
+    without: ReadonlySet<string>,
+  ): Promise<Result<PreparedOffer, Failure>> {
     const { sql, bounds } = this.#options;
-    // The published manifest is large; read it only if a source failed or is incomplete.
-    let stored: ReturnType<typeof storedManifest>;
-    const lastOf = (id: string, isFirst: boolean): ReadSource["reading"] | undefined => {
-      stored ??= storedManifest(sql, server);
-      return stored && lastReading(offeredBefore(stored, id), isFirst);
+    const copies = new Map(reads.map(({ source: { id } }) => [id, readCopy(sql, server, id)]));
+    const copyHere = ({ id, url }: ReadableSource) => {
+      const copy = copies.get(id);
+      return copy?.address === url ? copy : undefined;
     };
-    const known = reads.map((one, index) =>
-      hasVanished(one.read, () => lastOf(one.source.id, index === 0)) ? undeclared(one) : one,
-    );
-    const sources = known.flatMap(({ source, read }, index): ReadSource[] => {
-      if (read.ok && read.value.incomplete.length === 0) return [{ ...source, reading: read.value }];
-      const before = lastOf(source.id, index === 0);
-      if (!read.ok) return before === undefined ? [] : [{ ...source, reading: before }];
-      const reading = before === undefined ? read.value : fillFromLast(read.value, read.value.incomplete, before);
-      return [{ ...source, reading }];
+    const known = reads.map((one) => (hasVanished(one.read, copyHere(one.source)) ? undeclared(one) : one));
+    const sources = known.flatMap(({ source, read }): ReadSource[] => {
+      const { id, url } = source;
+      const copy = copies.get(id);
+      if (read.ok) return [{ id, url, copy, offer: offerOf(read.value, copyHere(source)?.offer) }];
+      if (copy === undefined || without.has(id)) return [];
+      return [{ id, url: copy.address, copy, offer: copy.offer, isFormer: copy.address !== url }];
     });
-    const { manifest: value, offers, warnings } = sourceManifest(server, sources);
+    const { manifest: value, offers, names, warnings } = sourceManifest(server, sources);
     const intake = readIntake({ value, issues: [] });
     if (!intake.ok) return intake;
     const prepared = await prepareManifest(intake.value, {
@@ -284,11 +324,18 @@ export class Refresher {
         ? [...new Set(read.value.warnings.map(({ list }) => `${source.id}: not all of its ${list} could be read`))]
         : [],
     );
-    const owners = manifest.capabilities.map(({ path }) => offers.get(path) ?? "");
-    const refused = [...new Set(offers.values())].filter((id) => !owners.includes(id));
+    const owners = manifest.capabilities.map(({ path }) => offers.get(path)?.source ?? "");
+    const refused = [...new Set([...offers.values()].map(({ source }) => source))].filter((id) => !owners.includes(id));
+    const bad = new Set(rejected.map(({ path }) => refusalKey(offers.get(path))));
+    const isRead = new Set(known.flatMap(({ source, read }) => (read.ok ? [source.id] : [])));
+    const newCopies = sources.flatMap(({ id, url, offer }) => {
+      if (!isRead.has(id)) return [];
+      const isRefused = (list: ListName, own: string) => bad.has(refusalKey({ source: id, list, own }));
+      return [{ source: id, address: url, copy: copyOf(offer, names.get(id) ?? {}, isRefused) }];
+    });
     const left = notesOn(rejected);
     return ok({
-      ...{ reads: known, offer: { manifest, sources: owners }, refused },
+      ...{ reads: known, offer: { manifest, sources: owners, copies: newCopies }, refused },
       why: rejected[0]?.issues[0]?.message,
       notes: { warnings: [...told, ...warnings, ...left.warnings], details: left.details },
     });
@@ -299,6 +346,8 @@ export class Refresher {
 interface Offer {
   manifest: AcceptedManifest;
   sources: string[];
+  /** The copies of the sources that were read. */
+  copies: { source: string; address: string; copy: SourceCopy }[];
 }
 
 interface PreparedOffer {
@@ -310,20 +359,13 @@ interface PreparedOffer {
   notes: Notes;
 }
 
-/** Of the published manifest what one source offered. */
-function offeredBefore({ manifest, origins }: NonNullable<ReturnType<typeof storedManifest>>, id: string) {
-  const { header, capabilities } = manifest;
-  return {
-    header: Object.fromEntries(Object.entries(header).filter(([key]) => origins.fromSources.includes(key))),
-    capabilities: capabilities.filter((_, at) => origins.of(at) === sourceOrigin(id)),
-  };
+function refusalKey(place: { source: string; list: ListName; own: string } | undefined): string {
+  return place === undefined ? "" : JSON.stringify([place.source, place.list, place.own]);
 }
 
 /** A source that announces no list at all, after it offered something, is more likely broken than empty. */
-function hasVanished(read: SourceRead["read"], last: () => ReadSource["reading"] | undefined): boolean {
-  if (!read.ok || !read.value.declaresNothing) return false;
-  const before = last();
-  return before !== undefined && listNames.some((list) => before[list].length > 0);
+function hasVanished(read: SourceRead["read"], last: StoredCopy | undefined): boolean {
+  return read.ok && read.value.declaresNothing && last !== undefined && !isEmptyOffer(last.offer);
 }
 
 function undeclared(one: SourceRead): SourceRead {

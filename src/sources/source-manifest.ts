@@ -1,70 +1,89 @@
 import { type ListName, listNames, withoutSecrets, withServerMetadata } from "../formats/mcp/describe-item.ts";
-import { clipText, createWarnings, withLineFeeds } from "../formats/text.ts";
+import { createWarnings } from "../formats/text.ts";
 import { isObject } from "../kernel/json.ts";
 import { sections } from "../manifest/schema/manifest.ts";
-import { type SourceItem, withUniqueNames } from "./unique-names.ts";
+import { type SourceCopy, type SourceOffer, sourceHeader } from "../registry/source-offer.ts";
+import { type NameBefore, type SourceItem, withUniqueNames } from "./unique-names.ts";
 
 type Item = Record<string, unknown>;
 
-/** A source and its reading. */
+/** A source and what it offers. */
 export interface ReadSource {
   /** Unique among the sources of a server. */
   id: string;
+  /** The address that offers this. */
   url: string;
-  reading: Readonly<Record<ListName, readonly Item[]>> & {
-    protocolVersion: string;
-    session: boolean;
-    serverInfo?: Item;
-    instructions?: string;
-  };
+  offer: SourceOffer;
+  /** Its last copy, of whatever address: items keep the names that they have. */
+  copy?: SourceCopy;
+  /** True if this was offered at an address that the source has no longer: the items are hidden. */
+  isFormer?: boolean;
 }
 
 interface SourceManifest {
   manifest: Record<string, unknown>;
-  /** The id of the source of each item, by the item's place in the manifest. */
-  offers: Map<string, string>;
+  /** The source of each item, and its name there, by the item's place in the manifest. */
+  offers: Map<string, { source: string; list: ListName; own: string }>;
+  /** By source, the names of items that have another name now, or none. */
+  names: Map<string, SourceCopy["names"]>;
   warnings: string[];
 }
 
-/** Limit for `serverInfo` and for `instructions`; leaves space for the other fields of a manifest. */
-const maxInfoCharacters = 65_536;
-
 /**
- * Combines the readings of a server's sources into one manifest. Items are sorted by key: some servers list them in the
+ * Combines the offers of a server's sources into one manifest. Items are sorted by key: some servers list them in the
  * order of a hash map, and each reading would otherwise be a change.
  */
 export function sourceManifest(server: string, sources: readonly ReadSource[]): SourceManifest {
   const warnings = createWarnings();
-  const manifest: Record<string, unknown> = {};
-  const places = new Map<string, string>();
-  // `sources` is in the order of the config: the first source with `serverInfo` describes the server.
-  const serverInfo = sources.map(({ reading }) => reading.serverInfo).find((info) => info !== undefined);
-  if (serverInfo !== undefined) manifest.serverInfo = fittingInfo(serverInfo);
-  const mcpVersion = sources[0]?.reading.protocolVersion;
-  if (mcpVersion !== undefined) manifest.mcpVersion = mcpVersion;
-  const instructions = sources.flatMap(({ reading }) => reading.instructions ?? []).join("\n\n");
-  const fitting = clipText(instructions, maxInfoCharacters, "what the server tells its users", warnings);
-  if (fitting !== undefined) manifest.instructions = fitting;
-
+  const present = sources.filter(({ isFormer }) => isFormer !== true).map(({ offer }) => offer);
+  const manifest: Record<string, unknown> = sourceHeader(present, warnings);
+  const places: SourceManifest["offers"] = new Map();
+  const names: SourceManifest["names"] = new Map(sources.map(({ id }) => [id, {}]));
   for (const list of listNames) {
     const offers = sources.flatMap((source) => offersOf(server, source, list));
     const key = sections[list].key;
-    const items = withUniqueNames(list, offers, warnings).toSorted((a, b) => (key(a.item) < key(b.item) ? -1 : 1));
+    const named = withUniqueNames(list, offers, namesBefore(list, sources), warnings);
+    const items = named.items.toSorted((a, b) => (key(a.item) < key(b.item) ? -1 : 1));
     manifest[list] = items.map(({ item }) => item);
-    for (const [index, { source }] of items.entries()) places.set(`/${list}/${index}`, source);
+    for (const [index, { source, own }] of items.entries()) places.set(`/${list}/${index}`, { source, list, own });
+    for (const [source, given] of Map.groupBy(named.names, (one) => one.source)) {
+      const ofList = { [list]: Object.fromEntries(given.map(({ own, name }) => [own, name])) };
+      names.set(source, { ...names.get(source), ...ofList });
+    }
   }
-  return { manifest, offers: places, warnings: warnings.all() };
+  return { manifest, offers: places, names, warnings: warnings.all() };
 }
 
-function offersOf(server: string, { id, url, reading }: ReadSource, list: ListName): SourceItem[] {
+function namesBefore(list: ListName, sources: readonly ReadSource[]): NameBefore {
+  const known = new Map(
+    sources.map(({ id, copy }) => {
+      const names = new Map(Object.entries(copy?.names[list] ?? {}));
+      return [id, new Map(copy?.offer[list].map((item) => [ownKey(list, item), names.get(ownKey(list, item))]))];
+    }),
+  );
+  return (source, own) => {
+    const copied = known.get(source);
+    if (copied?.has(own) !== true) return undefined;
+    const name = copied.get(own) ?? own;
+    return name === "" ? undefined : name;
+  };
+}
+
+/** The name or URI that identifies an item in its list. */
+export function ownKey(list: ListName, item: Item): string {
+  return sections[list].key(item);
+}
+
+function offersOf(server: string, { id, url, offer }: ReadSource, list: ListName): SourceItem[] {
   const provenance = {
     server,
     serverUrl: withoutSecrets(url),
-    protocol: reading.protocolVersion,
-    requiresSession: reading.session ? "true" : "false",
+    protocol: offer.protocolVersion,
+    requiresSession: offer.session ? "true" : "false",
   } as const;
-  return reading[list].map((item) => ({
+  return offer[list].map((item) => ({
     source: id,
+    own: ownKey(list, item),
     item: { ...withServerMetadata(withoutReservedFields(item), list, provenance), provider: "mcp" },
   }));
 }
@@ -81,15 +100,4 @@ function withoutReservedFields({ id: _id, enabled: _enabled, lastSynced: _lastSy
   const seen = ["server_url", "server_name", "tool_name", "prompt_name", "protocol_version", "requires_session"];
   const hints = Object.fromEntries(Object.entries(mcp).filter(([key]) => !seen.includes(key)));
   return { ...item, metadata: { ...others, mcp: hints } };
-}
-
-/**
- * Drops all but name and version from an oversized `serverInfo`: icons can have any size, and an oversized header would
- * make the whole manifest invalid.
- */
-function fittingInfo(info: Item): Item {
-  const plain = typeof info.description === "string" ? { ...info, description: withLineFeeds(info.description) } : info;
-  if (JSON.stringify(plain).length <= maxInfoCharacters) return plain;
-  const { name, version } = plain;
-  return { name, version };
 }

@@ -1,7 +1,6 @@
 import type { ListName } from "../formats/mcp/describe-item.ts";
 import type { Warnings } from "../formats/text.ts";
 import { isObject } from "../kernel/json.ts";
-import { sections } from "../manifest/schema/manifest.ts";
 import { isPlainName, nameForReaders } from "./source-words.ts";
 
 type Item = Record<string, unknown>;
@@ -10,52 +9,98 @@ type Item = Record<string, unknown>;
 export interface SourceItem {
   source: string;
   item: Item;
+  /** Its name or URI at the source. */
+  own: string;
+}
+
+/** The name under which an item of a source was published before; undefined if it is new. */
+export type NameBefore = (source: string, own: string) => string | undefined;
+
+interface NamedItems {
+  items: SourceItem[];
+  /** Items that have another name now than at their source, or, with an empty name, are left out. */
+  names: { source: string; own: string; name: string }[];
 }
 
 /**
- * Gives the items of several sources unique names. If two sources use the same name, both items are renamed: if the
- * first kept the name, the second could take it over silently once the first source drops it. A URI is an address and
- * is never renamed; the first source wins.
+ * Gives the items of several sources unique names. First come, first served: an item keeps the name that it was
+ * published under, in whatever order the sources are configured, so that nobody's ids and pins change because another
+ * source offers the same name later. A newcomer gets the id of its source as a prefix, and keeps that name although the
+ * other item may go: a name never passes to another source silently. A URI is an address and is never renamed; the item
+ * of the newcomer is left out.
  */
-export function withUniqueNames(list: ListName, offers: readonly SourceItem[], warnings: Warnings): SourceItem[] {
-  const distinct = withoutRepeats(list, offers, warnings);
-  const named = list === "tools" || list === "prompts" ? qualified(list, distinct, warnings) : distinct;
-  return firstOfEach(list, named, warnings);
+export function withUniqueNames(
+  list: ListName,
+  offers: readonly SourceItem[],
+  before: NameBefore,
+  warnings: Warnings,
+): NamedItems {
+  const distinct = withoutRepeats(offers, warnings);
+  const holders = new Map<string, SourceItem>();
+  const given = new Map<SourceItem, string>();
+  const take = (offer: SourceItem, name: string) => {
+    holders.set(name, offer);
+    given.set(offer, name);
+  };
+  for (const offer of distinct) {
+    const name = before(offer.source, offer.own);
+    if (name !== undefined && !holders.has(name)) take(offer, name);
+  }
+  for (const offer of distinct) {
+    if (given.has(offer)) continue;
+    if (!holders.has(offer.own)) take(offer, offer.own);
+    else if (list === "tools" || list === "prompts") take(offer, freeName(offer, holders));
+  }
+  for (const offer of distinct) tell(list, offer, given.get(offer), holders.get(offer.own), warnings);
+  return {
+    items: distinct.flatMap((offer) => {
+      const name = given.get(offer);
+      return name === undefined ? [] : [renamed(list, offer, name)];
+    }),
+    names: distinct.flatMap((offer) => {
+      const { source, own } = offer;
+      const name = given.get(offer) ?? "";
+      return name === own ? [] : [{ source, own, name }];
+    }),
+  };
 }
 
-const keyOf = (list: ListName, { item }: SourceItem) => sections[list].key(item);
-
-function withoutRepeats(list: ListName, offers: readonly SourceItem[], warnings: Warnings): SourceItem[] {
+function withoutRepeats(offers: readonly SourceItem[], warnings: Warnings): SourceItem[] {
   const seen = new Set<string>();
-  return offers.filter((offer) => {
-    const name = JSON.stringify([offer.source, keyOf(list, offer)]);
-    if (seen.has(name)) warnings.add(`${offer.source} lists ${quoted(list, offer)} twice; the first is kept`);
+  return offers.filter(({ source, own }) => {
+    const name = JSON.stringify([source, own]);
+    if (seen.has(name)) warnings.add(`${source} lists ${nameForReaders(own)} twice; the first is kept`);
     return seen.size < seen.add(name).size;
   });
 }
 
-function qualified(list: "tools" | "prompts", offers: SourceItem[], warnings: Warnings): SourceItem[] {
-  const names = offers.map((offer) => keyOf(list, offer));
-  // A new name can equal a name that was unique so far, which must then be renamed too. Each item is renamed at most
-  // once, so the loop ends.
-  for (let hasChanged = true; hasChanged; ) {
-    hasChanged = false;
-    const groups = Map.groupBy(offers.keys(), (index) => names[index]);
-    for (const [name, group] of groups) {
-      const bare = group.filter((index) => names[index] === keyOf(list, offers[index] as SourceItem));
-      if (group.length < 2 || bare.length === 0) continue;
-      for (const index of bare) names[index] = `${prefixOf((offers[index] as SourceItem).source)}.${name}`;
-      hasChanged = true;
-      const called = isPlainName(name) ? `called ${bare.map((index) => names[index]).join(" and ")}` : "renamed";
-      warnings.add(`${list}: ${nameForReaders(name)} is offered more than once, so it is ${called}`);
-    }
-  }
-  return offers.map((offer, index) => renamed(list, offer, names[index] as string));
+function freeName({ source, own }: SourceItem, taken: ReadonlyMap<string, unknown>): string {
+  const prefix = prefixOf(source);
+  let name = `${prefix}.${own}`;
+  for (let number = 2; taken.has(name); number += 1) name = `${prefix}_${number}.${own}`;
+  return name;
 }
 
-function renamed(list: "tools" | "prompts", offer: SourceItem, name: string): SourceItem {
-  const { item } = offer;
-  if (item.name === name) return offer;
+function tell(
+  list: ListName,
+  { source, own }: SourceItem,
+  name: string | undefined,
+  holder: SourceItem | undefined,
+  warnings: Warnings,
+): void {
+  if (name === own || holder === undefined) return;
+  const what = nameForReaders(own);
+  if (name === undefined) {
+    warnings.add(`${list}: ${what} of ${source} is left out, because ${holder.source} has it`);
+    return;
+  }
+  const called = isPlainName(own) ? `called ${name}` : "renamed";
+  warnings.add(`${list}: ${what} is the name of an item of ${holder.source}, so that of ${source} is ${called}`);
+}
+
+function renamed(list: ListName, offer: SourceItem, name: string): SourceItem {
+  const { item, own } = offer;
+  if (own === name) return offer;
   const { metadata } = item;
   // `metadata.mcp.tool_name` already has the original name of a tool.
   if (list === "tools" || !isObject(metadata) || !isObject(metadata.mcp)) return { ...offer, item: { ...item, name } };
@@ -63,21 +108,6 @@ function renamed(list: "tools" | "prompts", offer: SourceItem, name: string): So
     ...offer,
     item: { ...item, name, metadata: { ...metadata, mcp: { ...metadata.mcp, prompt_name: item.name } } },
   };
-}
-
-function firstOfEach(list: ListName, offers: SourceItem[], warnings: Warnings): SourceItem[] {
-  const holders = new Map<string, string>();
-  return offers.filter((offer) => {
-    const key = keyOf(list, offer);
-    const holder = holders.get(key);
-    if (holder === undefined) return holders.set(key, offer.source);
-    warnings.add(`${list}: ${quoted(list, offer)} of ${offer.source} is left out, because ${holder} has it`);
-    return false;
-  });
-}
-
-function quoted(list: ListName, offer: SourceItem): string {
-  return nameForReaders(keyOf(list, offer));
 }
 
 /** The source's id, reduced to characters allowed in a name. */

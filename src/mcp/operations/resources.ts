@@ -68,6 +68,7 @@ const readResource = operation({
     "resource_not_found",
     "server_error",
     "ErrorMCPServerNotFound",
+    "ErrorSourceUnavailable",
     "ErrorTenantPermissionError",
     "ErrorIndexDisabled",
     "ErrorIndexTooLarge",

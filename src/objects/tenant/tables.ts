@@ -4,9 +4,16 @@ import { statusBeforeColumn, tenantVersionFlags, tenantVersionTables } from "../
 import { fillVersionFlags } from "../../official/sql/tenant-versions.ts";
 import { fillOrigins, originsColumn } from "../../registry/sql/origins.ts";
 import { enqueueReanalysis } from "../../registry/sql/reanalysis.ts";
-import { acknowledgedTable, analysisColumn, changeRecordColumn, registryTables } from "../../registry/sql/tables.ts";
+import {
+  acknowledgedTable,
+  analysisColumn,
+  changeRecordColumn,
+  registryTables,
+  sourceCopyTables,
+} from "../../registry/sql/tables.ts";
 import { cardRecordColumns, tenantSearchTables } from "../../search/sql/tables.ts";
 import { fillCardRecords } from "../../search/sql/tenant-cards.ts";
+import { fillSourceCopies } from "../../sources/sql/first-copies.ts";
 import { subscriptionTables } from "../../subscriptions/sql/tables.ts";
 import type { Step } from "../migrate.ts";
 import { reviveWithdrawn } from "./revive-withdrawn.ts";
@@ -33,4 +40,5 @@ export const tenantSteps: readonly Step[] = [
   { tables: `${cardRecordColumns} ${acknowledgedTable} ${changeRecordColumn}`, fill: fillCardRecords },
   { tables: statusBeforeColumn, fill: reviveWithdrawn },
   { tables: tenantVersionFlags, fill: fillVersionFlags },
+  { tables: sourceCopyTables, fill: fillSourceCopies },
 ];

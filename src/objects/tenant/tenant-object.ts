@@ -268,7 +268,7 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   }
 
   async sources(name: string): Promise<SourceDetail[]> {
-    return this.#core.read([], (sql) => sourceRows(sql, name).map(detailOf));
+    return this.#core.read([], (sql) => sourceRows(sql, name).map((row) => detailOf(row, shownTenant(sql))));
   }
 
   async resendToDirectory(): Promise<void> {

@@ -1,25 +1,23 @@
 import type { Bounds } from "../../kernel/bounds.ts";
-import { canonicalJson, digestOfTextSync } from "../../kernel/digest.ts";
+import { digestOfTextSync } from "../../kernel/digest.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
-import { isObject } from "../../kernel/json.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
-import { attributesOf } from "../../manifest/attributes.ts";
 import { boundedFlags, flagsPerItem } from "../../manifest/describe.ts";
 import type { LogChange } from "../../manifest/diff.ts";
-import type { PreparedCapability } from "../../manifest/prepare.ts";
-import { mentionedNames, scanCapability } from "../../manifest/scan.ts";
-import { canonicalManifest, type StoredCapability, type StoredManifest } from "../../manifest/stored.ts";
+import { scanCapability } from "../../manifest/scan.ts";
+import { canonicalManifest, type StoredManifest } from "../../manifest/stored.ts";
 import type { PublishRequest } from "../../registry/contract.ts";
 import { ServerConfig } from "../../registry/schema.ts";
 import { generationOf, recordChanges } from "../../registry/sql/change-log.ts";
+import { followSources } from "../../registry/sql/follow-sources.ts";
 import type { WriteContext } from "../../registry/sql/listener.ts";
 import { publish } from "../../registry/sql/publish.ts";
 import { bodyText, revisionOfDigest } from "../../registry/sql/revisions.ts";
 import { bumpOverlay, findLive, findRow, type ServerRow, setConfig } from "../../registry/sql/servers.ts";
 import { makePublic } from "../../registry/sql/settings.ts";
-import { syncSources } from "../../registry/sql/source-rows.ts";
 import { setServerStatus } from "../../registry/sql/status.ts";
+import { preparedItem } from "../../registry/sql/stored-items.ts";
 import { shownTenant } from "../../registry/sql/tenant-name.ts";
 import type { ServerVersion, VersionOutcome, VersionRequest } from "../contract.ts";
 import type { ServerJson } from "../schema.ts";
@@ -128,7 +126,7 @@ function applyLatestVersion(
     const published = publish(work.write, { name, subject, at, manifest, placement, partial: false });
     if (!published.ok) return published;
   }
-  const settled = applyConfig(work, name, document);
+  const settled = applyConfig(work, name, document, before);
   const generation = generationOf(sql);
   if (generation > before) {
     if (settled.becamePublic) {
@@ -144,9 +142,10 @@ const maxSources = 32;
 
 /** Updates the server's settings from its latest version. Sources set by the owner are kept. */
 function applyConfig(
-  { sql, at, isAllowedUrl }: VersionContext,
+  { sql, write, at, isAllowedUrl }: VersionContext,
   name: string,
   document: ServerJson,
+  before: number,
 ): { becamePublic: boolean } {
   const row = findRow(sql, name);
   const { sources: declared = [], ...config } =
@@ -161,7 +160,8 @@ function applyConfig(
     sources: sources.length === 0 ? undefined : sources,
   } as ServerConfig;
   setConfig(sql, next);
-  syncSources(sql, next, at);
+  const generation = generationOf(sql);
+  followSources(write, next, at, generation > before ? generation : undefined);
   return { becamePublic: row?.public_since === null };
 }
 
@@ -175,7 +175,7 @@ function manifestWithServerJson(
   const last = lastManifest(sql, row, name);
   const kept = Object.entries(last?.header ?? {}).filter(([key]) => !serverJsonFields.includes(key));
   const header = { ...Object.fromEntries(kept), ...manifestFields(document) };
-  const capabilities = (last?.capabilities ?? []).map(prepared);
+  const capabilities = (last?.capabilities ?? []).map(preparedItem);
   const { origins } = (last && revisionOfDigest(sql, name, last.digest)) ?? {};
   return {
     manifest: {
@@ -195,17 +195,4 @@ function manifestWithServerJson(
 function lastManifest(sql: SqlStorage, row: ServerRow | undefined, name: string): StoredManifest | undefined {
   const text = row?.digest ? bodyText(sql, name, row.digest) : undefined;
   return text === undefined ? undefined : (readJson(text) as StoredManifest);
-}
-
-function prepared(item: StoredCapability): PreparedCapability {
-  const { declared, ...known } = item;
-  const { metadata } = declared;
-  return {
-    ...known,
-    path: "",
-    text: canonicalJson(declared),
-    discovered: isObject(metadata) && isObject(metadata.discovery),
-    mentions: mentionedNames(declared),
-    attributes: attributesOf(declared),
-  };
 }

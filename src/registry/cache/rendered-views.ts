@@ -2,6 +2,7 @@ import type { MemoryBudget, MemoryCache } from "../../kernel/memory-budget.ts";
 import { refOf } from "../../kernel/names.ts";
 import type { AnswerSource, Usage } from "../../kernel/platform/usage.ts";
 import type { Head } from "../contract.ts";
+import { visibleManifest } from "../views/enabled.ts";
 import type { View } from "../views/view.ts";
 import type { Bodies } from "./bodies.ts";
 
@@ -37,7 +38,7 @@ export class RenderedViews {
     if (known !== undefined) return { bytes: known, source: "memory" };
     const body = head.digest === undefined ? undefined : await this.#bodies.get(refOf(head), head.digest);
     if (head.digest !== undefined && body === undefined) return undefined;
-    const text = view.render(body?.manifest, head);
+    const text = view.render(body && visibleManifest(body.manifest, head), head);
     if (text === undefined) return { source: body?.source ?? "memory" };
     const bytes = encoder.encode(text);
     this.#memory.set(keyOf(head, view), bytes, bytes.byteLength);

@@ -14,8 +14,11 @@ import type { View } from "../views/view.ts";
 /** Failures of reading a server: outsiders of its tenant only see what is public. */
 export const readFails: readonly FailureCode[] = ["ErrorTenantPermissionError", "ErrorMCPServerNotFound"];
 
+/** Of reading what it offers: its sources may never have been read. */
+export const offerFails: readonly FailureCode[] = [...readFails, "ErrorSourceUnavailable"];
+
 /** Of reading its manifest or a named view of it. */
-export const viewFails: readonly FailureCode[] = [...readFails, "resource_not_found", "server_error"];
+export const viewFails: readonly FailureCode[] = [...offerFails, "resource_not_found", "server_error"];
 
 interface ViewCall {
   c: RequestContext;

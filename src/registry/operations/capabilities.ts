@@ -12,7 +12,7 @@ import { dryRunHeaders, publishMeta, publishResult } from "../publish-answer.ts"
 import { ItemSwitch } from "../schema.ts";
 import { capabilitiesView, managedView } from "../views/capabilities.ts";
 import { effectiveBy, writeMeta, writerFrom } from "../write.ts";
-import { answerView, readFails } from "./answer-view.ts";
+import { answerView, offerFails } from "./answer-view.ts";
 
 const path = "/api/mcp/capabilities/{tenant}/{name}";
 
@@ -31,7 +31,7 @@ const getCapabilities = operation({
     headers: reading,
   },
   answers: { 200: { description: "The capabilities.", data: Capabilities, etag: true, generation: true } },
-  fails: [...readFails, "ErrorInsufficientScope"],
+  fails: [...offerFails, "ErrorInsufficientScope"],
   cached: true,
   examples: { weather: { path: { tenant: "demo", name: "weather" } } },
 

@@ -9,6 +9,7 @@ import type { PreparedCapability } from "../../manifest/prepare.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { StoredCapability } from "../../manifest/stored.ts";
 import type { ServerRow } from "./servers.ts";
+import { isNotHidden } from "./switches.ts";
 
 export function readCapability(sql: SqlStorage, server: string, kind: string, digest: string) {
   return sql
@@ -86,13 +87,16 @@ export function currentFlags(sql: SqlStorage, server: string, row: Pick<ServerRo
   return [...(readJson(row.flags) as Flag[]), ...ofItems];
 }
 
-/** The tenant's current item with this id. */
+/** The tenant's current item with this id, unless it is hidden with its source. */
 export function findCapability(
   sql: SqlStorage,
   id: string,
 ): { server: string; capability: StoredCapability } | undefined {
   const row = sql
-    .exec<CapabilityRow>("SELECT * FROM capability WHERE id = ? AND last_revision IS NULL", id)
+    .exec<CapabilityRow>(
+      `SELECT * FROM capability AS item WHERE id = ? AND last_revision IS NULL AND ${isNotHidden}`,
+      id,
+    )
     .toArray()[0];
   if (row === undefined) return undefined;
   const { server, kind, key, digest, tokens } = row;

@@ -2,6 +2,7 @@ import { withoutSecrets } from "../../formats/mcp/describe-item.ts";
 import { isObject } from "../../kernel/json.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import { type Origin, sourceOrigin } from "../../manifest/compose.ts";
+import type { Head } from "../contract.ts";
 import type { ReadableSource } from "./source-rows.ts";
 
 /** Where the items and fields of a revision came from. */
@@ -41,6 +42,30 @@ export function readOrigins(text: string | null, count: number): RevisionOrigins
     isAllPushed: items.length === 0,
     isAllFromSources: origins.size === count && !items.some(([origin]) => origin === "plugin"),
   };
+}
+
+/** Positions of the items of a revision that came from these sources; undefined if there are none. */
+export function hiddenPositions(
+  sql: SqlStorage,
+  { name, revision }: { name: string; revision: number },
+  sources: readonly string[],
+): Head["hidden"] {
+  if (sources.length === 0) return undefined;
+  const text = sql
+    .exec<{ origins: string | null }>("SELECT origins FROM revision WHERE server = ? AND number = ?", name, revision)
+    .toArray()[0]?.origins;
+  if (text === undefined || text === null) return undefined;
+  const origins = new Set(sources.map(sourceOrigin));
+  const positions = (readJson(text) as StoredOrigins).items
+    .flatMap(([origin, found]) => (origins.has(origin) ? found : []))
+    .sort((a, b) => a - b);
+  const ranges: NonNullable<Head["hidden"]> = [];
+  for (const at of positions) {
+    const last = ranges.at(-1);
+    if (last !== undefined && last[1] === at - 1) last[1] = at;
+    else ranges.push([at, at]);
+  }
+  return ranges.length === 0 ? undefined : ranges;
 }
 
 /** The migration that adds origins: they are worked out from what the items say of themselves. */

@@ -15,7 +15,7 @@ import { ServerConfig } from "../schema.ts";
 import { summarise } from "../summary.ts";
 import { acknowledgedFlags } from "./acknowledged.ts";
 import { updateAttributeCounts } from "./attribute-counts.ts";
-import { type LoggedChange, recordChanges } from "./change-log.ts";
+import { appendChanges, type LoggedChange, recordChanges } from "./change-log.ts";
 import { choiceWarnings, withRecords } from "./change-records.ts";
 import { type Difference, difference, headerChange, unannouncedChange } from "./difference.ts";
 import { closeCapability, currentFlags, insertCapability, mentionMessage, neighbourFlags } from "./items.ts";
@@ -33,9 +33,9 @@ import {
   shownTokens,
   tagOf,
 } from "./servers.ts";
-import { sourceRows } from "./source-rows.ts";
+import { readableRows } from "./source-rows.ts";
 import { withdrawnWarnings } from "./status.ts";
-import { applySwitches, checkDisabledSize, switchedOff } from "./switches.ts";
+import { applySwitches, checkDisabledSize, switchedOff, unseenItems } from "./switches.ts";
 import { shownTenant } from "./tenant-name.ts";
 
 /** Flags stored per server, to bound the size of heads and responses. */
@@ -77,7 +77,7 @@ export function publish(write: WriteContext, request: PublishRequest): Result<Pu
     previous,
     was: new Set(previous?.layout.map(([kind, digest]) => `${kind} ${digest}`)),
     off: switchedOff(sql, name),
-    sources: () => sourceRows(sql, name).map(({ id }) => id),
+    sources: () => readableRows(sql, name).map(({ id }) => id),
   };
   const placing = placeManifest(sql, state, request);
   if (!placing.ok) return placing;
@@ -91,13 +91,14 @@ export function publish(write: WriteContext, request: PublishRequest): Result<Pu
 
   const found = difference(sql, name, { layout: previous?.layout ?? [], was: state.was }, placed);
   const isFirst = request.isFirstIntrospection === true && previous?.layout.length === 0;
-  const unannounced = previous && !isFirst && unannouncedChange(previous.header, placed.header, found.changes);
+  const isJudged = !isFirst && request.ofSettings === undefined;
+  const unannounced = previous && isJudged && unannouncedChange(previous.header, placed.header, found.changes);
   if (unannounced && policyOf(live) === "refuse") {
     return err(failure("ErrorSameVersion", unannounced, { current: live?.digest }));
   }
   const flags: CapabilityFlag[] = [...placed.flags];
   if (unannounced) flags.push({ rule: "same-version", path: "/version", message: unannounced });
-  return ok(applyManifest(write, { row, live, previous, placed, found, flags, off: state.off }, request));
+  return ok(applyManifest(write, { row, live, previous, placed, found, flags }, request));
 }
 
 /** The manifest is unchanged: only switches, whose the items are and `lastSynced` can change. */
@@ -153,20 +154,19 @@ interface ManifestMove {
   previous: RevisionContent | undefined;
   placed: PlacedManifest;
   found: Difference;
-  /** Keys of the items that were switched off before. */
-  off: ReadonlySet<string>;
   /** Flags of the server; the flags of its items are added later. */
   flags: CapabilityFlag[];
 }
 
 function applyManifest(
   { sql, keep, listener }: WriteContext,
-  { row, live, previous, placed, found, flags, off: offBefore }: ManifestMove,
+  { row, live, previous, placed, found, flags }: ManifestMove,
   request: PublishRequest,
 ): PublishOutcome {
   const { name, at } = request;
   const { digest, header, items, incoming, kept, rejected, collisions } = placed;
   const number = (row?.revision ?? 0) + 1;
+  const offBefore = unseenItems(sql, name);
   const before = live === undefined ? 0 : shownTokens(sql, live, offBefore);
   const warnings = stateWarnings(sql, { live, previous, placed, found, before }, request);
   const switched = applySwitches(sql, name, switchesOf(incoming));
@@ -177,9 +177,11 @@ function applyManifest(
   const recorded = withRecords(found.changes, found.added, flagsOf, configOf(live));
   warnings.push(...choiceWarnings(found.added, flagsOf));
   const changes: LoggedChange[] = [...recorded, ...(ofHeader === undefined ? [] : [ofHeader]), ...switched];
-  const { generation } = recordChanges(sql, name, at, changes, keep.changes);
+  const shared = request.ofSettings?.generation;
+  if (shared !== undefined) appendChanges(sql, name, at, changes, shared);
+  const generation = shared ?? recordChanges(sql, name, at, changes, keep.changes).generation;
   const counts = countChanges([...found.changes, ...switched]);
-  const off = switched.length === 0 ? offBefore : switchedOff(sql, name);
+  const off = switched.length === 0 ? offBefore : unseenItems(sql, name);
   for (const gone of found.gone) closeCapability(sql, name, gone.kind, gone.digest, number - 1);
   for (const capability of found.added) insertCapability(sql, name, number, capability, at);
   insertRevision(sql, {
@@ -212,7 +214,7 @@ function applyManifest(
 /** Warnings that depend on what the server had. */
 function stateWarnings(
   sql: SqlStorage,
-  { live, previous, placed, found, before }: Omit<ManifestMove, "row" | "flags" | "off"> & { before: number },
+  { live, previous, placed, found, before }: Omit<ManifestMove, "row" | "flags"> & { before: number },
   { manifest: { intake }, placement, name, throughHook = false }: PublishRequest,
 ): string[] {
   const texts: string[] = [];

@@ -7,7 +7,8 @@ import type { Head, ServerEntry, ServerSummary } from "../contract.ts";
 import type { ServerConfig, Visibility } from "../schema.ts";
 import { acknowledgedFlags, forgetAcknowledged } from "./acknowledged.ts";
 import { generationOf } from "./change-log.ts";
-import { sourceRows, statusOf } from "./source-rows.ts";
+import { hiddenPositions } from "./origins.ts";
+import { sourceRows, statusOf, unseenSources } from "./source-rows.ts";
 import { shownTenant } from "./tenant-name.ts";
 
 export interface ServerRow extends Record<string, SqlStorageValue> {
@@ -46,7 +47,10 @@ export function listLive(sql: SqlStorage, after: string, limit: number): ServerR
 
 export function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: number): Head {
   const disabled = sql
-    .exec<{ kind: string; key: string }>("SELECT kind, key FROM disabled WHERE server = ? ORDER BY kind, key", row.name)
+    .exec<{ kind: string; key: string }>(
+      "SELECT kind, key FROM disabled WHERE server = ? AND switched = 1 ORDER BY kind, key",
+      row.name,
+    )
     .toArray() as { kind: CapabilityKind; key: string }[];
   const sources = sourceRows(sql, row.name);
   const warnings = sources.flatMap((source) => readJson(source.warnings) as string[]);
@@ -62,11 +66,12 @@ export function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: nu
     asOf,
     overlay: row.overlay,
     disabled,
+    hidden: row.digest === null ? undefined : hiddenPositions(sql, row, unseenSources(sources)),
     flags: flagsOfRow(row),
     acknowledged: acknowledged.length === 0 ? undefined : acknowledged,
     digest: row.digest ?? undefined,
     lastSynced: row.last_synced ?? undefined,
-    sources: sources.length === 0 ? undefined : sources.map(statusOf),
+    sources: sources.length === 0 ? undefined : sources.map((source) => statusOf(source, tenant)),
     warnings: warnings.length === 0 ? undefined : warnings,
     deleted: row.deleted_at === null ? undefined : true,
   };
@@ -114,7 +119,7 @@ interface ServerMove {
   summary: ServerSummary;
 }
 
-/** The summary of the published manifest without the switched-off items. */
+/** The summary of the published manifest without the items that are switched off or hidden. */
 function shownSummary(sql: SqlStorage, row: ServerRow): ServerSummary {
   const summary = readJson(row.summary) as ServerSummary;
   const hidden = sql
@@ -136,7 +141,7 @@ function shownSummary(sql: SqlStorage, row: ServerRow): ServerSummary {
   return { ...summary, counts, tokens };
 }
 
-/** Tokens of the items that readers of a server see. `off`: its switched-off items, if they are known. */
+/** Tokens of the items that readers of a server see. `off`: those that they do not see, if they are known. */
 export function shownTokens(sql: SqlStorage, row: ServerRow, off?: ReadonlySet<string>): number {
   const summary = off?.size === 0 ? (readJson(row.summary) as ServerSummary) : shownSummary(sql, row);
   return summary.tokens ?? 0;

@@ -11,6 +11,7 @@ import type { ServerConfig } from "../schema.ts";
 import { forgetAcknowledged } from "./acknowledged.ts";
 import { updateAttributeCounts } from "./attribute-counts.ts";
 import { recordChanges } from "./change-log.ts";
+import { followSources } from "./follow-sources.ts";
 import { currentFlags } from "./items.ts";
 import type { WriteContext } from "./listener.ts";
 import { cancelTask } from "./outbox-table.ts";
@@ -25,12 +26,13 @@ import {
   shownTokens,
   tagOf,
 } from "./servers.ts";
+import { dropCopies } from "./source-copies.ts";
 import { dropSources, syncSources } from "./source-rows.ts";
 import { isSameState, setServerStatus, stateOf, stateOfRow, withState } from "./status.ts";
-import { applySwitches, checkDisabledSize } from "./switches.ts";
+import { applySwitches, checkDisabledSize, isNotHidden } from "./switches.ts";
 import { shownTenant } from "./tenant-name.ts";
 
-/** Writes to a server that leave its manifest unchanged. Each runs inside one transaction of the tenant's object. */
+/** Writes to a server's settings; of its manifest they change at most what its sources bring. Each runs inside one transaction of the tenant's object. */
 
 export function createServer(
   { sql, keep, listener }: WriteContext,
@@ -90,9 +92,9 @@ function replaceConfig(write: WriteContext, before: ServerRow, next: ServerConfi
   if (narrowed) listener.becamePrivate(name);
   if (isRetitled(sql, before)) listener.titleChanged(name);
   if (publicSince === generation) listener.becamePublic(name, at, generation);
-  syncSources(sql, config, at);
+  const followed = followSources(write, config, at, generation);
   setServerStatus(write, name, stateOf(next), { at, generation });
-  return { generation, changed: true, narrowed };
+  return { generation, changed: true, narrowed: narrowed || followed.narrowed };
 }
 
 /** Another spelling of the tenant is no change of the config. */
@@ -172,13 +174,14 @@ export function deleteServer(
   return ok({ generation, changed: true, narrowed: true });
 }
 
-/** Deletes a server's revisions, items and switches. */
+/** Deletes a server's revisions, items, switches and copies of sources. */
 function purge({ sql, listener }: WriteContext, name: string): void {
   const digests = sql.exec<{ digest: string }>("SELECT DISTINCT digest FROM revision WHERE server = ?", name).toArray();
   sql.exec("DELETE FROM revision WHERE server = ?", name);
   sql.exec("DELETE FROM capability WHERE server = ?", name);
   sql.exec("DELETE FROM disabled WHERE server = ?", name);
   forgetAcknowledged(sql, name);
+  dropCopies(sql, name);
   listener.cleared(name);
   for (const { digest } of digests) dropBodyIfOrphan(sql, name, digest);
 }
@@ -216,7 +219,8 @@ function hasItem(sql: SqlStorage, server: string, kind: string, key: string): bo
   return (
     sql
       .exec(
-        "SELECT 1 FROM capability WHERE key = ? AND kind = ? AND last_revision IS NULL AND server = ?",
+        `SELECT 1 FROM capability AS item WHERE key = ? AND kind = ? AND last_revision IS NULL AND server = ?
+           AND ${isNotHidden}`,
         key,
         kind,
         server,

@@ -2,7 +2,9 @@ import { insert } from "../../kernel/platform/insert.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import type { ProbeState, RememberedEra, SourceDetail, SourceStatus } from "../contract.ts";
 import { type ServerConfig, type Source, sourceId } from "../schema.ts";
+import { addressHint, commandHint } from "../source-warnings.ts";
 import { cancelTask, enqueueTask } from "./outbox-table.ts";
+import { copyTime, dateCopy } from "./source-copies.ts";
 
 /** A source that the registry can read itself. A stdio source is read on its own host and published from there. */
 export interface ReadableSource {
@@ -15,10 +17,11 @@ export interface ReadableSource {
 export interface SourceRow extends Record<string, SqlStorageValue> {
   server: string;
   id: string;
-  /** The source as configured. If it changes, everything recorded about the source is discarded. */
+  /** The source as configured. */
   config: string;
   state: ProbeState;
   since: string;
+  /** When the present address was last read; null if it never was. There is a copy of it exactly if this is set. */
   last_synced: string | null;
   error: string | null;
   message: string | null;
@@ -27,36 +30,90 @@ export interface SourceRow extends Record<string, SqlStorageValue> {
   warnings: string;
 }
 
+/** A source that the registry does not read. */
+interface UnreadSource {
+  id: string;
+  type: Source["type"];
+}
+
 export function httpSources(sources: readonly Source[] | undefined): ReadableSource[] {
-  const readable = (sources ?? []).flatMap(({ id, type, url, credential }, index) => {
-    if (type === "stdio" || url === undefined) return [];
+  return allSources(sources).filter(isReadable);
+}
+
+function isReadable(source: ReadableSource | UnreadSource): source is ReadableSource {
+  return "url" in source;
+}
+
+function allSources(sources: readonly Source[] | undefined): (ReadableSource | UnreadSource)[] {
+  const all = (sources ?? []).map(({ id: given, type, url, credential }, index): ReadableSource | UnreadSource => {
+    const id = sourceId({ id: given }, index);
+    if (type === "stdio" || url === undefined) return { id, type };
     const { secret, header = "Authorization" } = credential ?? { secret: "" };
-    return [{ id: sourceId({ id }, index), url, type, credential: credential ? { secret, header } : undefined }];
+    return { id, url, type, credential: credential ? { secret, header } : undefined };
   });
   // A source without an id is named by its position. Publishing a server.json can remove sources before it, so that the
   // name equals another source's id: the first one wins.
-  return readable.filter(({ id }, index) => readable.findIndex((other) => other.id === id) === index);
+  return all.filter(({ id }, index) => all.findIndex((other) => other.id === id) === index);
 }
 
 export function sourceRows(sql: SqlStorage, server: string): SourceRow[] {
   return sql.exec<SourceRow>("SELECT * FROM source WHERE server = ? ORDER BY position", server).toArray();
 }
 
+/** The rows of the sources that the registry reads. */
+export function readableRows(sql: SqlStorage, server: string): SourceRow[] {
+  return sourceRows(sql, server).filter(({ state }) => state !== "not-read");
+}
+
+/** Ids of the sources of which nothing is shown, because they were never read at their present address. */
+export function unseenSources(rows: readonly SourceRow[]): string[] {
+  return rows.filter(({ state, last_synced }) => state !== "not-read" && last_synced === null).map(({ id }) => id);
+}
+
+/** How the source rows of a server changed with its config. */
+interface SyncedSources {
+  changed: boolean;
+  /** Ids of sources that the registry read and does not read any more. */
+  removed: string[];
+  /** Ids of sources that have another address now. */
+  moved: string[];
+}
+
 /**
- * Replaces a server's source rows by those of its config, and keeps the state of unchanged sources. Returns whether any
- * row changed.
+ * Replaces a server's source rows by those of its config. A source is identified by its id: what is known of it stays
+ * while its address does.
  */
-function syncSourceRows(sql: SqlStorage, server: string, sources: readonly ReadableSource[], at: string): boolean {
+function syncSourceRows(sql: SqlStorage, { name: server, sources: given }: ServerConfig, at: string): SyncedSources {
   const before = sourceRows(sql, server);
+  const sources = allSources(given);
   const wanted = sources.map((source) => JSON.stringify(source));
-  if (before.length === wanted.length && before.every(({ config }, index) => config === wanted[index])) return false;
+  if (before.length === wanted.length && before.every(({ config }, index) => config === wanted[index])) {
+    return { changed: false, removed: [], moved: [] };
+  }
+  const moved: string[] = [];
   sql.exec("DELETE FROM source WHERE server = ?", server);
   for (const [position, source] of sources.entries()) {
-    const kept = before.find(({ config }) => config === wanted[position]);
-    const fresh = { config: wanted[position] ?? "", state: "pending", since: at };
-    insert(sql, "source", { ...fresh, ...kept, server, id: source.id, position });
+    const config = wanted[position] ?? "";
+    const known = before.find(({ id }) => id === source.id);
+    const staysThere = isReadable(source) && known !== undefined && addressOf(known) === source.url;
+    if (known !== undefined && !staysThere && known.last_synced !== null) {
+      dateCopy(sql, server, source.id, known.last_synced);
+      moved.push(source.id);
+    }
+    const fresh = {
+      ...{ state: isReadable(source) ? "pending" : "not-read", since: at },
+      last_synced: isReadable(source) ? (copyTime(sql, server, source.id, source.url) ?? null) : null,
+    };
+    const kept = known?.config === config ? known : staysThere ? { ...known, remembered: null } : fresh;
+    insert(sql, "source", { ...kept, config, server, id: source.id, position });
   }
-  return true;
+  const readable = new Set(sources.filter(isReadable).map(({ id }) => id));
+  const removed = before.filter(({ id, state }) => state !== "not-read" && !readable.has(id)).map(({ id }) => id);
+  return { changed: true, removed, moved };
+}
+
+function addressOf({ config }: SourceRow): string | undefined {
+  return (readJson(config) as Partial<ReadableSource>).url;
 }
 
 /** Result of reading one source. */
@@ -83,26 +140,30 @@ export function recordProbe(sql: SqlStorage, row: SourceRow, finding: ProbeResul
   return moved;
 }
 
-export function statusOf({ id, state, since, last_synced, error }: SourceRow): SourceStatus {
+export function statusOf(row: SourceRow, tenant: string): SourceStatus {
+  const { server, id, state, since, last_synced, error, config } = row;
   return {
     id,
     status: state,
     since,
     lastSynced: last_synced ?? undefined,
-    error: error ?? undefined,
+    error: state === "not-read" ? unreadHint(config, tenant, server) : (error ?? undefined),
   };
+}
+
+function unreadHint(config: string, tenant: string, server: string): string {
+  return (readJson(config) as UnreadSource).type === "stdio" ? commandHint(tenant, server) : addressHint;
 }
 
 export function dropSources(sql: SqlStorage, server: string): void {
   sql.exec("DELETE FROM source WHERE server = ?", server);
 }
 
-export function detailOf(row: SourceRow): SourceDetail {
-  const { url } = readJson(row.config) as ReadableSource;
+export function detailOf(row: SourceRow, tenant: string): SourceDetail {
   const era = row.remembered === null ? undefined : (readJson(row.remembered) as RememberedEra).era;
   return {
-    ...statusOf(row),
-    url,
+    ...statusOf(row, tenant),
+    url: addressOf(row),
     message: row.message ?? undefined,
     era,
     failures: row.failures,
@@ -110,9 +171,10 @@ export function detailOf(row: SourceRow): SourceDetail {
 }
 
 /** Updates a server's source rows. New or changed sources are read at once. */
-export function syncSources(sql: SqlStorage, { name, sources }: ServerConfig, at: string): void {
-  const readable = httpSources(sources);
-  if (!syncSourceRows(sql, name, readable, at)) return;
-  if (readable.length > 0) enqueueTask(sql, "refresh", name);
-  else cancelTask(sql, "refresh", name);
+export function syncSources(sql: SqlStorage, config: ServerConfig, at: string): SyncedSources {
+  const synced = syncSourceRows(sql, config, at);
+  if (!synced.changed) return synced;
+  if (readableRows(sql, config.name).length > 0) enqueueTask(sql, "refresh", config.name);
+  else cancelTask(sql, "refresh", config.name);
+  return synced;
 }

@@ -124,3 +124,20 @@ export const acknowledgedTable = `
 
 /** What was known of the item or server at the change. */
 export const changeRecordColumn = "ALTER TABLE change ADD COLUMN record TEXT;";
+/**
+ * What each source offered when it was last read, as text in parts: one SQL value has at most 2 MB. A source has a copy of
+ * one address at most. `disabled` covers items that are hidden because their source has another address now.
+ */
+export const sourceCopyTables = `
+  CREATE TABLE source_copy (
+    server TEXT NOT NULL,
+    source TEXT NOT NULL,
+    address TEXT NOT NULL,
+    part INTEGER NOT NULL,
+    at TEXT NOT NULL,
+    text TEXT NOT NULL,
+    PRIMARY KEY (server, source, address, part)
+  );
+  ALTER TABLE disabled ADD COLUMN switched INTEGER NOT NULL DEFAULT 1;
+  ALTER TABLE disabled ADD COLUMN hidden INTEGER NOT NULL DEFAULT 0;
+`;

@@ -5,6 +5,7 @@ import type { StoredCapability, StoredManifest } from "../../manifest/stored.ts"
 import { defaultServerInfo } from "../../manifest/validate.ts";
 import type { Head } from "../contract.ts";
 import { itemRecords, serverFlags, serverRecord } from "../record.ts";
+import { sourceWarnings } from "../source-warnings.ts";
 import { declaredItem, enabledCapabilities } from "./enabled.ts";
 import type { View } from "./view.ts";
 
@@ -62,10 +63,10 @@ function render(manifest: StoredManifest | undefined, head: Head, shown: readonl
 }
 
 /** The sources and their status. */
-function sourcesOf({ sources, warnings = [] }: Head): Record<string, unknown> {
+function sourcesOf(head: Head): Record<string, unknown> {
+  const { sources, warnings = [] } = head;
   if (sources === undefined) return {};
-  const failed = sources.filter(({ status }) => status !== "live" && status !== "pending");
-  const told = failed.map(({ id, status }) => `${id} is ${status}; what it offered last is shown`);
+  const told = sourceWarnings(head);
   return {
     sources,
     warnings: told.length + warnings.length > 0 ? [...told, ...warnings] : undefined,

@@ -2,6 +2,15 @@ import { isObject } from "../../kernel/json.ts";
 import type { StoredCapability, StoredManifest } from "../../manifest/stored.ts";
 import type { Head } from "../contract.ts";
 
+/** The manifest without the items that are hidden: nobody is shown them, whatever the view. */
+export function visibleManifest(manifest: StoredManifest, { hidden }: Head): StoredManifest {
+  if (hidden === undefined) return manifest;
+  const capabilities = manifest.capabilities.filter(
+    (_, at) => !hidden.some(([first, last]) => first <= at && at <= last),
+  );
+  return { ...manifest, capabilities };
+}
+
 /** The capabilities that views show: those that are not switched off. */
 export function enabledCapabilities(manifest: StoredManifest | undefined, head: Head): StoredCapability[] {
   if (manifest === undefined) return [];

@@ -28,6 +28,11 @@ interface TenantServer extends CardServer {
   public: boolean;
 }
 
+interface ReadRow {
+  status: ProbeState;
+  lastSynced: string | null;
+}
+
 interface ServerRow extends Record<string, SqlStorageValue> {
   name: string;
   version: string | null;
@@ -48,7 +53,8 @@ function serversOf(sql: SqlStorage, cards: readonly StoredCard[]): (card: Stored
        iif(json_type(config, '$.version') = 'text', json_extract(config, '$.version'),
          json_extract(summary, '$.version')) AS version,
        config ->> '$.status' AS status, config ->> '$.statusMessage' AS message,
-       (SELECT json_group_array(state) FROM source WHERE source.server = server.name) AS sources
+       (SELECT json_group_array(json_object('status', state, 'lastSynced', last_synced))
+        FROM source WHERE source.server = server.name) AS sources
      FROM server WHERE name IN (SELECT value FROM json_each(?))`,
     JSON.stringify(names),
   );
@@ -61,7 +67,12 @@ function serverOf(tenant: string, { version, public: listed, status, message, so
   const facts: ServerFacts = {
     status: status ?? "active",
     statusMessage: message ?? undefined,
-    ...sourceFacts(readJson(sources) as ProbeState[]),
+    ...sourceFacts(
+      (readJson(sources) as ReadRow[]).map(({ status: state, lastSynced }) => ({
+        status: state,
+        lastSynced: lastSynced ?? undefined,
+      })),
+    ),
   };
   return { tenant, public: listed === 1, version: version ?? undefined, facts };
 }

@@ -199,7 +199,7 @@ describe("what was read", () => {
     ];
     const manifests = [];
     for (const _ of [1, 2]) {
-      const readings = await Promise.all(sources.map(async (source) => ({ ...source, reading: await read(source) })));
+      const readings = await Promise.all(sources.map(async (source) => ({ ...source, offer: await read(source) })));
       manifests.push(sourceManifest("toolbox", readings).manifest);
     }
     const [first, second] = manifests;

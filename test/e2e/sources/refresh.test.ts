@@ -110,11 +110,11 @@ describe("a server with a source", () => {
 });
 
 describe("several sources", () => {
-  it("give one manifest, with names that collide qualified and reported", async () => {
+  it("give one manifest, in which the first keeps a name that both have, and the other one is reported", async () => {
     const [one, two] = [await upstream(tool("same"), tool("a")), await upstream(tool("same"), tool("b"))];
     await register("both", source("one", one.url), source("two", two.url));
     const answer = await read("both");
-    expect(names(answer)).toEqual(["a", "b", "one.same", "two.same"]);
+    expect(names(answer)).toEqual(["a", "b", "same", "two.same"]);
     expect(answer.body.data.registry.warnings.join()).toContain("same");
   });
 
@@ -155,9 +155,13 @@ describe("several sources", () => {
     up.status = 500;
     await register("never", source("main", up.url));
     const answer = await read("never");
+    const said = 'It answers initialize with HTTP 500 and says "no"';
     expect([answer.status, answer.body.error]).toEqual([
-      500,
-      { code: "ErrorInternalServer", message: "Failed to fetch capabilities: main is unreachable (unavailable)" },
+      502,
+      {
+        code: "ErrorSourceUnavailable",
+        message: `Failed to fetch capabilities: main is unreachable (unavailable): ${said}`,
+      },
     ]);
   });
 });

@@ -23,7 +23,11 @@ export const tool = (name: string, description = `Does ${name}.`) => ({
   inputSchema: { type: "object", properties: { a: { type: "string" } } },
 });
 
-export async function startUpstream(...tools: Record<string, unknown>[]): Promise<Upstream> {
+export function startUpstream(...tools: Record<string, unknown>[]): Promise<Upstream> {
+  return startUpstreamAt(0, ...tools);
+}
+
+export async function startUpstreamAt(port: number, ...tools: Record<string, unknown>[]): Promise<Upstream> {
   const upstream: Upstream = {
     url: "",
     tools,
@@ -58,7 +62,7 @@ export async function startUpstream(...tools: Record<string, unknown>[]): Promis
       else response.writeHead(upstream.status).end("no");
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   upstream.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
   return upstream;
 }

@@ -89,8 +89,8 @@ describe("the definition of an item", () => {
     const resources = [{ uri: "db://x", name: "x" }];
     const resourceTemplates = [{ uriTemplate: "db://{x}", name: "x" }];
     const lists = { tools, prompts, resources, resourceTemplates };
-    const reading = { protocolVersion: "2025-11-25", session: true, ...lists };
-    const { manifest } = sourceManifest("s", [{ id: "a", url: "https://up.example/mcp", reading }]);
+    const offer = { protocolVersion: "2025-11-25", session: true, ...lists };
+    const { manifest } = sourceManifest("s", [{ id: "a", url: "https://up.example/mcp", offer }]);
     const [pushed, read] = [await prepared(lists), await prepared(manifest)];
     expect(read.map(({ digest }) => digest)).not.toEqual(pushed.map(({ digest }) => digest));
     expect(read.map(({ key, tokens }) => [key, tokens])).toEqual(pushed.map(({ key, tokens }) => [key, tokens]));

@@ -3,13 +3,13 @@ import { describe, expect, it } from "vitest";
 import { type ReadSource, sourceManifest } from "../../../src/sources/source-manifest.ts";
 import { expectPublishable, type Json } from "../../support/importing.ts";
 
-type Reading = ReadSource["reading"];
+type Offer = ReadSource["offer"];
 
 const url = "https://mcp.example.com/mcp";
 
-function source(id: string, reading: Partial<Reading> = {}, address = url): ReadSource {
+function source(id: string, offer: Partial<Offer> = {}, address = url): ReadSource {
   const lists = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
-  return { id, url: address, reading: { protocolVersion: "2025-11-25", session: true, ...lists, ...reading } };
+  return { id, url: address, offer: { protocolVersion: "2025-11-25", session: true, ...lists, ...offer } };
 }
 
 const tool = (name: string, more: Json = {}) => ({ name, inputSchema: { type: "object" }, ...more });
@@ -166,16 +166,16 @@ describe("several sources", () => {
     await expectPublishable(manifest);
   });
 
-  it("lose a name that both give, and neither takes the other's", async () => {
+  it("may give one name, which the first keeps", async () => {
     const both = { tools: [tool("same"), tool("own")], prompts: [{ name: "ask" }] };
     const { manifest, warnings } = made(source("first one", both), source("b.2", { ...both, tools: [tool("same")] }));
-    expect(names(manifest.tools)).toEqual(["b_2.same", "first_one.same", "own"]);
-    expect(metadataOf(manifest.tools).map(({ mcp }) => mcp.tool_name)).toEqual(["same", "same", "own"]);
-    expect(names(manifest.prompts)).toEqual(["b_2.ask", "first_one.ask"]);
-    expect(metadataOf(manifest.prompts).map(({ mcp }) => mcp.prompt_name)).toEqual(["ask", "ask"]);
+    expect(names(manifest.tools)).toEqual(["b_2.same", "own", "same"]);
+    expect(metadataOf(manifest.tools).map(({ mcp }) => mcp.tool_name)).toEqual(["same", "own", "same"]);
+    expect(names(manifest.prompts)).toEqual(["ask", "b_2.ask"]);
+    expect(metadataOf(manifest.prompts).map(({ mcp }) => mcp.prompt_name)).toEqual([undefined, "ask"]);
     expect(warnings).toEqual([
-      'tools: "same" is offered more than once, so it is called first_one.same and b_2.same',
-      'prompts: "ask" is offered more than once, so it is called first_one.ask and b_2.ask',
+      'tools: "same" is the name of an item of first one, so that of b.2 is called b_2.same',
+      'prompts: "ask" is the name of an item of first one, so that of b.2 is called b_2.ask',
     ]);
     await expectPublishable(manifest);
   });
@@ -184,9 +184,43 @@ describe("several sources", () => {
     const { manifest } = made(
       source("a", { tools: [tool("x")] }),
       source("b", { tools: [tool("x")] }),
-      source("c", { tools: [tool("a.x")] }),
+      source("c", { tools: [tool("b.x")] }),
     );
-    expect(names(manifest.tools)).toEqual(["a.x", "b.x", "c.a.x"]);
+    expect(names(manifest.tools)).toEqual(["b.x", "c.b.x", "x"]);
+  });
+
+  it("keep the names that they had, in whatever order they come and whoever goes", () => {
+    const [a, b] = [source("a", { tools: [tool("x")] }), source("b", { tools: [tool("x"), tool("y")] })];
+    const first = made(a, b);
+    expect(names(first.manifest.tools)).toEqual(["b.x", "x", "y"]);
+    const copied = (one: ReadSource) => ({ ...one, copy: { offer: one.offer, names: first.names.get(one.id) ?? {} } });
+    expect(made(copied(b), copied(a)).manifest.tools).toEqual(first.manifest.tools);
+    // A name does not pass to another source because its holder is gone.
+    expect(names(made(copied(b)).manifest.tools)).toEqual(["b.x", "y"]);
+    // Who comes later has the prefix, although configured first.
+    const newcomer = source("new", { tools: [tool("y")] });
+    expect(names(made(newcomer, copied(a), copied(b)).manifest.tools)).toEqual(["b.x", "new.y", "x", "y"]);
+  });
+
+  it("keep a URI with the one that had it first", () => {
+    const resources = [{ uri: "db://x", name: "x" }];
+    const [a, b] = [source("a", { resources }), source("b", { resources }, "https://b.example/")];
+    const first = made(b);
+    const held = { ...b, copy: { offer: b.offer, names: first.names.get("b") ?? {} } };
+    const second = made(a, held);
+    expect(metadataOf(second.manifest.resources).map(({ mcp }) => mcp.server_url)).toEqual(["https://b.example/"]);
+    const left = { ...a, copy: { offer: a.offer, names: second.names.get("a") ?? {} } };
+    expect(metadataOf(made(left, held).manifest.resources)).toMatchObject([
+      { mcp: { server_url: "https://b.example/" } },
+    ]);
+    expect(metadataOf(made(left).manifest.resources)).toMatchObject([{ mcp: { server_url: url } }]);
+  });
+
+  it("of which one has another address now describe the server without it", () => {
+    const info = (name: string) => ({ serverInfo: { name, version: "1" }, instructions: `${name}.` });
+    const former = { ...source("a", { tools: [tool("x")], ...info("A") }), isFormer: true };
+    const { manifest } = made(former, source("b", info("B")));
+    expect(manifest).toMatchObject({ serverInfo: { name: "B" }, instructions: "B.", tools: [{ name: "x" }] });
   });
 
   it("share an address, which the first one has", () => {

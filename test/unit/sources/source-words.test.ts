@@ -33,13 +33,13 @@ describe("a name that a source gave", () => {
   });
 
   it.each(hostile)("is not in a warning about repeated names either: %j", (name) => {
-    const reading = { protocolVersion: "2025-11-25", session: false, prompts: [], resourceTemplates: [] };
+    const offer = { protocolVersion: "2025-11-25", session: false, prompts: [], resourceTemplates: [] };
     const tool = { name, inputSchema: { type: "object" } };
     const resource = { uri: name, name: "r" };
     const lists = { tools: [tool, tool], resources: [resource] };
     const { warnings } = sourceManifest("s", [
-      { id: "a", url: "https://a.example/mcp", reading: { ...reading, ...lists } },
-      { id: "b", url: "https://b.example/mcp", reading: { ...reading, ...lists } },
+      { id: "a", url: "https://a.example/mcp", offer: { ...offer, ...lists } },
+      { id: "b", url: "https://b.example/mcp", offer: { ...offer, ...lists } },
     ]);
     expect(warnings.length).toBeGreaterThan(2);
     for (const warning of warnings) expect(warning).not.toContain(name.slice(0, 9));

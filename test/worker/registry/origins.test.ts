@@ -86,12 +86,12 @@ describe("a push to a server with a source", () => {
     expect(read.description).toBe("Does read.");
   });
 
-  it("owns what a source offered that is no longer configured", async () => {
+  it("may have the names of a source that is no longer configured", async () => {
     await sourced("left", "read");
     await send("PATCH", config(tenant, "left"), { sources: null });
-    expect(await names("left")).toEqual(["read"]);
+    expect(await names("left")).toEqual([]);
     const { body } = await put("left", { tools: [{ name: "read", description: "Mine now." }] });
-    expect(body.data).toMatchObject({ outcome: "changed", changes: { removed: 0 } });
+    expect(body.data).toMatchObject({ outcome: "changed", changes: { additive: 1, removed: 0 } });
     await put("left", tools("new"));
     expect(await names("left")).toEqual(["new"]);
   });

@@ -4,6 +4,7 @@ import { createMcpHandler, Server } from "../../../src/mcp/server/sdk.ts";
 /** What an upstream MCP server offers; a test may change it between readings. */
 export interface Offer {
   tools: Record<string, unknown>[];
+  resources?: Record<string, unknown>[];
   /** False: it declares no capabilities at all. */
   declares?: boolean;
   /** True: it cannot be reached. */
@@ -18,10 +19,14 @@ export function serveUpstreams(): Map<string, Offer> {
     const offer = offers.get(new URL(request.url).hostname);
     if (offer === undefined || offer.isDown) return new Response("no", { status: 503 });
     const handler = createMcpHandler(() => {
-      const capabilities = offer.declares === false ? {} : { tools: {} };
+      const { resources } = offer;
+      const capabilities = offer.declares === false ? {} : { tools: {}, resources: resources && {} };
       const server = new Server({ name: "upstream", version: "1" }, { capabilities });
       if (offer.declares !== false) {
         server.setRequestHandler("tools/list", async () => ({ tools: offer.tools }) as never);
+      }
+      if (resources !== undefined) {
+        server.setRequestHandler("resources/list", async () => ({ resources }) as never);
       }
       return server;
     });
