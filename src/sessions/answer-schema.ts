@@ -143,7 +143,7 @@ const sessionFields = {
   auth_context: z
     .object({ subject: z.string(), tenants: z.array(z.string()), scopes: z.array(z.string()) })
     .nullable()
-    .describe("Of the token at the negotiation; null without one."),
+    .describe("Of the token at the negotiation, as far as the token of this request still has it; null without one."),
 };
 
 export const SessionDocument = named(
