@@ -5,7 +5,10 @@ import { operation } from "../http/operation.ts";
 import { flag, ifNoneMatch, page, refused, required, whole } from "../http/parameters.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { TenantKey } from "../kernel/names.ts";
+import { callableKinds } from "../manifest/model/definitions.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
+import { definitionsOf } from "../registry/definitions.ts";
+import { DefinitionFormat } from "../registry/definitions-schema.ts";
 import type { SearchDeps } from "./deps.ts";
 import { SearchPage } from "./schema.ts";
 import { searchCapabilities } from "./search.ts";
@@ -34,6 +37,9 @@ const search = operation({
       budget: whole(1, 1_000_000_000)
         .optional()
         .describe("Tokens that all results together may cost; what does not fit is left out."),
+      definitions: DefinitionFormat.optional().describe(
+        "Adds the definitions of the tools and operations that were found, for this API.",
+      ),
       explain: flag.default(false).describe("Says of each result what it was found by."),
       ...page(10),
     },
@@ -43,20 +49,37 @@ const search = operation({
       "Rollcall-Min-Generation": refused("does not apply to a search across tenants"),
     },
   },
-  answers: { 200: { description: "A page in order of rank.", data: SearchPage, etag: true, generation: true } },
+  answers: {
+    200: {
+      description: "A page in order of rank.",
+      data: SearchPage,
+      etag: true,
+      generation: true,
+    },
+  },
   fails: ["ErrorCursorExpired"],
-  examples: { rain: { query: { task: "will it rain tomorrow", limit: 3 } } },
+  examples: {
+    rain: { query: { task: "will it rain tomorrow", limit: 3 } },
+    definitions: {
+      summary: "As tools of a model",
+      query: { task: "will it rain tomorrow", limit: 3, definitions: "anthropic" },
+    },
+  },
 
   async handle(services: SearchDeps, { principal, query, answer }) {
-    const { task: text, kind, tenant, budget, explain, limit, cursor } = query;
-    const filter = { kinds: distinct(kind), tenants: distinct(tenant) };
+    const { task: text, kind, tenant, budget, definitions, explain, limit, cursor } = query;
+    const kinds = distinct(kind) ?? (definitions && [...callableKinds]);
+    const filter = { kinds, tenants: distinct(tenant) };
     const found = unwrap(
       await searchCapabilities(services, principal, { text, budget, explain, ...filter }, { limit, cursor }),
     );
+    const data = definitions
+      ? { ...found, ...(await definitionsOf(services, principal, found.items, definitions)) }
+      : found;
     // The ETag does not cover cursor and generation, which change with every write of any tenant.
-    const { generation, nextCursor: _, ...lasting } = found;
+    const { generation, nextCursor: _, ...lasting } = data;
     const etag = `W/"${version}-${(await digestOfText(JSON.stringify(lasting))).slice(7, 39)}"`;
-    return answer(200, found, { etag, generation, source: "object" });
+    return answer(200, data, { etag, generation, source: "object" });
   },
 });
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { named } from "../http/named.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
+import { modelDefinitionsFields } from "../registry/definitions-schema.ts";
 
 /** A card in answers. */
 export const ShownCard = z.object({
@@ -51,7 +52,15 @@ export const SearchPage = named(
     .object({
       items: z.array(SearchResult),
       usedTokens: z.int().describe("Tokens of the results on this page and the pages before."),
-      leftOut: z.int().optional().describe("Results above the last one here that exceeded the remaining budget."),
+      leftOut: z
+        .union([z.int(), modelDefinitionsFields.leftOut])
+        .optional()
+        .describe(
+          "Number of results above the last one here that exceeded the budget; with `definitions`, those not sent.",
+        ),
+      definitions: modelDefinitionsFields.definitions.optional(),
+      tokens: modelDefinitionsFields.tokens.optional(),
+      names: modelDefinitionsFields.names.optional(),
       steps: z.int().optional().describe("Steps that the task was split into, if several."),
       generation: z.int().describe("Changes when anything that was searched changes."),
       nextCursor: z.string().optional(),

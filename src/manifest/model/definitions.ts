@@ -98,6 +98,9 @@ const formats: Record<DefinitionFormat, Format> = {
   },
 };
 
+/** Kinds that a model can call. */
+export const callableKinds: readonly CapabilityKind[] = ["tool", "operation"];
+
 /** The chosen that can be sent at all, in order; only these need to be read. */
 export function selectForModel<Item extends ChosenName>(
   chosen: readonly Item[],
@@ -105,8 +108,8 @@ export function selectForModel<Item extends ChosenName>(
   const selected: Item[] = [];
   const leftOut: LeftOutDefinition[] = [];
   for (const item of chosen) {
-    const isCallable = item.kind === "tool" || item.kind === "operation";
-    if (!isCallable) leftOut.push(left(item, "kind", `A model calls tools and operations; this is a ${item.kind}`));
+    if (!callableKinds.includes(item.kind))
+      leftOut.push(left(item, "kind", `A model calls tools and operations; this is a ${item.kind}`));
     else if (selected.length === maxDefinitions)
       leftOut.push(left(item, "limit", `${maxDefinitions} are in already; choose fewer`));
     else selected.push(item);

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { Tool as AnthropicTool } from "@anthropic-ai/sdk/resources/messages";
 import type { Tool as McpTool } from "@modelcontextprotocol/server";
@@ -282,6 +283,20 @@ describe("the cost for mcp", () => {
     expect(tokens).toBe(items.reduce((sum, one) => sum + (one.tokens ?? 0), 0));
     const clash = await define("mcp", item("a"), item("a", { server: "other" }));
     expect(clash.tokens).toBe(clash.definitions.reduce((sum, one) => sum + count(JSON.stringify(one)), 0));
+  });
+});
+
+describe("the demo catalogue", () => {
+  const folder = join(import.meta.dirname, "../../../../examples/demo");
+  const items = ["weather", "compose", "shop"].flatMap((server) => {
+    const { manifest } = JSON.parse(readFileSync(join(folder, `${server}.json`), "utf8"));
+    const callable: { name: string }[] = [...(manifest.tools ?? []), ...(manifest.operations ?? [])];
+    return callable.map((declared) => item(declared.name, { server, declared }));
+  });
+
+  it.each(definitionFormats)("goes through to %s whole", async (format) => {
+    const { definitions, leftOut } = await define(format, ...items);
+    expect([items.length > 0, definitions.length, leftOut]).toEqual([true, items.length, []]);
   });
 });
 
