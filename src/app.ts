@@ -19,7 +19,7 @@ export function createFetch(services: Services, served: readonly Operation<Servi
   return (request, env, ctx) => {
     const { method } = request;
     if (method === "GET") return respondFromCache(services, request) ?? app.fetch(request, env, ctx);
-    if (method !== "POST" || !isCacheable(request)) return app.fetch(request, env, ctx);
+    if (method !== "POST" || !isCacheable(services, request)) return app.fetch(request, env, ctx);
     return respondFromMessageCache(services, request).then((answer) =>
       answer instanceof Response ? answer : app.fetch(answer, env, ctx),
     );

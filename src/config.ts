@@ -123,7 +123,9 @@ export const Settings = z.object({
   READ_LIMIT: limit("1000/2000").describe("Reads of one caller, a second / at once, counted in each isolate."),
   WRITE_LIMIT: limit("100/1000").describe("Writes of one caller, a second / at once, counted for each tenant."),
   NEGOTIATE_LIMIT: limit("20/200").describe("Negotiations of one caller, a second / at once, counted in each isolate."),
-  REQUIRE_NEGOTIATION: flag.describe("Whether a request below /mcp/ must carry a session id."),
+  REQUIRE_NEGOTIATION: flag.describe(
+    "Whether a request below /mcp/, or one for content at /mcp, must carry a session id.",
+  ),
   SESSION_REQUIREMENTS: json(
     requirements,
     '{"/mcp/tool/": ["sampling"], "/mcp/subscription/": ["notifications"]}',

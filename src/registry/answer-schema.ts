@@ -151,6 +151,11 @@ export const Capability = named(
         .unknown()
         .optional()
         .describe("With `hints`: where and with which variables a runtime would call the capability."),
+      // Otherwise members of these names are the publisher's own.
+      definitions: z.unknown().optional().describe("With `definitions`: for the model, as its API takes them."),
+      tokens: z.unknown().optional().describe("With `definitions`: their cost."),
+      names: z.unknown().optional().describe("With `definitions`: what each name in a definition stands for."),
+      leftOut: z.unknown().optional().describe("With `definitions`: why there is none."),
     })
     .describe("One capability of any kind."),
 );

@@ -31,7 +31,7 @@ function rtfsOf({ kind: _, registry: __, runtime: ___, ...document }: Record<str
   return document as unknown as RtfsCapability;
 }
 
-interface FoundCapability extends CapabilityDocument {
+export interface FoundCapability extends CapabilityDocument {
   generation: number;
 }
 

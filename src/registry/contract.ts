@@ -6,7 +6,7 @@ import type { AttributeCounts } from "../manifest/attributes.ts";
 import type { Classification } from "../manifest/classify/classify.ts";
 import type { KeptItem, Placement } from "../manifest/compose.ts";
 import type { ChangeCounts } from "../manifest/diff.ts";
-import type { CapabilityFlag, FlagRule } from "../manifest/flag.ts";
+import type { CapabilityFlag, Flag, FlagRule } from "../manifest/flag.ts";
 import type { AcceptedManifest, Rejection } from "../manifest/prepare.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { StoredCapability } from "../manifest/stored.ts";
@@ -230,7 +230,7 @@ export interface ServerSummary {
 }
 
 /** RPC methods of a tenant's object that the registry uses. */
-export interface RegistryTenant {
+export interface RegistryTenant extends DefinitionsTenant {
   publish(writer: Writer, request: NewPublish): Promise<Written<PublishOutcome>>;
   /** Everything that `publish` does, undone before it returns. */
   rehearsePublish(writer: Writer, request: NewPublish): Promise<Rehearsed>;
@@ -259,6 +259,28 @@ export interface RegistryTenant {
   refresh(name: string, options: { afterRunning: boolean }): Promise<Refreshed | RefreshSkipped>;
   /** The status of each source, with the details that only members may see. */
   sources(name: string): Promise<SourceDetail[]>;
+}
+
+/** A current item, with what decides whether a model may be given it. */
+export interface StoredDefinition {
+  server: string;
+  kind: CapabilityKind;
+  key: string;
+  id: string;
+  digest: string;
+  /** Absent if they must be counted anew. */
+  tokens?: number;
+  flags: Flag[];
+  /** The server's. */
+  status: ServerStatus;
+  /** JSON; absent if it is too long to be sent. */
+  declared?: string;
+}
+
+/** RPC methods of a tenant that definitions for models need. */
+export interface DefinitionsTenant {
+  /** Current, enabled items by id; `onlyPublic` for callers outside the tenant. */
+  definable(ids: readonly string[], options: { onlyPublic: boolean }): Promise<AsOf<{ items: StoredDefinition[] }>>;
 }
 
 /** RPC methods of the directory that the registry uses. */

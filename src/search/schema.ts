@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { named } from "../http/named.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
+import { LeftOutDefinition, modelDefinitionsFields } from "../registry/definitions-schema.ts";
 import { choiceOptions } from "../registry/record.ts";
 import { Flag, RegistryRecord } from "../registry/record-schema.ts";
 import { ServerStatus } from "../registry/schema.ts";
@@ -58,6 +59,7 @@ const LeftOutResult = z.object({
   reason: z.enum([...choiceOptions, "over-budget"]),
   message: z.string(),
 });
+export type LeftOutResult = z.infer<typeof LeftOutResult>;
 
 /** Asks a choice to take what it would leave out. */
 export const choiceInclude = z
@@ -72,10 +74,15 @@ export const SearchPage = named(
       items: z.array(SearchResult),
       usedTokens: z.int().describe("Tokens of the results on this page and the pages before."),
       leftOut: z
-        .array(LeftOutResult)
+        .array(z.union([LeftOutResult, LeftOutDefinition]))
         .optional()
-        .describe("With a budget: the first results above the last one here that are not in it."),
+        .describe(
+          "With a budget: the first results above the last one here that are not in it. With `definitions`: what is not sent.",
+        ),
       moreLeftOut: z.int().optional().describe("Number of such results that are not listed."),
+      definitions: modelDefinitionsFields.definitions.optional(),
+      tokens: modelDefinitionsFields.tokens.optional(),
+      names: modelDefinitionsFields.names.optional(),
       steps: z.int().optional().describe("Steps that the task was split into, if several."),
       generation: z.int().describe("Changes when anything that was searched changes."),
       nextCursor: z.string().optional(),

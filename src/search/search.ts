@@ -9,7 +9,7 @@ import { type ChoiceOption, obstacleTo } from "../registry/record.ts";
 import type { SearchDeps } from "./deps.ts";
 import { parseQuery } from "./query.ts";
 import type { Explanation } from "./rank.ts";
-import type { SearchPage, SearchResult } from "./schema.ts";
+import type { LeftOutResult, SearchPage, SearchResult } from "./schema.ts";
 import { wordsIn } from "./terms.ts";
 import { deprecatedLast, searchCards, searchScope, shownCard, type VisibleCard } from "./visible-cards.ts";
 
@@ -115,8 +115,6 @@ function resultsDigest(cards: readonly VisibleCard[]): Promise<string> {
 }
 
 const maxLeftOutShown = 20;
-
-type LeftOutResult = NonNullable<SearchPage["leftOut"]>[number];
 
 /**
  * Takes results in order while they fit the budget, deprecated ones after the others. A result over the remaining budget is

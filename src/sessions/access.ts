@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Principal } from "../auth/principal.ts";
 import type { SessionRequirement } from "../config.ts";
 import { type Access, anyone } from "../http/access.ts";
-import { RequestFailed, requestError } from "../http/context.ts";
+import { type RequestContext, RequestFailed, requestError } from "../http/context.ts";
 import { consumeRateLimit } from "../http/request.ts";
 import { anonymousSession, type Session } from "./contract.ts";
 import type { SessionsDeps } from "./deps.ts";
@@ -20,17 +20,31 @@ export const inSession: Access<{ principal: Principal; session: Session }, Sessi
   fails: ["ErrorSessionMissing", "ErrorSessionInvalid", "ErrorCapabilityRequired"],
   async identify(c, services) {
     const { principal } = await anyone.identify(c, services);
-    const owner = ownerOf(principal);
-    const id = c.req.header("X-MCP-Session-ID");
-    const { requireNegotiation, sessionRequirements } = services.config;
-    if (!id && requireNegotiation) throw requestError("ErrorSessionMissing");
-    const session = id ? await services.sessions.check(id, owner) : anonymousSession(owner, services.now());
-    if (session === undefined) throw requestError("ErrorSessionInvalid");
-    const lacking = requirementOf(sessionRequirements, c.req.path).find((name) => !session.held.includes(name));
+    const named = await namedSession(c, services, principal);
+    const session = named ?? anonymousSession(ownerOf(principal), services.now());
+    const required = requirementOf(services.config.sessionRequirements, c.req.path);
+    const lacking = required.find((name) => !session.held.includes(name));
     if (lacking !== undefined) throw new RequestFailed(missingCapability(lacking));
     return { principal, session };
   },
 };
+
+/**
+ * The session that the request names. Fails if the caller has no such session, or if none is named where the deployment
+ * requires negotiation.
+ */
+export async function namedSession(
+  c: RequestContext,
+  services: SessionsDeps,
+  principal: Principal,
+): Promise<Session | undefined> {
+  const id = c.req.header("X-MCP-Session-ID");
+  if (!id && services.config.requireNegotiation) throw requestError("ErrorSessionMissing");
+  if (!id) return undefined;
+  const session = await services.sessions.check(id, ownerOf(principal));
+  if (session === undefined) throw requestError("ErrorSessionInvalid");
+  return session;
+}
 
 /** A caller in a session that was negotiated. */
 export const inNegotiatedSession: Access<{ principal: Principal; session: Session & { id: string } }, SessionsDeps> = {

@@ -3,6 +3,7 @@ import { named } from "../http/named.ts";
 import { Digest } from "../kernel/names.ts";
 import { Classification, Reason } from "../manifest/classify/reasons.ts";
 import { ChainedChange } from "../registry/change-chain.ts";
+import { ModelDefinitions } from "../registry/definitions-schema.ts";
 import { choiceOptions } from "../registry/record.ts";
 import { ShownCard } from "../search/schema.ts";
 import { CapabilityDetail } from "./schema.ts";
@@ -128,6 +129,7 @@ const ContextAnswer = named(
       more_left_out: z.int().optional().describe("Number of left-out capabilities that are not listed."),
       changed: z.array(PinChange),
       skipped_tenants: z.array(z.string()).optional().describe("Tenants of the caller beyond the limit of a search."),
+      ...ModelDefinitions.partial().shape,
     })
     .describe("The capabilities that fit a task and a token budget."),
 );
@@ -146,7 +148,7 @@ const sessionFields = {
   auth_context: z
     .object({ subject: z.string(), tenants: z.array(z.string()), scopes: z.array(z.string()) })
     .nullable()
-    .describe("Of the token at the negotiation; null without one."),
+    .describe("Of the token at the negotiation, as far as the token of this request still has it; null without one."),
 };
 
 export const SessionDocument = named(

@@ -31,6 +31,7 @@ export interface SessionRecord {
   /** Declared capabilities that count towards requirements. */
   held: string[];
   negotiated: Negotiated;
+  /** Tenants as the token's keys. Shown as far as the caller still holds them. */
   authContext: { subject: string; tenants: string[]; scopes: string[] } | null;
   /** Epoch milliseconds. */
   createdAt: number;

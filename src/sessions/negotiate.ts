@@ -1,5 +1,7 @@
+import compare from "semver/functions/compare.js";
 import compareBuild from "semver/functions/compare-build.js";
-import equal from "semver/functions/eq.js";
+import major from "semver/functions/major.js";
+import prerelease from "semver/functions/prerelease.js";
 import type { Agreed, Declined, Negotiated, ParameterConflict } from "./answer-schema.ts";
 import type { CapabilityDetail, NegotiationRequest } from "./schema.ts";
 
@@ -86,22 +88,56 @@ export function negotiate(
   return { capabilities, declined };
 }
 
-/** The highest common version. A client that gives no version accepts any. */
+/** A client that gives no version accepts any, and gets the newest. */
 function agree(offer: Offer, wanted: readonly CapabilityDetail[]): Agreed | undefined {
-  const descending = [...offer.versions].sort((a, b) => compareBuild(b.version, a.version));
-  for (const { version, parameters = {} } of descending) {
-    const detail = wanted.find((other) => equal(other.version, version));
-    if (wanted.length > 0 && detail === undefined) continue;
-    const settled = negotiateParameters(detail?.parameters ?? {}, parameters);
-    return {
-      name: offer.name,
-      version,
-      parameters: Object.keys(settled.parameters).length > 0 ? settled.parameters : undefined,
-      conflicts: settled.conflicts.length > 0 ? settled.conflicts : undefined,
-      ignored_parameters: settled.ignored.length > 0 ? settled.ignored : undefined,
-    };
-  }
-  return undefined;
+  const version = wanted.length === 0 ? newest(offer.versions)?.version : settleVersion(wanted, offer.versions);
+  if (version === undefined) return undefined;
+  const { parameters = {} } = nearest(offer.versions, version) ?? {};
+  const settled = negotiateParameters(nearest(wanted, version)?.parameters ?? {}, parameters);
+  return {
+    name: offer.name,
+    version,
+    parameters: Object.keys(settled.parameters).length > 0 ? settled.parameters : undefined,
+    conflicts: settled.conflicts.length > 0 ? settled.conflicts : undefined,
+    ignored_parameters: settled.ignored.length > 0 ? settled.ignored : undefined,
+  };
+}
+
+interface Versioned {
+  version: string;
+}
+
+/**
+ * The highest version that both sides understand. Versions of one major are compatible, so of the newest that each side
+ * has the lower is taken. A pre-release promises no compatibility: only the same pre-release matches.
+ */
+function settleVersion(client: readonly Versioned[], server: readonly Versioned[]): string | undefined {
+  const settled = server.flatMap((offered) => {
+    const wanted = newest(client.filter((other) => areCompatible(other.version, offered.version)));
+    if (wanted === undefined) return [];
+    return [compare(wanted.version, offered.version) < 0 ? { version: withoutBuild(wanted.version) } : offered];
+  });
+  return newest(settled)?.version;
+}
+
+function areCompatible(a: string, b: string): boolean {
+  const isStable = prerelease(a) === null && prerelease(b) === null;
+  return isStable ? major(a) === major(b) : compare(a, b) === 0;
+}
+
+function newest<V extends Versioned>(versions: readonly V[]): V | undefined {
+  return [...versions].sort((a, b) => compareBuild(b.version, a.version))[0];
+}
+
+/** Of a side's compatible versions the newest that is not above the settled version, else the oldest above it. */
+function nearest<V extends Versioned>(versions: readonly V[], settled: string): V | undefined {
+  const compatible = versions.filter(({ version }) => areCompatible(version, settled));
+  const below = compatible.filter(({ version }) => compare(version, settled) <= 0);
+  return newest(below) ?? compatible.sort((a, b) => compareBuild(a.version, b.version))[0];
+}
+
+function withoutBuild(version: string): string {
+  return version.split("+", 1)[0] ?? version;
 }
 
 function noCommonVersionMessage(offer: Offer, wanted: readonly CapabilityDetail[]): string {

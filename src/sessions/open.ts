@@ -122,7 +122,7 @@ function checkExtensions({ extensions }: NegotiationRequest, negotiated: Negotia
     if (wish === undefined) continue;
     const path = pointer("/extensions", custom.name);
     if (agreementOn({ negotiated }, custom.name) === undefined) {
-      const message = `needs ${JSON.stringify(custom.name)} in supported_capabilities, at a version the server has`;
+      const message = `needs ${JSON.stringify(custom.name)} in supported_capabilities, at a version that is compatible with the server's`;
       return invalid([{ path, rule: "undeclared", message }]);
     }
     const issues = zodIssues(custom.wish, wish, path);

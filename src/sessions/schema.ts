@@ -5,6 +5,7 @@ import { withOtherSpellings } from "../http/other-spellings.ts";
 import { Digest, TenantKey, TenantName } from "../kernel/names.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { JsonObject } from "../manifest/schema/parts.ts";
+import { DefinitionFormat } from "../registry/definitions-schema.ts";
 import { choiceInclude } from "../search/schema.ts";
 
 /** Limits of one negotiation request. */
@@ -87,6 +88,7 @@ export const ContextFields = z
     task: z.string().max(10_000).describe("What is to be done, in plain words.").optional(),
     kinds: z.array(CapabilityKind).min(1).max(CapabilityKind.options.length).describe("Default: all.").optional(),
     tenants: z.array(TenantKey).min(1).max(16).describe("Default: all you may see.").optional(),
+    definitions: DefinitionFormat.describe("Adds definitions for this API.").optional(),
     must_have: z
       .array(
         z.strictObject({

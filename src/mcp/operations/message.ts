@@ -9,6 +9,7 @@ import { log } from "../../http/observe.ts";
 import { operation } from "../../http/operation.ts";
 import { corsHeaders } from "../../http/respond.ts";
 import { loopbackNames } from "../../kernel/names.ts";
+import { namedSession, sessionHeader } from "../../sessions/access.ts";
 import type { McpDeps } from "../deps.ts";
 import { RpcMessage, RpcResponse } from "../schema.ts";
 import { McpCaller } from "../server/caller.ts";
@@ -16,6 +17,7 @@ import { invalidParamsError } from "../server/check-params.ts";
 import { type EndpointOptions, type Exchange, serveMcp } from "../server/endpoint.ts";
 import { maxFollowed, maxFollowedAnonymous, readAcknowledgement, subscribableUris } from "../server/listen.ts";
 import { cacheMessageResponse, mcpPath as path, prependChunk, validityOf } from "../server/response-cache.ts";
+import { needsSession } from "../server/session-methods.ts";
 
 /**
  * Rejects pages of other origins, and DNS rebinding: a page that reaches a registry on the visitor's own machine by
@@ -48,7 +50,10 @@ const mcpClient: Access<{ principal: Principal }> = {
 
 const revision = "2026-07-28";
 
-/** The registry as an MCP server: POST only, no sessions; only data that is not public needs a token. */
+/**
+ * The registry as an MCP server: POST only, without MCP sessions; only data that is not public needs a token. Where the
+ * deployment requires negotiation, methods that give out content need a negotiated session.
+ */
 export function postMessage(endpoint: EndpointOptions) {
   return operation({
     id: "mcp",
@@ -64,6 +69,7 @@ export function postMessage(endpoint: EndpointOptions) {
         "MCP-Protocol-Version": z.string().optional().describe("The revision, the same as in the message."),
         "Mcp-Method": z.string().optional().describe("The method of the message; needed since 2026-07-28."),
         "Mcp-Name": z.string().optional().describe("The tool, prompt or resource of the message, if it has one."),
+        ...sessionHeader,
       },
     },
     body: { schema: RpcMessage, read: "bytes", limit: "configBytes", media: ["application/json"] },
@@ -72,7 +78,7 @@ export function postMessage(endpoint: EndpointOptions) {
       202: { description: "The notification is taken." },
       404: { description: "There is no such method.", json: RpcResponse },
     },
-    fails: ["ErrorNotAcceptable"],
+    fails: ["ErrorNotAcceptable", "ErrorSessionMissing", "ErrorSessionInvalid"],
     examples: {
       discover: {
         headers: {
@@ -100,6 +106,7 @@ export function postMessage(endpoint: EndpointOptions) {
       const caller = new McpCaller(services, principal);
       const request = normalizeAccept(c);
       const body = readMessage(c, services, bytes);
+      if (needsSession((body as { method?: unknown } | null)?.method)) await namedSession(c, services, principal);
       // The SDK answers with statuses of its own: 200, 202, 400 or 404.
       const pass = (response: Response) => answer.response(200, withStandardHeaders(c, services, response));
       const error = invalidParamsError(body);

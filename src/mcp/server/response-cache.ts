@@ -5,6 +5,7 @@ import type { ResponseAccess } from "../../http/response-store.ts";
 import { allowCached, neverIntrospected } from "../../registry/read.ts";
 import type { McpDeps } from "../deps.ts";
 import { parseResourceUri } from "../resources/uri.ts";
+import { needsSession } from "./session-methods.ts";
 
 /** A stream of a chunk that was already read, followed by the rest. */
 export function prependChunk(
@@ -56,13 +57,18 @@ const cacheKeyHeaders = [
   "Mcp-Name",
 ];
 
-/** True if a POST may be in the cache, judged without its body. Older revisions send no Mcp-Method: never cached. */
-export function isCacheable({ url, headers }: Request): boolean {
+/**
+ * True if a POST may be in the cache, judged without its body. Older revisions send no Mcp-Method: never cached. A
+ * session is checked by the route alone, so a message that needs the check bypasses the cache.
+ */
+export function isCacheable({ config }: Pick<McpDeps, "config">, { url, headers }: Request): boolean {
+  if (!url.endsWith(mcpPath)) return false;
+  const method = headers.get("Mcp-Method") ?? "";
   return (
-    url.endsWith(mcpPath) &&
-    (cacheableMethods as readonly string[]).includes(headers.get("Mcp-Method") ?? "") &&
+    (cacheableMethods as readonly string[]).includes(method) &&
     Number(headers.get("Content-Length") ?? Number.NaN) <= maxMessageLength &&
-    !headers.has("Origin")
+    !headers.has("Origin") &&
+    !(needsSession(method) && (config.requireNegotiation || headers.has("X-MCP-Session-ID")))
   );
 }
 
@@ -114,10 +120,12 @@ interface HandledMessage {
 /** Caches the response for the same message under any id. */
 export function cacheMessageResponse(c: RequestContext, services: McpDeps, answered: HandledMessage): void {
   const { body, bytes, text, headers, principal, reuse } = answered;
-  if (!reuse?.holds() || !isCacheable(c.req.raw) || bytes.byteLength > maxMessageLength) return;
+  if (!reuse?.holds() || !isCacheable(services, c.req.raw) || bytes.byteLength > maxMessageLength) return;
   const message = splitAtId(bytes);
   if (message === undefined) return;
-  const { id } = body as { id?: unknown };
+  const { id, method } = body as { id?: unknown; method?: unknown };
+  // `isCacheable` trusts the header, so a response under another method's name must never be in the cache.
+  if (method !== c.req.header("Mcp-Method")) return;
   // Cache only results, and only if the id that `split` found is the message's top-level id.
   const isOwn = JSON.stringify(id) === message.id && text.endsWith(`"id":${message.id}}`);
   if (!isOwn || !text.startsWith('{"result":')) return;

@@ -1,7 +1,11 @@
 import { z } from "zod";
 import { TenantKey } from "../../kernel/names.ts";
 import { ok } from "../../kernel/result.ts";
+import { callableKinds } from "../../manifest/model/definitions.ts";
 import { CapabilityKind } from "../../manifest/schema/capability.ts";
+import { definitionsOf } from "../../registry/definitions.ts";
+import { DefinitionFormat } from "../../registry/definitions-schema.ts";
+import { choiceInclude } from "../../search/schema.ts";
 import { rankedCards, searchScope, shownCard } from "../../search/visible-cards.ts";
 import { card, readOnlyAnnotations } from "./fields.ts";
 import { defineTool } from "./tool.ts";
@@ -14,14 +18,18 @@ export const searchCapabilitiesTool = defineTool({
     task: z.string().min(1).max(10_000),
     kinds: z.array(CapabilityKind).max(CapabilityKind.options.length).optional(),
     tenants: z.array(TenantKey).max(16).optional(),
+    definitions: DefinitionFormat.optional(),
+    include: choiceInclude.optional(),
     limit: z.int().min(1).max(100).default(10),
   }),
   spellings: { task: ["q", "query"] },
   output: z.object({ items: z.array(z.object(card)) }),
   annotations: readOnlyAnnotations,
-  async run({ task: text, kinds, tenants, limit }, { services, principal }) {
-    const query = { text, limit, kinds };
+  async run({ task: text, kinds, tenants, definitions, include, limit }, { services, principal }) {
+    const query = { text, limit, kinds: kinds ?? (definitions && callableKinds) };
     const ranked = await rankedCards(services, searchScope(principal, tenants), query);
-    return ok({ items: ranked.slice(0, limit).map(shownCard) });
+    const items = ranked.slice(0, limit).map(shownCard);
+    if (definitions === undefined) return ok({ items });
+    return ok({ items, ...(await definitionsOf(services, principal, items, definitions, include)) });
   },
 });

@@ -65,6 +65,9 @@ function jsonSchemaOf(schema: z.ZodObject): JsonSchema {
     io: "input",
     override({ jsonSchema }) {
       if (unlistedPatterns.includes(jsonSchema.pattern)) delete jsonSchema.pattern;
+      // Far from what anyone writes; who goes beyond is told.
+      delete jsonSchema.minLength;
+      delete jsonSchema.maxLength;
       if (jsonSchema.description === TenantName.description) delete jsonSchema.description;
       if (isJson(jsonSchema.propertyNames, '{"type":"string"}')) delete jsonSchema.propertyNames;
       if (isJson(jsonSchema.additionalProperties, "{}")) delete jsonSchema.additionalProperties;

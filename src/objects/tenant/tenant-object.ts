@@ -46,12 +46,14 @@ import type {
   ServerEntry,
   SettingsOutcome,
   SourceDetail,
+  StoredDefinition,
   Switch,
   Writer,
   Written,
 } from "../../registry/contract.ts";
 import type { ServerConfig } from "../../registry/schema.ts";
 import { changesSince, logHead } from "../../registry/sql/change-log.ts";
+import { definableItems } from "../../registry/sql/definable.ts";
 import { findCapability } from "../../registry/sql/items.ts";
 import { publish } from "../../registry/sql/publish.ts";
 import { bodyText, findRevision, listRevisions } from "../../registry/sql/revisions.ts";
@@ -184,6 +186,13 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
       const head = found && currentHead(sql, found.server);
       return head === undefined ? {} : { head, capability: found?.capability };
     });
+  }
+
+  async definable(
+    ids: readonly string[],
+    { onlyPublic }: { onlyPublic: boolean },
+  ): Promise<AsOf<{ items: StoredDefinition[] }>> {
+    return this.#core.readAsOf({ items: [] }, (sql) => ({ items: definableItems(sql, ids, onlyPublic) }));
   }
 
   async find(query: CardQuery): Promise<AsOf<{ cards: RankedCard[] }>> {

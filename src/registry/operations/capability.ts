@@ -3,10 +3,14 @@ import { flatten } from "../../formats/rtfs/index.ts";
 import { anyone } from "../../http/access.ts";
 import { requestError, unwrap } from "../../http/context.ts";
 import { operation } from "../../http/operation.ts";
-import { flag, freshnessFrom, reading, server } from "../../http/parameters.ts";
+import { flag, freshnessFrom, names, reading, server } from "../../http/parameters.ts";
+import { shownFlags } from "../../manifest/flag.ts";
 import { Capability } from "../answer-schema.ts";
-import { capabilityText, readCapability } from "../capability.ts";
+import { capabilityText, type FoundCapability, readCapability } from "../capability.ts";
+import { definitionsOfItems } from "../definitions.ts";
+import { DefinitionFormat } from "../definitions-schema.ts";
 import type { RegistryDeps } from "../deps.ts";
+import { type ChoiceOption, choiceOptions, itemFlagsIn, obstacleTo } from "../record.ts";
 import { capabilityDocument } from "../views/capability.ts";
 
 const formats = { json: "application/json", yaml: "application/yaml", rtfs: "application/rtfs" } as const;
@@ -31,6 +35,12 @@ const getCapability = operation({
         .enum(["hierarchical", "flat"])
         .default("hierarchical")
         .describe("`flat` has metadata as one level of keys, with collisions reported."),
+      definitions: DefinitionFormat.optional().describe(
+        "Answers with its definition for this API in place of what it declares; not with `format`, `layout` and `hints`.",
+      ),
+      include: names(choiceOptions)
+        .optional()
+        .describe("With `definitions`, what is not to be left out: an item with a high flag, a withdrawn server."),
       hints: flag
         .default(false)
         .describe("Adds `runtime`: where and with which variables a runtime would call the capability."),
@@ -53,15 +63,26 @@ const getCapability = operation({
   fails: ["ErrorTenantPermissionError", "ErrorCapabilityNotFound"],
   examples: {
     observation: { path: { tenant: "demo", capabilityId: "mcp.weather.get_observation" } },
+    definition: {
+      summary: "As a tool of a model",
+      path: { tenant: "demo", capabilityId: "mcp.weather.get_observation" },
+      query: { definitions: "openai" },
+    },
     rtfs: { path: { tenant: "demo", capabilityId: "mcp.weather.get_observation" }, query: { format: "rtfs" } },
   },
 
-  async handle(
-    services: RegistryDeps,
-    { principal, path: { tenant, capabilityId }, query: { format: wanted, layout, hints }, headers, c, answer },
-  ) {
+  async handle(services: RegistryDeps, { principal, path: { tenant, capabilityId }, query, headers, c, answer }) {
+    const { format: wanted, layout, definitions, include, hints } = query;
     const { minGeneration } = freshnessFrom(headers);
     const found = unwrap(await readCapability(services, principal, tenant, capabilityId, minGeneration));
+    if (definitions !== undefined) {
+      if (wanted !== undefined || layout === "flat" || hints)
+        throw requestError("ErrorBadRequest", "definitions is not used with format, layout and hints");
+      const etag = `W/"${found.capability.digest}.${found.head.overlay}.d1.${definitions}${include ?? ""}"`;
+      const { id, kind, registry } = capabilityDocument(found, { hints: false });
+      const data = { id, kind, registry, ...(await definitionOfFound(found, definitions, include)) };
+      return answer(200, data, { etag, generation: found.generation, source: "object" });
+    }
     const format = wanted ?? formatFor(c.req.header("Accept"));
     const flat = layout === "flat";
     if (flat && format === "rtfs") throw requestError("ErrorBadRequest", "The flat layout comes as JSON or YAML");
@@ -80,6 +101,15 @@ const getCapability = operation({
     return answer.raw(200, text, { ...meta, type, headers: { ...meta.headers, "Rollcall-Losses": lost } });
   },
 });
+
+/** The definition for a model of a capability that was read. */
+function definitionOfFound({ capability, head }: FoundCapability, format: DefinitionFormat, include?: ChoiceOption[]) {
+  const flags = shownFlags(itemFlagsIn(head)(capability));
+  const { status } = head;
+  const { tenant, name: server } = head;
+  const obstacle = obstacleTo({ flags, status }, include);
+  return definitionsOfItems([{ ...capability, tenant, server, name: capability.key, flags, obstacle }], format);
+}
 
 /** Any other `Accept` gets JSON. */
 function formatFor(accept = ""): Format {

@@ -2,6 +2,7 @@ import { isMember, type Principal } from "../../auth/principal.ts";
 import { tenantKey } from "../../kernel/names.ts";
 import { ok } from "../../kernel/result.ts";
 import { CapabilityKind } from "../../manifest/schema/capability.ts";
+import { definitionsOf } from "../../registry/definitions.ts";
 import { shownCard } from "../../search/visible-cards.ts";
 import type { Agreed, ContextAnswer, PinChange } from "../answer-schema.ts";
 import type { SessionsDeps } from "../deps.ts";
@@ -43,6 +44,7 @@ export async function contextAnswer(
   { fit, skippedTenants }: ChosenContext,
 ): Promise<ContextAnswer> {
   const shown = fit.leftOut.slice(0, maxLeftOutShown);
+  const cards = fit.chosen.map(({ card }) => ({ ...card, name: card.key }));
   return {
     budget: wish.budget,
     used_tokens: fit.usedTokens,
@@ -56,6 +58,7 @@ export async function contextAnswer(
     more_left_out: fit.leftOut.length > shown.length ? fit.leftOut.length - shown.length : undefined,
     changed: await pinChanges(services, principal, fit),
     skipped_tenants: skippedTenants.length > 0 ? skippedTenants : undefined,
+    ...(wish.definitions && (await definitionsOf(services, principal, cards, wish.definitions, wish.include))),
   };
 }
 

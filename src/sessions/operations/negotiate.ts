@@ -92,7 +92,7 @@ function describeSession(
   { session, resumeToken, extensions }: OpenedSession,
 ): NegotiationResponse {
   const details = [...serverCapabilities(principal), ...sessionExtensions.map(detailOf)];
-  const { negotiated, extensions: kept, ...shown } = sessionDocument(session);
+  const { negotiated, extensions: kept, ...shown } = sessionDocument(session, principal);
   return {
     server_name: service,
     server_version: version,

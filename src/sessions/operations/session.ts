@@ -29,7 +29,8 @@ const getSession = operation({
   answers: { 200: { description: "The session.", json: SessionDocument } },
   examples: { negotiated: afterNegotiating },
 
-  handle: (_: SessionsDeps, { session, answer }) => answer(200, sessionDocument(session), notStored),
+  handle: (_: SessionsDeps, { principal, session, answer }) =>
+    answer(200, sessionDocument(session, principal), notStored),
 });
 
 const endSession = operation({

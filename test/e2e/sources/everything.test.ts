@@ -81,7 +81,8 @@ let all: string[] = [];
 /** Notes what is seen now as a row of the table. */
 async function note(step: string, since: number): Promise<Row> {
   const tools = await shown();
-  const { data } = (await registry.send("GET", server)).body;
+  const { registry: known, ...declared } = (await registry.send("GET", server)).body.data;
+  const data = { ...declared, ...known };
   const { items } = (await registry.send("GET", `/api/changes/t?since=${since}&limit=1000`)).body.data;
   const classes = new Set<string>(
     items.flatMap(({ kind, classification }: { kind: string; classification: string }) =>

@@ -39,6 +39,13 @@ describe("versions", () => {
     [["1.0.0", "2.0.0", "3.0.0"], "2.0.0"],
     [["9.9.9", "1.0.0"], "1.0.0"],
     [["1.2.0+build.7"], "1.2.0"],
+    // Of the same major, the lower of the two.
+    [["1.9.0"], "1.2.0"],
+    [["1.1.0"], "1.1.0"],
+    [["1.1.0+build.7"], "1.1.0"],
+    [["2.4.1"], "2.0.0"],
+    [["1.9.0", "2.0.0-rc.1"], "1.2.0"],
+    [["1.9.0", "3.0.0"], "1.2.0"],
   ])("a client with %j gets %s", (versions, expected) => {
     expect(settled(...versions).capabilities).toMatchObject([{ name: "many", version: expected }]);
   });
@@ -49,13 +56,13 @@ describe("versions", () => {
   });
 
   it("without a common one decline the capability and name both sides", () => {
-    const { capabilities, declined } = settled("1.1.0", "3.0.0");
+    const { capabilities, declined } = settled("0.9.0", "3.0.0");
     expect(capabilities).toEqual([]);
     expect(declined).toEqual([
       {
         name: "many",
         reason: "version",
-        message: "No common version: the client has 1.1.0, 3.0.0, the server 1.0.0, 1.2.0, 2.0.0",
+        message: "No common version: the client has 0.9.0, 3.0.0, the server 1.0.0, 1.2.0, 2.0.0",
       },
     ]);
   });
@@ -73,6 +80,41 @@ describe("versions", () => {
       },
     };
     expect(negotiate(request, offers).capabilities[0]).toMatchObject({ version: "1.2.0", parameters: { size: 2 } });
+  });
+
+  it("that only one side has bring the parameters of the nearest that the other has", () => {
+    const sizes = (...details: ReturnType<typeof detail>[]) =>
+      negotiate(
+        {
+          supported_capabilities: ["many"],
+          capability_details: Object.fromEntries(details.map((one) => [one.version, one])),
+        },
+        offers,
+      ).capabilities[0];
+    // The server's parameters of 1.0.0: those of 1.2.0 may be news to a client of 1.1.0.
+    expect(sizes(detail("many", "1.1.0", { size: 99 }))).toMatchObject({ version: "1.1.0", parameters: { size: 10 } });
+    const both = [detail("many", "2.1.0", { size: 1 }), detail("many", "2.7.0", { size: 2 })];
+    expect(sizes(...both)).toMatchObject({ version: "2.0.0", parameters: { size: 1 } });
+  });
+
+  it("settle on one of the two that were named, whatever they are", () => {
+    const version = fc
+      .tuple(fc.nat(3), fc.nat(3), fc.nat(3))
+      .map(([major, minor, patch]) => `${major}.${minor}.${patch}`);
+    fc.assert(
+      fc.property(version, version, (client, server) => {
+        const { capabilities, declined } = negotiate(
+          { supported_capabilities: ["one"], capability_details: { one: detail("one", client) } },
+          [{ name: "one", description: "", versions: [{ version: server }] }],
+        );
+        if (client.split(".")[0] === server.split(".")[0]) {
+          expect(capabilities).toEqual([{ name: "one", version: [client, server].sort()[0] }]);
+        } else {
+          const message = `No common version: the client has ${client}, the server ${server}`;
+          expect(declined).toEqual([{ name: "one", reason: "version", message }]);
+        }
+      }),
+    );
   });
 });
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { FollowedItems } from "../../../src/changes/contract.ts";
 import { tenantKey } from "../../../src/kernel/names.ts";
+import { EventReader } from "../support/event-reader.ts";
 import { client, inSession, negotiate } from "../support/negotiating.ts";
 import { capabilities, config, configs, Registry, token } from "../support/registry.ts";
 
@@ -209,6 +210,60 @@ describe("pins", () => {
     const unknown = { ...moved, digest: `sha256-${"0".repeat(64)}` };
     const { context: lost } = await choose({ ...wish, pins: [unknown] }, { sub: "pins", tenants: ["pins"] });
     expect(lost.changed).toMatchObject([{ id: moved.id, classification: "unknown" }]);
+  });
+});
+
+describe("a tenant that the subject has lost", () => {
+  const request = (task: string) => ({
+    ...client("sampling", "notifications", "session_resume", "dev.rollcall/context"),
+    extensions: { "dev.rollcall/context": { budget: 10_000, task } },
+  });
+  const bearer = (...tenants: string[]) => token({ sub: "mover", tenants });
+  // biome-ignore lint/suspicious/noExplicitAny: a session as answered
+  const seen = (session: any, items: any) => [
+    items["dev.rollcall/context"].items.map(({ tenant }: { tenant: string }) => tenant),
+    session.auth_context.tenants,
+  ];
+
+  it("is gone from the session, with all that was chosen from it, and is back with the tenant", async () => {
+    const { id, answer } = await negotiate(registry, request("weather and e-mail"), await bearer("sky", "log"));
+    const [tenants] = seen(answer.body.session, answer.body.extensions);
+    expect(new Set(tenants)).toEqual(new Set(["sky", "post"]));
+    const read = async (...held: string[]) => {
+      const { body } = await registry.send("GET", "/mcp/session", { token: await bearer(...held), ...inSession(id) });
+      return { body, seen: seen(body, body.extensions) };
+    };
+    const fewer = await read("log");
+    // What anyone may choose stays.
+    expect(fewer.seen).toEqual([["post", "post"], ["log"]]);
+    expect(JSON.stringify(fewer.body)).not.toContain("sky");
+    expect(JSON.stringify(fewer.body)).not.toContain("forecast");
+    expect((await read("sky")).seen).toEqual([tenants, ["sky"]]);
+    // A tenant that was not there at the negotiation is not added to its record.
+    expect((await read("sky", "vault")).seen[1]).toEqual(["sky"]);
+  });
+
+  it("is gone from the session that is taken up again, its changes and its stream", async () => {
+    const { answer } = await negotiate(registry, request("weather and e-mail"), await bearer("sky"));
+    const resumed = await registry.send("POST", "/mcp/session/resume", {
+      token: await bearer(),
+      body: { resume_token: answer.body.session.resume_token },
+    });
+    expect(resumed.status).toBe(200);
+    expect(seen(resumed.body.session, resumed.body.extensions)).toEqual([["post", "post"], []]);
+    expect(resumed.text).not.toContain("forecast");
+    const id = resumed.body.session.id;
+    const now = { token: await bearer(), ...inSession(id) };
+    await publish("sky", "weather", { ...weather, tools: [tool("get_forecast", "Another forecast for a place.")] });
+    const changes = await registry.send("GET", "/mcp/session/changes", now);
+    expect(changes.body.changes).toEqual([]);
+    const events = new EventReader(await registry.fetch("GET", "/mcp/subscription/stream", now));
+    await publish("post", "mail", { ...mail, tools: mail.tools.map((one) => ({ ...one, title: "Mail" })) });
+    // What happened before the stream opened would come first.
+    expect((await events.named("change")).data.tenant).toBe("post");
+    await events.leave();
+    await publish("sky", "weather", weather);
+    await publish("post", "mail", mail);
   });
 });
 

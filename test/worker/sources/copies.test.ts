@@ -25,7 +25,11 @@ type Item = { metadata: { mcp: { server_url: string } } };
 
 const send = (method: string, path: string, body?: unknown) =>
   registry.send(method, path, { token: mine, ...(body === undefined ? {} : { body }) });
-const data = async (name: string) => (await send("GET", capabilities(tenant, name))).body.data;
+/** A server, with what the registry knows of it. */
+const data = async (name: string) => {
+  const { registry: known, ...declared } = (await send("GET", capabilities(tenant, name))).body.data;
+  return { ...declared, ...known };
+};
 const names = async (name: string) =>
   (await data(name)).tools.map((tool: { name: string }) => tool.name).sort() as string[];
 const refresh = async (name: string) => (await send("POST", `${capabilities(tenant, name)}/refresh`)).body.data;
