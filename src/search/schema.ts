@@ -55,6 +55,8 @@ export type SearchResult = z.infer<typeof SearchResult>;
 const LeftOutResult = z.object({
   id: z.string(),
   tenant: z.string(),
+  server: z.string(),
+  name: z.string(),
   tokens: z.int(),
   reason: z.enum([...choiceOptions, "over-budget"]),
   message: z.string(),
@@ -62,10 +64,7 @@ const LeftOutResult = z.object({
 export type LeftOutResult = z.infer<typeof LeftOutResult>;
 
 /** Asks a choice to take what it would leave out. */
-export const choiceInclude = z
-  .array(z.enum(choiceOptions))
-  .max(choiceOptions.length)
-  .describe("Taken although choices leave it out.");
+export const choiceInclude = z.array(z.enum(choiceOptions)).max(choiceOptions.length);
 
 export const SearchPage = named(
   "SearchPage",

@@ -126,10 +126,10 @@ function withinBudget(cards: readonly VisibleCard[], budget: number, include: re
   const skipped: { place: number; result: LeftOutResult }[] = [];
   const places = new Map<VisibleCard, number>();
   deprecatedLast(cards).forEach((card, place) => {
-    const { id, tenant, tokens, registry } = card;
+    const { id, tenant, server, key: name, tokens, registry } = card;
     const obstacle = obstacleTo(registry, include) ?? overBudget(tokens, left);
     if (obstacle !== undefined) {
-      skipped.push({ place, result: { id, tenant, tokens, ...obstacle } });
+      skipped.push({ place, result: { id, tenant, server, name, tokens, ...obstacle } });
       return;
     }
     left -= tokens;

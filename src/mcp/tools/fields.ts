@@ -14,7 +14,7 @@ export const config = z.record(z.string(), z.unknown());
 export const change = {
   kind: z.string(),
   name: z.string(),
-  classification: z.enum(["breaking", "additive", "cosmetic", "removed", "advisory"]),
+  classification: z.string(),
   breaking: z.boolean(),
   reasons: z.array(z.object({ path: z.string(), message: z.string() })),
 };
