@@ -23,7 +23,7 @@ const getCapability = operation({
   parameters: {
     path: {
       tenant: server.tenant,
-      capabilityId: z.string().describe("Id of the capability, unique in its tenant."),
+      capabilityId: z.string().describe("Id of the capability, unique in its tenant; `/` in it is sent as `%2F`."),
     },
     query: {
       format: z.enum(["json", "yaml", "rtfs"]).optional().describe("Wins over `Accept`."),
@@ -66,7 +66,7 @@ const getCapability = operation({
     const flat = layout === "flat";
     if (flat && format === "rtfs") throw requestError("ErrorBadRequest", "The flat layout comes as JSON or YAML");
     const variant = `${format}${flat ? ".flat" : ""}${hints ? ".hints" : ""}`;
-    const etag = `W/"${found.capability.digest}.${found.head.overlay}.k3.${variant}"`;
+    const etag = `W/"${found.capability.digest}.${found.head.overlay}.k4.${variant}"`;
     const meta = { etag, generation: found.generation, source: "object" as const, headers: { Vary: "Accept" } };
     const unchanged = answer.unchanged(meta);
     if (unchanged !== undefined) return unchanged;
