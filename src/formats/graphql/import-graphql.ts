@@ -55,7 +55,9 @@ function operationsOf(schema: GraphQLSchema, warnings: Warnings): Operation[] {
 interface GraphqlOptions {
   server: string;
   /** URL to which operations are sent. */
-  endpointUrl?: string;
+  endpointUrl?: string | undefined;
+  /** URL of the document; the endpoint's if absent. */
+  sourceUrl?: string | undefined;
 }
 
 /** SDL → manifest with one operation per field of the root types. */
@@ -146,7 +148,7 @@ function importOperations(
           }),
           discovery: withoutUndefined({
             method: "graphql_introspection",
-            source_url: endpoint,
+            source_url: withoutCredentials(options.sourceUrl) ?? endpoint,
             capability_type: "graphql_operation",
             introspector_version: "1.0.0",
           }),

@@ -28,6 +28,8 @@ export interface OpenApiDocument {
   top: Place;
   version: OpenApiVersion;
   url: string | undefined;
+  /** Base URL of all operations, whatever the document says. */
+  endpoint: string | undefined;
   warnings: Warnings;
   /** The first error that makes the import fail. The current operation is read to its end, then the import stops. */
   fault: ImportFault | undefined;
@@ -49,13 +51,14 @@ interface Target {
 export function createSource(
   document: Record<string, unknown>,
   version: OpenApiVersion,
-  url?: string,
+  urls: { sourceUrl?: string | undefined; endpointUrl?: string | undefined } = {},
 ): OpenApiDocument {
   return {
     document,
     top: { value: document },
     version,
-    url: withoutCredentials(url),
+    url: withoutCredentials(urls.sourceUrl),
+    endpoint: withoutCredentials(urls.endpointUrl),
     warnings: createWarnings(),
     fault: undefined,
     steps: 0,

@@ -12,7 +12,7 @@ type Kind = Extract<CapabilityKind, "tool" | "operation">;
 
 interface RtfsOptions {
   /** URL of the document, for capabilities that do not say where they come from. */
-  sourceUrl?: string;
+  sourceUrl?: string | undefined;
 }
 
 /** RTFS text → manifest. API operations become operations; MCP and all other capabilities become tools. */
