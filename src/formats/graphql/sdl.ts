@@ -32,8 +32,26 @@ export function schemaFromSdl(text: string): Result<GraphQLSchema, ImportFault> 
     if (problem !== undefined) return err(located(problem.message, problem.name));
     return ok(buildASTSchema(document, { assumeValidSDL: true }));
   } catch (cause) {
-    return err(faultOf(cause));
+    // The parser calls itself for every bracket and has no position to tell when it runs out of stack.
+    const at = cause instanceof RangeError ? deepBracket(text) : undefined;
+    return err({ ...faultOf(cause), ...at });
   }
+}
+
+/** More than any type or default value nests. */
+const maxBrackets = 200;
+
+/** Position of the first bracket that is nested too deeply. */
+function deepBracket(text: string): { line: number; column: number } | undefined {
+  let [depth, line, start] = [0, 1, 0];
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at] ?? "";
+    if (character === "\n") [line, start] = [line + 1, at + 1];
+    else if ("[({".includes(character)) depth += 1;
+    else if ("])}".includes(character)) depth -= 1;
+    if (depth > maxBrackets) return { line, column: at - start + 1 };
+  }
+  return undefined;
 }
 
 /** Fault for an error thrown by the `graphql` package. Its message is cut, because it may quote the document. */
