@@ -62,8 +62,9 @@ interface GraphqlOptions {
 
 /** SDL → manifest with one operation per field of the root types. */
 export async function importGraphqlSdl(text: string, options: GraphqlOptions): Promise<Result<Imported, ImportFault>> {
-  const schema = schemaFromSdl(text);
-  return schema.ok ? importSchema(schema.value, options, undefined) : schema;
+  const warnings = createWarnings();
+  const schema = schemaFromSdl(text, warnings);
+  return schema.ok ? importSchema(schema.value, options, undefined, warnings) : schema;
 }
 
 /** Introspection result → manifest. Accepts the whole response or only its `data`. */
@@ -84,7 +85,7 @@ export async function importGraphqlIntrospection(
   } catch (cause) {
     return err({ ...faultOf(cause), path: `${path}/__schema` });
   }
-  return importSchema(schema, options, `${path}/__schema`);
+  return importSchema(schema, options, `${path}/__schema`, createWarnings());
 }
 
 /** `introspected` is the place of the schema in an introspection result; undefined for SDL. */
@@ -92,6 +93,7 @@ async function importSchema(
   schema: GraphQLSchema,
   options: GraphqlOptions,
   introspected: string | undefined,
+  warnings: Warnings,
 ): Promise<Result<Imported, ImportFault>> {
   let canonical: string;
   try {
@@ -102,7 +104,7 @@ async function importSchema(
   }
   const hash = await digestOfText(canonical);
   const about = { schema_hash: hash, requires_introspection: introspected !== undefined };
-  const imported = importOperations(schema, options, about);
+  const imported = importOperations(schema, options, about, warnings);
   if (imported !== undefined) return imported;
   const message = "the schema has no query, mutation or subscription";
   return err(introspected === undefined ? { message, line: 1, column: 1 } : fault(message, introspected));
@@ -113,8 +115,8 @@ function importOperations(
   schema: GraphQLSchema,
   options: GraphqlOptions,
   about: { schema_hash: string; requires_introspection: boolean },
+  warnings: Warnings,
 ): Result<Imported, ImportFault> | undefined {
-  const warnings = createWarnings();
   const nameOf = createItemNames(warnings);
   const types = createTypes();
   const operations = operationsOf(schema, warnings);

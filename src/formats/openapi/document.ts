@@ -38,6 +38,8 @@ export interface OpenApiDocument {
    * large part.
    */
   steps: number;
+  /** Header parameters that OpenAPI says to ignore. */
+  ignoredHeaders: number;
   /** Cache of resolved references. */
   targets: Map<string, Target>;
 }
@@ -62,6 +64,7 @@ export function createSource(
     warnings: createWarnings(),
     fault: undefined,
     steps: 0,
+    ignoredHeaders: 0,
     targets: new Map(),
   };
 }

@@ -47,6 +47,10 @@ export function importOpenApi(document: unknown, options: OpenApiOptions): Resul
     if (overflow !== undefined) return err(overflow);
   }
   warnOfWebhooksAndCallbacks(source, countWebhooks(source), callbacks);
+  if (source.ignoredHeaders > 0) {
+    const headers = "parameters for the headers Accept, Content-Type and Authorization are to be ignored (OpenAPI 3)";
+    source.warnings.add(`${headers}: ${source.ignoredHeaders} left out`);
+  }
 
   const definitions = schemas.finish();
   if (source.fault !== undefined) return err(source.fault);

@@ -77,7 +77,10 @@ function readParameter(source: OpenApiDocument, schemas: Schemas, item: Place): 
     fail(source, `${JSON.stringify(location.slice(0, 100))} is no place for a parameter`, place);
     return undefined;
   }
-  if (source.version !== "2.0" && location === "header" && reservedHeaders.has(name.toLowerCase())) return undefined;
+  if (source.version !== "2.0" && location === "header" && reservedHeaders.has(name.toLowerCase())) {
+    source.ignoredHeaders += 1;
+    return undefined;
+  }
   return {
     name,
     location,

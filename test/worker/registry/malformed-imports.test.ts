@@ -298,9 +298,9 @@ const graphql: Row[] = [
     "a field twice",
     "graphql",
     "sdl",
-    "type Query {\n a: Int\n a: Int }",
+    "type Query {\n a: Int\n a: ID }",
     400,
-    "a is defined twice at line 3, column 2",
+    "a is defined twice, and differs at line 3, column 2",
   ],
   [
     "an input as a result",
