@@ -113,10 +113,11 @@ function toItem(
   if (!validId) warn("this is no id that a capability may have: kept as metadata.rtfs.id");
   // The tool name in the id is what a capability is called that has no name of its own; as a title it adds nothing.
   const isTitle = declared !== name && declared !== toolName(id) && fields.title === undefined;
+  const rtfs = metadataPart(capability, "rtfs") ?? {};
   const said = withoutUndefined({
-    ...(isObject(metadata.rtfs) ? metadata.rtfs : {}),
-    id: validId ? undefined : id,
-    name: declared === name || isTitle ? undefined : declared,
+    ...rtfs,
+    id: validId ? rtfs.id : id,
+    name: declared === name || isTitle ? rtfs.name : declared,
   });
   return withoutUndefined({
     permissions: isRemote ? [...permissions] : undefined,
