@@ -6,6 +6,7 @@ import { type TenantKey, tenantKey, tenantPattern } from "../kernel/names.ts";
 import { tenantExists } from "../registry/access.ts";
 import { verifyGithub } from "../webhooks/github.ts";
 import { importVerifyingKey } from "../webhooks/keys.ts";
+import { isMessageId, messageIdRule } from "../webhooks/message.ts";
 import { verifyWebhook } from "../webhooks/verify.ts";
 import type { HookCredentials } from "./contract.ts";
 import type { HooksDeps } from "./deps.ts";
@@ -41,10 +42,19 @@ export const publisher: Access<SignedMessage & { named: NamedHook | undefined },
   },
   async verify(c, services, { named: hook }, body) {
     const verified = hook && (await verify(c.req.raw.headers, hook, body, services.now()));
-    if (hook === undefined || verified === undefined) throw requestError("ErrorWebhookUnverified");
+    if (hook === undefined || verified === undefined) throw unverified(c.req.header("webhook-id"));
     return { hook, ...verified };
   },
 };
+
+/**
+ * A message id of the wrong form is named: nothing but the sender's own header is looked at, so the response says nothing
+ * about hooks, keys or signatures.
+ */
+function unverified(id: string | undefined) {
+  if (id === undefined || isMessageId(id)) return requestError("ErrorWebhookUnverified");
+  return requestError("ErrorWebhookUnverified", undefined, { message: `webhook-id ${messageIdRule}` });
+}
 
 /** Invented paths must not wake a tenant object: the directory knows which tenants ever existed. */
 async function findCredentials(

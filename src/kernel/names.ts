@@ -58,10 +58,17 @@ export const GeneratorType = z
   .max(128)
   .regex(/^[a-z][a-z0-9_-]*$/, "must match ^[a-z][a-z0-9_-]*$");
 
-/** Id that a publisher declares for a capability; unique within the tenant. */
+/**
+ * Id that a publisher declares for a capability; unique within the tenant. In a path, `/` is written `%2F`. No part is
+ * empty or starts with a dot: proxies remove such parts from paths, escaped or not.
+ */
 export const CapabilityId = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._~:-]{0,511}$/, "must be 1 to 512 of A-Z, a-z, 0-9, '.', '_', '~', ':' and '-'");
+  .max(512)
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._~:-]*(?:\/[A-Za-z0-9_~:-][A-Za-z0-9._~:-]*)*$/,
+    "must be A-Z, a-z, 0-9, '.', '_', '~', ':' and '-', starting with a letter or digit; a '/' only between parts that do not start with '.'",
+  );
 
 export const digestPattern = /^sha256-[0-9a-f]{64}$/;
 

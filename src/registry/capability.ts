@@ -1,6 +1,6 @@
 import { stringify } from "yaml";
 import type { Principal } from "../auth/principal.ts";
-import { printRtfs, type RtfsCapability } from "../formats/rtfs/index.ts";
+import { exportRtfs, printRtfs, type RtfsCapability } from "../formats/rtfs/index.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
@@ -28,7 +28,7 @@ export function capabilityText(format: TextFormat, document: Capability): Capabi
 
 /** The fields that RTFS can express; what the registry knows is a comment. */
 function rtfsOf({ kind: _, registry: __, runtime: ___, ...document }: Record<string, unknown>): RtfsCapability {
-  return document as unknown as RtfsCapability;
+  return exportRtfs({ ...document, id: String(document.id) });
 }
 
 export interface FoundCapability extends CapabilityDocument {

@@ -14,7 +14,18 @@ import { importFailure } from "./import.ts";
 /** Large enough for real API descriptions, small enough to parse quickly. */
 const yamlBytes = 4 * 1024 * 1024;
 
-type Importer = (c: RequestContext, services: RegistryDeps, server: string) => Promise<Result<Imported, ImportFault>>;
+/** What is known of a document beside its text. The URLs are free of secrets. */
+export interface ImportOrigin {
+  server: string;
+  sourceUrl?: string | undefined;
+  endpointUrl?: string | undefined;
+}
+
+type Importer = (
+  c: RequestContext,
+  services: RegistryDeps,
+  origin: ImportOrigin,
+) => Promise<Result<Imported, ImportFault>>;
 
 /** Parsed input of an importer, with warnings about it. */
 interface PlainData {
@@ -25,22 +36,27 @@ interface PlainData {
 export const importFormats = ["rtfs", "openapi", "graphql", "mcp"] as const;
 export type ImportFormat = (typeof importFormats)[number];
 
+const rtfsEndpoint = "endpointUrl is for OpenAPI, GraphQL and MCP; RTFS says of each capability where it is called";
+
 const importers: Record<ImportFormat, Importer> = {
-  rtfs: async (c, services) => importRtfs(await readText(c, services.config.bounds.importBytes)),
-  openapi: async (c, services, server) => {
-    const { value, warnings } = await plainData(c, services);
-    return warned(importOpenApi(value, { server }), warnings);
+  rtfs: async (c, services, { sourceUrl, endpointUrl }) => {
+    if (endpointUrl !== undefined) throw requestError("ErrorBadRequest", rtfsEndpoint);
+    return importRtfs(await readText(c, services.config.bounds.importBytes), { sourceUrl });
   },
-  graphql: async (c, services, server) => {
+  openapi: async (c, services, origin) => {
+    const { value, warnings } = await plainData(c, services);
+    return warned(importOpenApi(value, origin), warnings);
+  },
+  graphql: async (c, services, origin) => {
     if (!/json$/.test(mediaType(c))) {
-      return importGraphqlSdl(await readText(c, services.config.bounds.importBytes), { server });
+      return importGraphqlSdl(await readText(c, services.config.bounds.importBytes), origin);
     }
     const { value, warnings } = await plainData(c, services);
-    return warned(await importGraphqlIntrospection(value, { server }), warnings);
+    return warned(await importGraphqlIntrospection(value, origin), warnings);
   },
-  mcp: async (c, services, server) => {
+  mcp: async (c, services, { server, sourceUrl, endpointUrl }) => {
     const { value, warnings } = await plainData(c, services);
-    return warned(importMcp(value, { server }), warnings);
+    return warned(importMcp(value, { server, sourceUrl, serverUrl: endpointUrl }), warnings);
   },
 };
 
@@ -51,10 +67,10 @@ const importers: Record<ImportFormat, Importer> = {
 export async function readImport(
   c: RequestContext,
   services: RegistryDeps,
-  server: string,
+  origin: ImportOrigin,
   format: ImportFormat,
 ): Promise<Result<Imported, Failure>> {
-  const imported = await importers[format](c, services, server);
+  const imported = await importers[format](c, services, origin);
   return imported.ok ? imported : err(importFailure(imported.error));
 }
 

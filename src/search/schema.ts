@@ -76,7 +76,7 @@ export const SearchPage = named(
         .array(z.union([LeftOutResult, LeftOutDefinition]))
         .optional()
         .describe(
-          "With a budget: the first results above the last one here that are not in it. With `definitions`: what is not sent.",
+          "With a budget: the first results that are not in it, up to the last one here. With `definitions`: what is not sent.",
         ),
       moreLeftOut: z.int().optional().describe("Number of such results that are not listed."),
       definitions: modelDefinitionsFields.definitions.optional(),

@@ -76,7 +76,7 @@ export async function searchCapabilities(
   }
   const shown = fitting.slice(from, to);
   const terms = new Set(question.whole.terms);
-  const leftOut = skippedBefore(shown.at(-1));
+  const leftOut = skippedBefore(fitting.length > to ? shown.at(-1) : undefined);
   const answer: SearchPage = {
     items: shown.map((card) => resultOf(card, terms, explain)),
     usedTokens: fitting.slice(0, to).reduce((sum, { tokens }) => sum + tokens, 0),

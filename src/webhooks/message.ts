@@ -16,6 +16,7 @@ const toleranceSeconds = 300;
  * the id be used as a storage key.
  */
 const idPattern = /^[A-Za-z0-9_-]{1,128}$/;
+export const messageIdRule = "must be 1 to 128 of A-Z, a-z, 0-9, '_' and '-'; a dot separates the signed parts";
 
 /** Digits only: a lenient parser reads `1614265330abc` as a number that nobody signed. */
 const timestampPattern = /^(?:0|[1-9]\d{0,11})$/;

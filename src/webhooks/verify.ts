@@ -4,8 +4,8 @@ import type { Scheme, WebhookKey } from "./keys.ts";
 import { type MessageFault, type MessageHead, readMessageHead, signedBytes } from "./message.ts";
 
 /**
- * Why a message is refused. For tests and logs only: the sender learns no reason, since distinct reasons would help an
- * attacker who tries signatures.
+ * Why a message is refused. For tests and logs only: the sender learns no reason that depends on keys or signatures, since
+ * distinct reasons would help an attacker who tries signatures.
  */
 type WebhookFault = MessageFault | "headers-missing" | "signature-header" | "unmatched";
 

@@ -92,10 +92,10 @@ export const v30 = (rest: Json): Json => ({ openapi: "3.0.3", info, ...rest });
 export const v31 = (rest: Json): Json => ({ openapi: "3.1.0", info, ...rest });
 export const v32 = (rest: Json): Json => ({ openapi: "3.2.0", info, ...rest });
 
-export const at = (operation: unknown, method = "get") => ({ paths: { "/pets/{id}": { [method]: operation } } });
+export const at = (operation: unknown, method = "get") => ({ paths: { "/pets": { [method]: operation } } });
 export const json = (schema: unknown) => ({ content: { "application/json": { schema } } });
 export const answering = (schema: unknown) => at({ responses: { 200: json(schema) } });
 /** Where the schema of `answering` stands. */
-export const answer = "/paths/~1pets~1{id}/get/responses/200/content/application~1json/schema";
+export const answer = "/paths/~1pets/get/responses/200/content/application~1json/schema";
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 export const schemasOf = (all: Json) => ({ components: { schemas: all } });

@@ -55,13 +55,16 @@ function operationsOf(schema: GraphQLSchema, warnings: Warnings): Operation[] {
 interface GraphqlOptions {
   server: string;
   /** URL to which operations are sent. */
-  endpointUrl?: string;
+  endpointUrl?: string | undefined;
+  /** URL of the document; the endpoint's if absent. */
+  sourceUrl?: string | undefined;
 }
 
 /** SDL → manifest with one operation per field of the root types. */
 export async function importGraphqlSdl(text: string, options: GraphqlOptions): Promise<Result<Imported, ImportFault>> {
-  const schema = schemaFromSdl(text);
-  return schema.ok ? importSchema(schema.value, options, false) : schema;
+  const warnings = createWarnings();
+  const schema = schemaFromSdl(text, warnings);
+  return schema.ok ? importSchema(schema.value, options, undefined, warnings) : schema;
 }
 
 /** Introspection result → manifest. Accepts the whole response or only its `data`. */
@@ -82,35 +85,42 @@ export async function importGraphqlIntrospection(
   } catch (cause) {
     return err({ ...faultOf(cause), path: `${path}/__schema` });
   }
-  return importSchema(schema, options, true);
+  return importSchema(schema, options, `${path}/__schema`, createWarnings());
 }
 
+/** `introspected` is the place of the schema in an introspection result; undefined for SDL. */
 async function importSchema(
   schema: GraphQLSchema,
   options: GraphqlOptions,
-  isIntrospected: boolean,
+  introspected: string | undefined,
+  warnings: Warnings,
 ): Promise<Result<Imported, ImportFault>> {
   let canonical: string;
   try {
     canonical = printSchema(lexicographicSortSchema(schema));
   } catch (cause) {
     // The package evaluates types lazily; printing the schema evaluates every type, so an invalid one throws here.
-    return err(faultOf(cause));
+    return err({ ...faultOf(cause), path: introspected });
   }
   const hash = await digestOfText(canonical);
-  return importOperations(schema, options, { schema_hash: hash, requires_introspection: isIntrospected });
+  const about = { schema_hash: hash, requires_introspection: introspected !== undefined };
+  const imported = importOperations(schema, options, about, warnings);
+  if (imported !== undefined) return imported;
+  const message = "the schema has no query, mutation or subscription";
+  return err(introspected === undefined ? { message, line: 1, column: 1 } : fault(message, introspected));
 }
 
+/** undefined if the schema has no operations. */
 function importOperations(
   schema: GraphQLSchema,
   options: GraphqlOptions,
   about: { schema_hash: string; requires_introspection: boolean },
-): Result<Imported, ImportFault> {
-  const warnings = createWarnings();
+  warnings: Warnings,
+): Result<Imported, ImportFault> | undefined {
   const nameOf = createItemNames(warnings);
   const types = createTypes();
   const operations = operationsOf(schema, warnings);
-  if (operations.length === 0) return err({ message: "the schema has no query, mutation or subscription" });
+  if (operations.length === 0) return undefined;
   const endpoint = withoutCredentials(options.endpointUrl);
   const text = clipText(schema.description, 65_536, "the description", warnings);
   const header = withoutUndefined({
@@ -146,7 +156,7 @@ function importOperations(
           }),
           discovery: withoutUndefined({
             method: "graphql_introspection",
-            source_url: endpoint,
+            source_url: withoutCredentials(options.sourceUrl) ?? endpoint,
             capability_type: "graphql_operation",
             introspector_version: "1.0.0",
           }),

@@ -2,6 +2,7 @@ import {
   buildASTSchema,
   type DefinitionNode,
   type DocumentNode,
+  type EnumValueDefinitionNode,
   type FieldDefinitionNode,
   GraphQLError,
   type GraphQLSchema,
@@ -11,11 +12,13 @@ import {
   Kind,
   type NameNode,
   parse,
+  print,
   specifiedScalarTypes,
   type TypeNode,
 } from "graphql";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import type { ImportFault } from "../imported.ts";
+import type { Warnings } from "../text.ts";
 
 /** Several times the size of GitHub's public schema. */
 const parserLimits = { maxSourceLength: 4 * 1024 * 1024, maxLexicalTokens: 200_000, maxComments: 50_000 };
@@ -25,15 +28,33 @@ const parserLimits = { maxSourceLength: 4 * 1024 * 1024, maxLexicalTokens: 200_0
  * and reports without a position, so type names are checked here. Its directive checks are skipped: directives do not
  * matter for the import, and federated schemas use directives that they do not define.
  */
-export function schemaFromSdl(text: string): Result<GraphQLSchema, ImportFault> {
+export function schemaFromSdl(text: string, warnings: Warnings): Result<GraphQLSchema, ImportFault> {
   try {
     const document = parse(text, parserLimits);
-    const problem = firstProblem(document);
+    const problem = firstProblem(document, warnings);
     if (problem !== undefined) return err(located(problem.message, problem.name));
     return ok(buildASTSchema(document, { assumeValidSDL: true }));
   } catch (cause) {
-    return err(faultOf(cause));
+    // The parser calls itself for every bracket and has no position to tell when it runs out of stack.
+    const at = cause instanceof RangeError ? deepBracket(text) : undefined;
+    return err({ ...faultOf(cause), ...at });
   }
+}
+
+/** More than any type or default value nests. */
+const maxBrackets = 200;
+
+/** Position of the first bracket that is nested too deeply. */
+function deepBracket(text: string): { line: number; column: number } | undefined {
+  let [depth, line, start] = [0, 1, 0];
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at] ?? "";
+    if (character === "\n") [line, start] = [line + 1, at + 1];
+    else if ("[({".includes(character)) depth += 1;
+    else if ("])}".includes(character)) depth -= 1;
+    if (depth > maxBrackets) return { line, column: at - start + 1 };
+  }
+  return undefined;
 }
 
 /** Fault for an error thrown by the `graphql` package. Its message is cut, because it may quote the document. */
@@ -77,7 +98,7 @@ function positionsOf({ kind }: DefinitionNode): readonly Position[] | undefined 
   }
 }
 
-function firstProblem({ definitions }: DocumentNode): Problem | undefined {
+function firstProblem({ definitions }: DocumentNode, warnings: Warnings): Problem | undefined {
   const types = new Map<string, readonly Position[]>();
   for (const { name } of specifiedScalarTypes) types.set(name, bothPositions);
   for (const { name } of introspectionTypes) types.set(name, ["output"]);
@@ -93,10 +114,15 @@ function firstProblem({ definitions }: DocumentNode): Problem | undefined {
     defined.add(name.value);
     types.set(name.value, positions);
   }
-  return firstOf(definitions, (definition) => problemIn(definition, types));
+  return firstOf(definitions, (definition) => problemIn(definition, types, warnings));
 }
 
-function problemIn(definition: DefinitionNode, types: ReadonlyMap<string, readonly Position[]>): Problem | undefined {
+function problemIn(
+  definition: DefinitionNode,
+  types: ReadonlyMap<string, readonly Position[]>,
+  warnings: Warnings,
+): Problem | undefined {
+  const repeated = (nodes: readonly Member[]) => repeatedMember(nodes, warnings);
   const known = ({ name }: { name: NameNode }): Problem | undefined =>
     types.has(name.value) ? undefined : { message: `unknown type ${name.value}`, name };
   const fits = (node: TypeNode, position: Position): Problem | undefined => {
@@ -140,13 +166,32 @@ function problemIn(definition: DefinitionNode, types: ReadonlyMap<string, readon
   }
 }
 
-function repeated(nodes: readonly { name: NameNode }[]): Problem | undefined {
-  const seen = new Set<string>();
-  return firstOf(nodes, ({ name }) => {
-    if (seen.has(name.value)) return { message: `${name.value} is defined twice`, name };
-    seen.add(name.value);
+type Member = FieldDefinitionNode | InputValueDefinitionNode | EnumValueDefinitionNode;
+
+/**
+ * A member that is defined twice. Real schemas repeat fields word for word, which is only worth a warning; two different
+ * definitions of one name are a problem.
+ */
+function repeatedMember(nodes: readonly Member[], warnings: Warnings): Problem | undefined {
+  const seen = new Map<string, Member>();
+  return firstOf(nodes, (node) => {
+    const { name } = node;
+    const earlier = seen.get(name.value);
+    if (earlier === undefined) {
+      seen.set(name.value, node);
+      return undefined;
+    }
+    if (withoutDescription(earlier) !== withoutDescription(node)) {
+      return { message: `${name.value} is defined twice, and differs`, name };
+    }
+    const { line } = located("", name);
+    warnings.add(`line ${line}: ${name.value} is defined twice; the definitions are the same`);
     return undefined;
   });
+}
+
+function withoutDescription(node: Member): string {
+  return print({ ...node, description: undefined });
 }
 
 function firstOf<T>(nodes: readonly T[], problem: (node: T) => Problem | undefined): Problem | undefined {

@@ -17,16 +17,21 @@ export interface Provenance {
   server: string;
   /** URL of the server. */
   serverUrl?: string | undefined;
+  /** URL of the document that has the list, if that is not the server. */
+  sourceUrl?: string | undefined;
   protocol?: string | undefined;
   /** Whether calls need an MCP session; "auto" is published if absent. */
   requiresSession?: "true" | "false";
 }
 
+/** Environment variables that a runtime may look at for any MCP server. */
+const variableHints = { auth_env_var: "MCP_AUTH_TOKEN", server_url_override_env: "MCP_SERVER_URL" };
+
 /** Adds permissions, effects and metadata about the MCP server to an item. The item's own values take precedence. */
 export function withServerMetadata(
   declared: Record<string, unknown>,
   list: ListName,
-  { server, serverUrl, protocol, requiresSession }: Provenance,
+  { server, serverUrl, sourceUrl, protocol, requiresSession }: Provenance,
 ): Record<string, unknown> {
   const item = withLineFeedsInDescriptions(declared, maxLevels) as Record<string, unknown>;
   const url = withoutCredentials(serverUrl);
@@ -48,13 +53,14 @@ export function withServerMetadata(
             tool_name: list === "tools" && typeof item.name === "string" ? item.name : undefined,
             protocol_version: protocol,
             requires_session: requiresSession ?? "auto",
+            ...variableHints,
             ...mcp,
           }),
       discovery: !isObject(discovery)
         ? discovery
         : withoutUndefined({
             method: "mcp_introspection",
-            source_url: url,
+            source_url: withoutCredentials(sourceUrl) ?? url,
             capability_type: capabilityTypes[list],
             introspector_version: "1.0.0",
             ...discovery,
@@ -82,7 +88,8 @@ function withLineFeedsInDescriptions(value: unknown, levels: number): unknown {
   return changed ? plainObject(entries) : value;
 }
 
-const secretParameter = /(^|[_-])(key|token|secret|sig|signature|auth|password|passwd)$|^code$|(apikey|token)$/i;
+const secretParameter =
+  /(^|[_-])(key|token|secret|sig|signature|auth|password|passwd|pwd|credential|jwt)$|^code$|(apikey|token)$/i;
 
 /**
  * The URL without credentials and secret query parameters, for every reader of the manifest. Some servers accept their

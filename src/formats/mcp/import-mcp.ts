@@ -6,7 +6,7 @@ import type { Imported, ImportFault } from "../imported.ts";
 import { fault } from "../text.ts";
 import { listNames, type Provenance, withServerMetadata } from "./describe-item.ts";
 
-export type McpOptions = Pick<Provenance, "server" | "serverUrl">;
+export type McpOptions = Pick<Provenance, "server" | "serverUrl" | "sourceUrl">;
 
 /**
  * MCP list results → manifest. Accepts an object with one or several lists, with or without the JSON-RPC message around

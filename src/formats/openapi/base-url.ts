@@ -3,7 +3,9 @@ import { child, type OpenApiDocument, type Place } from "./document.ts";
 
 /** Base URL of the paths, without a trailing slash. Relative if neither document nor source URL gives a host. */
 export function baseUrl(source: OpenApiDocument, operation: Place, pathItem: Place): string | undefined {
-  const url = source.version === "2.0" ? fromHost(source, operation) : fromServers(source, operation, pathItem);
+  const declared = () =>
+    source.version === "2.0" ? fromHost(source, operation) : fromServers(source, operation, pathItem);
+  const url = source.endpoint ?? declared();
   let end = url?.length ?? 0;
   while (end > 0 && url?.[end - 1] === "/") end -= 1;
   return url?.slice(0, end) || undefined;

@@ -28,6 +28,8 @@ export interface OpenApiDocument {
   top: Place;
   version: OpenApiVersion;
   url: string | undefined;
+  /** Base URL of all operations, whatever the document says. */
+  endpoint: string | undefined;
   warnings: Warnings;
   /** The first error that makes the import fail. The current operation is read to its end, then the import stops. */
   fault: ImportFault | undefined;
@@ -36,6 +38,8 @@ export interface OpenApiDocument {
    * large part.
    */
   steps: number;
+  /** Header parameters that OpenAPI says to ignore. */
+  ignoredHeaders: number;
   /** Cache of resolved references. */
   targets: Map<string, Target>;
 }
@@ -49,16 +53,18 @@ interface Target {
 export function createSource(
   document: Record<string, unknown>,
   version: OpenApiVersion,
-  url?: string,
+  urls: { sourceUrl?: string | undefined; endpointUrl?: string | undefined } = {},
 ): OpenApiDocument {
   return {
     document,
     top: { value: document },
     version,
-    url: withoutCredentials(url),
+    url: withoutCredentials(urls.sourceUrl),
+    endpoint: withoutCredentials(urls.endpointUrl),
     warnings: createWarnings(),
     fault: undefined,
     steps: 0,
+    ignoredHeaders: 0,
     targets: new Map(),
   };
 }

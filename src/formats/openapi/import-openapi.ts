@@ -11,7 +11,9 @@ import { createSchemas } from "./schemas.ts";
 interface OpenApiOptions {
   server: string;
   /** URL of the document. */
-  sourceUrl?: string;
+  sourceUrl?: string | undefined;
+  /** Base URL of all operations, in place of those that the document names. */
+  endpointUrl?: string | undefined;
 }
 
 /** Limit on visited values. Only a document built to be slow exceeds it, by many uses of shared parts. */
@@ -21,7 +23,7 @@ const maxSteps = 1_000_000;
 export function importOpenApi(document: unknown, options: OpenApiOptions): Result<Imported, ImportFault> {
   const version = versionOf(document);
   if (!version.ok) return version;
-  const source = createSource(document as Record<string, unknown>, version.value, options.sourceUrl);
+  const source = createSource(document as Record<string, unknown>, version.value, options);
   const paths = child(source.top, "paths");
   // Since 3.1 a document may contain only webhooks or components.
   const mayLackPaths = version.value === "3.1" || version.value === "3.2";
@@ -36,7 +38,6 @@ export function importOpenApi(document: unknown, options: OpenApiOptions): Resul
   let callbacks = 0;
   for (const place of operations(source, paths)) {
     const { operation } = place;
-    if (!isObject(operation.value)) fail(source, "an operation is an object", operation);
     const draft = readOperation(source, schemas, place, apiVersion);
     callbacks += countCallbacks(source, operation);
     if (source.steps > maxSteps) fail(source, "too much is shared by too many operations", operation);
@@ -46,6 +47,10 @@ export function importOpenApi(document: unknown, options: OpenApiOptions): Resul
     if (overflow !== undefined) return err(overflow);
   }
   warnOfWebhooksAndCallbacks(source, countWebhooks(source), callbacks);
+  if (source.ignoredHeaders > 0) {
+    const headers = "parameters for the headers Accept, Content-Type and Authorization are to be ignored (OpenAPI 3)";
+    source.warnings.add(`${headers}: ${source.ignoredHeaders} left out`);
+  }
 
   const definitions = schemas.finish();
   if (source.fault !== undefined) return err(source.fault);

@@ -51,10 +51,11 @@ const safeMethods = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"]);
 export function readOperation(
   source: OpenApiDocument,
   schemas: Schemas,
-  { method, path, operation, pathItem }: OperationPlace,
+  place: OperationPlace,
   apiVersion: string | undefined,
 ): Draft {
-  const parameters = readParameters(source, schemas, pathItem, operation);
+  const { method, path, operation, pathItem } = place;
+  const parameters = readParameters(source, schemas, place);
   const body = readRequestBody(source, schemas, operation, parameters);
   const input = inputSchema(source, schemas, operation, parameters, body);
   const output = readOutput(source, schemas, operation);
@@ -62,10 +63,12 @@ export function readOperation(
   const base = baseUrl(source, operation, pathItem);
   const contentType = body?.contentType ?? formContentType(source, parameters, child(operation, "consumes").value);
 
-  const summary = child(operation, "summary").value ?? child(pathItem, "summary").value;
-  const title = clipText(summary, 1_024, `the summary of ${method} ${path}`, source.warnings);
-  const text = child(operation, "description").value ?? child(pathItem, "description").value;
-  const description = clipText(text, 65_536, `the description of ${method} ${path}`, source.warnings);
+  const [summary, text] = textsOf(operation);
+  const [pathSummary, pathText] = textsOf(pathItem);
+  const title = clipText(summary ?? pathSummary, 1_024, `the summary of ${method} ${path}`, source.warnings);
+  // A model is given the description and not the title, so a summary has to stand in for a missing one.
+  const longest = text ?? summary ?? pathText ?? pathSummary;
+  const description = clipText(longest, 65_536, `the description of ${method} ${path}`, source.warnings);
   const tags = child(operation, "tags").value;
   return {
     operation: withoutUndefined({
@@ -99,6 +102,17 @@ export function readOperation(
     inputNeeds: input.needs,
     outputNeeds: output?.needs ?? [],
   };
+}
+
+/** Summary and description; undefined where they say nothing. */
+function textsOf(place: Place): [summary: unknown, description: unknown] {
+  const summary = child(place, "summary").value;
+  const description = child(place, "description").value;
+  return [isBlank(summary) ? undefined : summary, isBlank(description) ? undefined : description];
+}
+
+function isBlank(value: unknown): boolean {
+  return typeof value !== "string" || value.trim() === "";
 }
 
 function annotations(method: string): Record<string, boolean> {

@@ -2,6 +2,7 @@ import { isObject } from "../../kernel/json.ts";
 import type { Converted } from "../definitions.ts";
 import { plainCopy, withLineFeeds } from "../text.ts";
 import { child, fail, follow, items, members, type OpenApiDocument, type Place } from "./document.ts";
+import type { OperationPlace } from "./path-items.ts";
 import type { Schemas } from "./schemas.ts";
 
 /** One parameter of an operation. */
@@ -27,13 +28,12 @@ const exampleLevels = 48;
 
 /**
  * Parameters of the path item and the operation. An operation's parameter replaces the path item's parameter of the
- * same name and location.
+ * same name and location. A name in the path that no parameter declares becomes one.
  */
 export function readParameters(
   source: OpenApiDocument,
   schemas: Schemas,
-  pathItem: Place,
-  operation: Place,
+  { method, path, pathItem, operation }: OperationPlace,
 ): Parameter[] {
   const found = new Map<string, Parameter>();
   for (const owner of [pathItem, operation]) {
@@ -44,7 +44,20 @@ export function readParameters(
       found.set(`${location} ${location === "header" ? name.toLowerCase() : name}`, parameter);
     }
   }
+  for (const name of namesInPath(source, path)) {
+    if (name === "__proto__" || found.has(`path ${name}`)) continue;
+    source.warnings.add(`${method} ${path}: {${name}} is not among the parameters; taken as a required string`);
+    const schema = { type: "string", "x-in": "path" };
+    found.set(`path ${name}`, { name, location: "path", required: true, converted: { schema, needs: [] } });
+  }
   return [...found.values()];
+}
+
+/** Names in braces: without a value for each of them the path cannot be called. */
+function namesInPath(source: OpenApiDocument, path: string): Set<string> {
+  const names = new Set(Array.from(path.matchAll(/\{([^{}/]+)\}/g), ([, name = ""]) => name));
+  source.steps += names.size;
+  return names;
 }
 
 function readParameter(source: OpenApiDocument, schemas: Schemas, item: Place): Parameter | undefined {
@@ -64,7 +77,10 @@ function readParameter(source: OpenApiDocument, schemas: Schemas, item: Place): 
     fail(source, `${JSON.stringify(location.slice(0, 100))} is no place for a parameter`, place);
     return undefined;
   }
-  if (source.version !== "2.0" && location === "header" && reservedHeaders.has(name.toLowerCase())) return undefined;
+  if (source.version !== "2.0" && location === "header" && reservedHeaders.has(name.toLowerCase())) {
+    source.ignoredHeaders += 1;
+    return undefined;
+  }
   return {
     name,
     location,

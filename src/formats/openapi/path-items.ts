@@ -20,26 +20,25 @@ function methodsOf({ version }: OpenApiDocument): string[] {
 export function* operations(source: OpenApiDocument, paths: Place): Generator<OperationPlace> {
   const methods = methodsOf(source);
   for (const [path, start] of members(source, paths)) {
-    const pathItem = withReference(source, start);
+    const pathItem = withReference(source, start, "a path holds an object of operations");
     if (pathItem === undefined) return;
-    for (const method of methods) {
-      const operation = child(pathItem, method);
-      if (operation.value === undefined) continue;
-      yield { method: method.toUpperCase(), path, operation, pathItem };
-    }
-    if (source.version !== "3.2") continue;
-    for (const [method, operation] of members(source, child(pathItem, "additionalOperations"))) {
+    const standard = methods.map((method): [string, Place] => [method.toUpperCase(), child(pathItem, method)]);
+    const additional = source.version === "3.2" ? members(source, child(pathItem, "additionalOperations")) : [];
+    for (const [method, written] of [...standard, ...additional]) {
+      if (written.value === undefined) continue;
+      const operation = withReference(source, written, "an operation is an object");
+      if (operation === undefined) return;
       yield { method, path, operation, pathItem };
     }
   }
 }
 
-/** Resolves the `$ref` of a path item. The path item's own fields override the target's. */
-function withReference(source: OpenApiDocument, start: Place): Place | undefined {
+/** Resolves the `$ref` of a path item or an operation, whose own fields override the target's. */
+function withReference(source: OpenApiDocument, start: Place, expected: string): Place | undefined {
   const target = follow(source, start);
   if (target === undefined) return undefined;
   if (!isObject(target.value) || !isObject(start.value)) {
-    fail(source, "a path holds an object of operations", start);
+    fail(source, expected, start);
     return undefined;
   }
   if (target.value === start.value) return start;

@@ -6,6 +6,14 @@ interface Place {
   lead?: string[];
   /** Comment after the form, on the form's last line. */
   note?: string;
+  /** Offset of that comment. */
+  noteAt?: number;
+}
+
+/** A comment, without its semicolons. */
+export interface Comment {
+  offset: number;
+  text: string;
 }
 
 export type Form = Place &

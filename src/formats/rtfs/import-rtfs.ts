@@ -1,19 +1,26 @@
 import { isObject, withoutUndefined } from "../../kernel/json.ts";
-import { CapabilityId, ItemName } from "../../kernel/names.ts";
+import { CapabilityId } from "../../kernel/names.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { Imported } from "../imported.ts";
-import { type RtfsCapability, type RtfsFault, readRtfs, toolName } from "./capability.ts";
+import { noCapability, type RtfsCapability, type RtfsFault, readRtfs, toolName } from "./capability.ts";
 import { quoted } from "./form.ts";
+import { isItemName, validName } from "./item-name.ts";
+import { mcpDefaults } from "./migrate.ts";
 
 type Kind = Extract<CapabilityKind, "tool" | "operation">;
 
+interface RtfsOptions {
+  /** URL of the document, for capabilities that do not say where they come from. */
+  sourceUrl?: string | undefined;
+}
+
 /** RTFS text → manifest. API operations become operations; MCP and all other capabilities become tools. */
-export function importRtfs(text: string): Result<Imported, RtfsFault> {
+export function importRtfs(text: string, options: RtfsOptions = {}): Result<Imported, RtfsFault> {
   const read = readRtfs(text);
   if (!read.ok) return read;
   const { capabilities } = read.value;
-  if (capabilities.length === 0) return err({ message: "the text holds no (capability …) form", line: 1, column: 1 });
+  if (capabilities.length === 0) return err({ message: noCapability, line: 1, column: 1 });
 
   const warnings = read.value.warnings.map(({ line, column, message }) => `line ${line}, column ${column}: ${message}`);
   const sections: Record<Kind, Map<string, Record<string, unknown>>> = { tool: new Map(), operation: new Map() };
@@ -27,7 +34,7 @@ export function importRtfs(text: string): Result<Imported, RtfsFault> {
     ids.add(capability.id);
     const kind = kindOf(capability);
     const name = uniqueName(capability, sections[kind], warn);
-    if (name !== undefined) sections[kind].set(name, toItem(capability, name, warn));
+    if (name !== undefined) sections[kind].set(name, toItem(capability, name, options, warn));
   }
   const [tools, operations] = [Array.from(sections.tool.values()), Array.from(sections.operation.values())];
   return ok({
@@ -57,17 +64,14 @@ function kindOf(capability: RtfsCapability): Kind {
   return isOperation ? "operation" : "tool";
 }
 
-const isItemName = (name: unknown): name is string => ItemName.safeParse(name).success;
-
-/**
- * The first valid item name of: the MCP tool name, the capability's name, the part of the id after its last dot. If
- * none is valid, that part is sanitized.
- */
+/** The capability's name as an item; if there is no valid one, the tool name in its id, sanitized. */
 function nameOf(capability: RtfsCapability, warn: (message: string) => void): string {
-  const last = toolName(capability.id);
-  const name = [metadataPart(capability, "mcp")?.tool_name, capability.name, last].find(isItemName);
+  const name = validName(capability);
   if (name !== undefined) return name;
-  const sanitizedName = last.replace(/[^A-Za-z0-9_.\-/]+/g, "_").slice(0, 128) || "unnamed";
+  const sanitizedName =
+    toolName(capability.id)
+      .replace(/[^A-Za-z0-9_.\-/]+/g, "_")
+      .slice(0, 128) || "unnamed";
   warn(`has no name that an item may have: called ${sanitizedName}`);
   return sanitizedName;
 }
@@ -92,17 +96,29 @@ function uniqueName(
 const permissions = ["network.http"];
 const effects = { tool: ["network_request", "mcp_call"], operation: ["network_request"] };
 
-/** Provenance of capabilities without a `discovery` part. A declared part names another introspector and is kept. */
+/** Provenance of capabilities that do not name a method. A declared method names another introspector and is kept. */
 const discovery = { method: "rtfs_import", introspector_version: "1.0.0" };
 
-function toItem(capability: RtfsCapability, name: string, warn: (message: string) => void): Record<string, unknown> {
-  const { id, name: declared, metadata, ...fields } = capability;
+function toItem(
+  capability: RtfsCapability,
+  name: string,
+  { sourceUrl }: RtfsOptions,
+  warn: (message: string) => void,
+): Record<string, unknown> {
+  const { id, name: declared, metadata = {}, ...fields } = capability;
   const kind = kindOf(capability);
-  const isRemote = kind === "operation" || metadataPart(capability, "mcp") !== undefined;
-  // A name that equals the last part of the id adds nothing as a title.
-  const isTitle = declared !== name && !(isItemName(declared) && declared === toolName(id));
+  const [mcp, found] = [metadataPart(capability, "mcp"), metadataPart(capability, "discovery") ?? {}];
+  const isRemote = kind === "operation" || mcp !== undefined;
   const validId = CapabilityId.safeParse(id).success;
-  if (!validId) warn("this is no id that a capability may have: left out");
+  if (!validId) warn("this is no id that a capability may have: kept as metadata.rtfs.id");
+  // The tool name in the id is what a capability is called that has no name of its own; as a title it adds nothing.
+  const isTitle = declared !== name && declared !== toolName(id) && fields.title === undefined;
+  const rtfs = metadataPart(capability, "rtfs") ?? {};
+  const said = withoutUndefined({
+    ...rtfs,
+    id: validId ? rtfs.id : id,
+    name: declared === name || isTitle ? rtfs.name : declared,
+  });
   return withoutUndefined({
     permissions: isRemote ? [...permissions] : undefined,
     effects: isRemote ? [...effects[kind]] : undefined,
@@ -110,6 +126,19 @@ function toItem(capability: RtfsCapability, name: string, warn: (message: string
     ...fields,
     id: validId ? id : undefined,
     name,
-    metadata: { ...metadata, discovery: metadataPart(capability, "discovery") ?? { ...discovery } },
+    metadata: withoutUndefined({
+      ...metadata,
+      mcp: mcp === undefined ? metadata.mcp : { ...mcp, ...missing(mcpDefaults, mcp) },
+      rtfs: Object.keys(said).length > 0 ? said : metadata.rtfs,
+      discovery: withoutUndefined({
+        ...(found.method === undefined ? discovery : {}),
+        source_url: sourceUrl,
+        ...found,
+      }),
+    }),
   });
+}
+
+function missing(defaults: Record<string, unknown>, fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(defaults).filter(([name]) => fields[name] === undefined));
 }

@@ -89,7 +89,7 @@ const partOfField = new Map(
 );
 
 /** Values that writers of the hierarchical layout set for every MCP tool and writers of the flat layout omit. */
-const mcpDefaults = {
+export const mcpDefaults = {
   requires_session: "auto",
   auth_env_var: "MCP_AUTH_TOKEN",
   server_url_override_env: "MCP_SERVER_URL",
@@ -98,14 +98,17 @@ const mcpDefaults = {
 /** Metadata parts as Maps, so that adding a field is cheap. A part that is not an object is left unchanged. */
 type Parts = Map<string, unknown>;
 
-/** A top-level field to be moved into a metadata part. */
+/** A field to be moved into a metadata part. */
 interface Move {
   part: string;
   name: string;
   value: unknown;
 }
 
-/** Moves the top-level metadata fields of flat layouts under `metadata`. Leaves hierarchical capabilities unchanged. */
+/**
+ * Moves the metadata fields of flat layouts, at the top level or inside `metadata`, into the part of their provider.
+ * Leaves hierarchical capabilities unchanged.
+ */
 export function migrate(given: Fields, endpoint: Endpoint = {}): Migrated {
   const { metadata, ...top } = given;
   const provider = isObject(top.provider) ? splitProvider(top.provider) : undefined;
@@ -122,14 +125,14 @@ export function migrate(given: Fields, endpoint: Endpoint = {}): Migrated {
     } else if (moves === undefined) kept.push([key, value]);
     else flat.push(...moves);
   }
+  const parts: Parts = new Map();
+  for (const [key, value] of Object.entries(isObject(metadata) ? metadata : {})) {
+    const moves = flatInMetadata(key, value);
+    if (moves === undefined) parts.set(key, isObject(value) ? new Map(Object.entries(value)) : value);
+    else flat.push(...moves);
+  }
   if (flat.length === 0 && provider === undefined) return { fields: given, conflicts: [] };
 
-  const parts: Parts = new Map(
-    Object.entries(isObject(metadata) ? metadata : {}).map(([part, fields]) => [
-      part,
-      isObject(fields) ? new Map(Object.entries(fields)) : fields,
-    ]),
-  );
   const conflicts = [...(provider?.moves ?? []), ...flat].flatMap((move) => apply(move, parts));
   for (const move of [...impliedByProvider(provider, parts), ...impliedByLayout(flat, parts, endpoint)]) {
     if (fieldOf(parts, move.part, move.name) === undefined) apply(move, parts);
@@ -158,6 +161,18 @@ function movesOf(key: string, value: unknown, prefixes: ReadonlySet<string>): Mo
     if (prefixes.has(prefix) && name !== "") return [{ part: prefix, name, value }];
   }
   return undefined;
+}
+
+const providers: ReadonlySet<string> = new Set(knownFields.keys());
+
+/**
+ * Moves of a flat key inside `metadata`, such as `mcp_server_url`. Only keys of the known providers: another publisher's
+ * `soap_port` beside `soap` may be no detail of it.
+ */
+function flatInMetadata(key: string, value: unknown): Move[] | undefined {
+  const [whole] = metadataPrefix(key, value);
+  if (isObject(value) && (whole === undefined || !providers.has(whole))) return undefined;
+  return movesOf(key, value, providers);
 }
 
 interface ProviderMap {

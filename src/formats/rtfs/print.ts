@@ -1,81 +1,11 @@
-import { pointer } from "../../kernel/issue.ts";
-import { isObject } from "../../kernel/json.ts";
+import { isObject, withoutUndefined } from "../../kernel/json.ts";
 import { type RtfsCapability, spellings } from "./capability.ts";
+import { printableComments } from "./comments.ts";
 import { migrate } from "./migrate.ts";
+import { printSchema } from "./print-schema.ts";
+import { inside, type Place, printValue } from "./print-value.ts";
 import { maxDepth, readForms } from "./read-forms.ts";
 import { printName, printString } from "./string.ts";
-
-/** Position of the value being printed, and the callback for values that RTFS cannot express. */
-interface Place {
-  /** Indentation of the line on which the value starts. */
-  indent: string;
-  /** Nesting levels left. */
-  levelsLeft: number;
-  /** JSON pointer, relative to the list of capabilities. */
-  path: string;
-  reportLoss: (path: string) => void;
-}
-
-function inside(place: Place, segment: string | number): Place {
-  const path = pointer(place.path, segment);
-  return { ...place, indent: `${place.indent}  `, levelsLeft: place.levelsLeft - 1, path };
-}
-
-/** Puts brackets around lines that are already indented. */
-function block(open: string, lines: readonly string[], close: string, { indent }: Place): string {
-  return lines.length === 0 ? `${open}${close}` : `${open}\n${lines.join("\n")}\n${indent}${close}`;
-}
-
-const scalars: Record<string, string> = {
-  string: ":string",
-  integer: ":int",
-  number: ":float",
-  boolean: ":bool",
-  null: ":nil",
-};
-
-/** JSON Schema → RTFS type notation. Keywords without an RTFS equivalent (`enum`, `format` …) are losses. */
-function printSchema(schema: unknown, place: Place): string {
-  if (!isObject(schema) || place.levelsLeft < 2) {
-    if (schema !== true) place.reportLoss(place.path);
-    return ":any";
-  }
-  const { type, properties, items, required, ...others } = schema;
-  for (const key of Object.keys(others)) place.reportLoss(pointer(place.path, key));
-  const unused = (entries: Record<string, unknown>) => {
-    for (const [key, value] of Object.entries(entries))
-      if (value !== undefined) place.reportLoss(pointer(place.path, key));
-  };
-  if (type === "object" || (type === undefined && isObject(properties))) {
-    unused({ items });
-    // A schema with properties but no type also accepts values that are not objects; the printed map does not.
-    if (type === undefined) place.reportLoss(pointer(place.path, "type"));
-    if (isObject(properties)) return printFields(properties, required, place);
-    unused({ properties, required });
-    return ":map";
-  }
-  unused({ properties, required });
-  if (type === "array") {
-    if (items === undefined) return ":vector";
-    return `[:vector ${printSchema(items, { ...inside(place, "items"), indent: place.indent })}]`;
-  }
-  unused({ items });
-  if (type === undefined) return ":any";
-  const scalar = typeof type === "string" && Object.hasOwn(scalars, type) ? scalars[type] : undefined;
-  if (scalar === undefined) unused({ type });
-  return scalar ?? ":any";
-}
-
-function printFields(properties: Record<string, unknown>, required: unknown, place: Place): string {
-  const needed = new Set<unknown>(Array.isArray(required) ? required : []);
-  const lines = Object.entries(properties).map(([name, schema]) => {
-    const field = inside({ ...inside(place, "properties"), indent: place.indent, levelsLeft: place.levelsLeft }, name);
-    const optional = needed.delete(name) ? "" : " ;; optional";
-    return `${field.indent}${printName(name)} ${printSchema(schema, field)}${optional}`;
-  });
-  if (needed.size > 0) place.reportLoss(pointer(place.path, "required"));
-  return block("{", lines, "}", place);
-}
 
 export interface Printed {
   text: string;
@@ -101,7 +31,8 @@ const rtfsSpelling = new Map([
 ]);
 
 function printCapability({ id, name, ...given }: RtfsCapability, place: Place): string {
-  const { fields } = migrate(given);
+  const { fields: migrated } = migrate(given);
+  const { fields, comments } = splitComments(migrated);
   const { version, description, provider, permissions, effects, metadata, ...rest } = fields;
   const { inputSchema, outputSchema, implementation, ...others } = rest;
   const ordered = { name, version, description, provider, permissions, effects, metadata };
@@ -117,7 +48,23 @@ function printCapability({ id, name, ...given }: RtfsCapability, place: Place): 
       return [`${field.indent}${printName(rtfsSpelling.get(key) ?? key)}${printField(key, value, field)}`];
     },
   );
-  return `(capability ${[printString(id), ...lines].join("\n")})\n`;
+  const above = comments.map((comment) => `;; ${comment}\n`).join("");
+  return `${above}(capability ${[printString(id), ...lines].join("\n")})\n`;
+}
+
+/** Takes the comments out of the metadata: they are printed above the capability, where the reader finds them. */
+function splitComments(fields: Record<string, unknown>): { fields: Record<string, unknown>; comments: string[] } {
+  const { metadata } = fields;
+  const rtfs = isObject(metadata) && isObject(metadata.rtfs) ? metadata.rtfs : {};
+  const comments = printableComments(rtfs);
+  if (comments === undefined || !isObject(metadata)) return { fields, comments: [] };
+  const { comments: _, ...others } = rtfs;
+  const left = withoutUndefined({ ...metadata, rtfs: isEmpty(others) ? undefined : others });
+  return { fields: { ...fields, metadata: isEmpty(left) ? undefined : left }, comments };
+}
+
+function isEmpty(value: Record<string, unknown>): boolean {
+  return Object.keys(value).length === 0;
 }
 
 function printField(key: string, value: unknown, place: Place): string {
@@ -147,38 +94,4 @@ function printImplementation(text: string): string {
   const [form, second] = forms.ok ? forms.value : [];
   const isWhole = form !== undefined && second === undefined && form.start === 0 && form.end === text.length;
   return isWhole && form.kind !== "string" && form.kind !== "nil" ? text : printString(text);
-}
-
-function printValue(value: unknown, place: Place): string {
-  if (typeof value === "string") return printString(value);
-  if (typeof value === "boolean") return String(value);
-  if (typeof value === "number" && Number.isFinite(value)) return printNumber(value);
-  if (value === null) return "nil";
-  if (place.levelsLeft >= 1 && Array.isArray(value)) {
-    const items = value.map((item, index) => printValue(item, inside(place, index)));
-    if (!items.some((item) => item.includes("\n"))) return `[${items.join(" ")}]`;
-    return block(
-      "[",
-      items.map((item) => `${place.indent}  ${item}`),
-      "]",
-      place,
-    );
-  }
-  if (place.levelsLeft >= 1 && isObject(value)) {
-    const lines = Object.entries(value)
-      .filter(([, child]) => child !== undefined)
-      .map(([key, child]) => {
-        const field = inside(place, key);
-        return `${field.indent}${printName(key)} ${printValue(child, field)}`;
-      });
-    return block("{", lines, "}", place);
-  }
-  place.reportLoss(place.path);
-  return "nil";
-}
-
-/** Integers beyond the safe range get an exponent: without one, the reader returns them as text. */
-function printNumber(value: number): string {
-  if (Object.is(value, -0)) return "-0";
-  return Number.isInteger(value) && !Number.isSafeInteger(value) ? value.toExponential() : String(value);
 }

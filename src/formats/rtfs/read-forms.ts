@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../../kernel/result.ts";
-import { type Form, type OffsetFault, quoted } from "./form.ts";
-import { readString } from "./string.ts";
+import { type Comment, type Form, type OffsetFault, quoted } from "./form.ts";
+import { readPattern, readString } from "./string.ts";
 
 /** Deeper than real code nests, and shallow enough for recursive functions over the forms. */
 export const maxDepth = 512;
@@ -23,6 +23,8 @@ interface Scan {
   last: Form | undefined;
   /** Comments to attach to the next form. */
   comments: string[] | undefined;
+  /** Every comment of the text. */
+  all: Comment[];
 }
 
 const brackets = {
@@ -32,15 +34,24 @@ const brackets = {
   "#{": { kind: "set", closer: "}" },
 } as const;
 
-/** Parses text into forms, in one pass and without recursion. */
+/** Parses text into forms. */
 export function readForms(text: string, depth = maxDepth): Result<Form[], OffsetFault> {
-  const scan: Scan = { text, at: 0, depth, frames: [], top: [], last: undefined, comments: undefined };
+  const read = readFormsAndComments(text, depth);
+  return read.ok ? ok(read.value.forms) : read;
+}
+
+/** Parses text into forms, in one pass and without recursion. Lists all comments too, in the order of the text. */
+export function readFormsAndComments(
+  text: string,
+  depth = maxDepth,
+): Result<{ forms: Form[]; comments: Comment[] }, OffsetFault> {
+  const scan: Scan = { text, at: 0, depth, frames: [], top: [], last: undefined, comments: undefined, all: [] };
   while (scan.at < text.length) {
     const fault = step(scan);
     if (fault !== undefined) return err(fault);
   }
   const unclosed = scan.frames.at(-1);
-  if (unclosed === undefined) return ok(scan.top);
+  if (unclosed === undefined) return ok({ forms: scan.top, comments: scan.all });
   return err({ message: `the ${unclosed.kind} that starts here is never closed`, offset: unclosed.start });
 }
 
@@ -73,9 +84,19 @@ function step(scan: Scan): OffsetFault | undefined {
     default:
       if (isBlank(text.charCodeAt(at))) scan.at += 1;
       else if (text.startsWith("#{", at)) return open(scan, "#{");
+      else if (text.startsWith('#"', at)) return addPattern(scan);
       else add(scan, readAtom(text, at), takeComments(scan));
       return undefined;
   }
+}
+
+/** `#"…"`, a regular expression whose backslashes are its own. */
+function addPattern(scan: Scan): OffsetFault | undefined {
+  const pattern = readPattern(scan.text, scan.at);
+  if (!pattern.ok) return pattern.error;
+  const { value, end } = pattern.value;
+  add(scan, { kind: "string", value, start: scan.at, end }, takeComments(scan));
+  return undefined;
 }
 
 function readComment(scan: Scan): void {
@@ -85,7 +106,11 @@ function readComment(scan: Scan): void {
   if (scan.last === undefined) {
     scan.comments ??= [];
     scan.comments.push(comment);
-  } else scan.last.note = comment;
+  } else {
+    scan.last.note = comment;
+    scan.last.noteAt = scan.at;
+  }
+  scan.all.push({ offset: scan.at, text: comment });
   scan.at = end;
 }
 
@@ -110,7 +135,7 @@ function close(scan: Scan, closer: string): OffsetFault | undefined {
   if (frame.closer !== closer) {
     return { message: `expected ${frame.closer} to close a ${kind}, found ${closer}`, offset: scan.at };
   }
-  // Comments directly before a closing bracket precede no form and are dropped.
+  // Comments directly before a closing bracket precede no form; they are in the list of all comments only.
   scan.comments = undefined;
   const place = { start, end: scan.at + 1 };
   if (kind !== "map") {

@@ -30,6 +30,16 @@ export function readString(text: string, start: number): Result<{ value: string;
   return err({ message: "the string that starts here is never closed", offset: start });
 }
 
+/** Reads a regular expression from its `#"`. A backslash keeps its meaning, and a quote after it is part of the text. */
+export function readPattern(text: string, start: number): Result<{ value: string; end: number }, OffsetFault> {
+  for (let at = start + 2; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === "\\") at += 1;
+    else if (character === '"') return ok({ value: text.slice(start + 2, at).replaceAll('\\"', '"'), end: at + 1 });
+  }
+  return err({ message: "the regular expression that starts here is never closed", offset: start });
+}
+
 function readEscape(text: string, at: number): { value: string; length: number } | undefined {
   const letter = text[at + 1] ?? "";
   if (letter === "u") {

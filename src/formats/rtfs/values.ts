@@ -4,6 +4,8 @@ import { type Form, quoted } from "./form.ts";
 export interface RtfsText {
   text: string;
   warn: (offset: number, message: string) => void;
+  /** Offsets of the comments that were read as part of a field. */
+  used: Set<number>;
 }
 
 export function sourceOf(form: Form, { text }: RtfsText): string {

@@ -12,7 +12,10 @@ const lookInto = [
 ];
 
 /** Members without a schema of their own that MCP, the importers or the index know. */
-const alsoKnown = ["kind", "actionTriggers", "triggers", "deprecated", "tags", "status", "annotations"];
+const alsoKnown = [
+  ...["kind", "actionTriggers", "triggers", "deprecated", "deprecationReason"],
+  ...["tags", "status", "annotations"],
+];
 const alsoKnownIn: Partial<Record<SectionName, string[]>> = {
   tools: ["execution"],
   resources: ["size"],

@@ -17,7 +17,7 @@ export const negotiateContextTool = defineTool({
     satisfied: z.boolean(),
     items: z.array(z.object({ ...card, why: z.string() })),
     left_out: z.array(z.object({ id: z.string(), reason: z.string(), message: z.string() })),
-    changed: z.array(z.object({ id: z.string(), classification: z.string() })),
+    changed: z.array(z.looseObject({})),
   }),
   annotations: readOnlyAnnotations,
   async run(wish, context) {

@@ -27,7 +27,7 @@ const getCapability = operation({
   parameters: {
     path: {
       tenant: server.tenant,
-      capabilityId: z.string().describe("Id of the capability, unique in its tenant."),
+      capabilityId: z.string().describe("Id of the capability, unique in its tenant; `/` in it is sent as `%2F`."),
     },
     query: {
       format: z.enum(["json", "yaml", "rtfs"]).optional().describe("Wins over `Accept`."),

@@ -51,11 +51,16 @@ const registerGenerator = operation({
   path,
   tag: "Publish",
   summary: "Register a generator as a plugin",
-  description: "Publishes the server's manifest with the generator added.",
+  description:
+    "Publishes the server's manifest with the generator added. A type that exists is replaced if `override` is true, in the query or in the body.",
   access: manager("path"),
   parameters: {
     path: server,
-    query: { override: flag.default(false).describe("Replaces the generator of the same type.") },
+    query: {
+      override: flag
+        .optional()
+        .describe("Replaces the generator of the same type; the same as `override` in the body."),
+    },
   },
   body: { schema: Generator, read: "document", limit: "configBytes" },
   answers: { 201: { description: "Registered.", data: GeneratorResult, etag: true, generation: true } },
@@ -77,7 +82,13 @@ const registerGenerator = operation({
 
   async handle(services: RegistryDeps, { principal, tenant, spelling, path: ref, query: { override }, body, answer }) {
     const generator = parseBody(Generator, unwrap(readItem("generators", body)));
-    const replaces = override || generator.override === true;
+    if (override !== undefined && generator.override !== undefined && override !== generator.override) {
+      throw requestError(
+        "ErrorBadRequest",
+        `override is ${override} in the query and ${generator.override} in the body`,
+      );
+    }
+    const replaces = override ?? generator.override ?? false;
     const writer = writerFrom(principal, { tenant, spelling });
     const published = unwrap(await register(services, ref, writer, generator, replaces));
     const { status: _, ...meta } = publishMeta(published);

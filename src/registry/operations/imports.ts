@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { withoutSecrets } from "../../formats/mcp/describe-item.ts";
 import { manager } from "../../http/access.ts";
 import { requestError, unwrap } from "../../http/context.ts";
 import { named } from "../../http/named.ts";
@@ -29,6 +30,19 @@ function readFormat(text: string): ImportFormat {
   throw requestError("ErrorNotFound", `There is no importer of that name; there are ${importFormats.join(", ")}`);
 }
 
+/** A provenance URL. Nothing is fetched from it; user, password, fragment and secrets in the query are not stored. */
+const HttpUrl = z
+  .url({ protocol: /^https?$/, error: "must be a URL that starts with http:// or https://" })
+  .max(2_048)
+  .overwrite(publicUrl);
+
+function publicUrl(text: string): string {
+  const url = URL.parse(withoutSecrets(text));
+  if (url === null) return text;
+  url.hash = "";
+  return url.href;
+}
+
 const openApi = {
   openapi: "3.1.0",
   info: { title: "Tides", version: "1.0.0" },
@@ -48,6 +62,12 @@ const importDocument = operation({
     query: {
       tenant: server.tenant.describe("Owner of the server."),
       name: server.name.describe("Name of the server."),
+      sourceUrl: HttpUrl.describe(
+        "Where the document comes from, for `metadata.discovery.source_url`. Relative server URLs of OpenAPI are resolved against it.",
+      ).optional(),
+      endpointUrl: HttpUrl.describe(
+        "Where the operations or tools are called: `graphql.endpoint_url`, `openapi.base_url` or `mcp.server_url`.",
+      ).optional(),
       dryRun: flag.default(false).describe("Answers what the import would do, and publishes nothing."),
     },
     headers: writing,
@@ -86,7 +106,8 @@ const importDocument = operation({
   async handle(services: RegistryDeps, { principal, tenant, spelling, path, query, headers, c, answer }) {
     const ref = { tenant, name: query.name };
     const writer = writerFrom(principal, { tenant, spelling }, headers);
-    const imported = unwrap(await readImport(c, services, query.name, path.format));
+    const { name: server, sourceUrl, endpointUrl } = query;
+    const imported = unwrap(await readImport(c, services, { server, sourceUrl, endpointUrl }, path.format));
     const options = { partial: true, dryRun: query.dryRun };
     const published = unwrap(await publishImported(services, ref, writer, imported, options));
     const { status, ...meta } = publishMeta(published);

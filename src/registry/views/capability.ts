@@ -1,3 +1,4 @@
+import { toolName } from "../../formats/rtfs/index.ts";
 import type { StoredCapability } from "../../manifest/stored.ts";
 import type { Capability } from "../answer-schema.ts";
 import type { Head } from "../contract.ts";
@@ -16,7 +17,7 @@ interface RuntimeHints {
 const genericTokenVariable = "MCP_AUTH_TOKEN";
 
 /** The override variable wins over the declared URL; an explicit token wins over any variable. */
-export function runtimeHints({ declared }: Pick<StoredCapability, "declared">): RuntimeHints {
+export function runtimeHints({ id, declared }: Pick<StoredCapability, "id" | "declared">): RuntimeHints {
   const metadata = object(declared.metadata);
   const mcp = object(metadata.mcp);
   const openapi = object(metadata.openapi);
@@ -29,9 +30,7 @@ export function runtimeHints({ declared }: Pick<StoredCapability, "declared">): 
   }
   if (Object.keys(mcp).length > 0) {
     const named = variable(mcp.auth_env_var);
-    const namespace = text(mcp.server_name)
-      ?.toUpperCase()
-      .replaceAll(/[^A-Z0-9]+/g, "_");
+    const namespace = (text(mcp.server_name) || namespaceOf(id)).toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_");
     const variables = [named, namespace && `${namespace}_MCP_TOKEN`, genericTokenVariable];
     const distinct = [...new Set(variables.filter((name): name is string => name !== undefined && name !== ""))];
     hints.auth = [{ source: "explicit_token" }, ...distinct.map((name) => ({ source: "environment" as const, name }))];
@@ -41,6 +40,13 @@ export function runtimeHints({ declared }: Pick<StoredCapability, "declared">): 
     }
   }
   return hints;
+}
+
+/** What an id has between `mcp.` and the tool name: `github` of `mcp.github.list_issues` and of `github/list_issues`. */
+function namespaceOf(id: string): string {
+  const before = id.slice(0, -toolName(id).length - 1).replace(/^mcp(?:[./]|$)/i, "");
+  // Generated ids escape characters within a part, the dot among them.
+  return before.replaceAll(/(?:~[0-9A-F]{2})+/g, "_");
 }
 
 /** Accepts only names of environment variables, so that a token pasted into the field is not exposed. */

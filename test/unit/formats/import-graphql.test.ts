@@ -92,6 +92,21 @@ describe("an operation", () => {
     expect(operations.map(({ name }) => name)).toEqual(["x".repeat(128)]);
   });
 
+  it("may be repeated word for word, as real schemas do", async () => {
+    const { operations, warnings } = await imported('type Query { "Once" a(x: Int): Int\n "Again" a(x: Int): Int }');
+    expect(operations).toMatchObject([{ name: "a", inputSchema: { properties: { x: { type: "integer" } } } }]);
+    expect(warnings).toEqual(["line 2: a is defined twice; the definitions are the same"]);
+  });
+
+  it("has a document and an endpoint, which may differ", async () => {
+    const sourceUrl = "https://docs.example.com/schema.graphql";
+    const result = await importGraphqlSdl("type Query { a: Int }", { ...options, sourceUrl });
+    expect(accepted(result).operations[0]?.metadata).toMatchObject({
+      graphql: { endpoint_url: "https://api.example.com/graphql" },
+      discovery: { source_url: sourceUrl },
+    });
+  });
+
   it("does not publish a password", async () => {
     const url = "https://me:secret@api.example.com/graphql";
     const result = await importGraphqlSdl("type Query { a: Int }", { server: "s", endpointUrl: url });
@@ -233,8 +248,8 @@ describe("schemas that are none", () => {
     ["an object as an argument", "type Query { a(x: Query): Int }", /Query is not an input type/, 1, 19],
     ["an input object as a result", "input I { a: Int } type Query { a: I }", /I is not an output type/, 1, 36],
     ["a type twice", "type Query { a: Int }\ntype Query { b: Int }", /Query is defined twice/, 2, 6],
-    ["a field twice", "type Query { a: Int a: Int }", /a is defined twice/, 1, 21],
-    ["an argument twice", "type Query { a(x: Int, x: Int): Int }", /x is defined twice/, 1, 24],
+    ["a field twice", "type Query { a: Int a: ID }", /a is defined twice, and differs/, 1, 21],
+    ["an argument twice", "type Query { a(x: Int, x: Int!): Int }", /x is defined twice, and differs/, 1, 24],
     ["no end", "type Query {\n  a: Int", /Expected Name, found <EOF>/, 2, 9],
     ["text without an end", 'type Query { "a\n a: Int }', /Unterminated string/, 1, 16],
     ["a query", "{ pets { name } }", /a query, not part of a schema/, 1, 1],

@@ -18,11 +18,12 @@ const discovery = (type: string) => ({
   introspector_version: "1.0.0",
 });
 const common = { permissions: ["network.http"], effects: ["network_request", "mcp_call"] };
+const variables = { auth_env_var: "MCP_AUTH_TOKEN", server_url_override_env: "MCP_SERVER_URL" };
 const tool = (name: string) => ({
   name,
   ...common,
   metadata: {
-    mcp: { server_name: "github", tool_name: name, requires_session: "auto" },
+    mcp: { server_name: "github", tool_name: name, requires_session: "auto", ...variables },
     discovery: discovery("mcp_tool"),
   },
 });
@@ -121,7 +122,7 @@ describe("what a tool says of itself", () => {
       {
         ...declared,
         metadata: {
-          mcp: { server_name: "github", tool_name: "other", requires_session: "false" },
+          mcp: { server_name: "github", tool_name: "other", requires_session: "false", ...variables },
           discovery: { ...discovery("mcp_tool"), method: "manual" },
           own: { a: 1 },
         },

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { importOpenApi } from "../../../src/formats/openapi/import-openapi.ts";
 import { defaultBounds } from "../../../src/kernel/bounds.ts";
 import { parseYaml } from "../../../src/kernel/yaml.ts";
 import { describeFixture } from "../../support/fixtures.ts";
@@ -32,7 +33,7 @@ describe("which documents are OpenAPI", () => {
     expect(importedApi(document).counts).toEqual({ operation: 0 });
   });
 
-  const pet = "/paths/~1pets~1{id}/get";
+  const pet = "/paths/~1pets/get";
   it.each<[string, unknown, string, RegExp]>([
     ["a list", [], "", /object/],
     ["nothing", null, "", /object/],
@@ -115,7 +116,7 @@ describe("an operation", () => {
         openapi: {
           base_url: "https://api.example.com/v1",
           endpoint_method: "GET",
-          endpoint_path: "/pets/{id}",
+          endpoint_path: "/pets",
           api_version: "1.2",
           auth_type: "api_key",
           auth_location: "query",
@@ -131,12 +132,70 @@ describe("an operation", () => {
     });
   });
 
+  it("may stand elsewhere in the document, its own fields first", () => {
+    const parameters = [{ name: "limit", in: "query", schema: { type: "integer" } }];
+    const shared = { operationId: "listPets", summary: "All", parameters, responses: {} };
+    const document = v31({ ...at({ $ref: "#/x-operations/list", summary: "Pets" }), "x-operations": { list: shared } });
+    expect(only(document)).toMatchObject({
+      name: "listPets",
+      title: "Pets",
+      inputSchema: { properties: { limit: { type: "integer", "x-in": "query" } } },
+      warnings: [],
+    });
+  });
+
+  it.each([
+    ["in another document", "operations/list.yml", /leaves the document/, "/paths/~1pets/get/$ref"],
+    ["nowhere", "#/x-operations/none", /points at nothing/, "/paths/~1pets/get/$ref"],
+    ["at itself", "#/paths/~1pets/get", /only leads to other references/, "/paths/~1pets/get/$ref"],
+    ["at text", "#/info/title", /an operation is an object/, "/paths/~1pets/get"],
+  ])("is refused by its place where it stands %s", (_, $ref, message, path) => {
+    expect(refusedApi(v31(at({ $ref })))).toEqual({ message: expect.stringMatching(message), path });
+  });
+
+  it.each<[string, Json, Json, string | undefined, string | undefined]>([
+    ["its own", { summary: "Short", description: "Long" }, { description: "Path" }, "Short", "Long"],
+    ["its summary", { summary: "Short", description: " " }, { description: "Path" }, "Short", "Short"],
+    ["its path's", {}, { summary: "All", description: "Path" }, "All", "Path"],
+    ["its path's summary", {}, { summary: "All" }, "All", "All"],
+    ["nothing", {}, {}, undefined, undefined],
+  ])("is described by %s", (_, own, pathItem, title, description) => {
+    const operation = only(v31({ paths: { "/pets": { ...pathItem, get: own } } }));
+    expect([operation.title, operation.description]).toEqual([title, description]);
+  });
+
+  it("has a parameter for each name in its path, declared or not", () => {
+    const parameters = [{ name: "id", in: "path", required: true, schema: { type: "integer" } }];
+    const { inputSchema, warnings } = only(v31({ paths: { "/x/{id}/{part}.{form}": { parameters, get: {} } } }));
+    expect(inputSchema).toEqual({
+      type: "object",
+      properties: {
+        id: { type: "integer", "x-in": "path" },
+        part: { type: "string", "x-in": "path" },
+        form: { type: "string", "x-in": "path" },
+      },
+      required: ["id", "part", "form"],
+    });
+    expect(warnings).toEqual([
+      "GET /x/{id}/{part}.{form}: {part} is not among the parameters; taken as a required string",
+      "GET /x/{id}/{part}.{form}: {form} is not among the parameters; taken as a required string",
+    ]);
+  });
+
+  it("is called where the importer says, whatever the document says", () => {
+    const document = v31({ ...at({}), servers: [{ url: "https://doc.example/v1" }] });
+    const result = importOpenApi(document, { server: "pets", endpointUrl: "https://user:pw@mine.example/api/" });
+    expect(result.ok && result.value.manifest.operations).toMatchObject([
+      { metadata: { openapi: { base_url: "https://mine.example/api" } } },
+    ]);
+  });
+
   it.each<[string, Json, string]>([
     ["its id", { operationId: "list.pets-v2/all" }, "list.pets-v2/all"],
     ["its id without what a name cannot hold", { operationId: "find pet by id (new)" }, "find_pet_by_id_new_"],
     ["its id cut", { operationId: "x".repeat(200) }, "x".repeat(128)],
-    ["its method and path without an id", {}, "get/pets/id"],
-    ["its method and path where the id has no letters", { operationId: "…" }, "get/pets/id"],
+    ["its method and path without an id", {}, "get/pets"],
+    ["its method and path where the id has no letters", { operationId: "…" }, "get/pets"],
   ])("is named by %s", (_, operation, name) => {
     expect(only(v31(at(operation)))).toMatchObject({ name });
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { migrate, readRtfs } from "../../../src/formats/rtfs/index.ts";
+import { migrate, printRtfs, readRtfs } from "../../../src/formats/rtfs/index.ts";
 
 const read = (text: string) => {
   const result = readRtfs(text);
@@ -49,6 +49,7 @@ describe("a capability in the hierarchical layout", () => {
           metadata: {
             mcp: { server_url: "https://mcp.example/", requires_session: "auto" },
             discovery: { method: "mcp_introspection", created_at: "2025-10-23T20:57:22.379849546+00:00" },
+            rtfs: { comments: ['"auto" | "true" | "false"'] },
           },
           inputSchema: {
             type: "object",
@@ -153,6 +154,20 @@ describe("several capabilities", () => {
     expect(document.warnings).toEqual([{ line: 5, column: 7, message: "(def y 2) holds no capability: left out" }]);
   });
 
+  it("may be written as maps", () => {
+    const document = read(`(do
+      {:type "capability" :id "mcp.do.one" :name "One" :input-schema {:a :int}}
+      [{:type :capability "id" "github/two"}]
+      {:type "other" :parts [{:id "three" :type "capability"}]})`);
+    expect(document.warnings).toEqual([]);
+    expect(document.capabilities).toMatchObject([
+      { id: "mcp.do.one", name: "One", inputSchema: { required: ["a"] } },
+      { id: "github/two", name: "two" },
+      { id: "three", name: "three" },
+    ]);
+    expect(document.capabilities[0]).not.toHaveProperty("type");
+  });
+
   it("may be none", () => {
     expect(read("; nothing\n")).toMatchObject({ capabilities: [], warnings: [{ line: 1, column: 1 }] });
   });
@@ -199,8 +214,14 @@ describe("type notation", () => {
     ["{:a :int}", { type: "object", properties: { a: { type: "integer" } }, required: ["a"] }],
     ["{:a :int?}", { type: "object", properties: { a: { type: "integer" } } }],
     ["{:a :int ;; optional\n}", { type: "object", properties: { a: { type: "integer" } } }],
-    ["{:a :int ; Optional, from 1\n}", { type: "object", properties: { a: { type: "integer" } } }],
-    ["{:a :int ;; not optional\n}", { type: "object", properties: { a: { type: "integer" } }, required: ["a"] }],
+    [
+      "{:a :int ; Optional, from 1\n}",
+      { type: "object", properties: { a: { type: "integer", description: "from 1" } } },
+    ],
+    [
+      "{:a :int ;; not optional\n}",
+      { type: "object", properties: { a: { type: "integer", description: "not optional" } }, required: ["a"] },
+    ],
     ["{:a :int\n;; optional\n}", { type: "object", properties: { a: { type: "integer" } }, required: ["a"] }],
     [
       "{:a {:b :int\n} ;; optional\n :c :bool}",
@@ -235,9 +256,85 @@ describe("type notation", () => {
     expect(warnings(`:input-schema ${type}`)).toEqual([]);
   });
 
+  const string = { type: "string" };
+  const integer = { type: "integer" };
+
   it.each([
-    [":uuid", {}, 15, /:uuid cannot be expressed/],
-    ["[:enum 1 2]", {}, 15, /\[:enum 1 2\] cannot be expressed/],
+    [":uuid", { type: "string", format: "uuid" }],
+    [":set", { type: "array", uniqueItems: true }],
+    ['[:enum "x" "y"]', { type: "string", enum: ["x", "y"] }],
+    ["[:enum 1 2]", { type: "integer", enum: [1, 2] }],
+    ['[:enum 1 "x" nil]', { enum: [1, "x", null] }],
+    ['[:enum {} {\n    :a 1\n  } "x"]', { enum: [{ a: 1 }, "x"] }],
+    ["[:or :string :int]", { anyOf: [string, integer] }],
+    ["[:and :string :any]", { allOf: [string, {}] }],
+    ["[:tuple :string :int]", { type: "array", prefixItems: [string, integer], items: false, minItems: 2 }],
+    ["[:tuple]", { type: "array", maxItems: 0 }],
+    ["[:maybe :string]", { type: ["string", "null"] }],
+    ["[:maybe :uuid]", { anyOf: [{ type: "string", format: "uuid" }, { type: "null" }] }],
+    ["[:map-of :string :int]", { type: "object", additionalProperties: integer }],
+    [
+      '[:map-of [:enum "a" "b"] :int]',
+      { type: "object", propertyNames: { type: "string", enum: ["a", "b"] }, additionalProperties: integer },
+    ],
+    ["[:set :string]", { type: "array", uniqueItems: true, items: string }],
+    ['[:= "z"]', { const: "z" }],
+    ["[:= nil]", { const: null }],
+    ['[:re "^[a-z]\\\\d+$"]', { type: "string", pattern: "^[a-z]\\d+$" }],
+    ["[:string {:min 1 :max 5}]", { type: "string", minLength: 1, maxLength: 5 }],
+    ["[:int {:max 100}]", { type: "integer", maximum: 100 }],
+    ["[:vector {:min 1} :int]", { type: "array", items: integer, minItems: 1 }],
+    ['[:string {:description "two\\nlines" :default "x"}]', { ...string, description: "two\nlines", default: "x" }],
+    [
+      "[:or {} {\n    :a :int\n  } :string]",
+      { anyOf: [{ type: "object", properties: { a: integer }, required: ["a"] }, string] },
+    ],
+    [
+      "[:map {:closed true}\n    [:a :string] ;; What\n    [:b {:optional true} :int]\n  ]",
+      {
+        type: "object",
+        properties: { a: { ...string, description: "What" }, b: integer },
+        required: ["a"],
+        additionalProperties: false,
+      },
+    ],
+    [
+      '{\n    :state [:enum "open" "closed"] ;; optional, one of open|closed\n    :b :int ;; from 1\n  }',
+      {
+        type: "object",
+        properties: {
+          state: { type: "string", enum: ["open", "closed"], description: "one of open|closed" },
+          b: { ...integer, description: "from 1" },
+        },
+        required: ["b"],
+      },
+    ],
+  ])("%s is a JSON Schema, and printed as it was", (type, expected) => {
+    const document = read(`(capability "x"\n  :name "x"\n  :input-schema ${type})\n`);
+    expect(document).toEqual({ capabilities: [{ id: "x", name: "x", inputSchema: expected }], warnings: [] });
+    const printed = `(capability "x"\n  :name "x"\n  :input-schema ${type})\n`;
+    expect(printRtfs(document.capabilities)).toEqual({ text: printed, losses: [] });
+  });
+
+  it("takes optional fields and descriptions as properties too", () => {
+    const type = '[:map [:a :int] [:b {:optional true :description "B"} :int] [:c {:optional false} :int]]';
+    expect(schema(type)).toEqual({
+      type: "object",
+      properties: { a: integer, b: { ...integer, description: "B" }, c: integer },
+      required: ["a", "c"],
+    });
+    expect(schema('[:re #"^\\d+\\"$"]')).toEqual({ type: "string", pattern: '^\\d+"$' });
+  });
+
+  it.each([
+    [":instant", {}, 15, /:instant cannot be expressed/],
+    ["[:enum]", {}, 15, /\[:enum\] cannot be expressed/],
+    ["[:= 1 2]", {}, 15, /cannot be expressed/],
+    ["[:map-of :string]", {}, 15, /cannot be expressed/],
+    ["[:re 1]", {}, 15, /cannot be expressed/],
+    ['[:re "(?i)a("]', { type: "string" }, 20, /is no regular expression/],
+    ["[:map-of :int :string]", { type: "object", additionalProperties: { type: "string" } }, 24, /are not strings/],
+    ["[:string {:gen 1}]", { type: "string" }, 25, /the property :gen of a type is not known/],
     ["[:vector :int :int]", {}, 15, /cannot be expressed/],
     ["(or :int)", {}, 15, /cannot be expressed/],
     [":constructor", {}, 15, /cannot be expressed/],
@@ -341,8 +438,9 @@ describe("migration from the flat layout", () => {
     expect(read(text("api_introspection")).capabilities[0]?.metadata).toEqual({
       openapi: { base_url: "https://a", endpoint_method: "GET", endpoint_path: "/p" },
       discovery: { method: "api_introspection" },
+      rtfs: { comments: ["Base URL: https://a", "Endpoint: GET /p"] },
     });
-    expect(read(text("web_search")).capabilities[0]?.metadata).toEqual({ discovery: { method: "web_search" } });
+    expect(read(text("web_search")).capabilities[0]?.metadata).not.toHaveProperty("openapi");
   });
 
   it("yields to the hierarchical layout where both speak", () => {
@@ -350,6 +448,34 @@ describe("migration from the flat layout", () => {
     expect(one(both)?.metadata).toMatchObject({ mcp: { tool_name: "b" } });
     expect(warnings(both)).toEqual([{ line: 1, column: 1, message: expect.stringMatching(/tool_name .* differs/) }]);
     expect(warnings(':mcp_tool_name "a" :metadata {:mcp 1}')).toMatchObject([{ line: 1, column: 1 }]);
+  });
+
+  it("moves flat keys inside metadata into their provider", () => {
+    const inside = one(`:metadata {
+      :mcp_server_url "https://s/" :mcp_requires_session true :discovery_method "manual" :created_at "2025-10-23"
+      :openapi {:base_url "https://a/"} :soap {:port 1} :soap_port 2 :mcp 1}`);
+    expect(inside?.metadata).toEqual({
+      openapi: { base_url: "https://a/" },
+      soap: { port: 1 },
+      soap_port: 2,
+      mcp: 1,
+      discovery: { method: "manual", created_at: "2025-10-23" },
+    });
+    expect(one(':metadata {:mcp_server_url "https://s/" :mcp_metadata {:tool_name "t"}}')?.metadata).toEqual({
+      mcp: {
+        server_url: "https://s/",
+        tool_name: "t",
+        requires_session: "auto",
+        auth_env_var: "MCP_AUTH_TOKEN",
+        server_url_override_env: "MCP_SERVER_URL",
+      },
+    });
+    expect(warnings(':metadata {:mcp_server_url "a" :mcp {:server_url "b"}}')).toMatchObject([
+      { message: expect.stringMatching(/server_url is given twice, and differs/) },
+    ]);
+    expect(warnings(':metadata {:mcp_server_url "a" :mcp 1}')).toMatchObject([
+      { message: expect.stringMatching(/server_url has no place/) },
+    ]);
   });
 
   it("leaves a hierarchical capability alone, and its own outcome too", () => {
@@ -361,5 +487,51 @@ describe("migration from the flat layout", () => {
     expect(migrate(hierarchical).fields).toBe(hierarchical);
     const { fields } = migrate({ mcp_metadata: { tool_name: "t" }, provider: { type: "x", y: 1 } });
     expect(migrate(fields).fields).toBe(fields);
+  });
+});
+
+describe("comments", () => {
+  it("are kept with their capability, and printed above it", () => {
+    const { capabilities, warnings: found } = read(`;; Sample output: {"a": 1}
+(capability "a"
+  ;; where it runs
+  :metadata {:mcp {:requires_session "auto"} ; "auto" | "true"
+             ;; at the end
+            }
+  :implementation (do ;; part of the code
+    1)) ;; behind a
+;; above b
+(capability "b")
+;; last`);
+    expect(found).toEqual([]);
+    expect(capabilities.map(({ metadata }) => metadata?.rtfs)).toEqual([
+      { comments: ['Sample output: {"a": 1}', "where it runs", '"auto" | "true"', "at the end", "behind a"] },
+      { comments: ["above b", "last"] },
+    ]);
+    const { text, losses } = printRtfs(capabilities);
+    expect(text).toContain(';; Sample output: {"a": 1}\n;; where it runs\n');
+    expect(losses).toEqual([]);
+    expect(read(text).capabilities).toEqual(capabilities);
+  });
+
+  it("are reported where they cannot be kept", () => {
+    expect(read(';; a\u200bb\n(capability "x")')).toEqual({
+      capabilities: [{ id: "x", name: "x" }],
+      warnings: [{ line: 1, column: 1, message: expect.stringMatching(/comment .* left out/) }],
+    });
+    const many = read(`${";; c\n".repeat(100)}(capability "x")`);
+    expect(many.capabilities[0]?.metadata).toEqual({ rtfs: { comments: Array(64).fill("c") } });
+    expect(many.warnings).toMatchObject([{ line: 65, message: expect.stringMatching(/more than 64 comments/) }]);
+  });
+
+  it("that describe a field twice stay with the capability", () => {
+    const [capability] = read(
+      '(capability "x" :input-schema [:map [:a {:description "A"} :int] ;; optional, more\n])',
+    ).capabilities;
+    expect(capability?.inputSchema).toEqual({
+      type: "object",
+      properties: { a: { type: "integer", description: "A" } },
+    });
+    expect(capability?.metadata).toEqual({ rtfs: { comments: ["optional, more"] } });
   });
 });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
-import { importRtfs, printRtfs, type RtfsCapability, readRtfs } from "../../../src/formats/rtfs/index.ts";
+import { exportRtfs, importRtfs, printRtfs, type RtfsCapability, readRtfs } from "../../../src/formats/rtfs/index.ts";
 import { Manifest } from "../../../src/manifest/schema/manifest.ts";
 import { describeFixture } from "../../support/fixtures.ts";
 
@@ -50,6 +50,23 @@ describeFixture("RTFS in the wild", "rtfs", (folder) => {
       const isOperation = /openweather[_/].*/.test(file);
       expect(imported.value.counts, file).toEqual(isOperation ? { operation: 1 } : { tool: 1 });
       expect(Manifest.safeParse(imported.value.manifest).error, file).toBeUndefined();
+    }
+  });
+
+  it("is the same items after it was imported, printed and imported again", () => {
+    const items = (text: string) => {
+      const imported = importRtfs(text);
+      if (!imported.ok) throw new Error(imported.error.message);
+      return Object.values(imported.value.manifest).flat() as Record<string, unknown>[];
+    };
+    for (const file of filesIn(folder)) {
+      const before = items(readFileSync(join(folder, file), "utf8")).map((item) => ({
+        ...item,
+        id: String(item.id ?? `registry.given.${item.name}`),
+      }));
+      const { text, losses } = printRtfs(before.map(exportRtfs));
+      expect(losses, file).toEqual([]);
+      expect(items(text), file).toEqual(before);
     }
   });
 

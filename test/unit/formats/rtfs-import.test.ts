@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { flatten, importRtfs } from "../../../src/formats/rtfs/index.ts";
+import { exportRtfs, flatten, importRtfs, printRtfs } from "../../../src/formats/rtfs/index.ts";
 
 const imported = (text: string) => {
   const result = importRtfs(text);
@@ -32,7 +32,15 @@ describe("an RTFS import", () => {
           provider: "MCP",
           permissions: [],
           effects: ["mcp_call"],
-          metadata: { mcp: { tool_name: "get_me" }, discovery: { method: "mcp_introspection" } },
+          metadata: {
+            mcp: {
+              tool_name: "get_me",
+              requires_session: "auto",
+              auth_env_var: "MCP_AUTH_TOKEN",
+              server_url_override_env: "MCP_SERVER_URL",
+            },
+            discovery: { method: "mcp_introspection" },
+          },
           inputSchema: { type: "object" },
           outputSchema: {},
           category: "query",
@@ -73,18 +81,44 @@ describe("an RTFS import", () => {
     ]);
   });
 
+  it("keeps ids with slashes, and takes what follows the last one as the tool's name", () => {
+    const { manifest, warnings } = imported(
+      '(capability "github/list_issues") (capability "mcp.github/list-issues.v2") (capability "a//b") (capability "a/../c")',
+    );
+    expect(manifest.tools).toMatchObject([
+      { id: "github/list_issues", name: "list_issues" },
+      { id: "mcp.github/list-issues.v2", name: "list-issues.v2" },
+      { name: "b", metadata: { rtfs: { id: "a//b" } } },
+      { name: "c", metadata: { rtfs: { id: "a/../c" } } },
+    ]);
+    expect(warnings).toEqual([expect.stringMatching(/^a\/\/b: this is no id/), expect.stringMatching(/^a\/\.\.\/c: /)]);
+  });
+
+  it("keeps the provenance that flat keys inside metadata declare, and the source of a document without one", () => {
+    const flat =
+      '(capability "mcp.s.a" :metadata {:mcp_server_url "https://s/" :discovery_method "manual" :openapi {:base_url "b"}})';
+    const result = importRtfs(`${flat} (capability "b")`, { sourceUrl: "https://docs.example/caps.rtfs" });
+    expect(result.ok && result.value.manifest.tools).toMatchObject([
+      { metadata: { mcp: { server_url: "https://s/" }, discovery: { method: "manual" } } },
+      { metadata: { discovery: { method: "rtfs_import", source_url: "https://docs.example/caps.rtfs" } } },
+    ]);
+  });
+
   it("warns of names and ids that cannot be used", () => {
     const { manifest, warnings } = imported('(capability "open weather" :name "open weather API")');
     expect(manifest.tools).toEqual([
       {
         name: "open_weather",
         title: "open weather API",
-        metadata: { discovery: { method: "rtfs_import", introspector_version: "1.0.0" } },
+        metadata: {
+          rtfs: { id: "open weather" },
+          discovery: { method: "rtfs_import", introspector_version: "1.0.0" },
+        },
       },
     ]);
     expect(warnings).toEqual([
       "open weather: has no name that an item may have: called open_weather",
-      "open weather: this is no id that a capability may have: left out",
+      "open weather: this is no id that a capability may have: kept as metadata.rtfs.id",
     ]);
   });
 
@@ -103,14 +137,61 @@ describe("an RTFS import", () => {
   });
 
   it("passes on what the reader has to say", () => {
-    expect(imported('(capability "a"\n :output-schema :uuid)').warnings).toEqual([
-      "line 2, column 17: the type :uuid cannot be expressed: anything is admitted",
+    expect(imported('(capability "a"\n :output-schema :instant)').warnings).toEqual([
+      "line 2, column 17: the type :instant cannot be expressed: anything is admitted",
     ]);
     expect(importRtfs("(")).toMatchObject({ ok: false, error: { line: 1, column: 1 } });
     expect(importRtfs("; nothing")).toMatchObject({
       ok: false,
       error: { message: /no \(capability/ },
     });
+  });
+});
+
+/** The items of a text, printed as the registry prints them and imported again. */
+function again(text: string): [before: unknown, after: unknown, losses: string[]] {
+  const { manifest } = imported(text);
+  const items = Object.values(manifest).flat() as Record<string, unknown>[];
+  const withIds = items.map((item, index) => ({
+    ...item,
+    id: String(item.id ?? `registry.s.${item.name}`),
+    at: index,
+  }));
+  const { text: printed, losses } = printRtfs(withIds.map(exportRtfs));
+  const reread = Object.values(imported(printed).manifest).flat();
+  return [withIds, reread, losses];
+}
+
+describe("RTFS that was imported and printed", () => {
+  it.each([
+    [
+      "a name for readers",
+      '(capability "mcp.s.a" :name "List the Issues" :metadata {:mcp {:tool_name "list_issues"}})',
+    ],
+    ["a name that is its tool name", '(capability "mcp.s.a" :name "a" :metadata {:mcp {:tool_name "b"}})'],
+    ["a name and a title", '(capability "mcp.s.a" :name "N" :title "T" :metadata {:mcp {:tool_name "b"}})'],
+    ["a title that is its name", '(capability "x.get" :name "get" :title "get")'],
+    ["an id that is none", '(capability "open weather" :name "open weather API")'],
+    ["comments", ';; Sample output: 1\n(capability "a" :input-schema {:s :string ;; optional, one of a|b\n})'],
+  ])("is the same item: %s", (_, text) => {
+    const [before, after, losses] = again(text);
+    expect(after).toEqual(before);
+    expect(losses).toEqual([]);
+  });
+
+  it("keeps :name as it was written, and the tool name apart", () => {
+    const [item] = imported(
+      '(capability "mcp.github.list_issues" :name "List the Issues" :metadata {:mcp {:tool_name "list_issues"}})',
+    ).manifest.tools as (Record<string, unknown> & { id: string })[];
+    expect(item).toMatchObject({ name: "list_issues", title: "List the Issues" });
+    const { text } = printRtfs(item === undefined ? [] : [exportRtfs(item)]);
+    expect(text).toContain(':name "List the Issues"');
+    expect(text).not.toContain(":title");
+  });
+
+  it("never goes by an id that only its metadata has", () => {
+    const item = { id: "mcp.s.a", name: "a", metadata: { rtfs: { id: "mcp.other.tool" } } };
+    expect(exportRtfs(item).id).toBe("mcp.s.a");
   });
 });
 

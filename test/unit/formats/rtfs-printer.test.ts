@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { printRtfs, type RtfsCapability, readRtfs } from "../../../src/formats/rtfs/index.ts";
+import { withoutUndefined } from "../../../src/kernel/json.ts";
 
 const reread = (text: string) => {
   const read = readRtfs(text);
@@ -131,13 +132,9 @@ describe("printed RTFS", () => {
       [
         "/1/input-schema",
         `${at}/$schema`,
-        `${at}/additionalProperties`,
         `${at}/required`,
-        `${at}/properties/state/enum`,
-        `${at}/properties/state/description`,
         `${at}/properties/a~1b/format`,
         `${at}/properties/none`,
-        `${at}/properties/either/type`,
         `${at}/properties/odd/items`,
         `${at}/properties/pair/items`,
         `${at}/properties/loose/type`,
@@ -146,7 +143,12 @@ describe("printed RTFS", () => {
     );
     const again = reread(text);
     expect(again[1]?.inputSchema).toMatchObject({
-      properties: { state: { type: "string" }, either: {}, pair: { items: {} } },
+      properties: {
+        state: { type: "string", enum: ["open", "closed"], description: "Which" },
+        either: { type: ["string", "null"] },
+        pair: { items: {} },
+      },
+      additionalProperties: false,
     });
     expect(printRtfs(again)).toEqual({ text, losses: [] });
   });
@@ -168,26 +170,67 @@ const json = fc.jsonValue({ maxDepth: 4, stringUnit: "binary" });
 const text = fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }));
 const key = fc.oneof(text, fc.stringMatching(/^[a-z_.?/-]{1,8}$/));
 
-const { schema } = fc.letrec<{ schema: Record<string, unknown>; object: Record<string, unknown> }>((tie) => ({
-  schema: fc.oneof(
+type Schema = Record<string, unknown>;
+
+const limit = fc.integer({ min: 0, max: 9 });
+const described = fc.option(
+  fc.oneof(text, fc.constantFrom("What", "optional", "Optional: x", "; x", "a\nb", " blank ", ", x", "x, y")),
+  { nil: undefined },
+);
+const named = fc.dictionary(key, json, { maxKeys: 2 });
+
+/** Every schema that the reader makes of a type. */
+const { schema } = fc.letrec<{ schema: Schema; bare: Schema; object: Schema }>((tie) => ({
+  schema: fc
+    .tuple(tie("bare"), fc.record({ title: text, description: described, default: json }, { requiredKeys: [] }))
+    .map(([bare, about]) => ({ ...bare, ...withoutUndefined(about) })),
+  bare: fc.oneof(
     { maxDepth: 4 },
-    fc.constantFrom<Record<string, unknown>[]>(
+    fc.constantFrom<Schema[]>(
       {},
-      ...["string", "integer", "number", "boolean", "null", "object", "array"].map((type) => ({ type })),
+      ...["string", "integer", "number", "boolean", "null"].map((type) => ({ type })),
+      { type: "string", format: "uuid" },
+      { type: "array", maxItems: 0 },
     ),
-    tie("schema").map((items) => ({ type: "array", items })),
+    fc.array(fc.string(), { minLength: 1 }).map((values) => ({ type: "string", enum: values })),
+    fc.tuple(named, json).map(([first, second]) => ({ enum: [first, second] })),
+    json.map((value) => ({ const: value })),
+    fc.constantFrom("^a+$", '"\\d"', "").map((pattern) => ({ type: "string", pattern })),
+    fc
+      .record({ minLength: limit, maxLength: limit }, { requiredKeys: [] })
+      .map((limits) => ({ type: "string", ...limits })),
+    fc
+      .record({ minimum: limit, maximum: limit }, { requiredKeys: [] })
+      .map((limits) => ({ type: "number", ...limits })),
+    fc.constantFrom("string", "integer", "boolean").map((type) => ({ type: [type, "null"] })),
+    fc.array(tie("schema"), { minLength: 1, maxLength: 3 }).map((anyOf) => ({ anyOf })),
+    fc.array(tie("schema"), { minLength: 1, maxLength: 3 }).map((allOf) => ({ allOf })),
+    fc
+      .array(tie("schema"), { minLength: 1, maxLength: 3 })
+      .map((prefixItems) => ({ type: "array", prefixItems, items: false, minItems: prefixItems.length })),
+    fc
+      .tuple(tie("schema"), fc.record({ minItems: limit, maxItems: limit }, { requiredKeys: [] }), fc.boolean())
+      .map(([items, limits, isSet]) => ({ type: "array", items, ...limits, ...(isSet && { uniqueItems: true }) })),
+    tie("schema").map((additionalProperties) => ({ type: "object", additionalProperties })),
     tie("object"),
   ),
-  object: fc.dictionary(key, fc.tuple(tie("schema"), fc.boolean()), { maxKeys: 5 }).map((fields) => {
-    const properties = Object.fromEntries(Object.entries(fields).map(([name, [type]]) => [name, type]));
-    const required = Object.keys(fields).filter((name) => fields[name]?.[1]);
-    return { type: "object", properties, ...(required.length > 0 && { required }) };
-  }),
+  object: fc
+    .tuple(fc.dictionary(key, fc.tuple(tie("schema"), fc.boolean()), { maxKeys: 5 }), fc.boolean())
+    .map(([fields, closed]) => {
+      const properties = Object.fromEntries(Object.entries(fields).map(([name, [type]]) => [name, type]));
+      const required = Object.keys(fields).filter((name) => fields[name]?.[1]);
+      const others = { ...(required.length > 0 && { required }), ...(closed && { additionalProperties: false }) };
+      return { type: "object", properties, ...others };
+    }),
 }));
 
 /** Names with a meaning, or that the flat layout gives one. */
 const claimed =
   /^(id|name|version|description|provider|permissions|effects|metadata|(in|out)put.?schema|implementation)$|_/i;
+
+const comments = fc
+  .array(fc.oneof(fc.string(), fc.constantFrom('Sample output: {"a": 1}', "", "; x", "a\nb")), { maxLength: 3 })
+  .map((texts) => (texts.length > 0 ? { rtfs: { comments: texts } } : {}));
 
 const capability: fc.Arbitrary<RtfsCapability> = fc
   .tuple(
@@ -199,7 +242,7 @@ const capability: fc.Arbitrary<RtfsCapability> = fc
         provider: text,
         permissions: fc.array(key),
         effects: fc.array(key),
-        metadata: fc.dictionary(key, json),
+        metadata: fc.tuple(fc.dictionary(key, json), comments).map(([parts, rtfs]) => ({ ...parts, ...rtfs })),
         inputSchema: schema,
         outputSchema: schema,
         implementation: fc.oneof(text, fc.constantFrom("(f [x] {:a 1})", "nil", "[1 ;; optional\n]", ":k", '"s"')),
@@ -230,7 +273,21 @@ describe("whatever is printed", () => {
   it("never throws for schemas of any make, and is stable after the first loss", () => {
     fc.assert(
       fc.property(
-        fc.dictionary(fc.constantFrom("type", "properties", "items", "required", "enum"), json),
+        fc.dictionary(
+          fc.constantFrom(
+            "type",
+            "properties",
+            "items",
+            "required",
+            "enum",
+            "const",
+            "anyOf",
+            "allOf",
+            "oneOf",
+            "pattern",
+          ),
+          fc.oneof(json, fc.array(schema), fc.constantFrom("object", "array", "string", ["string", "integer"])),
+        ),
         (anything) => {
           const { text: printed } = printRtfs([{ id: "a", name: "a", inputSchema: anything }]);
           expect(printRtfs(reread(printed))).toEqual({ text: printed, losses: [] });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { runtimeHints } from "../../../src/registry/views/capability.ts";
 
-const hints = (metadata: unknown) => runtimeHints({ declared: { metadata } });
+const hints = (metadata: unknown, id = "plain") => runtimeHints({ id, declared: { metadata } });
 
 describe("runtime hints", () => {
   it("give the order of credentials and the variable that beats the declared URL, by name", () => {
@@ -30,6 +30,20 @@ describe("runtime hints", () => {
       url: { declared: "https://a.example/mcp" },
       auth: [{ source: "explicit_token" }, { source: "environment", name: "MCP_AUTH_TOKEN" }],
     });
+  });
+
+  it.each([
+    ["mcp.github.named", "GITHUB_MCP_TOKEN"],
+    ["github/list_issues", "GITHUB_MCP_TOKEN"],
+    ["mcp.github/list-issues.v2", "GITHUB_MCP_TOKEN"],
+    ["mcp.my~2Eserver.tool", "MY_SERVER_MCP_TOKEN"],
+    ["acme.weather.now", "ACME_WEATHER_MCP_TOKEN"],
+    ["mcp.tool", undefined],
+    ["tool", undefined],
+  ])("take the server from the id %s where metadata does not name it", (id, variable) => {
+    const names = hints({ mcp: { tool_name: "t" } }, id).auth?.map(({ name }) => name);
+    expect(names).toEqual([undefined, ...(variable === undefined ? [] : [variable]), "MCP_AUTH_TOKEN"]);
+    expect(hints({ mcp: { server_name: "hub" } }, id).auth?.[1]?.name).toBe("HUB_MCP_TOKEN");
   });
 
   it("name a variable once", () => {

@@ -101,7 +101,7 @@ describe("what a server says of itself is not believed", () => {
         own: { a: 1 },
         mcp: {
           ...{ server_url: url, server_name: "toolbox", tool_name: "a", protocol_version: "2025-11-25" },
-          ...{ requires_session: "true", auth_env_var: "KEY" },
+          ...{ requires_session: "true", auth_env_var: "KEY", server_url_override_env: "MCP_SERVER_URL" },
         },
         discovery: {
           ...{

@@ -168,6 +168,32 @@ describe("a message", () => {
     expect((await read(hook)).text).toBe(before.text);
   });
 
+  it("whose id has a dot is told the rule for ids, whoever sends it and wherever to", async () => {
+    const hook = await hooked("dotted");
+    const body = JSON.stringify(published(1, tools("a")));
+    const at = Math.floor(Date.now() / 1_000);
+    const raw = Uint8Array.from(atob(hook.secret.replace("whsec_", "")), (character) => character.charCodeAt(0));
+    const key = await crypto.subtle.importKey("raw", raw, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+    const signature = await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(`msg.k.${at}.${body}`));
+    const rightly = `v1,${btoa(String.fromCharCode(...new Uint8Array(signature)))}`;
+    const send = (path: string, signed: string) =>
+      registry.send("POST", path, {
+        headers: { "webhook-id": "msg.k", "webhook-timestamp": String(at), "webhook-signature": signed },
+        body,
+      });
+    const answer = await send(hook.path, rightly);
+    expect([answer.status, answer.body.error]).toEqual([
+      401,
+      {
+        code: "ErrorWebhookUnverified",
+        message: "The webhook could not be verified",
+        details: { message: expect.stringMatching(/^webhook-id must be 1 to 128 of/) },
+      },
+    ]);
+    expect((await send(hook.path, "v1,x")).text).toBe(answer.text);
+    expect((await send(`/hooks/nobody/${hook.id}`, rightly)).text).toBe(answer.text);
+  });
+
   it("for another tenant's hook is refused", async () => {
     const [mine, theirs] = [await hooked("mine"), await hooked("theirs")];
     expect((await sendEvent({ ...theirs, secret: mine.secret }, published(1, tools("a")))).status).toBe(401);

@@ -195,10 +195,10 @@ describe("get_capability", () => {
   });
 
   it("says what RTFS cannot", async () => {
-    const lossy = { tools: [{ name: "lossy", inputSchema: { type: "object", properties: { a: { enum: ["x"] } } } }] };
+    const lossy = { tools: [{ name: "lossy", inputSchema: { type: "object", properties: { a: { format: "x" } } } }] };
     await registry.send("PUT", capabilities("tooled", "lossy"), { token: mine, body: lossy });
     const { data } = await call("get_capability", { tenant: "tooled", id: "mcp.lossy.lossy", format: "rtfs" });
-    expect(data.losses).toEqual([expect.stringContaining("enum")]);
+    expect(data.losses).toEqual([expect.stringContaining("format")]);
     await registry.send("DELETE", `${configs}/tooled/lossy`, { token: mine });
     await drained("tooled");
   });

@@ -104,6 +104,23 @@ describe("registering a generator as a plugin", () => {
     expect(view.generators.mustache.version).toBe("2");
   });
 
+  it("takes override in the body as in the query, and refuses two that differ", async () => {
+    const body = { ...plugin, version: "3", override: true };
+    const differing = await post(`${path}?override=false`, body);
+    expect([differing.status, differing.body.error.message]).toEqual([
+      400,
+      "override is false in the query and true in the body",
+    ]);
+    expect((await post(path, body)).status).toBe(201);
+    expect((await post(`${path}?override=true`, { ...body, version: "4" })).status).toBe(201);
+    const refused = await post(path, { ...plugin, version: "5", override: false });
+    expect([refused.status, refused.body.error.code]).toEqual([409, "ErrorGeneratorExists"]);
+    const read = { token: member, headers: { "Cache-Control": "no-cache" } };
+    const { mustache } = (await registry.send("GET", path, read)).body.generators;
+    expect(mustache).toMatchObject({ version: "4" });
+    expect(mustache).not.toHaveProperty("override");
+  });
+
   it("loses none of several at once", async () => {
     const types = ["one", "two", "three"];
     const answers = await Promise.all(types.map((type) => post(path, { type })));
