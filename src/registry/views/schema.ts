@@ -122,6 +122,11 @@ export const PreflightRequest = z
       .max(1_000)
       .default([])
       .describe("Names of the credentials the caller has."),
+    dependencies: z
+      .array(z.string().min(1).max(256))
+      .max(1_000)
+      .optional()
+      .describe("Names of the packages the caller has. Absent: packages are not checked."),
   })
   .describe("A question to a generator's preflight check.");
 export type PreflightRequest = z.infer<typeof PreflightRequest>;
