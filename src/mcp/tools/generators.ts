@@ -10,7 +10,13 @@ export const preflightGeneratorTool = defineTool({
   name: "preflight_generator",
   title: "Check a generator",
   description: "Whether a generator could run on a config: what is missing, timeout, concurrency.",
-  input: z.strictObject({ ...serverRef, type: z.string().max(128), ...PreflightRequest.shape }),
+  input: z.strictObject({
+    ...serverRef,
+    type: z.string().max(128),
+    config: config.default({}),
+    credentials: PreflightRequest.shape.credentials.describe("Names of those you have."),
+    dependencies: PreflightRequest.shape.dependencies.describe("Packages you have."),
+  }),
   output: z.object({
     type: z.string(),
     status: z.string(),
@@ -21,7 +27,8 @@ export const preflightGeneratorTool = defineTool({
     dependencies: z.array(z.string()),
     unchecked: z.array(z.string()),
     timeout_ms: z.number().nullable(),
-    concurrency: z.object({ safe: z.boolean().nullable(), advice: z.string() }),
+    // Its members are as in `Preflight`; listing them would cost every client tokens.
+    concurrency: z.record(z.string(), z.unknown()),
     reasons: z.array(z.string()),
   }),
   annotations: readOnlyAnnotations,
@@ -45,7 +52,7 @@ export const selectGeneratorTool = defineTool({
     reason: z.string(),
     deprecated: z.boolean().optional(),
     notes: z.array(z.string()),
-    candidates: z.array(z.object({ type: z.string(), reason: z.string() })).describe("What else matched."),
+    candidates: z.array(z.object({ type: z.string(), reason: z.string() })),
   }),
   annotations: readOnlyAnnotations,
   async run({ tenant, name, config: given }, context) {

@@ -113,17 +113,19 @@ export const GeneratorsView = z
   .describe("capabilities://generators: the registry of generators and how one is chosen.");
 export type GeneratorsView = z.infer<typeof GeneratorsView>;
 
+export const credentialPattern = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+
 /** Body of a preflight request. Credentials are named, never sent. */
 export const PreflightRequest = z
   .strictObject({
     config: z.record(z.string(), z.unknown()).default({}).describe("The config the generator would run on."),
     credentials: z
-      .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, "must be the name of a credential, never its value"))
+      .array(z.string().regex(credentialPattern, "must be the name of a credential, never its value"))
       .max(1_000)
       .default([])
       .describe("Names of the credentials the caller has."),
     dependencies: z
-      .array(z.string().min(1).max(256))
+      .array(z.string().max(256))
       .max(1_000)
       .optional()
       .describe("Names of the packages the caller has. Absent: packages are not checked."),
