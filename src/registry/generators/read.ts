@@ -1,11 +1,10 @@
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
-import type { Generator } from "../../manifest/schema/capability.ts";
 import type { PublishedManifest } from "../read.ts";
-import { generatorsOf, strategyOf } from "../views/generators.ts";
+import { generatorsOf, missingGenerator, strategyOf } from "../views/generators.ts";
 import type { PreflightRequest } from "../views/schema.ts";
 import { type Preflight, preflight } from "./preflight.ts";
-import { type Selection, selectGenerator, typesOf } from "./select.ts";
+import { type Selection, selectGenerator } from "./select.ts";
 
 /** Selects one of a server's generators for a config. */
 export function selectFrom({ manifest, head }: PublishedManifest, config: unknown): Result<Selection, Failure> {
@@ -22,11 +21,7 @@ export function preflightOf(
 ): Result<Preflight, Failure> {
   const generators = generatorsOf(manifest, head);
   const generator = generators.find((candidate) => candidate.type === type);
-  return generator === undefined ? err(unknownGenerator(type, generators)) : ok(preflight(generator, request));
-}
-
-function unknownGenerator(type: string, generators: readonly Generator[]): Failure {
-  const wanted = JSON.stringify(type.slice(0, 128).toWellFormed());
-  const has = generators.length === 0 ? "it has none" : `it has ${typesOf(generators)}`;
-  return failure("resource_not_found", `The server has no generator ${wanted}: ${has}`);
+  return generator === undefined
+    ? err(failure("resource_not_found", missingGenerator(type, generators)))
+    : ok(preflight(generator, request));
 }

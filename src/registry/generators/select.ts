@@ -2,6 +2,7 @@ import { z } from "zod";
 import { named } from "../../http/named.ts";
 import { nearest } from "../../kernel/nearest.ts";
 import type { Generator } from "../../manifest/schema/capability.ts";
+import { typesOf } from "../views/generators.ts";
 import { isPresent, valuesAt } from "./config-path.ts";
 
 const Confidence = z.enum(["high", "medium", "low"]);
@@ -39,9 +40,6 @@ const order: Record<SelectionRule, number> = { "explicit-type": 0, "template-syn
 const strength: Record<Confidence, number> = { high: 0, medium: 1, low: 2 };
 
 const typeField = "generation.patterns[0].type";
-
-/** Types that a message lists. */
-const maxListed = 20;
 
 /**
  * Selects a generator for a config: by the type it names, else by the syntax of its template, else by its structure,
@@ -110,16 +108,6 @@ function unknownType(config: unknown, generators: readonly Generator[], found: r
   const wanted = JSON.stringify(named.slice(0, 128).toWellFormed());
   const hint = meant === undefined ? "" : `; was ${meant} meant?`;
   return [`${typeField} is ${wanted}, which the server does not have: it has ${typesOf(generators)}${hint}`];
-}
-
-/** Their types for a message, sorted. */
-export function typesOf(generators: readonly Generator[]): string {
-  const more = generators.length - maxListed;
-  const types = generators
-    .map(({ type }) => type)
-    .sort()
-    .slice(0, maxListed);
-  return more > 0 ? `${types.join(", ")} and ${more} more` : types.join(", ");
 }
 
 function templateSyntax(config: unknown, generators: readonly Generator[]): Match[] {

@@ -5,7 +5,7 @@ import type { Head } from "../contract.ts";
 import { enabledCapabilities } from "./enabled.ts";
 import { object, text, versionOf } from "./fields.ts";
 import type { GeneratorsView } from "./schema.ts";
-import { jsonView } from "./view.ts";
+import { jsonView, type View } from "./view.ts";
 
 const defaultStrategy = {
   type: "priority",
@@ -30,10 +30,35 @@ export function strategyOf(manifest: StoredManifest | undefined): typeof default
 }
 
 /** `capabilities://generators`: all generators, plugins included, ordered by type. */
-export const generatorsView = jsonView("g1", registry);
+export const generatorsView = jsonView("g2", registry);
+
+/** `generator://{tenant}/{name}/{type}`: one generator, as `capabilities://generators` shows it. */
+export function generatorView(type: string): View {
+  const view = jsonView(`g2.${type}`, (manifest, head) => {
+    const generator = generatorsOf(manifest, head).find((candidate) => candidate.type === type);
+    return generator && shown(generator, versionOf(manifest));
+  });
+  return { ...view, missing: (manifest, head) => missingGenerator(type, generatorsOf(manifest, head)) };
+}
+
+/** Types that a message lists. */
+const maxListed = 20;
+
+/** Types of generators for a message, sorted. */
+export function typesOf(generators: readonly Generator[]): string {
+  const types = generators.map(({ type }) => type).sort();
+  const more = types.length > maxListed ? ` and ${types.length - maxListed} more` : "";
+  return `${types.slice(0, maxListed).join(", ")}${more}`;
+}
+
+/** Says that a server does not have a type, and which it has. */
+export function missingGenerator(type: string, generators: readonly Generator[]): string {
+  const wanted = JSON.stringify(type.slice(0, 128).toWellFormed());
+  return `The server has no generator ${wanted}: it has ${generators.length === 0 ? "none" : typesOf(generators)}`;
+}
 
 /** `generator://decision_tree`: the same data, marked as deprecated in favour of `capabilities://generators`. */
-export const decisionTreeView = jsonView("d1", (manifest, head) => ({
+export const decisionTreeView = jsonView("d2", (manifest, head) => ({
   deprecated: true,
   replaced_by: "capabilities://generators",
   ...registry(manifest, head),
@@ -42,10 +67,12 @@ export const decisionTreeView = jsonView("d1", (manifest, head) => ({
 function registry(manifest: StoredManifest | undefined, head: Head): GeneratorsView {
   const version = versionOf(manifest);
   const generators = generatorsOf(manifest, head).sort((a, b) => (a.type < b.type ? -1 : 1));
+  const strategy = strategyOf(manifest);
+  const hasFallback = generators.some(({ type }) => type === strategy.fallback);
   const plugin_count = generators.filter(({ source }) => source === "plugin").length;
   return {
     generators: Object.fromEntries(generators.map((generator) => [generator.type, shown(generator, version)])),
-    selection_strategy: strategyOf(manifest),
+    selection_strategy: hasFallback ? strategy : { ...strategy, fallback: null },
     metadata: {
       version,
       generator_count: generators.length,
@@ -77,9 +104,10 @@ function shown(generator: Generator, manifestVersion: string): GeneratorsView["g
     },
     best_for: generator.bestFor ?? [],
     docs_uri: generator.docsUri ?? "",
+    // Only null says that there is nothing upstream.
     upstream_dependencies:
       upstream == null
-        ? null
+        ? upstream
         : {
             services: upstream.services ?? [],
             credentials_required: upstream.credentialsRequired ?? [],

@@ -1,11 +1,12 @@
 import type { StoredCapability } from "../../manifest/stored.ts";
 import { enabledCapabilities } from "./enabled.ts";
+import { familyNames } from "./family-names.ts";
 import { objects, text, texts, versionOf } from "./fields.ts";
 import type { ResourcesView } from "./schema.ts";
 import { jsonView } from "./view.ts";
 
 /** `capabilities://resources`. */
-export const resourcesView = jsonView("r2", (manifest, head): ResourcesView => {
+export const resourcesView = jsonView("r3", (manifest, head): ResourcesView => {
   const resources = families(enabledCapabilities(manifest, head));
   const total_count = Object.keys(resources).length;
   return { resources, metadata: { total_count, version: versionOf(manifest) } };
@@ -14,19 +15,15 @@ export const resourcesView = jsonView("r2", (manifest, head): ResourcesView => {
 type Families = ResourcesView["resources"];
 type Family = Families[string];
 
-/**
- * Groups resources and resource templates into families: by name if the publisher declares `patterns`, else by URI
- * scheme.
- */
+/** Groups resources and resource templates into families. */
 export function families(capabilities: readonly StoredCapability[]): Families {
   const found = new Map<string, Family>();
-  for (const { kind, declared } of capabilities) {
-    if (kind !== "resource" && kind !== "resourceTemplate") continue;
+  const names = familyNames(capabilities.filter(({ kind }) => kind === "resource" || kind === "resourceTemplate"));
+  for (const [{ kind, declared }, { name, isDeclared }] of names) {
     const declaredPatterns = texts(declared.patterns);
     const uri = text(declared.uri) || text(declared.uriTemplate);
     const patterns = uri === "" ? declaredPatterns : [uri, ...declaredPatterns];
-    const name = (declaredPatterns.length > 0 && text(declared.name)) || schemeOf(patterns[0] ?? "");
-    merge(found, name, {
+    merge(found, name, isDeclared, {
       patterns,
       mime_type: text(declared.mimeType),
       // An empty description stays one: what this view prints can be published.
@@ -36,10 +33,6 @@ export function families(capabilities: readonly StoredCapability[]): Families {
     });
   }
   return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function schemeOf(pattern: string): string {
-  return /^([a-z][a-z0-9+.-]*):/i.exec(pattern)?.[1]?.toLowerCase() ?? "other";
 }
 
 function parametersOf(declared: Record<string, unknown>): Family["parameters"] {
@@ -53,8 +46,8 @@ function parametersOf(declared: Record<string, unknown>): Family["parameters"] {
   );
 }
 
-/** Merges a family; where both have a value, the first one wins. */
-function merge(found: Map<string, Family>, name: string, next: Family): void {
+/** Merges a family; where both have a value, the first one wins. Items that only share a scheme are all described. */
+function merge(found: Map<string, Family>, name: string, isDeclared: boolean, next: Family): void {
   const family = found.get(name);
   if (family === undefined) {
     found.set(name, next);
@@ -63,8 +56,20 @@ function merge(found: Map<string, Family>, name: string, next: Family): void {
   found.set(name, {
     patterns: [...new Set([...family.patterns, ...next.patterns])],
     mime_type: family.mime_type || next.mime_type,
-    description: family.description || next.description,
+    description: isDeclared
+      ? family.description || next.description
+      : bothDescriptions(family.description, next.description),
     parameters: { ...next.parameters, ...family.parameters },
     examples: [...new Set([...family.examples, ...next.examples])],
   });
+}
+
+/** Characters of the descriptions of a family's items, together. */
+const maxDescription = 500;
+const more = "; …";
+
+function bothDescriptions(first: string, second: string): string {
+  if (first.endsWith(more) || `; ${first}; `.includes(`; ${second}; `)) return first;
+  const both = [first, second].filter((description) => description !== "").join("; ");
+  return both.length <= maxDescription ? both : `${first}${more}`;
 }

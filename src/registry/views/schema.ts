@@ -16,6 +16,7 @@ export const ServerView = z
     tool_count: z.number().int().nonnegative(),
     resource_count: z.number().int().nonnegative(),
     generator_count: z.number().int().nonnegative(),
+    views: z.array(z.string()).optional().describe("Names of the views that the server has, its own included."),
   })
   .describe("capabilities://server: what a server is, what it has switched on, how far it goes.");
 export type ServerView = z.infer<typeof ServerView>;
@@ -23,28 +24,33 @@ export type ServerView = z.infer<typeof ServerView>;
 export const ToolCategory = z.enum(["content", "artifact", "config", "storage", "query", "validation", "batch"]);
 export type ToolCategory = z.infer<typeof ToolCategory>;
 
+const ShownCallable = z.looseObject({
+  name: z.string(),
+  category: ToolCategory,
+  description: z.string(),
+  version: z.string(),
+  input_schema: z.record(z.string(), z.unknown()),
+  output_schema: z.record(z.string(), z.unknown()),
+  examples: z.array(z.looseObject({ input: z.unknown().optional(), description: z.string().optional() })),
+  common_errors: z.array(z.looseObject({ code: z.string(), message: z.string() })),
+  performance: z.looseObject({ typical_ms: z.string(), timeout_ms: z.string() }),
+});
+
 export const ToolsView = z
   .looseObject({
-    tools_by_category: z.record(
-      z.string(),
-      z.array(
-        z.looseObject({
-          name: z.string(),
-          category: ToolCategory,
-          description: z.string(),
-          version: z.string(),
-          input_schema: z.record(z.string(), z.unknown()),
-          output_schema: z.record(z.string(), z.unknown()),
-          examples: z.array(z.looseObject({ input: z.unknown().optional(), description: z.string().optional() })),
-          common_errors: z.array(z.looseObject({ code: z.string(), message: z.string() })),
-          performance: z.looseObject({ typical_ms: z.string(), timeout_ms: z.string() }),
-        }),
-      ),
-    ),
+    tools_by_category: z.record(z.string(), z.array(ShownCallable)),
     metadata: z.looseObject(counted),
   })
   .describe("capabilities://tools: everything that can be called, with schemas, by category.");
 export type ToolsView = z.infer<typeof ToolsView>;
+
+export const OperationsView = z
+  .looseObject({
+    operations: z.array(ShownCallable.extend({ method: z.string().optional(), path: z.string().optional() })),
+    metadata: z.looseObject(counted),
+  })
+  .describe("capabilities://operations: the operations of an API, with schemas.");
+export type OperationsView = z.infer<typeof OperationsView>;
 
 export const ResourcesView = z
   .looseObject({
@@ -99,10 +105,15 @@ export const GeneratorsView = z
             stability: z.enum(["stable", "beta", "experimental"]),
             concurrency_safe: z.boolean(),
           })
-          .nullable(),
+          .nullish()
+          .describe("null: none; absent: the publisher does not say."),
       }),
     ),
-    selection_strategy: z.looseObject({ type: z.string(), explanation: z.string(), fallback: z.string() }),
+    selection_strategy: z.looseObject({
+      type: z.string(),
+      explanation: z.string(),
+      fallback: z.string().nullable().describe("null if the server does not have the generator."),
+    }),
     metadata: z.looseObject({
       version: z.string(),
       generator_count: z.number().int().nonnegative(),

@@ -1,12 +1,18 @@
+import type { StoredManifest } from "../../manifest/stored.ts";
+import type { Head } from "../contract.ts";
 import { enabledCapabilities } from "./enabled.ts";
+import { viewsOf } from "./extensions.ts";
 import { nameOf, object, text, versionOf } from "./fields.ts";
 import { families } from "./resources.ts";
 import type { ServerView } from "./schema.ts";
 import { isCallable } from "./tools.ts";
 import { jsonView } from "./view.ts";
 
-/** `capabilities://server`. Counts match the other views. */
-export const serverView = jsonView("s1", (manifest, head): ServerView => {
+/** `capabilities://server`. */
+export const serverView = jsonView("s2", serverDocument);
+
+/** Counts match the other views. */
+export function serverDocument(manifest: StoredManifest | undefined, head: Head): ServerView {
   const header = manifest?.header ?? {};
   const shown = enabledCapabilities(manifest, head);
   const concurrency = header.concurrencyLimits;
@@ -21,5 +27,6 @@ export const serverView = jsonView("s1", (manifest, head): ServerView => {
     tool_count: shown.filter(isCallable).length,
     resource_count: Object.keys(families(shown)).length,
     generator_count: shown.filter(({ kind }) => kind === "generator").length,
+    views: viewsOf(manifest, head),
   };
-});
+}
