@@ -1,5 +1,5 @@
 import { indexUri } from "../../capability-index/text.ts";
-import { type Config, type IndexVariant, indexVariants } from "../../config.ts";
+import type { Config, IndexVariant } from "../../config.ts";
 
 /** A resource as MCP lists it. */
 export interface OwnResource {
@@ -124,16 +124,10 @@ const server = parameter("name", "Name of the server.");
 
 /** Every URI that the registry serves, as families of `capabilities://resources`. */
 export function ownFamilies({ advertisedIndex }: Pick<Config, "advertisedIndex">): OwnFamily[] {
-  const index = ["", "{tenant}/", "{tenant}/{name}/"].map((owner) => `rollcall://capability-index/${owner}{variant}`);
-  const advertised = indexVariants.filter((variant) => advertisedIndex[variant]);
-  const indexFamily = (name: string, mime: string, description: string, variants: readonly IndexVariant[]) => ({
-    name,
-    patterns: index,
-    mimeType: mime,
-    description: `${description} As far as the operator, the tenant or the server advertises them.`,
-    parameters: [tenant, server, parameter("variant", "Which index.", [...variants])],
-    examples: advertised.filter((variant) => variants.includes(variant)).map((variant) => indexUri({}, variant)),
-  });
+  const index = ["", "{tenant}/", "{tenant}/{name}/"].map((owner) => `rollcall://capability-index/${owner}`);
+  const far = "As far as the operator, the tenant or the server advertises them.";
+  const advertised = (variants: readonly IndexVariant[]) =>
+    variants.filter((variant) => advertisedIndex[variant]).map((variant) => indexUri({}, variant));
   return [
     {
       name: "capabilities",
@@ -157,7 +151,21 @@ export function ownFamilies({ advertisedIndex }: Pick<Config, "advertisedIndex">
       parameters: [parameter("type", "Type of the generator."), tenant, server],
       examples: ["generator://decision_tree"],
     },
-    indexFamily("capability-index", "text/yaml", "Capability indexes, by verb or in full.", ["summary", "full"]),
-    indexFamily("capability-index stats", mimeType, "Sizes of capability indexes.", ["stats"]),
+    {
+      name: "capability-index",
+      patterns: index.map((place) => `${place}{variant}`),
+      mimeType: "text/yaml",
+      description: `Capability indexes, by verb or in full. ${far}`,
+      parameters: [tenant, server, parameter("variant", "Which index.", ["summary", "full"])],
+      examples: advertised(["summary", "full"]),
+    },
+    {
+      name: "capability-index stats",
+      patterns: index.map((place) => `${place}stats`),
+      mimeType,
+      description: `Sizes of capability indexes. ${far}`,
+      parameters: [tenant, server],
+      examples: advertised(["stats"]),
+    },
   ];
 }

@@ -8,7 +8,7 @@ import {
   ServerView,
   ToolsView,
 } from "../../../src/registry/views/schema.ts";
-import { Registry } from "../support/registry.ts";
+import { Registry, token } from "../support/registry.ts";
 
 const registry = new Registry();
 const schemas = {
@@ -103,6 +103,20 @@ describe("views of the registry itself", () => {
       expect(new Set(Object.keys(parameters))).toEqual(new Set(named));
     }
     expect(Object.keys(resources)).toEqual(["capabilities", "capability-index", "capability-index stats", "generator"]);
+  });
+
+  it("can be published, and are shown again", async () => {
+    const member = await token({ tenants: ["mirror"] });
+    const [tools, resources] = [ToolsView.parse(await view("tools")), ResourcesView.parse(await view("resources"))];
+    const body = {
+      tools: Object.values(tools.tools_by_category).flat(),
+      resource_templates: Object.entries(resources.resources).map(([name, family]) => ({ name, ...family })),
+    };
+    const path = "/api/mcp/capabilities/mirror/rollcall";
+    expect((await registry.send("PUT", path, { token: member, body })).status).toBe(201);
+    const shown = async (name: string) => (await registry.send("GET", `${path}/${name}`, { token: member })).body;
+    expect((await shown("tools")).tools_by_category).toEqual(tools.tools_by_category);
+    expect((await shown("resources")).resources).toEqual(resources.resources);
   });
 
   it("show the indexes that the operator advertises", async () => {
