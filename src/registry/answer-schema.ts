@@ -12,7 +12,7 @@ import {
 } from "../manifest/schema/capability.ts";
 import { ManifestHeader } from "../manifest/schema/manifest.ts";
 import { Flag, ItemRecord, RegistryRecord } from "./record-schema.ts";
-import { GeneratorsView, ResourcesView, ServerView, ToolsView } from "./views/schema.ts";
+import { GeneratorsView, OperationsView, ResourcesView, ServerView, ToolsView } from "./views/schema.ts";
 
 /** Schemas of what the registry answers. */
 
@@ -182,6 +182,6 @@ export const ImportResult = named(
 export const AnyView = named(
   "AnyView",
   z
-    .union([ServerView, ToolsView, ResourcesView, GeneratorsView, z.looseObject({})])
-    .describe("A view: server, tools, resources, generators, or one that the manifest declares."),
+    .union([ServerView, ToolsView, ResourcesView, GeneratorsView, OperationsView, z.looseObject({})])
+    .describe("A view: server, tools, resources, generators, operations, or one that the manifest declares."),
 );

@@ -12,7 +12,6 @@ import type { Head, Refreshed, RefreshSkipped, SourceDetail } from "./contract.t
 import type { RegistryDeps } from "./deps.ts";
 import { readSources } from "./source-warnings.ts";
 import { visibleManifest } from "./views/enabled.ts";
-import { namedView, viewNames } from "./views/named.ts";
 import type { View } from "./views/view.ts";
 
 /** A server's head and manifest; the manifest is undefined if nothing is published. */
@@ -112,6 +111,7 @@ export async function renderView(
       return renderView(services, principal, view, read.value, { asOf: read.value.asOf, source });
   }
   const rendered = await services.views.render(head, view);
+  if (rendered !== undefined && rendered.bytes === undefined) return err(await missingView(services, view, head));
   if (rendered !== undefined) return shown(view, head, asOf, rendered.bytes, farthestSource(source, rendered.source));
   // The revision was pruned after the head was read. Get the current head from the object and check permission again:
   // it may have become private.
@@ -166,13 +166,8 @@ function shown(
   return ok({ bytes, etag: etagOf(head, view.version), generation, source });
 }
 
-/** The view with this name: a built-in one, or one that the manifest declares. */
-export function findView(name: string): Result<View, Failure> {
-  const view = namedView(name);
-  return view === undefined ? err(unknownView(name)) : ok(view);
-}
-
-export function unknownView(name: string): Failure {
-  const message = `There is no view ${JSON.stringify(name)}; there are ${viewNames.join(", ")}`;
-  return failure("resource_not_found", message);
+/** The failure for a view that the server does not have. It names those there are, so call it only for a reader. */
+async function missingView(services: RegistryDeps, view: View, head: Head): Promise<Failure> {
+  const body = head.digest === undefined ? undefined : await services.bodies.get(refOf(head), head.digest);
+  return failure("resource_not_found", view.missing?.(body?.manifest, head));
 }

@@ -5,7 +5,14 @@ import { Generator, Operation, Prompt, Resource, ResourceTemplate, Tool } from "
 import { Manifest } from "../manifest/schema/manifest.ts";
 import { ServerJson, StatusUpdate } from "../official/schema.ts";
 import { ItemSwitch, ServerConfig } from "../registry/schema.ts";
-import { GeneratorsView, PreflightRequest, ResourcesView, ServerView, ToolsView } from "../registry/views/schema.ts";
+import {
+  GeneratorsView,
+  OperationsView,
+  PreflightRequest,
+  ResourcesView,
+  ServerView,
+  ToolsView,
+} from "../registry/views/schema.ts";
 import { ContextRequest, NegotiationRequest, ResumeRequest } from "../sessions/schema.ts";
 import { NewSubscription, SecretRotation, SubscriptionChange } from "../subscriptions/schema.ts";
 
@@ -24,6 +31,7 @@ export const published = {
   "tools-view": ToolsView,
   "resources-view": ResourcesView,
   "generators-view": GeneratorsView,
+  "operations-view": OperationsView,
   "preflight-request": PreflightRequest,
   "negotiation-request": NegotiationRequest,
   "context-request": ContextRequest,

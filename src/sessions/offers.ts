@@ -37,6 +37,7 @@ export function serverCapabilities(principal: Principal): CapabilityDetail[] {
   return [
     detail("tools", "The registry's own tools, called with POST /mcp/tool/{name}."),
     detail("resources", "The registry's own resources, read with GET /mcp/resource?uri=."),
+    detail("prompts", "The registry's own prompts, got from POST /mcp with prompts/get."),
     detail("subscriptions", "Changes to the session's capabilities: GET /mcp/subscription/stream."),
     detail("streaming", "Progress of tool calls and changes as text/event-stream.", { formats: ["text/event-stream"] }),
     detail("notifications", "Changes as they happen, resumed by Last-Event-ID.", { max_streams: maxStreams }),

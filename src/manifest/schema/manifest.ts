@@ -15,7 +15,7 @@ export const ManifestHeader = z.looseObject({
   limits: z.record(z.string(), z.number()).optional(),
   concurrencyLimits: z.record(z.string(), z.number()).optional(),
   selectionStrategy: z
-    .looseObject({ type: z.string().optional(), explanation: z.string().optional(), fallback: z.string().optional() })
+    .looseObject({ type: z.string().optional(), explanation: z.string().optional(), fallback: z.string().nullish() })
     .optional(),
   actionTriggers: z.record(z.string(), z.array(z.string())).optional(),
   relationships: z.unknown().optional(),

@@ -11,6 +11,7 @@ import { corsHeaders } from "../../http/respond.ts";
 import { loopbackNames } from "../../kernel/names.ts";
 import { namedSession, sessionHeader } from "../../sessions/access.ts";
 import type { McpDeps } from "../deps.ts";
+import { maxListening, maxListeningAnonymous } from "../resources/follow-resources.ts";
 import { RpcMessage, RpcResponse } from "../schema.ts";
 import { McpCaller } from "../server/caller.ts";
 import { invalidParamsError } from "../server/check-params.ts";
@@ -33,10 +34,6 @@ function checkHostAndOrigin(
   if (origin === undefined || mcpOrigins === "*" || mcpOrigins.includes(origin)) return;
   if (!loopbackNames.includes(URL.parse(origin)?.hostname ?? "")) throw requestError("ErrorOriginRefused");
 }
-
-/** Open MCP streams per caller; for anonymous callers, per IP address. */
-const maxListening = 16;
-const maxListeningAnonymous = 4;
 
 /** A client may be anyone, but no page of another origin. */
 const mcpClient: Access<{ principal: Principal }> = {

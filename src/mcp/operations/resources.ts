@@ -18,7 +18,7 @@ const getOwnView = operation({
   path: "/api/mcp/capabilities/{view}",
   tag: "MCP",
   summary: "Read one view of the registry itself",
-  description: "The same views as of any server: server, tools, resources, generators.",
+  description: "The same views as of any server: server, tools, resources, generators; and operations, its HTTP API.",
   access: everyone,
   parameters: {
     path: {

@@ -4,6 +4,10 @@ import type { TenantKey } from "../../kernel/names.ts";
 import type { StreamEvent } from "../../kernel/sse.ts";
 import type { Head, RegistryTenant } from "../../registry/contract.ts";
 
+/** Open MCP streams per caller; for anonymous callers, per IP address. */
+export const maxListening = 16;
+export const maxListeningAnonymous = 4;
+
 type FollowedTenant = Pick<RegistryTenant & IndexTenant, "head" | "indexState" | "advertise" | "advertisedServers">;
 
 /** MCP resources that a stream is subscribed to. */

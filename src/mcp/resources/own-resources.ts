@@ -1,3 +1,6 @@
+import { indexUri } from "../../capability-index/text.ts";
+import type { Config, IndexVariant } from "../../config.ts";
+
 /** A resource as MCP lists it. */
 export interface OwnResource {
   uri: string;
@@ -36,8 +39,8 @@ export const ownResources: readonly OwnResource[] = [
   {
     uri: "capabilities://tools",
     name: "tools",
-    title: "Operations",
-    description: "What the registry can be asked to do, with schemas, by category.",
+    title: "Tools",
+    description: "The registry's tools with schemas, examples, common errors and timings, by category.",
     mimeType,
   },
   {
@@ -51,7 +54,7 @@ export const ownResources: readonly OwnResource[] = [
     uri: "capabilities://generators",
     name: "generators",
     title: "Generators",
-    description: "The registry's own generators and how one is chosen.",
+    description: "How one of a server's generators is chosen; the registry has none of its own.",
     mimeType,
   },
   {
@@ -61,6 +64,13 @@ export const ownResources: readonly OwnResource[] = [
     description: "Deprecated: read capabilities://generators.",
     mimeType,
   },
+  {
+    uri: "capabilities://operations",
+    name: "operations",
+    title: "HTTP operations",
+    description: "The registry's HTTP API: every operation with method, path and schemas. Large.",
+    mimeType,
+  },
 ];
 
 export const ownResourceTemplates: readonly OwnResourceTemplate[] = [
@@ -68,7 +78,14 @@ export const ownResourceTemplates: readonly OwnResourceTemplate[] = [
     uriTemplate: "capabilities://{tenant}/{name}/{view}",
     name: "server_view",
     title: "View of a server",
-    description: "view: server, tools, resources, generators, or one that the server's manifest brings.",
+    description: "view: server, tools, resources, generators, or another of those that the server view lists.",
+    mimeType,
+  },
+  {
+    uriTemplate: "generator://{tenant}/{name}/{type}",
+    name: "server_generator",
+    title: "Generator of a server",
+    description: "One generator, as capabilities://{tenant}/{name}/generators shows it.",
     mimeType,
   },
   {
@@ -86,3 +103,69 @@ export const ownResourceTemplates: readonly OwnResourceTemplate[] = [
     mimeType: "text/yaml",
   },
 ];
+
+interface OwnFamily {
+  name: string;
+  patterns: string[];
+  mimeType: string;
+  description: string;
+  parameters: { name: string; type: "string"; description: string; enum?: string[] }[];
+  examples: string[];
+}
+
+const parameter = (name: string, description: string, values?: string[]) => ({
+  name,
+  type: "string" as const,
+  description,
+  enum: values,
+});
+const tenant = parameter("tenant", "Owner of the server.");
+const server = parameter("name", "Name of the server.");
+
+/** Every URI that the registry serves, as families of `capabilities://resources`. */
+export function ownFamilies({ advertisedIndex }: Pick<Config, "advertisedIndex">): OwnFamily[] {
+  const index = ["", "{tenant}/", "{tenant}/{name}/"].map((owner) => `rollcall://capability-index/${owner}`);
+  const far = "As far as the operator, the tenant or the server advertises them.";
+  const advertised = (variants: readonly IndexVariant[]) =>
+    variants.filter((variant) => advertisedIndex[variant]).map((variant) => indexUri({}, variant));
+  return [
+    {
+      name: "capabilities",
+      patterns: ["capabilities://{view}", "capabilities://{tenant}/{name}/{view}"],
+      mimeType,
+      description:
+        "Views of the registry itself and of every server; over HTTP at /api/mcp/capabilities/{view} and /api/mcp/capabilities/{tenant}/{name}/{view}.",
+      parameters: [
+        parameter("view", "server, tools, resources or generators; the server view lists the others."),
+        tenant,
+        server,
+      ],
+      examples: ownResources.map(({ uri }) => uri).filter((uri) => uri.startsWith("capabilities://")),
+    },
+    {
+      name: "generator",
+      patterns: ["generator://{type}", "generator://{tenant}/{name}/{type}"],
+      mimeType,
+      description:
+        "One generator of a server. The registry has none of its own: without a server only decision_tree answers, the old name of capabilities://generators.",
+      parameters: [parameter("type", "Type of the generator."), tenant, server],
+      examples: ["generator://decision_tree"],
+    },
+    {
+      name: "capability-index",
+      patterns: index.map((place) => `${place}{variant}`),
+      mimeType: "text/yaml",
+      description: `Capability indexes, by verb or in full. ${far}`,
+      parameters: [tenant, server, parameter("variant", "Which index.", ["summary", "full"])],
+      examples: advertised(["summary", "full"]),
+    },
+    {
+      name: "capability-index stats",
+      patterns: index.map((place) => `${place}stats`),
+      mimeType,
+      description: `Sizes of capability indexes. ${far}`,
+      parameters: [tenant, server],
+      examples: advertised(["stats"]),
+    },
+  ];
+}

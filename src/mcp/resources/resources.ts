@@ -2,7 +2,10 @@ import { checkScope, type Principal } from "../../auth/principal.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import type { ServerRef } from "../../kernel/names.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
-import { findView, readView } from "../../registry/read.ts";
+import { readView } from "../../registry/read.ts";
+import { generatorView } from "../../registry/views/generators.ts";
+import { namedView } from "../../registry/views/named.ts";
+import type { View } from "../../registry/views/view.ts";
 import type { McpDeps } from "../deps.ts";
 import { isIndexUri, listIndexResources, readIndexResource } from "./index-resources.ts";
 import { ownView } from "./own-manifest.ts";
@@ -29,11 +32,18 @@ export async function readResource(
   if (!parsed.ok) return parsed;
   if (isIndexUri(uri)) return readIndexResource(services, principal, uri);
   if (parsed.value === undefined) return err(unknownResource(uri));
-  const { view, server } = parsed.value;
+  const { view, server, generator } = parsed.value;
+  if (server === undefined && generator !== undefined) return err(noOwnGenerators(uri));
   const contents =
     server === undefined
       ? await ownContents(services, uri, view)
-      : await serverContents(services, principal, uri, server, view);
+      : await serverContents(
+          services,
+          principal,
+          uri,
+          server,
+          generator === undefined ? namedView(view) : generatorView(generator),
+        );
   return contents.ok ? contents : err(renameFailure(contents.error, uri));
 }
 
@@ -47,29 +57,36 @@ async function serverContents(
   principal: Principal,
   uri: string,
   server: ServerRef,
-  name: string,
+  view: View,
 ): Promise<Result<ResourceContents, Failure>> {
   const error = checkScope(principal, "registry:read");
   if (error !== undefined) return err(error);
-  const view = findView(name);
-  if (!view.ok) return view;
-  const shown = await readView(services, principal, server, view.value);
+  const shown = await readView(services, principal, server, view);
   if (!shown.ok) return shown;
   const { bytes, etag, generation } = shown.value;
   const text = new TextDecoder().decode(bytes);
-  return ok({ uri, mimeType: plain(view.value.contentType), text, etag, generation });
+  return ok({ uri, mimeType: plain(view.contentType), text, etag, generation });
 }
 
-/** A not-found failure names the URI instead of the view; an internal error becomes `server_error`. */
+/** A not-found failure names the URI and says what there is; an internal error becomes `server_error`. */
 function renameFailure(reason: Failure, uri: string): Failure {
-  if (reason.code === "resource_not_found") return unknownResource(uri);
+  if (reason.code === "resource_not_found") return noResource(uri, reason.message);
   return reason.code === "ErrorInternalServer" ? failure("server_error", reason.message) : reason;
 }
 
 function unknownResource(uri: string): Failure {
   const known = [...ownResources.map((one) => one.uri), ...ownResourceTemplates.map((one) => one.uriTemplate)];
-  const wanted = JSON.stringify(uri.slice(0, 256));
-  return failure("resource_not_found", `There is no resource ${wanted}; there are ${known.join(", ")}`);
+  return noResource(uri, `There are ${known.join(", ")}`);
+}
+
+function noOwnGenerators(uri: string): Failure {
+  const where =
+    "capabilities://{tenant}/{name}/generators lists those of a server, generator://{tenant}/{name}/{type} is one";
+  return noResource(uri, `The registry has no generators of its own: ${where}`);
+}
+
+function noResource(uri: string, what: string): Failure {
+  return failure("resource_not_found", `There is no resource ${JSON.stringify(uri.slice(0, 256))}. ${what}`);
 }
 
 function plain(contentType: string): string {

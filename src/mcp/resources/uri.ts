@@ -6,6 +6,8 @@ import { err, ok, type Result } from "../../kernel/result.ts";
 interface ResourceRef {
   view: string;
   server?: ServerRef;
+  /** Type of the one generator that is asked for, if it is not the whole view. */
+  generator?: string;
 }
 
 const maxUriLength = 2_048;
@@ -20,20 +22,22 @@ export function parseResourceUri(uri: string): Result<ResourceRef | undefined, F
   if (!/^[a-z][a-z0-9+.-]*:[!-~]+$/i.test(uri))
     return malformed("it needs a scheme, and no spaces or other characters");
   if (uri === "generator://decision_tree") return ok({ view: "decision_tree" });
-  const path = /^capabilities:\/\/(.*)$/.exec(uri)?.[1];
+  const [, scheme, path] = /^(capabilities|generator):\/\/(.*)$/.exec(uri) ?? [];
   if (path === undefined) return ok(undefined);
   if (/[?#]/.test(path)) return malformed("it takes neither a query nor a fragment");
 
-  const [tenant = "", name, view, ...rest] = path.split("/");
-  if (name === undefined) return tenant === "" ? malformed("a view is missing") : ok({ view: tenant });
-  if (view === undefined || view === "" || rest.length > 0) {
-    return malformed("it is capabilities://{view} or capabilities://{tenant}/{name}/{view}");
+  const part = scheme === "generator" ? "type" : "view";
+  const refTo = (last: string) => (part === "type" ? { view: "generators", generator: last } : { view: last });
+  const [tenant = "", name, last, ...rest] = path.split("/");
+  if (name === undefined) return tenant === "" ? malformed(`a ${part} is missing`) : ok(refTo(tenant));
+  if (last === undefined || last === "" || rest.length > 0) {
+    return malformed(`it is ${scheme}://{${part}} or ${scheme}://{tenant}/{name}/{${part}}`);
   }
   const owner = TenantKey.safeParse(tenant);
   if (!owner.success) return malformed(`the tenant ${owner.error.issues[0]?.message}`);
   const server = ServerName.safeParse(name);
   if (!server.success) return malformed(`the name of the server ${server.error.issues[0]?.message}`);
-  return ok({ view, server: { tenant: owner.data, name: server.data } });
+  return ok({ ...refTo(last), server: { tenant: owner.data, name: server.data } });
 }
 
 function malformed(reason: string): Result<never, Failure> {

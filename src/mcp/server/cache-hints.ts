@@ -22,8 +22,8 @@ export function resourceListHint(principal: Principal): CacheHint {
   return principal.anonymous ? staticHint : { ...changingHint, cacheScope: "private" };
 }
 
-/** The registry's own `tools` and `resources` views are fixed in code; its other views get a TTL of 0. */
-const fixedViews: readonly string[] = ["tools", "resources"];
+/** These views of the registry itself are fixed by the deployment; its other views get a TTL of 0. */
+const fixedViews: readonly string[] = ["tools", "resources", "operations"];
 
 /** Hint for a resource that was read. Callers outside the tenant can read only public data, so the scope is public. */
 export function resourceHint(principal: Principal, uri: string): CacheHint {

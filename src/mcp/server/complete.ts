@@ -1,8 +1,10 @@
-import { isMember, type Principal } from "../../auth/principal.ts";
+import { checkScope, isMember, type Principal } from "../../auth/principal.ts";
 import { indexVariants } from "../../config.ts";
-import { TenantKey, tenantKey } from "../../kernel/names.ts";
+import { ServerName, TenantKey, tenantKey } from "../../kernel/names.ts";
+import { type PublishedManifest, readManifest } from "../../registry/read.ts";
 import { summaryOf } from "../../registry/servers.ts";
-import { viewNames } from "../../registry/views/named.ts";
+import { standardViews, viewsOf } from "../../registry/views/extensions.ts";
+import { generatorsOf } from "../../registry/views/generators.ts";
 import type { McpDeps } from "../deps.ts";
 import { ownResourceTemplates } from "../resources/own-resources.ts";
 import type { McpCaller } from "./caller.ts";
@@ -51,6 +53,20 @@ async function serversLike(
   return entries.map(({ name }) => name).filter((name) => name.startsWith(start));
 }
 
+/** Names from the manifest of the server that is given; none if the caller may not read it; undefined without a server. */
+async function ofServer(
+  services: McpDeps,
+  principal: Principal,
+  given: Record<string, string>,
+  names: (published: PublishedManifest) => string[],
+): Promise<string[] | undefined> {
+  const [tenant, name] = [TenantKey.safeParse(given.tenant), ServerName.safeParse(given.name)];
+  if (!tenant.success || !name.success) return undefined;
+  if (checkScope(principal, "registry:read") !== undefined) return [];
+  const read = await readManifest(services, principal, { tenant: tenant.data, name: name.data });
+  return read.ok ? names(read.value) : [];
+}
+
 /** A string that sorts directly before all names with this prefix. */
 function keyBeforePrefix(start: string): string {
   if (start === "") return "";
@@ -95,8 +111,17 @@ async function valuesOf(
       const tenant = TenantKey.safeParse(otherArguments.tenant);
       return tenant.success ? serversLike(services, principal, tenant.data, value) : [];
     }
-    case "view":
-      return viewNames.filter((view) => view.startsWith(value));
+    case "view": {
+      const views = await ofServer(services, principal, otherArguments, ({ manifest, head }) =>
+        viewsOf(manifest, head),
+      );
+      return (views ?? standardViews).filter((view) => view.startsWith(value));
+    }
+    case "type": {
+      const typesIn = ({ manifest, head }: PublishedManifest) => generatorsOf(manifest, head).map(({ type }) => type);
+      const types = (await ofServer(services, principal, otherArguments, typesIn)) ?? [];
+      return types.filter((type) => type.startsWith(value)).sort();
+    }
     case "variant":
       return indexVariants.filter((variant) => variant.startsWith(value));
     default:

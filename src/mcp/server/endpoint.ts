@@ -3,7 +3,7 @@ import { service, version } from "../../kernel/version.ts";
 import { staticHint } from "./cache-hints.ts";
 import type { McpCaller } from "./caller.ts";
 import type { Handlers } from "./handlers.ts";
-import { RpcError } from "./rpc-error.ts";
+import { isMissingResource, RpcError, withLegacyCode } from "./rpc-error.ts";
 
 /** Creates the handlers for a caller. Tests may add handlers to the registry's own. */
 type HandlersFor = (caller: McpCaller) => Handlers;
@@ -42,9 +42,12 @@ export async function serveMcp(
 ): Promise<Response> {
   const sdk = await import("./sdk.ts");
   const { request, body, caller, reportInternalError } = exchange;
+  let isMissing = false;
+  let needsCode = false;
   const handler = sdk.createMcpHandler(
     ({ era }) => {
       const legacy = era === "legacy";
+      needsCode = legacy && (body as { method?: unknown }).method === "resources/read";
       const capabilities = {
         ...capabilitiesIn(era),
         ...testExtras.capabilities,
@@ -59,13 +62,19 @@ export async function serveMcp(
         ...handlersFor(caller),
         ...(legacy ? testExtras.legacyHandlers : {}),
       })) {
-        registerHandler(server, method, handle as Handle, reportInternalError);
+        registerHandler(server, method, handle as Handle, (cause) => {
+          // Messages of internal errors must not reach clients.
+          const error = cause instanceof RpcError ? cause : new RpcError(-32_603, reportInternalError(cause));
+          isMissing ||= legacy && isMissingResource(method, error);
+          return error;
+        });
       }
       return server;
     },
     { keepAliveMs: 15_000 },
   );
-  return handler.fetch(request, { parsedBody: body });
+  const response = await handler.fetch(request, { parsedBody: body });
+  return needsCode ? withLegacyCode(response, () => isMissing) : response;
 }
 
 /** Legacy clients cannot subscribe. Tools and prompts change only with a deployment, so they have no listChanged. */
@@ -76,18 +85,12 @@ function capabilitiesIn(era: "legacy" | "modern") {
 
 type Handle = (params: object, context: ServerContext) => Promise<object>;
 
-function registerHandler(
-  server: Server,
-  method: string,
-  handle: Handle,
-  reportInternalError: Exchange["reportInternalError"],
-): void {
+function registerHandler(server: Server, method: string, handle: Handle, errorOf: (cause: unknown) => RpcError): void {
   server.setRequestHandler(method as "tools/list", async ({ params }, context) => {
     try {
       return (await handle(params ?? {}, context)) as never;
     } catch (cause) {
-      // Messages of internal errors must not reach clients.
-      throw cause instanceof RpcError ? cause : new RpcError(-32_603, reportInternalError(cause));
+      throw errorOf(cause);
     }
   });
 }

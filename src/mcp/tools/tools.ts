@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { digestPattern, serverPattern, TenantName, tenantPattern } from "../../kernel/names.ts";
 import { err, type Result } from "../../kernel/result.ts";
+import { credentialPattern } from "../../registry/views/schema.ts";
 import type { JsonSchema, ListedTool } from "../schema.ts";
 import { diffCapabilitiesTool } from "./diff-capabilities.ts";
 import { preflightGeneratorTool, selectGeneratorTool } from "./generators.ts";
@@ -52,7 +53,9 @@ export async function callTool(name: string, input: unknown, context: ToolContex
  * Patterns that are checked but left out of the listed schemas to save tokens: clients copy names and digests from
  * other responses.
  */
-const unlistedPatterns: unknown[] = [tenantPattern.source, serverPattern.source, digestPattern.source];
+const unlistedPatterns: unknown[] = [tenantPattern, serverPattern, digestPattern, credentialPattern].map(
+  ({ source }) => source,
+);
 
 /** JSON Schema without redundant keywords, because clients pay for it in tokens. */
 function jsonSchemaOf(schema: z.ZodObject): JsonSchema {
@@ -68,6 +71,8 @@ function jsonSchemaOf(schema: z.ZodObject): JsonSchema {
       // Far from what anyone writes; who goes beyond is told.
       delete jsonSchema.minLength;
       delete jsonSchema.maxLength;
+      // No ordinary call comes near these limits; a call that does is told.
+      if ((jsonSchema.maxItems ?? 0) >= 1_000) delete jsonSchema.maxItems;
       if (jsonSchema.description === TenantName.description) delete jsonSchema.description;
       if (isJson(jsonSchema.propertyNames, '{"type":"string"}')) delete jsonSchema.propertyNames;
       if (isJson(jsonSchema.additionalProperties, "{}")) delete jsonSchema.additionalProperties;

@@ -1,7 +1,7 @@
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import type { PublishedManifest } from "../read.ts";
-import { generatorsOf, strategyOf } from "../views/generators.ts";
+import { generatorsOf, missingGenerator, strategyOf } from "../views/generators.ts";
 import type { PreflightRequest } from "../views/schema.ts";
 import { type Preflight, preflight } from "./preflight.ts";
 import { type Selection, selectGenerator } from "./select.ts";
@@ -19,7 +19,9 @@ export function preflightOf(
   type: string,
   request: PreflightRequest,
 ): Result<Preflight, Failure> {
-  const generator = generatorsOf(manifest, head).find((candidate) => candidate.type === type);
-  if (generator !== undefined) return ok(preflight(generator, request));
-  return err(failure("resource_not_found", `The server has no generator ${JSON.stringify(type)}`));
+  const generators = generatorsOf(manifest, head);
+  const generator = generators.find((candidate) => candidate.type === type);
+  return generator === undefined
+    ? err(failure("resource_not_found", missingGenerator(type, generators)))
+    : ok(preflight(generator, request));
 }

@@ -1,11 +1,10 @@
 import { z } from "zod";
 import { reader } from "../../http/access.ts";
-import { unwrap } from "../../http/context.ts";
 import { operation } from "../../http/operation.ts";
 import { reading, server } from "../../http/parameters.ts";
 import { AnyView } from "../answer-schema.ts";
 import type { RegistryDeps } from "../deps.ts";
-import { findView } from "../read.ts";
+import { namedView } from "../views/named.ts";
 import { answerNamedView, viewFails } from "./answer-view.ts";
 
 const getView = operation({
@@ -14,7 +13,9 @@ const getView = operation({
   path: "/api/mcp/capabilities/{tenant}/{name}/{view}",
   tag: "Find",
   summary: "Read one view of a server",
-  description: "The `capabilities://` views: server, tools, resources, generators, or one that the manifest declares.",
+  description:
+    "The `capabilities://` views: server, tools, resources, generators, operations where there are any, or one that the " +
+    "manifest declares. The server view lists them.",
   access: reader,
   parameters: {
     path: {
@@ -31,7 +32,7 @@ const getView = operation({
   cached: true,
   examples: { tools: { path: { tenant: "demo", name: "weather", view: "tools" } } },
 
-  handle: async (services: RegistryDeps, call) => answerNamedView(services, call, unwrap(findView(call.path.view))),
+  handle: async (services: RegistryDeps, call) => answerNamedView(services, call, namedView(call.path.view)),
 });
 
 export const viewsOperations = [getView];

@@ -7,7 +7,7 @@ import type { ItemRecord } from "../record-schema.ts";
 import { enabledCapabilities, tokensOf } from "./enabled.ts";
 import { object, text, versionOf } from "./fields.ts";
 import type { GeneratorsView } from "./schema.ts";
-import { jsonView } from "./view.ts";
+import { jsonView, type View } from "./view.ts";
 
 const defaultStrategy = {
   type: "priority",
@@ -34,6 +34,31 @@ export function strategyOf(manifest: StoredManifest | undefined): typeof default
 /** `capabilities://generators`: all generators, plugins included, ordered by type. */
 export const generatorsView = jsonView("g2", registry);
 
+/** `generator://{tenant}/{name}/{type}`: one generator, as `capabilities://generators` shows it. */
+export function generatorView(type: string): View {
+  const view = jsonView(`g2.${type}`, (manifest, head) => {
+    const item = enabledCapabilities(manifest, head).find(({ kind, key }) => kind === "generator" && key === type);
+    return item && shown(item.declared as Generator, versionOf(manifest), itemRecords(head)(item));
+  });
+  return { ...view, missing: (manifest, head) => missingGenerator(type, generatorsOf(manifest, head)) };
+}
+
+/** Types that a message lists. */
+const maxListed = 20;
+
+/** Types of generators for a message, sorted. */
+export function typesOf(generators: readonly Generator[]): string {
+  const types = generators.map(({ type }) => type).sort();
+  const more = types.length > maxListed ? ` and ${types.length - maxListed} more` : "";
+  return `${types.slice(0, maxListed).join(", ")}${more}`;
+}
+
+/** Says that a server does not have a type, and which it has. */
+export function missingGenerator(type: string, generators: readonly Generator[]): string {
+  const wanted = JSON.stringify(type.slice(0, 128).toWellFormed());
+  return `The server has no generator ${wanted}: it has ${generators.length === 0 ? "none" : typesOf(generators)}`;
+}
+
 /** `generator://decision_tree`: the same data, marked as deprecated in favour of `capabilities://generators`. */
 export const decisionTreeView = jsonView("d2", (manifest, head) => ({
   deprecated: true,
@@ -49,10 +74,12 @@ function registry(manifest: StoredManifest | undefined, head: Head): GeneratorsV
     .filter(({ kind }) => kind === "generator")
     .map((item) => shown(item.declared as Generator, version, recordOf(item)))
     .sort((a, b) => (a.type < b.type ? -1 : 1));
+  const strategy = strategyOf(manifest);
+  const hasFallback = generators.some(({ type }) => type === strategy.fallback);
   const plugin_count = generators.filter(({ source }) => source === "plugin").length;
   return {
     generators: Object.fromEntries(generators.map((generator) => [generator.type, generator])),
-    selection_strategy: strategyOf(manifest),
+    selection_strategy: hasFallback ? strategy : { ...strategy, fallback: null },
     metadata: {
       version,
       generator_count: generators.length,
@@ -89,9 +116,10 @@ function shown(
     },
     best_for: generator.bestFor ?? [],
     docs_uri: generator.docsUri ?? "",
+    // Only null says that there is nothing upstream.
     upstream_dependencies:
       upstream == null
-        ? null
+        ? upstream
         : {
             services: upstream.services ?? [],
             credentials_required: upstream.credentialsRequired ?? [],

@@ -2,6 +2,7 @@ import type { StoredCapability } from "../../manifest/stored.ts";
 import { itemRecords, serverRecord } from "../record.ts";
 import type { ItemRecord } from "../record-schema.ts";
 import { enabledCapabilities, tokensOf } from "./enabled.ts";
+import { familyNames } from "./family-names.ts";
 import { objects, text, texts, versionOf } from "./fields.ts";
 import type { ResourcesView } from "./schema.ts";
 import { jsonView } from "./view.ts";
@@ -17,23 +18,19 @@ export const resourcesView = jsonView("r3", (manifest, head): ResourcesView => {
 type Families = ResourcesView["resources"];
 type Family = Families[string];
 
-/**
- * Groups resources and resource templates into families: by name if the publisher declares `patterns`, else by URI
- * scheme.
- */
+/** Groups resources and resource templates into families. */
 export function families(
   capabilities: readonly StoredCapability[],
   recordOf: (item: StoredCapability) => ItemRecord,
 ): Families {
   const found = new Map<string, Family>();
-  for (const item of capabilities) {
+  const names = familyNames(capabilities.filter(({ kind }) => kind === "resource" || kind === "resourceTemplate"));
+  for (const [item, { name, isDeclared }] of names) {
     const { kind, declared } = item;
-    if (kind !== "resource" && kind !== "resourceTemplate") continue;
     const declaredPatterns = texts(declared.patterns);
     const uri = text(declared.uri) || text(declared.uriTemplate);
     const patterns = uri === "" ? declaredPatterns : [uri, ...declaredPatterns];
-    const name = (declaredPatterns.length > 0 && text(declared.name)) || schemeOf(patterns[0] ?? "");
-    merge(found, name, {
+    merge(found, name, isDeclared, {
       patterns,
       mime_type: text(declared.mimeType),
       // An empty description stays one: what this view prints can be published.
@@ -44,10 +41,6 @@ export function families(
     });
   }
   return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function schemeOf(pattern: string): string {
-  return /^([a-z][a-z0-9+.-]*):/i.exec(pattern)?.[1]?.toLowerCase() ?? "other";
 }
 
 function parametersOf(declared: Record<string, unknown>): Family["parameters"] {
@@ -61,8 +54,8 @@ function parametersOf(declared: Record<string, unknown>): Family["parameters"] {
   );
 }
 
-/** Merges a family; where both have a value, the first one wins. */
-function merge(found: Map<string, Family>, name: string, next: Family): void {
+/** Merges a family; where both have a value, the first one wins. Items that only share a scheme are all described. */
+function merge(found: Map<string, Family>, name: string, isDeclared: boolean, next: Family): void {
   const family = found.get(name);
   if (family === undefined) {
     found.set(name, next);
@@ -71,7 +64,9 @@ function merge(found: Map<string, Family>, name: string, next: Family): void {
   found.set(name, {
     patterns: [...new Set([...family.patterns, ...next.patterns])],
     mime_type: family.mime_type || next.mime_type,
-    description: family.description || next.description,
+    description: isDeclared
+      ? family.description || next.description
+      : bothDescriptions(family.description, next.description),
     parameters: { ...next.parameters, ...family.parameters },
     examples: [...new Set([...family.examples, ...next.examples])],
     registry: { items: [...recordsOf(family), ...recordsOf(next)] },
@@ -80,4 +75,14 @@ function merge(found: Map<string, Family>, name: string, next: Family): void {
 
 function recordsOf({ registry }: Family): ItemRecord[] {
   return registry?.items ?? [];
+}
+
+/** Characters of the descriptions of a family's items, together. */
+const maxDescription = 500;
+const more = "; …";
+
+function bothDescriptions(first: string, second: string): string {
+  if (first.endsWith(more) || `; ${first}; `.includes(`; ${second}; `)) return first;
+  const both = [first, second].filter((description) => description !== "").join("; ");
+  return both.length <= maxDescription ? both : `${first}${more}`;
 }

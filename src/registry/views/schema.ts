@@ -18,6 +18,7 @@ export const ServerView = z
     resource_count: z.number().int().nonnegative(),
     generator_count: z.number().int().nonnegative(),
     registry: RegistryRecord.optional(),
+    views: z.array(z.string()).optional().describe("Names of the views that the server has, its own included."),
   })
   .describe("capabilities://server: what a server is, what it has switched on, how far it goes.");
 export type ServerView = z.infer<typeof ServerView>;
@@ -25,30 +26,35 @@ export type ServerView = z.infer<typeof ServerView>;
 export const ToolCategory = z.enum(["content", "artifact", "config", "storage", "query", "validation", "batch"]);
 export type ToolCategory = z.infer<typeof ToolCategory>;
 
+const ShownCallable = z.looseObject({
+  name: z.string(),
+  category: ToolCategory,
+  description: z.string(),
+  version: z.string(),
+  input_schema: z.record(z.string(), z.unknown()),
+  output_schema: z.record(z.string(), z.unknown()),
+  examples: z.array(z.looseObject({ input: z.unknown().optional(), description: z.string().optional() })),
+  common_errors: z.array(z.looseObject({ code: z.string(), message: z.string() })),
+  performance: z.looseObject({ typical_ms: z.string(), timeout_ms: z.string() }),
+  registry: ItemRecord.optional(),
+});
+
 export const ToolsView = z
   .looseObject({
-    tools_by_category: z.record(
-      z.string(),
-      z.array(
-        z.looseObject({
-          name: z.string(),
-          category: ToolCategory,
-          description: z.string(),
-          version: z.string(),
-          input_schema: z.record(z.string(), z.unknown()),
-          output_schema: z.record(z.string(), z.unknown()),
-          examples: z.array(z.looseObject({ input: z.unknown().optional(), description: z.string().optional() })),
-          common_errors: z.array(z.looseObject({ code: z.string(), message: z.string() })),
-          performance: z.looseObject({ typical_ms: z.string(), timeout_ms: z.string() }),
-          registry: ItemRecord.optional(),
-        }),
-      ),
-    ),
+    tools_by_category: z.record(z.string(), z.array(ShownCallable)),
     metadata: z.looseObject(counted),
     registry: RegistryRecord.optional(),
   })
   .describe("capabilities://tools: everything that can be called, with schemas, by category.");
 export type ToolsView = z.infer<typeof ToolsView>;
+
+export const OperationsView = z
+  .looseObject({
+    operations: z.array(ShownCallable.extend({ method: z.string().optional(), path: z.string().optional() })),
+    metadata: z.looseObject(counted),
+  })
+  .describe("capabilities://operations: the operations of an API, with schemas.");
+export type OperationsView = z.infer<typeof OperationsView>;
 
 export const ResourcesView = z
   .looseObject({
@@ -108,11 +114,16 @@ export const GeneratorsView = z
             stability: z.enum(["stable", "beta", "experimental"]),
             concurrency_safe: z.boolean(),
           })
-          .nullable(),
+          .nullish()
+          .describe("null: none; absent: the publisher does not say."),
         registry: ItemRecord.optional(),
       }),
     ),
-    selection_strategy: z.looseObject({ type: z.string(), explanation: z.string(), fallback: z.string() }),
+    selection_strategy: z.looseObject({
+      type: z.string(),
+      explanation: z.string(),
+      fallback: z.string().nullable().describe("null if the server does not have the generator."),
+    }),
     metadata: z.looseObject({
       version: z.string(),
       generator_count: z.number().int().nonnegative(),
@@ -124,15 +135,22 @@ export const GeneratorsView = z
   .describe("capabilities://generators: the registry of generators and how one is chosen.");
 export type GeneratorsView = z.infer<typeof GeneratorsView>;
 
+export const credentialPattern = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+
 /** Body of a preflight request. Credentials are named, never sent. */
 export const PreflightRequest = z
   .strictObject({
     config: z.record(z.string(), z.unknown()).default({}).describe("The config the generator would run on."),
     credentials: z
-      .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, "must be the name of a credential, never its value"))
+      .array(z.string().regex(credentialPattern, "must be the name of a credential, never its value"))
       .max(1_000)
       .default([])
       .describe("Names of the credentials the caller has."),
+    dependencies: z
+      .array(z.string().max(256))
+      .max(1_000)
+      .optional()
+      .describe("Names of the packages the caller has. Absent: packages are not checked."),
   })
   .describe("A question to a generator's preflight check.");
 export type PreflightRequest = z.infer<typeof PreflightRequest>;

@@ -31,7 +31,7 @@ export const toolsView = jsonView("t2", (manifest, head): ToolsView => {
 /** Placeholder for values that the publisher did not declare. */
 const unknown = "unknown";
 
-function toolOf(declared: Record<string, unknown>, manifestVersion: string) {
+export function toolOf(declared: Record<string, unknown>, manifestVersion: string) {
   const performance = object(declared.performance);
   return {
     name: text(declared.name),

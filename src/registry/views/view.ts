@@ -8,6 +8,8 @@ export interface View {
   contentType: string;
   /** `manifest` is undefined if the server has published nothing. Returns undefined if the server has no such view. */
   render(manifest: StoredManifest | undefined, head: Head): string | undefined;
+  /** For a view that not every server has: says that it is not there, and what there is. */
+  missing?(manifest: StoredManifest | undefined, head: Head): string;
 }
 
 /** A view that is plain JSON without an envelope. */

@@ -4,7 +4,13 @@ import type { CapabilityKind } from "../../../src/manifest/schema/capability.ts"
 import type { StoredCapability, StoredManifest } from "../../../src/manifest/stored.ts";
 import type { Head } from "../../../src/registry/contract.ts";
 import { namedView } from "../../../src/registry/views/named.ts";
-import { GeneratorsView, ResourcesView, ServerView, ToolsView } from "../../../src/registry/views/schema.ts";
+import {
+  GeneratorsView,
+  OperationsView,
+  ResourcesView,
+  ServerView,
+  ToolsView,
+} from "../../../src/registry/views/schema.ts";
 
 const head: Head = {
   tenant: "acme",
@@ -84,7 +90,7 @@ const manifest: StoredManifest = {
 };
 
 const render = (name: string, of: StoredManifest | undefined = manifest) => {
-  const text = namedView(name)?.render(of, head);
+  const text = namedView(name).render(of, head);
   return text === undefined ? undefined : JSON.parse(text);
 };
 
@@ -99,8 +105,9 @@ describe("capabilities://server", () => {
       runtime: { node: "24" },
       concurrency_limits: { queue_size: 10 },
       tool_count: 3,
-      resource_count: 2,
+      resource_count: 3,
       generator_count: 2,
+      views: ["server", "tools", "resources", "generators", "operations", "validators"],
     });
   });
 });
@@ -132,14 +139,21 @@ describe("capabilities://tools", () => {
 });
 
 describe("capabilities://resources", () => {
-  it("has a family for each scheme, and for each that is declared", () => {
+  it("has a family for each scheme and MIME type, and for each that is declared", () => {
     expect(ResourcesView.parse(render("resources"))).toMatchObject({
       resources: {
         config: {
-          patterns: ["config://all", "config://{id}"],
+          patterns: ["config://{id}"],
+          mime_type: "",
+          description: "One config",
+          parameters: { id: { type: "string", description: "Which", enum: ["a", "b"] } },
+          examples: [],
+        },
+        "config application/json": {
+          patterns: ["config://all"],
           mime_type: "application/json",
           description: "All",
-          parameters: { id: { type: "string", description: "Which", enum: ["a", "b"] } },
+          parameters: {},
           examples: ["config://all"],
         },
         content: {
@@ -150,8 +164,89 @@ describe("capabilities://resources", () => {
           examples: ["content://1"],
         },
       },
-      metadata: { total_count: 2, version: "1.2.0" },
+      metadata: { total_count: 3, version: "1.2.0" },
     });
+  });
+
+  const resource = (uri: string, mimeType?: string, description?: string) =>
+    item("resource", uri, { uri, mimeType, description });
+  const template = (name: string, patterns: string[], more: Record<string, unknown> = {}) =>
+    item("resourceTemplate", patterns[0] ?? "", { name, patterns, ...more });
+  const familiesOf = (...capabilities: StoredCapability[]) =>
+    ResourcesView.parse(render("resources", { ...manifest, capabilities })).resources;
+
+  it("keeps what a publisher declares of a family, whatever else has its scheme", () => {
+    const config = template("config", ["config://artifact/{artifact_id}", "config://content/{content_id}"], {
+      mimeType: "application/json",
+      description: "Configuration files",
+      parameters: [{ name: "artifact_id" }],
+    });
+    const others = [
+      resource("config://one", "text/html", "A third thing"),
+      item("resourceTemplate", "config://{id}", { uriTemplate: "config://{id}", mimeType: "text/plain" }),
+    ];
+    const alone = familiesOf(config).config;
+    expect(alone).toMatchObject({ mime_type: "application/json", description: "Configuration files" });
+    for (const shown of [familiesOf(config, ...others), familiesOf(...others, config)]) {
+      expect(shown.config).toEqual(alone);
+      expect(Object.keys(shown)).toEqual(["config", "config text/html", "config text/plain"]);
+      expect(shown["config text/html"]).toMatchObject({ patterns: ["config://one"], description: "A third thing" });
+    }
+    expect(Object.keys(familiesOf(config, resource("config://one", "text/html")))).toEqual([
+      "config",
+      "config text/html",
+    ]);
+    expect(Object.keys(familiesOf(config, resource("config://one")))).toEqual(["config", "config other"]);
+  });
+
+  it.each<[string, StoredCapability[], Record<string, string>]>([
+    ["one type", [resource("https://a", "text/html"), resource("https://b", "text/html")], { https: "text/html" }],
+    ["no type", [resource("https://a"), resource("HTTPS://b")], { https: "" }],
+    [
+      "two types",
+      [resource("https://a", "text/html"), resource("https://b", "image/png"), resource("ftp://c", "image/png")],
+      { ftp: "image/png", "https image/png": "image/png", "https text/html": "text/html" },
+    ],
+    [
+      "a type and none",
+      [resource("https://a", "text/html"), resource("https://b")],
+      { https: "", "https text/html": "text/html" },
+    ],
+    [
+      "a declared family with the name of a type",
+      [template("https text/html", ["x://{a}"]), resource("https://a", "text/html"), resource("https://b", "a/b")],
+      { "https a/b": "a/b", "https text/html": "", "https text/html 2": "text/html" },
+    ],
+    [
+      "two declarations of one name",
+      [template("f", ["x://{a}"], { mimeType: "a/b" }), template("f", ["y://{a}"], { mimeType: "c/d" })],
+      { f: "a/b", "f c/d": "c/d" },
+    ],
+    [
+      "two declarations that agree",
+      [template("f", ["x://{a}"], { mimeType: "a/b" }), template("f", ["y://{a}"], { mimeType: "a/b" })],
+      { f: "a/b" },
+    ],
+  ])("names families: %s", (_, capabilities, expected) => {
+    const shown = familiesOf(...capabilities);
+    expect(Object.fromEntries(Object.entries(shown).map(([name, family]) => [name, family.mime_type]))).toEqual(
+      expected,
+    );
+    const patterns = Object.values(shown).flatMap((family) => family.patterns);
+    expect(patterns).toHaveLength(capabilities.length);
+  });
+
+  it("describes all that only share a scheme, within bounds", () => {
+    const two = familiesOf(
+      resource("a://1", "t/t", "One"),
+      resource("a://2", "t/t", "Two"),
+      resource("a://3", "t/t", "One"),
+    );
+    expect(two.a?.description).toBe("One; Two");
+    const many = Array.from({ length: 99 }, (_, at) => resource(`a://${at}`, "t/t", `Description number ${at}`));
+    const description = familiesOf(...many).a?.description ?? "";
+    expect(description.length).toBeLessThan(510);
+    expect(description).toMatch(/^Description number 0; .*; …$/);
   });
 });
 
@@ -176,10 +271,31 @@ describe("capabilities://generators", () => {
       source: "builtin",
       status: "stable",
       indicators: { template_patterns: ["{%"], confidence: "high" },
-      upstream_dependencies: null,
     });
+    expect(view.generators.jinja2).not.toHaveProperty("upstream_dependencies");
     expect(view.selection_strategy.fallback).toBe("jinja2");
     expect(view.metadata).toEqual({ version: "1.2.0", generator_count: 2, builtin_count: 1, plugin_count: 1 });
+  });
+
+  it("has a fallback only where the server has the generator", () => {
+    const fallbackOf = (capabilities: StoredCapability[], selectionStrategy?: Record<string, string>) =>
+      render("generators", { ...manifest, header: { ...manifest.header, selectionStrategy }, capabilities })
+        .selection_strategy.fallback;
+    const alpha = item("generator", "alpha", { type: "alpha" });
+    expect(fallbackOf([])).toBeNull();
+    expect(fallbackOf([alpha])).toBeNull();
+    expect(fallbackOf([alpha], { fallback: "alpha" })).toBe("alpha");
+    expect(fallbackOf([alpha], { fallback: "beta" })).toBeNull();
+  });
+
+  it("tells nothing upstream from a publisher who does not say", () => {
+    const local = item("generator", "local", { type: "local", upstreamDependencies: null });
+    const vague = item("generator", "vague", { type: "vague" });
+    const { generators } = render("generators", { ...manifest, capabilities: [local, vague] });
+    expect([generators.local.upstream_dependencies, "upstream_dependencies" in generators.vague]).toEqual([
+      null,
+      false,
+    ]);
   });
 
   it("still answers to its old name, saying that it is old", () => {
@@ -191,6 +307,24 @@ describe("capabilities://generators", () => {
   });
 });
 
+describe("capabilities://operations", () => {
+  it("has the operations alone, with method and path", () => {
+    const pet = item("operation", "getPet", {
+      name: "getPet",
+      metadata: { openapi: { endpoint_method: "GET", endpoint_path: "/pets/{id}" } },
+    });
+    const view = OperationsView.parse(render("operations", { ...manifest, capabilities: [pet] }));
+    expect(view.operations).toMatchObject([{ name: "getPet", method: "GET", path: "/pets/{id}", version: "1.2.0" }]);
+    expect(view.metadata).toEqual({ total_count: 1, version: "1.2.0" });
+  });
+
+  it("is not there without any", () => {
+    const none = { ...manifest, capabilities: [] };
+    expect(render("operations", none)).toBeUndefined();
+    expect(render("server", none).views).not.toContain("operations");
+  });
+});
+
 describe("views a manifest brings", () => {
   it("are lists and maps under keys of its own", () => {
     expect(render("validators")).toMatchObject({
@@ -199,12 +333,20 @@ describe("views a manifest brings", () => {
     });
   });
 
-  it.each(["nothing", "tags", "features", "serverInfo", "__proto__", "constructor", "Tools", "a/b", ""])(
-    "are not %j",
-    (name) => {
-      expect(render(name)).toBeUndefined();
-    },
-  );
+  it.each([
+    "nothing",
+    "tags",
+    "features",
+    "serverInfo",
+    "__proto__",
+    "constructor",
+    "Tools",
+    "a/b",
+    "",
+    "x".repeat(65),
+  ])("are not %j", (name) => {
+    expect(render(name)).toBeUndefined();
+  });
 });
 
 describe("views", () => {
@@ -214,19 +356,20 @@ describe("views", () => {
 
   it("have a new version whenever they render something else", async () => {
     // When this fails because the output changed, raise that view's version: old ETags must not match new bytes.
-    const names = ["server", "tools", "resources", "generators", "decision_tree", "validators"];
+    const names = ["server", "tools", "resources", "generators", "operations", "decision_tree", "validators"];
     const rendered = await Promise.all(
       names.map(async (name) => {
         const view = namedView(name);
-        return [view?.version, (await digestOfText(view?.render(manifest, head) ?? "")).slice(7, 19)];
+        return [view.version, (await digestOfText(view.render(manifest, head) ?? "")).slice(7, 19)];
       }),
     );
     expect(Object.fromEntries(rendered)).toMatchInlineSnapshot(`
       {
-        "d2": "c87e3e6619da",
-        "g2": "7108d4a6aa90",
-        "r3": "28a760ad2b8e",
-        "s2": "00c87287a6d5",
+        "d2": "c8ea25572daa",
+        "g2": "a1a16736db49",
+        "o1": "11483cbba3fa",
+        "r3": "8c397780f6d8",
+        "s3": "d9a337696af8",
         "t2": "07cafe5e05b4",
         "x2.validators": "5cb416eb1d6b",
       }

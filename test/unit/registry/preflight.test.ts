@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Generator } from "../../../src/manifest/schema/capability.ts";
-import { isPresent, valuesAt } from "../../../src/registry/generators/config-path.ts";
+import { isPresent, missingAt, valuesAt } from "../../../src/registry/generators/config-path.ts";
 import { preflight } from "../../../src/registry/generators/preflight.ts";
 
 const codeGeneration: Generator = {
@@ -28,8 +28,9 @@ describe("preflight", () => {
       missing_fields: [],
       missing_credentials: [],
       dependencies: ["anthropic"],
+      unchecked: ["dependency anthropic: send the names of the packages you have in `dependencies`"],
       timeout_ms: 10_000,
-      concurrency: { safe: true },
+      concurrency: { safe: true, advice: "several may run at once" },
     });
   });
 
@@ -61,8 +62,109 @@ describe("preflight", () => {
   it("assumes 5,000 ms where no p95 is declared, and one at a time where safety is not", () => {
     const vague: Generator = { type: "g", upstreamDependencies: { services: ["x"], stability: "beta" } };
     const answer = preflight({ ...vague, status: "deprecated" }, { config: {}, credentials: [] });
-    expect(answer).toMatchObject({ ready: true, timeout_ms: 10_000, concurrency: { safe: false } });
+    expect(answer).toMatchObject({ ready: true, timeout_ms: 10_000, concurrency: { safe: null } });
     expect(answer.reasons).toEqual(expect.arrayContaining(["It is deprecated", "Its upstream is beta"]));
+    expect(answer.unchecked).toEqual(["concurrency_safe: the generator does not declare it"]);
+  });
+
+  it("takes an absent declaration for unknown, and names what is unknown", () => {
+    const answer = preflight({ type: "g" }, { config: {}, credentials: [] });
+    expect(answer).toMatchObject({
+      ready: true,
+      timeout_ms: 10_000,
+      concurrency: { safe: null, advice: "run one at a time: it does not say whether several may run at once" },
+      unchecked: ["upstream_dependencies: the generator does not declare them"],
+    });
+    expect(answer.reasons.join()).toContain("does not say whether it depends on anything upstream");
+    expect(answer.reasons.join()).not.toContain("nothing upstream");
+  });
+
+  it("says where a generator is not safe to run at once", () => {
+    const single: Generator = { type: "g", upstreamDependencies: { services: ["x"], concurrencySafe: false } };
+    expect(preflight(single, { config: {}, credentials: [] }).concurrency).toEqual({
+      safe: false,
+      advice: "run one at a time: it is not safe to run at once",
+    });
+  });
+
+  it.each(["stable", "experimental", "deprecated"] as const)("says that it is %s", (status) => {
+    const answer = preflight({ type: "g", status }, { config: {}, credentials: [] });
+    expect([answer.status, answer.reasons[0] === "It is deprecated"]).toEqual([status, status === "deprecated"]);
+  });
+});
+
+describe("required fields", () => {
+  const missing = (requirements: Generator["requirements"], given: Record<string, unknown>) => {
+    const { ready, missing_fields } = preflight({ type: "g", requirements }, { config: given, credentials: [] });
+    expect(ready).toBe(missing_fields.length === 0);
+    return missing_fields;
+  };
+
+  it("of a list hold for every element, and are named for each that lacks them", () => {
+    const requirements = { fields: ["patterns[].specification"] };
+    expect(missing(requirements, { patterns: [{ specification: "a" }, {}, { specification: "" }] })).toEqual([
+      "patterns[1].specification",
+      "patterns[2].specification",
+    ]);
+    expect(missing(requirements, { patterns: [{ specification: "a" }] })).toEqual([]);
+    expect(missing(requirements, { patterns: [] })).toEqual(["patterns[].specification"]);
+    expect(missing(requirements, {})).toEqual(["patterns[].specification"]);
+  });
+
+  it.each<[string, unknown, string[], Record<string, unknown>, string[]]>([
+    ["a map", { a: ["b"] }, [], { a: {} }, ["a.b"]],
+    ["a map that holds", { a: ["b"] }, [], { a: { b: 0 } }, []],
+    ["a nested map", { a: { b: ["c", "d"] } }, [], { a: { b: { c: 1 } } }, ["a.b.d"]],
+    ["a map to one name", { a: "b" }, [], {}, ["a.b"]],
+    ["a map to true", { a: { b: true, c: false } }, [], { a: {} }, ["a.b"]],
+    ["every element of a list", { parts: ["body"] }, [], { parts: [{ body: "x" }, {}] }, ["parts[1].body"]],
+    ["a list, below each field", ["b"], ["a", "x[]"], { a: { b: 1 }, x: [{ b: 1 }, { c: 1 }] }, ["x[1].b"]],
+    ["a list without fields", ["b"], [], {}, ["b"]],
+    ["a field that is missing as a whole", { a: ["b", "c"] }, ["a"], {}, ["a"]],
+    ["nothing", {}, ["a"], { a: 1 }, []],
+  ])("subfields of %s", (_, subfields, fields, given, expected) => {
+    expect(missing({ fields, subfields } as Generator["requirements"], given)).toEqual(expected);
+  });
+
+  it("are not listed without end", () => {
+    const given = { patterns: Array.from({ length: 1_500 }, () => ({})) };
+    const generator: Generator = { type: "g", requirements: { fields: ["patterns[].x"] } };
+    const answer = preflight(generator, { config: given, credentials: [] });
+    expect(answer.missing_fields).toHaveLength(20);
+    expect(answer.reasons).toContain("Missing field: patterns[].x in 980 more elements");
+    expect(answer.unchecked[0]).toMatch(/^patterns\[\]\.x: only the first elements/);
+  });
+});
+
+describe("packages", () => {
+  const needs = (...dependencies: string[]): Generator => ({ type: "g", requirements: { dependencies } });
+  const check = (generator: Generator, dependencies?: string[]) => {
+    const answer = preflight(
+      { ...generator, upstreamDependencies: null },
+      { config: {}, credentials: [], ...(dependencies && { dependencies }) },
+    );
+    return [answer.ready, answer.missing_dependencies, answer.unchecked];
+  };
+
+  it("are unchecked until the caller names its own", () => {
+    const [ready, missing, unchecked] = check(needs("numpy"));
+    expect([ready, missing]).toEqual([true, []]);
+    expect(unchecked).toEqual(["dependency numpy: send the names of the packages you have in `dependencies`"]);
+  });
+
+  it("that the caller does not name are missing", () => {
+    expect(check(needs("numpy", "pandas"), ["numpy"])).toEqual([false, ["pandas"], []]);
+    expect(check(needs("numpy"), [])).toEqual([false, ["numpy"], []]);
+    expect(check(needs("numpy"), ["numpy", "more"])).toEqual([true, [], []]);
+  });
+
+  it("are compared by name, and a version is said to be unchecked", () => {
+    expect(check(needs("Typing_Extensions>=4"), ["typing-extensions"])).toEqual([
+      ...[true, []],
+      ["dependency Typing_Extensions>=4: only its name was compared"],
+    ]);
+    expect(check(needs("@scope/name@^1"), ["@scope/name@^1"])).toEqual([true, [], []]);
+    expect(check(needs("@scope/name@^1"), ["@scope/other"])).toEqual([false, ["@scope/name@^1"], []]);
   });
 });
 
@@ -81,6 +183,18 @@ describe("paths into a config", () => {
     ["", [tree]],
   ])("%s", (path, values) => {
     expect(valuesAt(tree, path)).toEqual(values);
+  });
+
+  it.each<[string, string[]]>([
+    ["a.b[].c", ["a.b[1].c", "a.b[2].c"]],
+    ["a.b.c", ["a.b[1].c", "a.b[2].c"]],
+    ["a.b[0].c", []],
+    ["a.b[9].c", ["a.b[9].c"]],
+    ["list[]", ["list[]"]],
+    ["x.y[].z", ["x.y[].z"]],
+    ["__proto__.x", ["__proto__.x"]],
+  ])("%s is missing at", (path, missing) => {
+    expect(missingAt(tree, path)).toEqual({ paths: missing, isPartial: false });
   });
 
   it("call something present when there is something to work with", () => {

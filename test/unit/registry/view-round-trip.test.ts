@@ -41,7 +41,7 @@ interface Views {
 }
 
 function viewsOf(manifest: StoredManifest): Views {
-  const shown = (name: keyof Views) => readJson(namedView(name)?.render(manifest, head) ?? "null");
+  const shown = (name: keyof Views) => readJson(namedView(name).render(manifest, head) ?? "null");
   const names = ["server", "tools", "resources", "generators"] as const;
   return Object.fromEntries(names.map((name) => [name, shown(name)])) as unknown as Views;
 }
@@ -65,6 +65,10 @@ function fromViews({ server, tools, resources, generators }: Views): Record<stri
 
 const word = fc.string({ unit: fc.constantFrom(..."abcdefg"), minLength: 1, maxLength: 6 });
 const words = fc.uniqueArray(word, { maxLength: 3 });
+/** Few schemes and MIME types, so that families meet. */
+const scheme = fc.constantFrom("a", "b");
+const mimeType = fc.constantFrom("", "t/a", "t/b");
+const uri = (path: string) => fc.tuple(scheme, word).map(([of, text]) => `${of}://${path}-${text}`);
 const schema = fc.record({
   type: fc.constant("object"),
   properties: fc.dictionary(word, fc.record({ type: word, best_for: word })),
@@ -92,11 +96,11 @@ const manifest = fc.record(
       },
       "name",
     ),
-    resources: named({ uri: word.map((text) => `${text}://r`), name: word, description: word, mimeType: word }, "uri"),
+    resources: named({ uri: uri("r"), name: word, description: word, mimeType }, "uri"),
     resourceTemplates: named(
       {
-        ...{ uriTemplate: word.map((text) => `x${text}://{id}`), name: word, description: word, mimeType: word },
-        patterns: words.map((list) => list.map((text) => `y${text}://{id}`)),
+        ...{ uriTemplate: uri("t-{id}"), name: fc.oneof(word, scheme), description: word, mimeType },
+        patterns: words.map((list) => list.map((text) => `a://p-${text}-{id}`)),
         parameters: fc.array(fc.record({ name: word, type: word, description: word, enum: words }), { maxLength: 2 }),
         examples: words,
       },

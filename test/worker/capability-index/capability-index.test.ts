@@ -4,7 +4,7 @@ import type { Principal } from "../../../src/auth/principal.ts";
 import { estimateTokens, sizeOfText } from "../../../src/capability-index/token-estimate.ts";
 import { tenantKey } from "../../../src/kernel/names.ts";
 import { type CountTokens, hasLongRun, loadTokenizer } from "../../../src/manifest/tokens.ts";
-import { listResources, readResource } from "../../../src/mcp/resources/resources.ts";
+import { listResources, ownResources, readResource } from "../../../src/mcp/resources/resources.ts";
 import { callTool } from "../../../src/mcp/tools/tools.ts";
 import { inSession, negotiate } from "../support/negotiating.ts";
 import { capabilities, configs, drained, Registry, token } from "../support/registry.ts";
@@ -336,7 +336,7 @@ describe("resources", () => {
     expect((await listResources(registry.services, outsider)).some(({ uri }) => uri.includes("atlas"))).toBe(false);
     expect(
       (await listResources(registry.services, principal({ tenants: [tenantKey("atlas")], scopes: [] }))).length,
-    ).toBe(5);
+    ).toBe(ownResources.length);
   });
 
   it.each([
@@ -370,7 +370,7 @@ describe("resources", () => {
       measuredFullTokens: count(texts[1] ?? ""),
     });
     const listed = await listResources(new Registry({ vars: on }).services, anonymous);
-    expect(listed.slice(5).map(({ uri }) => uri)).toEqual(
+    expect(listed.slice(ownResources.length).map(({ uri }) => uri)).toEqual(
       ["summary", "full", "stats"].map((variant) => `rollcall://capability-index/${variant}`),
     );
     expect(() => new Registry({ vars: { ADVERTISE_INDEX: "all" } })).toThrow("ADVERTISE_INDEX");

@@ -155,7 +155,7 @@ describe("revision 2026-07-28", () => {
     const second = (await ask("resources/list", { cursor }, { token: owner })).body.result;
     expect(second.nextCursor).toBeUndefined();
     const uris = [...first.resources, ...second.resources].map(({ uri }: { uri: string }) => uri);
-    expect(uris).toHaveLength(5 + 16 * 3);
+    expect(uris).toHaveLength(6 + 16 * 3);
     expect(new Set(uris).size).toBe(uris.length);
     // Another caller's cursor opens nothing, and neither does one of another list.
     for (const [method, options] of [
@@ -167,7 +167,7 @@ describe("revision 2026-07-28", () => {
     }
     const anonymous = (await ask("resources/list")).body.result;
     expect(anonymous).toMatchObject({ ttlMs: 300_000, cacheScope: "public" });
-    expect(anonymous.resources).toHaveLength(5);
+    expect(anonymous.resources).toHaveLength(6);
   });
 
   it("completes tenant, name, view and variant", async () => {
@@ -184,9 +184,33 @@ describe("revision 2026-07-28", () => {
     expect(await complete(view, "name", "", { tenant }, { token: mine })).toEqual(["closed", "open"]);
     expect(await complete(view, "name", "open", { tenant })).toEqual(["open"]);
     expect(await complete(view, "view", "re")).toEqual(["resources"]);
+    expect(await complete(view, "view", "")).toEqual(["server", "tools", "resources", "generators"]);
     expect(await complete(index, "variant", "s")).toEqual(["summary", "stats"]);
     expect(await complete(index, "name", "")).toBe(-32_602);
     expect(await complete("other://{x}", "x", "")).toBe(-32_602);
+  });
+
+  it("completes view and type with what the server has, for those who may read it", async () => {
+    const body = {
+      ...tools("check"),
+      generators: [{ type: "jinja2" }, { type: "alpha" }],
+      validators: [{ name: "x" }],
+    };
+    await registry.send("PUT", capabilities(tenant, "own-views"), { token: mine, body });
+    const complete = async (uri: string, name: string, value: string, options: Options = {}) => {
+      const context = { arguments: { tenant, name: "own-views" } };
+      const params = { ref: { type: "ref/resource", uri }, argument: { name, value }, context };
+      return (await ask("completion/complete", params, options)).body.result.completion.values;
+    };
+    const [view, generator] = ["capabilities://{tenant}/{name}/{view}", "generator://{tenant}/{name}/{type}"];
+    const views = ["server", "tools", "resources", "generators", "validators"];
+    expect(await complete(view, "view", "", { token: mine })).toEqual(views);
+    expect(await complete(view, "view", "v", { token: mine })).toEqual(["validators"]);
+    expect(await complete(view, "view", "d", { token: mine })).toEqual([]);
+    expect(await complete(generator, "type", "", { token: mine })).toEqual(["alpha", "jinja2"]);
+    expect(await complete(view, "view", "")).toEqual([]);
+    expect(await complete(generator, "type", "")).toEqual([]);
+    await registry.send("DELETE", `${configs}/${tenant}/own-views`, { token: mine });
   });
 
   it("has prompts that lead from a task to a call", async () => {
@@ -220,6 +244,26 @@ describe("a client of 2025", () => {
     expect((await askLegacy("tools/list")).body.result.tools).toHaveLength(9);
     const called = await askLegacy("tools/call", { name: "list_servers", arguments: { tenant } });
     expect(called.body.result.structuredContent.items).toMatchObject([{ name: "open" }]);
+  });
+
+  it("is told by the code of its revision that a resource is not there", async () => {
+    for (const uri of [
+      "capabilities://nothing",
+      `capabilities://${tenant}/open/nothing`,
+      "generator://jinja2",
+      "x://y",
+    ]) {
+      const old = (await askLegacy("resources/read", { uri })).body.error;
+      expect(old).toMatchObject({ code: -32_002, data: { code: "resource_not_found", uri } });
+      const now = (await ask("resources/read", { uri })).body.error;
+      expect(now).toMatchObject({ code: -32_602, data: { code: "resource_not_found", uri } });
+      expect(now.message).toBe(old.message);
+    }
+    const options = { token: mine };
+    const absent = { uri: `capabilities://${tenant}/absent/tools` };
+    expect((await askLegacy("resources/read", absent, options)).body.error.code).toBe(-32_002);
+    expect((await askLegacy("resources/read", { uri: "capabilities://" })).body.error.code).toBe(-32_602);
+    expect((await askLegacy("prompts/get", { name: "nothing" })).body.error.code).toBe(-32_602);
   });
 
   it("is asked for a token before anything is sent", async () => {

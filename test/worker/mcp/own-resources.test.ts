@@ -3,7 +3,13 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { Principal } from "../../../src/auth/principal.ts";
 import { tenantKey } from "../../../src/kernel/names.ts";
 import { ownResources, ownResourceTemplates, readResource } from "../../../src/mcp/resources/resources.ts";
-import { GeneratorsView, ResourcesView, ServerView, ToolsView } from "../../../src/registry/views/schema.ts";
+import {
+  GeneratorsView,
+  OperationsView,
+  ResourcesView,
+  ServerView,
+  ToolsView,
+} from "../../../src/registry/views/schema.ts";
 import { capabilities, configs, drained, Registry, token, tools } from "../support/registry.ts";
 
 const registry = new Registry();
@@ -37,12 +43,13 @@ const read = async (uri: string, who: Principal = anonymous) => {
 
 describe("resources of the registry itself", () => {
   it("are listed in stable order, and every one of them can be read by anyone", async () => {
-    expect(ownResources.map(({ uri }) => uri).slice(0, 5)).toEqual([
+    expect(ownResources.map(({ uri }) => uri).slice(0, 6)).toEqual([
       "capabilities://server",
       "capabilities://tools",
       "capabilities://resources",
       "capabilities://generators",
       "generator://decision_tree",
+      "capabilities://operations",
     ]);
     for (const { uri, mimeType, description, title } of ownResources) {
       const { contents } = await read(uri);
@@ -53,12 +60,15 @@ describe("resources of the registry itself", () => {
     expect(ownResourceTemplates.map(({ uriTemplate }) => uriTemplate)[0]).toBe("capabilities://{tenant}/{name}/{view}");
   });
 
-  it.each(Object.entries(views))("%s is the view that the route shows", async (name, schema) => {
-    const { contents } = await read(`capabilities://${name}`);
-    expect(contents?.text).toBe((await registry.send("GET", `/api/mcp/capabilities/${name}`)).text);
-    expect(schema.safeParse(JSON.parse(contents?.text ?? "")).error).toBeUndefined();
-    expect(Object.keys(contents ?? {})).toEqual(["uri", "mimeType", "text"]);
-  });
+  it.each(Object.entries({ ...views, operations: OperationsView }))(
+    "%s is what the route shows",
+    async (name, schema) => {
+      const { contents } = await read(`capabilities://${name}`);
+      expect(contents?.text).toBe((await registry.send("GET", `/api/mcp/capabilities/${name}`)).text);
+      expect(schema.safeParse(JSON.parse(contents?.text ?? "")).error).toBeUndefined();
+      expect(Object.keys(contents ?? {})).toEqual(["uri", "mimeType", "text"]);
+    },
+  );
 
   it("need no scope", async () => {
     expect((await read("capabilities://server", principal({ scopes: [] }))).code).toBeUndefined();
@@ -69,7 +79,7 @@ describe("resources of the registry itself", () => {
     expect(JSON.parse(contents?.text ?? "")).toMatchObject({
       deprecated: true,
       replaced_by: "capabilities://generators",
-      selection_strategy: { fallback: "jinja2" },
+      selection_strategy: { fallback: null },
     });
     const listed = ownResources.find(({ uri }) => uri === "generator://decision_tree");
     expect(listed?.description).toContain("capabilities://generators");
@@ -137,19 +147,61 @@ describe("views of a server", () => {
   });
 });
 
+describe("a generator of a server", () => {
+  it("is what the view of all shows of it", async () => {
+    const all = JSON.parse((await read("capabilities://shelf/Open.1/generators")).contents?.text ?? "");
+    const { contents } = await read("generator://shelf/Open.1/jinja2");
+    expect(JSON.parse(contents?.text ?? "")).toEqual(all.generators.jinja2);
+    expect(contents).toMatchObject({ mimeType: "application/json", etag: expect.stringContaining("g2.jinja2") });
+  });
+
+  it.each(["magic", "Jinja2", "__proto__"])("that is not there is answered with those there are: %s", async (type) => {
+    const { error } = await read(`generator://shelf/Open.1/${type}`);
+    expect(error?.code).toBe("resource_not_found");
+    expect(error?.message).toContain(`The server has no generator "${type}": it has jinja2`);
+  });
+
+  it("of a private server looks to others as if it were not there", async () => {
+    expect((await read("generator://shelf/private/jinja2", outsider)).code).toBe("ErrorTenantPermissionError");
+    expect((await read("generator://shelf/none/jinja2", outsider)).code).toBe("ErrorTenantPermissionError");
+  });
+
+  it("is asked of a server: the registry has none of its own", async () => {
+    const { error } = await read("generator://jinja2");
+    expect(error?.code).toBe("resource_not_found");
+    expect(error?.message).toContain(
+      'There is no resource "generator://jinja2". The registry has no generators of its own',
+    );
+    expect(error?.message).toContain("generator://{tenant}/{name}/{type}");
+  });
+});
+
+describe("an unknown view", () => {
+  const server = "server, tools, resources, generators, validators";
+  const own = "server, tools, resources, generators, operations";
+
+  it.each([
+    ["capabilities://nothing", own],
+    ["capabilities://Tools", `${own}; was tools meant?`],
+    ["capabilities://__proto__", own],
+    ["capabilities://features", own],
+    ["capabilities://shelf/Open.1/nothing", server],
+    ["capabilities://shelf/Open.1/Tools", `${server}; was tools meant?`],
+    ["capabilities://shelf/Open.1/__proto__", server],
+    ["capabilities://shelf/Open.1/constructor", server],
+    ["capabilities://shelf/Open.1/validator", `${server}; was validators meant?`],
+    ["capabilities://shelf/Open.1/operations", server],
+  ])("%s is answered with those there are", async (uri, views) => {
+    const { error } = await read(uri, anonymous);
+    expect(error?.code).toBe("resource_not_found");
+    const name = uri.split("/").at(-1);
+    expect(error?.message).toBe(`There is no resource "${uri}". There is no view "${name}"; there are ${views}`);
+  });
+});
+
 describe("an unknown resource", () => {
   it.each([
-    "capabilities://nothing",
-    "capabilities://Tools",
     "CAPABILITIES://TOOLS",
-    "capabilities://__proto__",
-    "capabilities://features",
-    "capabilities://shelf/Open.1/nothing",
-    "capabilities://shelf/Open.1/Tools",
-    "capabilities://shelf/Open.1/__proto__",
-    "capabilities://shelf/Open.1/constructor",
-    "generator://jinja2",
-    "generator://decision_tree/x",
     "capabilities:server",
     "file:///etc/passwd",
     "https://example.com/",
@@ -158,7 +210,7 @@ describe("an unknown resource", () => {
     const { error } = await read(uri, member);
     expect(error?.code).toBe("resource_not_found");
     expect(error?.message).toContain(JSON.stringify(uri));
-    expect(error?.message).toContain("there are capabilities://server, capabilities://tools");
+    expect(error?.message).toContain("There are capabilities://server, capabilities://tools");
     expect(error?.message).toContain("capabilities://{tenant}/{name}/{view}");
   });
 });
@@ -173,6 +225,10 @@ describe("a malformed URI", () => {
     ["capabilities://server\n", "characters"],
     ["capabilities://server\u0000", "characters"],
     ["capabilities://", "view is missing"],
+    ["generator://", "type is missing"],
+    ["generator://decision_tree/x", "{type}"],
+    ["generator://shelf/Open.1/", "{type}"],
+    ["generator://she_lf/Open.1/x", "tenant must be"],
     ["capabilities:///", "{view}"],
     ["capabilities://server/", "{view}"],
     ["capabilities://shelf/Open.1", "{view}"],

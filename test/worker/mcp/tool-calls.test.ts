@@ -173,7 +173,7 @@ describe("a resource", () => {
   it.each([
     ["/mcp/resource", 400, "uri is missing: say which resource"],
     ["/mcp/resource?uri=", 400, "uri is missing: say which resource"],
-    ["/mcp/resource?uri=capabilities://nonsense", 404, "capabilities://server"],
+    ["/mcp/resource?uri=capabilities://nonsense", 404, "there are server, tools"],
     ["/mcp/resource?uri=file:///etc/passwd", 404, "There is no resource"],
     ["/mcp/resource?url=capabilities://server", 400, "Unknown query parameter"],
   ])("%s is %d", async (path, status, message) => {

@@ -54,9 +54,29 @@ describe("views of a server", () => {
     expect((await view("decision_tree")).body).toMatchObject({ deprecated: true, generators: { jinja2: {} } });
   });
 
-  it.each(["nothing", "Tools", "features", "__proto__"])("answer resource_not_found for %s", async (name) => {
-    const { status, body } = await view(name);
-    expect([status, body.error.code]).toEqual([404, "resource_not_found"]);
+  it("are listed in the server view, those of the manifest too", async () => {
+    const { views } = (await view("server")).body;
+    expect(views).toEqual(["server", "tools", "resources", "generators", "validators"]);
+    for (const name of views) expect((await view(name)).status).toBe(200);
+  });
+
+  it.each(["nothing", "Tools", "features", "__proto__", "operations"])(
+    "answer resource_not_found for %s, and say which there are",
+    async (name) => {
+      const { status, body } = await view(name);
+      expect([status, body.error.code]).toEqual([404, "resource_not_found"]);
+      expect(body.error.message).toContain(
+        `There is no view "${name}"; there are server, tools, resources, generators, validators`,
+      );
+    },
+  );
+
+  it("name none of them to those who may not read the server", async () => {
+    const stranger = await token({ tenants: ["other"] });
+    for (const name of ["nothing", "Tools"]) {
+      const answer = await registry.send("GET", `${capabilities("views", "s")}/${name}`, { token: stranger });
+      expect([answer.status, answer.text.includes("validators")]).toEqual([403, false]);
+    }
   });
 
   it("need a token with the tenant", async () => {

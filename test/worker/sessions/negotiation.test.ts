@@ -48,7 +48,15 @@ describe("a negotiation", () => {
       const { answer } = await negotiate(registry, client(), claims && (await token(claims)));
       return answer.body.supported_capabilities as string[];
     };
-    const everyone = ["tools", "resources", "subscriptions", "streaming", "notifications", "batch_operations"];
+    const everyone = [
+      "tools",
+      "resources",
+      "prompts",
+      "subscriptions",
+      "streaming",
+      "notifications",
+      "batch_operations",
+    ];
     expect(await declared()).toEqual([...everyone, "dev.rollcall/context"]);
     expect(await declared({ tenants: ["acme"] })).toEqual([...everyone, "history", "dev.rollcall/context"]);
     expect(await declared({ admin: true })).toEqual([...everyone, "history", "metrics", "dev.rollcall/context"]);
