@@ -78,7 +78,12 @@ function queueRefresh(sql: SqlStorage, { hook }: EventContext): Result<AppliedEv
   const row = findLive(sql, hook.server);
   const sources = row === undefined ? [] : httpSources((readJson(row.config) as ServerConfig).sources);
   if (sources.length === 0) {
-    return err(failure("ErrorNoSources", `${hook.server} has no sources to read again; send manifest.published`));
+    return err(
+      failure(
+        "ErrorNoSources",
+        `${hook.server} has no MCP sources to read. Send manifest.published, or add \`sources\` to its config`,
+      ),
+    );
   }
   return ok(outcomeNow(sql, hook.server, "queued"));
 }

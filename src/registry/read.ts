@@ -13,6 +13,11 @@ import type { RegistryDeps } from "./deps.ts";
 import { namedView, viewNames } from "./views/named.ts";
 import type { View } from "./views/view.ts";
 
+/** The message about a manifest that storage lost. */
+function missingManifest({ tenant, name }: Pick<Head, "tenant" | "name">): string {
+  return `The stored manifest of ${tenant}/${name} is missing. Retry with \`Cache-Control: no-cache\`, or publish it again`;
+}
+
 /** A server's head and manifest; the manifest is undefined if nothing is published. */
 export interface PublishedManifest {
   head: Head;
@@ -36,7 +41,7 @@ export async function readManifest(
   const head = readable.value;
   if (head.digest === undefined) return ok({ head, manifest: undefined });
   const body = await services.bodies.get(ref, head.digest);
-  if (body === undefined) return err(failure("server_error", "The manifest is missing"));
+  if (body === undefined) return err(failure("server_error", missingManifest(head)));
   return ok({ head, manifest: body.manifest });
 }
 
@@ -119,7 +124,7 @@ export async function renderView(
   if (!present.ok) return present;
   const again = await services.views.render(present.value, view);
   if (again === undefined) {
-    return err(failure("ErrorInternalServer", "Failed to fetch capabilities: the manifest is missing"));
+    return err(failure("ErrorInternalServer", `Failed to fetch capabilities: ${missingManifest(present.value)}`));
   }
   return shown(view, present.value, current.asOf, again.bytes, current.source);
 }
@@ -161,6 +166,6 @@ export function findView(name: string): Result<View, Failure> {
 }
 
 export function unknownView(name: string): Failure {
-  const message = `There is no view ${JSON.stringify(name)}; there are ${viewNames.join(", ")}`;
+  const message = `Unknown view ${JSON.stringify(name)}; available: ${viewNames.join(", ")}`;
   return failure("resource_not_found", message);
 }

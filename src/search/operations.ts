@@ -2,7 +2,7 @@ import { z } from "zod";
 import { anyone } from "../http/access.ts";
 import { unwrap } from "../http/context.ts";
 import { operation } from "../http/operation.ts";
-import { flag, ifNoneMatch, page, refused, required, whole } from "../http/parameters.ts";
+import { flag, ifNoneMatch, minGenerationPerTenant, page, refused, required, whole } from "../http/parameters.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { TenantKey } from "../kernel/names.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
@@ -40,7 +40,7 @@ const search = operation({
     aliases: { task: ["q", "query"], budget: ["token_budget"] },
     headers: {
       "If-None-Match": ifNoneMatch,
-      "Rollcall-Min-Generation": refused("does not apply to a search across tenants"),
+      "Rollcall-Min-Generation": refused(minGenerationPerTenant),
     },
   },
   answers: { 200: { description: "A page in order of rank.", data: SearchPage, etag: true, generation: true } },

@@ -27,7 +27,7 @@ export const inSession: Access<{ principal: Principal; session: Session }, Sessi
     const session = id ? await services.sessions.check(id, owner) : anonymousSession(owner, services.now());
     if (session === undefined) throw requestError("ErrorSessionInvalid");
     const lacking = requirementOf(sessionRequirements, c.req.path).find((name) => !session.held.includes(name));
-    if (lacking !== undefined) throw new RequestFailed(missingCapability(lacking));
+    if (lacking !== undefined) throw new RequestFailed(missingCapability(lacking, id !== undefined));
     return { principal, session };
   },
 };

@@ -32,7 +32,7 @@ const refreshServer = operation({
     consumeRateLimit(services, services.refreshLimiter, `${ref.tenant}/${ref.name}`);
     const refreshed = await refreshNow(services, ref, { afterRunning: true });
     if (refreshed === "superseded")
-      throw requestError("ErrorUnavailable", "The sources changed while they were read; try again");
+      throw requestError("ErrorUnavailable", "The server's `sources` were edited during the refresh. Try again");
     if (refreshed === "no-sources") throw await nothingToRead(services, ref);
     const { head, ...result } = refreshed;
     return answer(200, { ...result, sources: head.sources ?? [] }, writeMeta(head));
@@ -43,7 +43,10 @@ const refreshServer = operation({
 async function nothingToRead(services: SourcesDeps, ref: ServerRef) {
   const { head } = await services.tenant(ref.tenant).head(ref.name);
   if (head === undefined || head.deleted) return requestError("ErrorMCPServerNotFound");
-  return requestError("ErrorNoSources", `${ref.name} has no sources that the registry can read`);
+  return requestError(
+    "ErrorNoSources",
+    `${ref.name} has no MCP sources to read. Add \`sources\` to its config, or publish a manifest`,
+  );
 }
 
 export const sourcesOperations = [refreshServer];

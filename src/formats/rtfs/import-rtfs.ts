@@ -68,7 +68,7 @@ function nameOf(capability: RtfsCapability, warn: (message: string) => void): st
   const name = [metadataPart(capability, "mcp")?.tool_name, capability.name, last].find(isItemName);
   if (name !== undefined) return name;
   const sanitizedName = last.replace(/[^A-Za-z0-9_.\-/]+/g, "_").slice(0, 128) || "unnamed";
-  warn(`has no name that an item may have: called ${sanitizedName}`);
+  warn(`no valid name, renamed to ${sanitizedName}`);
   return sanitizedName;
 }
 
@@ -102,7 +102,7 @@ function toItem(capability: RtfsCapability, name: string, warn: (message: string
   // A name that equals the last part of the id adds nothing as a title.
   const isTitle = declared !== name && !(isItemName(declared) && declared === toolName(id));
   const validId = CapabilityId.safeParse(id).success;
-  if (!validId) warn("this is no id that a capability may have: left out");
+  if (!validId) warn("invalid id, left out (one is generated)");
   return withoutUndefined({
     permissions: isRemote ? [...permissions] : undefined,
     effects: isRemote ? [...effects[kind]] : undefined,

@@ -69,7 +69,7 @@ function renameFailure(reason: Failure, uri: string): Failure {
 function unknownResource(uri: string): Failure {
   const known = [...ownResources.map((one) => one.uri), ...ownResourceTemplates.map((one) => one.uriTemplate)];
   const wanted = JSON.stringify(uri.slice(0, 256));
-  return failure("resource_not_found", `There is no resource ${wanted}; there are ${known.join(", ")}`);
+  return failure("resource_not_found", `Unknown resource ${wanted}; available: ${known.join(", ")}`);
 }
 
 function plain(contentType: string): string {

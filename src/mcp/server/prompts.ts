@@ -107,7 +107,7 @@ export async function getPrompt(
   const prompt = ownPrompts.find((candidate) => candidate.name === name);
   if (prompt === undefined) {
     const names = ownPrompts.map((candidate) => candidate.name).join(", ");
-    throw new RpcError(invalidParams, `There is no prompt ${JSON.stringify(name.slice(0, 128))}; there are ${names}`);
+    throw new RpcError(invalidParams, `Unknown prompt ${JSON.stringify(name.slice(0, 128))}; available: ${names}`);
   }
   const known = prompt.arguments.map((argument) => argument.name);
   const unknown = Object.keys(given).find((argument) => !known.includes(argument));

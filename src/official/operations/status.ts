@@ -84,7 +84,7 @@ async function changeStatus(
   update: StatusUpdate,
 ): Promise<ServerResponse[]> {
   if (update.status === "active" && update.statusMessage !== undefined) {
-    throw requestError("ErrorBadRequest", "statusMessage cannot come with the status active");
+    throw requestError("ErrorBadRequest", "statusMessage is not allowed when status is active");
   }
   const server = parseOfficialName(serverName);
   const writer = writerFrom(principal, server);

@@ -47,7 +47,7 @@ export function preflight(generator: Generator, { config, credentials }: Preflig
     timeout_ms: upstream == null ? null : 2 * (p95 ?? assumedP95Ms),
     concurrency: {
       safe,
-      advice: safe ? "several may run at once" : "run one at a time: it does not say that it is safe to run at once",
+      advice: safe ? "several may run at once" : "run one at a time: the generator does not declare concurrencySafe",
     },
     reasons: [
       ...missing_fields.map((field) => `Missing field: ${field}`),

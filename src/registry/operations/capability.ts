@@ -64,7 +64,8 @@ const getCapability = operation({
     const found = unwrap(await readCapability(services, principal, tenant, capabilityId, minGeneration));
     const format = wanted ?? formatFor(c.req.header("Accept"));
     const flat = layout === "flat";
-    if (flat && format === "rtfs") throw requestError("ErrorBadRequest", "The flat layout comes as JSON or YAML");
+    if (flat && format === "rtfs")
+      throw requestError("ErrorBadRequest", "layout=flat works with format json or yaml only");
     const variant = `${format}${flat ? ".flat" : ""}${hints ? ".hints" : ""}`;
     const etag = `W/"${found.capability.digest}.${found.head.overlay}.k3.${variant}"`;
     const meta = { etag, generation: found.generation, source: "object" as const, headers: { Vary: "Accept" } };

@@ -63,7 +63,7 @@ function render(manifest: StoredManifest | undefined, head: Head, shown: readonl
 function sourcesOf({ sources, warnings = [] }: Head): Record<string, unknown> {
   if (sources === undefined) return {};
   const failed = sources.filter(({ status }) => status !== "live" && status !== "pending");
-  const told = failed.map(({ id, status }) => `${id} is ${status}; what it offered last is shown`);
+  const told = failed.map(({ id, status }) => `Source ${id} is ${status}; showing its last known capabilities`);
   return {
     sources,
     stale: failed.length === sources.length ? true : undefined,

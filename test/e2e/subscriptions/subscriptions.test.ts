@@ -132,7 +132,10 @@ describe("a registry as it is deployed", () => {
     status: 422,
     body: {
       success: false,
-      error: { code: "ErrorAddressRefused", message: "The address is not one that the registry asks" },
+      error: {
+        code: "ErrorAddressRefused",
+        message: "The registry will not send requests to this address. Use a public https URL on the default port",
+      },
     },
   };
 

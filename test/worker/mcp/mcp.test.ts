@@ -416,7 +416,7 @@ describe("what a stranger tried", () => {
   it("without a token a stream follows fewer resources", async () => {
     const resourceSubscriptions = Array.from({ length: 17 }, (_, at) => `capabilities://${tenant}/s${at}/tools`);
     const { status, body } = await ask("subscriptions/listen", { notifications: { resourceSubscriptions } });
-    expect([status, body.error.message]).toEqual([400, expect.stringContaining("at most 16")]);
+    expect([status, body.error.message]).toEqual([400, expect.stringContaining("At most 16")]);
   });
 
   it("hosts are named as a person writes them, and nothing else", () => {
