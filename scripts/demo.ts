@@ -8,6 +8,9 @@ import { projectPath } from "./project.ts";
 /** The tenant that owns the demo catalogue. */
 export const demoTenant = "demo";
 
+/** Who loads the demo: its writes are left out of the log. */
+export const demoLoader = "demo-loader";
+
 /** One file of examples/demo: the two bodies that registering and publishing a server takes. */
 interface DemoServer {
   config: { tenant: string; name: string };
@@ -36,7 +39,7 @@ export async function loadDemoOnce(server: EmbeddedServer, onLoad: () => void = 
 /** Loads every demo server through the public API, as any publisher would. */
 async function loadDemo(server: EmbeddedServer): Promise<void> {
   const token = await mintToken(server.data.secret.value, server.vars, {
-    subject: "demo-loader",
+    subject: demoLoader,
     tenants: [demoTenant],
     scope: defaultScope,
     admin: false,

@@ -1,7 +1,9 @@
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { TenantKey } from "../kernel/names.ts";
 
-export type Scope = "registry:read" | "registry:publish";
+export const scopes = ["registry:read", "registry:publish"] as const;
+
+export type Scope = (typeof scopes)[number];
 
 export function checkScope(principal: Principal, scope: Scope): Failure | undefined {
   if (principal.scopes.includes(scope)) return undefined;

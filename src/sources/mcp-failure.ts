@@ -101,7 +101,7 @@ const broken: SourceFailure = { reason: "unreachable", message: "The connection 
 /** Messages of a guarded fetch are safe to show; any other error is reported without its text. */
 function fetchFailureOf(thrown: unknown): SourceFailure {
   const kind: FetchFailureKind = thrown instanceof FetchError ? thrown.failure.kind : "unreachable";
-  const message = thrown instanceof FetchError ? thrown.message : "It cannot be reached";
+  const message = thrown instanceof FetchError ? thrown.message : "Could not connect, or the connection closed early";
   return { reason: kind === "too-many-redirects" || kind === "cancelled" ? "unreachable" : kind, message };
 }
 

@@ -27,11 +27,13 @@ describe("npm run serve", () => {
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
   });
 
-  it("ends with 0 at SIGTERM, and when a terminal sends Ctrl-C to every process of the group", async () => {
+  it("ends with 0 at SIGTERM, at SIGHUP, and when a terminal sends Ctrl-C to every process of the group", async () => {
     const data = newDir();
-    const first = await serve(data, "--no-demo");
-    first.server.signal("SIGTERM");
-    expect((await first.server.finished).exitCode).toBe(0);
+    for (const signal of ["SIGTERM", "SIGHUP"] as const) {
+      const { server } = await serve(data, "--no-demo");
+      server.signal(signal);
+      expect((await server.finished).exitCode).toBe(0);
+    }
     const second = await serve(data, "--no-demo");
     second.server.signalGroup("SIGINT");
     expect((await second.server.finished).exitCode).toBe(0);
@@ -118,12 +120,23 @@ describe("npm run serve refuses, in a sentence,", () => {
 
   it("a port in use, naming it and the way out", async () => {
     const { port } = new URL(url);
-    const { exitCode, stdout, stderr } = await runCli("serve.ts", "--port", port, "--data", newDir());
+    const never = newDir();
+    const { exitCode, stdout, stderr } = await runCli("serve.ts", "--port", port, "--data", never);
     expect(exitCode).toBe(1);
     expect(stdout).toBe("");
+    await expect(stat(never)).rejects.toThrow("ENOENT");
     expect(stderr).toBe(
       `Port ${port} on 127.0.0.1 is already in use. Choose another with --port P, or any free one with --port 0.\n`,
     );
+  });
+
+  it("a setting that cannot be read, by name alone", async () => {
+    const { exitCode, stderr } = await runCli("serve.ts", "--port", "0", "--data", newDir(), "--var", "READ_LIMIT=abc");
+    expect(exitCode).toBe(1);
+    expect(stderr.split("\n").filter((line) => !line.startsWith("{"))).toEqual([
+      'READ_LIMIT must be "rate/burst", such as 100/1000.',
+      "",
+    ]);
   });
 
   it("a data directory in use, naming the server that has it", async () => {
@@ -138,7 +151,10 @@ describe("npm run serve refuses, in a sentence,", () => {
   it.each([
     [["--port", "many"], '--port must be a number from 0 to 65535, not "many".'],
     [["--var", "READ_LIMIT"], '--var takes NAME=VALUE, not "READ_LIMIT".'],
-    [["--unheard-of"], "Unknown option '--unheard-of'"],
+    [["--unheard-of"], "Unknown option --unheard-of."],
+    [["--prt", "1"], "Unknown option --prt; did you mean --port?"],
+    [["--var", "RED_LIMIT=1/1"], "Unknown setting RED_LIMIT; did you mean READ_LIMIT?"],
+    [["--var", "JWT_SECRET=x"], "JWT_SECRET is kept in the data directory"],
   ])("%j", async (args, message) => {
     const { exitCode, stderr } = await runCli("serve.ts", ...args);
     expect(exitCode).toBe(2);
