@@ -8,6 +8,8 @@ import { StringDecoder } from "node:string_decoder";
 const isConnectionError =
   /(DNS lookup failed|Name or service not known|Temporary failure in name resolution|No address associated|Connection refused|Connection reset|Network is unreachable|No route to host|Connection timed out|connect\(\)|getaddrinfo|gai_strerror|abortRead\(\) has been called|disconnected:)/i;
 const isNative = /^\S*(workerd|kj|capnp)\/\S+:\d+:|^(exception|remote exception) = /;
+/** Remarks of the runtime to its own authors. */
+const isRemark = /^\S*workerd\/\S+:\d+: warning: NOSENTRY /;
 const isStack = /^stack: /;
 
 /** Drops the native traces of failed lookups and connections; everything else passes, line by line. */
@@ -15,7 +17,7 @@ export function withoutNativeTraces(): Transform {
   let isDropping = false;
   return byLine((line) => {
     if (isStack.test(line)) return !isDropping;
-    isDropping = isNative.test(line) && isConnectionError.test(line);
+    isDropping = isRemark.test(line) || (isNative.test(line) && isConnectionError.test(line));
     return !isDropping;
   });
 }

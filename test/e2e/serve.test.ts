@@ -1,8 +1,13 @@
-import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Running, runCli, start, startCli, stopAll } from "./support/process.ts";
+
+const demoServers = [
+  ...["almanac", "calendar", "compose", "files", "issues", "library", "mail"],
+  ...["petstore", "shop", "store", "suspicious", "weather"],
+];
 
 let scratch: string;
 let directories = 0;
@@ -62,7 +67,9 @@ describe("npm run serve", () => {
     const data = newDir();
     const token = await mint(data);
     const first = await serve(data);
-    expect(await serverNames(first.url, token)).toEqual(["compose", "library", "petstore", "shop", "weather"]);
+    // Loading says nothing: whoever reads the log did not write this.
+    expect(first.server.stderr()).toBe("");
+    expect(await serverNames(first.url, token)).toEqual(demoServers);
 
     const deleted = await call(first.url, token, "DELETE", "/api/mcp/configs/demo/shop");
     expect(deleted.status).toBe(200);
@@ -74,7 +81,9 @@ describe("npm run serve", () => {
     await first.server.finished;
 
     const second = await serve(data);
-    expect(await serverNames(second.url, token)).toEqual(["compose", "hello", "library", "petstore", "weather"]);
+    expect(await serverNames(second.url, token)).toEqual(
+      [...demoServers.filter((name) => name !== "shop"), "hello"].sort(),
+    );
     const { body } = await call(second.url, token, "GET", "/api/mcp/capabilities/demo/hello");
     expect(body.data.digest).toBe(published.body.data.digest);
     second.server.signal("SIGINT");
@@ -88,6 +97,25 @@ describe("npm run serve", () => {
     expect((await call(url, token, "GET", "/api/mcp/configs")).status).toBe(401);
     server.signal("SIGINT");
     await server.finished;
+  });
+
+  it.runIf(process.platform === "linux")("says so when the runtime ended and was started again", async () => {
+    const { server, url } = await serve(newDir(), "--no-demo");
+    const children = await readFile(`/proc/${server.pid}/task/${server.pid}/children`, "utf8");
+    const pids = children.trim().split(" ");
+    const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/comm`, "utf8")));
+    process.kill(Number(pids[commands.indexOf("workerd\n")]), "SIGKILL");
+    await expect
+      .poll(() => server.stderr(), { timeout: 60_000 })
+      .toContain("The runtime ended (SIGKILL) and was started again\n");
+    const status = () =>
+      fetch(`${url}/healthz`).then(
+        (response) => response.status,
+        () => undefined,
+      );
+    await expect.poll(status, { timeout: 60_000 }).toBe(200);
+    server.signal("SIGINT");
+    expect((await server.finished).exitCode).toBe(0);
   });
 
   it("frees port and data directory even when killed outright", async () => {
