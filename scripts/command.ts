@@ -63,7 +63,7 @@ function parseCommandLine<const Options extends ParseArgsOptionsConfig>({ option
     if (missing.length > 0) throw new UsageError(`${missing.join(" and ")} must be given.`);
     return { values: values as Values<Options>, positionals };
   } catch (error) {
-    throw usageError(error, Object.keys(options)) ?? error;
+    throw usageError(error, [...Object.keys(options), "help"]) ?? error;
   }
 }
 
