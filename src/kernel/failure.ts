@@ -119,7 +119,7 @@ const failures = {
     "Subscription not found",
     "GET /api/subscriptions?tenant={tenant} lists the subscriptions of a tenant",
   ],
-  ErrorVersionNotFound: [404, "The server has no such version", "GET /v0.1/servers/{name}/versions lists them"],
+  ErrorVersionNotFound: [404, "The server has no such version", "GET /v0.1/servers/{serverName}/versions lists them"],
   ErrorRevisionNotFound: [
     404,
     "No such revision is retained",

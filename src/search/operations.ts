@@ -28,7 +28,7 @@ const search = operation({
   access: anyone,
   parameters: {
     query: {
-      task: required(z.string().max(10_240), "the task in plain words").describe("The task in plain words."),
+      task: required(z.string().max(10_240), "describe it in plain words").describe("The task in plain words."),
       kind: z.array(CapabilityKind).max(maxValues).optional().describe("Only capabilities of these kinds."),
       tenant: z.array(TenantKey).max(maxValues).optional().describe("Only capabilities of these tenants."),
       budget: whole(1, 1_000_000_000)

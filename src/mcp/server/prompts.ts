@@ -114,11 +114,11 @@ export async function getPrompt(
   if (unknown !== undefined) {
     throw new RpcError(
       invalidParams,
-      `${name} takes no ${JSON.stringify(unknown.slice(0, 128))}; known: ${known.join(", ")}`,
+      `Prompt ${name} has no argument ${JSON.stringify(unknown.slice(0, 128))}; its arguments are ${known.join(", ")}`,
     );
   }
   const lacking = prompt.arguments.find((argument) => argument.required && !given[argument.name]);
-  if (lacking !== undefined) throw new RpcError(invalidParams, `${name} needs ${lacking.name}`);
+  if (lacking !== undefined) throw new RpcError(invalidParams, `Prompt ${name} needs the argument ${lacking.name}`);
   const long = Object.entries(given).find(([, value]) => value.length > maxArgumentLength);
   if (long !== undefined)
     throw new RpcError(invalidParams, `${long[0]} is longer than ${maxArgumentLength} characters`);
