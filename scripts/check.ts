@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
-import { devNull } from "node:os";
 import { gzipSync } from "node:zlib";
 import { build, bundlePath } from "./bundle.ts";
 import { CommandError, runCommand } from "./command.ts";
-import { runTool } from "./run-tool.ts";
+import { bindingTypes, runTool } from "./run-tool.ts";
 
 const help = `
 Usage: npm run check
@@ -17,9 +16,6 @@ const maxBundleSize = 962_000;
 /** Resolves to what is worth adding to the line; throws with the reason when the check fails. */
 type Check = () => Promise<string>;
 
-/** As in `npm run generate`, but blind to .dev.vars, whose names wrangler would otherwise take for bindings. */
-const bindingTypes = ["types", "--include-runtime=false", "--strict-vars=false", "--env-file", devNull, "--check"];
-
 const checks: Record<string, Check> = {
   "types: src": tool("tsc", "--noEmit", "-p", "tsconfig.json"),
   "types: scripts": tool("tsc", "--noEmit", "-p", "scripts/tsconfig.json"),
@@ -28,7 +24,7 @@ const checks: Record<string, Check> = {
   "types: test": tool("tsc", "--noEmit", "-p", "test/tsconfig.json"),
   "lint and format": tool("biome", "check", "."),
   "generated files (npm run generate)": tool("node", "scripts/generate.ts", "--check"),
-  "binding types (npm run generate)": tool("wrangler", ...bindingTypes),
+  "binding types (npm run generate)": tool("wrangler", ...bindingTypes, "--check"),
   "OpenAPI document": tool("redocly", "lint", "schemas/openapi.json"),
   "bundle size": bundleSize,
 };

@@ -1,4 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+import { nearest } from "../src/kernel/nearest.ts";
 
 /** Something the person at the keyboard can put right: told in a sentence, without a stack trace. */
 export class CommandError extends Error {
@@ -55,15 +56,44 @@ export async function runCommand<const Options extends ParseArgsOptionsConfig>(
 
 function parseCommandLine<const Options extends ParseArgsOptionsConfig>({ options, takes = [] }: Command<Options>) {
   try {
-    const { values, positionals } = parseArgs({ options, strict: true, allowPositionals: takes.length > 0 });
-    if (positionals.length !== takes.length) throw new UsageError(`It takes ${takes.join(" ")}.`);
+    const { values, positionals } = parseArgs({ options, strict: true, allowPositionals: true });
+    const [surplus] = positionals.slice(takes.length);
+    if (surplus !== undefined) throw new UsageError(`Unexpected argument "${surplus}".${npmTookOptions()}`);
+    const missing = takes.slice(positionals.length);
+    if (missing.length > 0) throw new UsageError(`${missing.join(" and ")} must be given.`);
     return { values: values as Values<Options>, positionals };
   } catch (error) {
-    if (error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS")) {
-      throw new UsageError(error.message);
-    }
-    throw error;
+    throw usageError(error, [...Object.keys(options), "help"]) ?? error;
   }
+}
+
+/** What is wrong with the command line, in our own words; undefined for every other error. */
+function usageError(error: unknown, known: string[]): UsageError | undefined {
+  const option = /'(?:-\w, )?--?([^\s'=]+)/.exec(error instanceof TypeError ? error.message : "")?.[1] ?? "";
+  switch (errorCode(error)) {
+    case "ERR_PARSE_ARGS_UNKNOWN_OPTION":
+      return new UsageError(`Unknown option --${option}${didYouMean(option, known, "--") || "."}`);
+    case "ERR_PARSE_ARGS_INVALID_OPTION_VALUE":
+      return new UsageError(
+        /does not take/.test(String(error)) ? `--${option} takes no value.` : `--${option} needs a value.`,
+      );
+    default:
+      return undefined;
+  }
+}
+
+/** `; did you mean X?` for a name that is close to one that is known, else nothing. */
+export function didYouMean(name: string, known: Iterable<string>, prefix = ""): string {
+  const meant = nearest(name, known);
+  return meant === undefined ? "" : `; did you mean ${prefix}${meant}?`;
+}
+
+/** npm takes options that stand before `--` for its own and hands on only their values. */
+function npmTookOptions(): string {
+  const script = process.env["npm_lifecycle_event"];
+  if (script === undefined) return "";
+  const run = script === "start" ? "npm start" : `npm run ${script}`;
+  return ` npm takes options before \`--\` for itself: ${run} -- --option value.`;
 }
 
 /** The code of a system error, such as "ENOENT"; undefined for everything else. */

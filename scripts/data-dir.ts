@@ -1,5 +1,5 @@
-import { mkdir, readdir } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { mkdir, readdir, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { CommandError, errorCode } from "./command.ts";
 import { openSecret, type Secret } from "./secret.ts";
 
@@ -20,12 +20,11 @@ export interface DataDir {
 }
 
 /** Opens a data directory, making whatever is not there yet: private to this user, with its own secret. */
-export async function openDataDir(given: string): Promise<DataDir> {
-  const path = resolve(given);
-  const kv = join(path, "kv");
-  const objects = join(path, "objects");
-  try {
-    for (const directory of [path, kv, objects]) await mkdir(directory, { recursive: true, mode: 0o700 });
+export function openDataDir(given: string): Promise<DataDir> {
+  return usable(given, async (path) => {
+    const kv = join(path, "kv");
+    const objects = join(path, "objects");
+    for (const directory of [path, kv, objects]) await makeDirectory(directory);
     return {
       path,
       kv,
@@ -35,9 +34,60 @@ export async function openDataDir(given: string): Promise<DataDir> {
       secret: await openSecret(join(path, "secret")),
       fresh: (await readdir(objects)).length === 0,
     };
+  });
+}
+
+/** The secret of a data directory, for a token: made if there is none, without what only a server needs. */
+export function openDataDirSecret(given: string): Promise<{ path: string; secret: Secret; isUsed: boolean }> {
+  return usable(given, async (path) => {
+    await makeDirectory(path);
+    const isUsed = await stat(join(path, "objects")).then(
+      () => true,
+      () => false,
+    );
+    return { path, secret: await openSecret(join(path, "secret")), isUsed };
+  });
+}
+
+/** A disk that answers at all does so at once; one that does not, such as a lost network drive, must not hang a command. */
+const patienceMs = 10_000;
+
+async function usable<T>(given: string, open: (path: string) => Promise<T>): Promise<T> {
+  const path = resolve(given);
+  const unusable = (why: string) =>
+    new CommandError(`The data directory ${path} cannot be used (${why}). Choose another with --data DIR.`);
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(unusable("no answer within 10 s")), patienceMs);
+  try {
+    return await Promise.race([open(path), late.promise]);
   } catch (error) {
     const code = errorCode(error);
-    if (code === undefined) throw error;
-    throw new CommandError(`The data directory ${path} cannot be used (${code}). Choose another with --data DIR.`);
+    throw code === undefined ? error : unusable(code);
+  } finally {
+    clearTimeout(timer);
   }
+}
+
+/** One level after the other: Node's own recursive mkdir never ends below /proc. */
+async function makeDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === "EEXIST") {
+      if ((await stat(path)).isDirectory()) return;
+      throw error;
+    }
+    const parent = dirname(path);
+    if (code !== "ENOENT" || parent === path || (await isDirectory(parent))) throw error;
+    await makeDirectory(parent);
+    await mkdir(path, { mode: 0o700 });
+  }
+}
+
+function isDirectory(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 }

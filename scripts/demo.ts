@@ -8,10 +8,15 @@ import { projectPath } from "./project.ts";
 /** The tenant that owns the demo catalogue. */
 export const demoTenant = "demo";
 
-/** One file of examples/demo: the two bodies that registering and publishing a server takes. */
+/** Who loads the demo: its writes are left out of the log. */
+export const demoLoader = "demo-loader";
+
+/** One file of examples/demo: how a server is registered, and what is published to it. */
 interface DemoServer {
   config: { tenant: string; name: string };
-  manifest: object;
+  manifest?: object;
+  /** A document of another format in examples/, imported instead of a manifest. */
+  import?: { format: string; file: string; type: string };
 }
 
 /**
@@ -19,12 +24,12 @@ interface DemoServer {
  * in use: what somebody deleted must stay deleted.
  */
 export async function loadDemoOnce(server: EmbeddedServer, onLoad: () => void = () => {}): Promise<void> {
-  const { fresh, demoPending } = server.data;
+  const { fresh, demoPending, secret } = server.data;
   if (fresh) await writeFile(demoPending, "");
   else if (!(await exists(demoPending))) return;
   onLoad();
   try {
-    await loadDemo(server);
+    await loadDemo(server.url, await demoLoaderToken(secret.value, server.vars));
     await rm(demoPending);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
@@ -33,30 +38,33 @@ export async function loadDemoOnce(server: EmbeddedServer, onLoad: () => void = 
   }
 }
 
+export function demoLoaderToken(secret: string, vars: Record<string, string>): Promise<string> {
+  const claims = { subject: demoLoader, tenants: [demoTenant], scope: defaultScope, admin: false, lifetime: 600 };
+  return mintToken(secret, vars, claims);
+}
+
 /** Loads every demo server through the public API, as any publisher would. */
-async function loadDemo(server: EmbeddedServer): Promise<void> {
-  const token = await mintToken(server.data.secret.value, server.vars, {
-    subject: "demo-loader",
-    tenants: [demoTenant],
-    scope: defaultScope,
-    admin: false,
-    lifetime: 600,
-  });
+export async function loadDemo(url: string, token: string): Promise<void> {
   for (const path of await demoFiles()) {
-    const { config, manifest } = JSON.parse(await readFile(path, "utf8")) as DemoServer;
-    const send = async (method: string, route: string, body: object, accepted: number[]) => {
-      const response = await fetch(`${server.url}${route}`, {
-        method,
-        headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
-        body: JSON.stringify(body),
-      });
+    const { config, manifest, import: imported } = JSON.parse(await readFile(path, "utf8")) as DemoServer;
+    const send = async (method: string, route: string, type: string, body: string, accepted: number[]) => {
+      const headers = { Authorization: `Bearer ${token}`, "Content-Type": type };
+      const response = await fetch(`${url}${route}`, { method, headers, body });
       const answer = await response.text();
       if (accepted.includes(response.status)) return;
       throw new CommandError(`Demo ${basename(path)}: ${method} ${route}: ${response.status} ${errorMessage(answer)}`);
     };
+    const json = "application/json";
+    const { tenant, name } = config;
     // 409: an interrupted load had come this far.
-    await send("POST", "/api/mcp/configs", config, [200, 201, 409]);
-    await send("PUT", `/api/mcp/capabilities/${config.tenant}/${config.name}`, manifest, [200, 201]);
+    await send("POST", "/api/mcp/configs", json, JSON.stringify(config), [200, 201, 409]);
+    if (imported === undefined) {
+      await send("PUT", `/api/mcp/capabilities/${tenant}/${name}`, json, JSON.stringify(manifest), [200, 201]);
+    } else {
+      const document = await readFile(projectPath("examples", imported.file), "utf8");
+      const route = `/api/import/${imported.format}?tenant=${tenant}&name=${name}`;
+      await send("POST", route, imported.type, document, [200, 201]);
+    }
   }
 }
 

@@ -17,6 +17,8 @@ export interface EmbeddedOptions {
   bundle?: string;
   /** Leaves out of stderr what the Worker logs, unless it is a problem. */
   quiet?: boolean;
+  /** Leaves out of the log the writes of this subject that succeed. */
+  quietSubject?: string;
   /** Told of each step that takes a while or happens only once. */
   onStep?: (message: string) => void;
 }
@@ -33,16 +35,17 @@ export interface EmbeddedServer {
 /** Runs the Worker, as deployed, in this process's own runtime, with its data in a directory. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const { onStep = () => {} } = options;
+  // Before anything is made: a port in use must not leave a data directory behind.
+  await requireFreePort(options.host, options.port);
   const data = await openDataDir(options.data);
   const lock = lockDataDir(data);
   try {
     if (data.secret.created) onStep(`First run: made a secret in ${data.path}`);
-    await requireFreePort(options.host, options.port);
     if (options.bundle === undefined) await ensureBuilt(() => onStep("Building the Worker …"));
     const config = await readWorkerConfig();
-    const { host, port, quiet = false, bundle = bundlePath } = options;
+    const { host, port, quiet = false, quietSubject, bundle = bundlePath } = options;
     const vars = { ...config.vars, ...ownHosts(host), ...options.vars };
-    const runtime = await startRuntime({ host, port, quiet, bundle, config, data, vars });
+    const runtime = await startRuntime({ host, port, quiet, quietSubject, bundle, config, data, vars });
     lock.describe(`the server at ${runtime.url} (process ${process.pid})`);
     return {
       url: runtime.url,

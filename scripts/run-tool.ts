@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { devNull } from "node:os";
 import { delimiter, join } from "node:path";
 import { projectPath, projectRoot } from "./project.ts";
 
@@ -24,6 +25,9 @@ export const toolEnvironment: NodeJS.ProcessEnv = {
   // Otherwise wrangler asks a Cloudflare server where on earth it is, to fill in request.cf.
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
 };
+
+/** Arguments of wrangler for worker-configuration.d.ts: blind to .dev.vars, whose names it would take for bindings. */
+export const bindingTypes = ["types", "--include-runtime=false", "--strict-vars=false", `--env-file=${devNull}`];
 
 /** Runs a tool from node_modules/.bin in the project and keeps its output, to be shown only where it failed. */
 export function runTool(name: string, args: string[]): Promise<ToolResult> {

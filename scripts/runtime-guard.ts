@@ -16,11 +16,18 @@ export function guardRuntime(): () => void {
     stdio: ["pipe", "ignore", "ignore"],
   });
   guard.unref();
+  let ended: string | undefined;
   // Miniflare tells nobody the id of the process, and starts another if it crashes; Node announces both.
   const onProcess = (message: unknown) => {
     const { process: child } = message as { process: ChildProcess };
     child.once("spawn", () => {
-      if (basename(child.spawnfile).startsWith("workerd")) guard.stdin.write(`${child.pid}\n`);
+      if (!basename(child.spawnfile).startsWith("workerd")) return;
+      guard.stdin.write(`${child.pid}\n`);
+      if (ended !== undefined) console.error(`The runtime ended (${ended}) and was started again`);
+      ended = undefined;
+      child.once("exit", (code, signal) => {
+        ended = signal ?? `exit code ${code}`;
+      });
     });
   };
   subscribe("child_process", onProcess);

@@ -5,12 +5,14 @@ import { CommandError } from "./command.ts";
 import type { DataDir } from "./data-dir.ts";
 import { portInUse } from "./port.ts";
 import { guardRuntime } from "./runtime-guard.ts";
+import { withoutNativeTraces, withoutSubject } from "./runtime-log.ts";
 import type { WorkerConfig } from "./worker-config.ts";
 
 interface RuntimeOptions {
   host: string;
   port: number;
   quiet: boolean;
+  quietSubject: string | undefined;
   /** Where the Worker is, as one ES module. */
   bundle: string;
   config: WorkerConfig;
@@ -35,6 +37,7 @@ export async function startRuntime({
   host,
   port,
   quiet,
+  quietSubject,
   bundle,
   config,
   data,
@@ -55,9 +58,10 @@ export async function startRuntime({
     // Held back until it runs: if it does not start, Miniflare's error says why, and says it once.
     handleRuntimeStdio(log: Readable, problems: Readable) {
       void started.promise.then(() => {
-        problems.pipe(process.stderr, { end: false });
+        problems.pipe(withoutNativeTraces()).pipe(process.stderr, { end: false });
         if (quiet) log.resume();
-        else log.pipe(process.stderr, { end: false });
+        else if (quietSubject === undefined) log.pipe(process.stderr, { end: false });
+        else log.pipe(withoutSubject(quietSubject)).pipe(process.stderr, { end: false });
       });
     },
     kvPersist: data.kv,
@@ -110,6 +114,17 @@ function signedSessions({ durableObjects }: WorkerConfig["bindings"], secret: st
 async function requireHealthy(url: string): Promise<void> {
   const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(30_000) });
   if (response.ok) return;
-  const body = (await response.text()).slice(0, 1000);
-  throw new CommandError(`The Worker started but is not healthy: GET /healthz answered ${response.status}.\n${body}`);
+  const body = await response.text();
+  // A setting that cannot be read: the message names it, and that is all there is to say.
+  const { error } = parsed(body) as { error?: { message?: unknown } };
+  if (typeof error?.message === "string") throw new CommandError(`${error.message}.`.replace(/\.\.$/, "."));
+  throw new CommandError(`The Worker does not answer: GET /healthz is ${response.status}.\n${body.slice(0, 1000)}`);
+}
+
+function parsed(text: string): object {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
 }

@@ -1,4 +1,5 @@
-import { UsageError } from "./command.ts";
+import { Settings } from "../src/config.ts";
+import { didYouMean, UsageError } from "./command.ts";
 import { defaultDataDir } from "./data-dir.ts";
 import type { EmbeddedOptions } from "./embedded.ts";
 import { parsePort } from "./port.ts";
@@ -38,6 +39,14 @@ function parseVars(assignments: string[]): Record<string, string> {
       if (name === undefined || value === undefined) {
         throw new UsageError(`--var takes NAME=VALUE, not "${assignment}".`);
       }
+      const known = Object.keys(Settings.shape);
+      if (!known.includes(name)) {
+        const meant = didYouMean(name, known) || `; known: ${known.join(", ")}`;
+        throw new UsageError(`Unknown setting ${name}${meant}`);
+      }
+      // The data directory has the secret that its tokens are signed with.
+      if (name === "JWT_SECRET")
+        throw new UsageError("JWT_SECRET is kept in the data directory; choose that with --data.");
       return [name, value];
     }),
   );

@@ -1,5 +1,5 @@
 import { runCommand } from "./command.ts";
-import { loadDemoOnce } from "./demo.ts";
+import { demoLoader, loadDemoOnce } from "./demo.ts";
 import { parseServeOptions, serveOptions, serveOptionsHelp } from "./serve-options.ts";
 import { serveUntilStopped } from "./serving.ts";
 
@@ -12,7 +12,7 @@ ${serveOptionsHelp}
 `;
 
 await runCommand({ help, options: serveOptions }, (values) =>
-  serveUntilStopped(parseServeOptions(values), async (server) => {
+  serveUntilStopped({ ...parseServeOptions(values), quietSubject: demoLoader }, async (server) => {
     if (!values["no-demo"]) await loadDemoOnce(server);
     console.log(`ready ${server.url}`);
   }),

@@ -24,12 +24,12 @@ export async function serveUntilStopped(
 }
 
 /**
- * Resolves at Ctrl-C or SIGTERM. Further signals are ignored, not taken for impatience: npm passes on the Ctrl-C that
+ * Resolves at Ctrl-C, at SIGTERM, and when the terminal is closed (SIGHUP). Further signals are ignored, not taken for impatience: npm passes on the Ctrl-C that
  * the terminal has already sent to every process.
  */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
       // Miniflare's own listeners end the process on the spot, with an error's exit code.
       process.removeAllListeners(signal);
       process.on(signal, () => resolve());

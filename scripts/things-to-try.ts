@@ -1,21 +1,68 @@
 import { demoTenant } from "./demo.ts";
+import { defaultScope, maxTokenLifetime, mintToken } from "./mint-token.ts";
+
+interface Registry {
+  /** Without a slash at the end. */
+  url: string;
+  secret: string;
+  vars: Record<string, string>;
+}
+
+interface Welcome {
+  /** What stands in brackets behind the address. */
+  about: string;
+  /** The command that makes other tokens. */
+  tokenCommand: string;
+  admin: boolean;
+}
+
+/** What a person sees once the registry answers: where it is, a token, and three commands that work as they stand. */
+export async function welcomeText(registry: Registry, { about, tokenCommand, admin }: Welcome): Promise<string> {
+  const { url, secret, vars } = registry;
+  const claims = { subject: "you", tenants: [demoTenant], scope: defaultScope, admin, lifetime: maxTokenLifetime };
+  const token = await mintToken(secret, vars, claims);
+  const until = new Date(Date.now() + maxTokenLifetime * 1_000);
+  const rights = `${admin ? "admin, " : ""}tenant ${demoTenant}, read and publish`;
+  const steps = (await thingsToTry(url, token)).map(
+    ({ title, command }, index) => `# ${index + 1}. ${title}\n${command}\n`,
+  );
+  return `
+Rollcall is running at ${url}   (${about})
+
+In another terminal:
+  export ROLLCALL_URL=${url}
+  export ROLLCALL_TOKEN=${token}
+
+The token: ${rights}, until ${weekday(until)}; ${tokenCommand} makes others.
+
+${steps.join("\n")}
+MCP clients: ${url}/mcp · API: ${url}/openapi.json · Guide: README.md and docs/`;
+}
+
+/** Such as "Thu 11:44". */
+function weekday(time: Date): string {
+  const day = time.toLocaleDateString("en", { weekday: "short" });
+  return `${day} ${time.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })}`;
+}
 
 export interface ThingToTry {
   title: string;
-  /** One command for any POSIX shell. */
+  /** One command for any POSIX shell, with ROLLCALL_URL and ROLLCALL_TOKEN set. Ends its output with a newline. */
   command: string;
 }
 
-/** The commands `npm start` suggests. Each works as it stands, so the one that reads names a server that is there. */
-export async function thingsToTry(url: string, token: string): Promise<ThingToTry[]> {
-  const authorization = `-H 'Authorization: Bearer ${token}'`;
-  const list = {
-    title: "List the servers",
-    command: `curl -s '${url}/api/mcp/configs' \\\n  ${authorization}`,
+const authorization = '-H "Authorization: Bearer $ROLLCALL_TOKEN"';
+const newline = "-w '\\n'";
+
+/** Each works as it stands: where the demo is missing, a server is published before one is read. */
+async function thingsToTry(url: string, token: string): Promise<ThingToTry[]> {
+  const find = {
+    title: "Find a tool for a task",
+    command: `curl -sG $ROLLCALL_URL/api/search ${newline} --data-urlencode "task=will it rain tomorrow" -d limit=3`,
   };
   const read = (name: string) => ({
-    title: `See what ${demoTenant}/${name} can do, with its digest and generation in the headers`,
-    command: `curl -si '${url}/api/mcp/capabilities/${demoTenant}/${name}' \\\n  ${authorization}`,
+    title: `See what a server can do`,
+    command: `curl -s $ROLLCALL_URL/api/mcp/capabilities/${demoTenant}/${name} ${newline} ${authorization}`,
   });
   const hello = {
     version: "1.0.0",
@@ -24,13 +71,11 @@ export async function thingsToTry(url: string, token: string): Promise<ThingToTr
   const publish = {
     title: "Publish a server of your own",
     command: [
-      `curl -s -X PUT '${url}/api/mcp/capabilities/${demoTenant}/hello'`,
-      "-H 'Content-Type: application/json'",
+      `curl -s -X PUT $ROLLCALL_URL/api/mcp/capabilities/${demoTenant}/hello ${newline} ${authorization}`,
       `-d '${JSON.stringify(hello)}'`,
-      authorization,
     ].join(" \\\n  "),
   };
-  return (await isThere(url, token, "weather")) ? [list, read("weather"), publish] : [list, publish, read("hello")];
+  return (await isThere(url, token, "weather")) ? [find, read("weather"), publish] : [publish, read("hello"), find];
 }
 
 async function isThere(url: string, token: string, name: string): Promise<boolean> {

@@ -1,12 +1,13 @@
+import { scopes } from "../src/auth/principal.ts";
 import { TenantName, tenantKey } from "../src/kernel/names.ts";
-import { CommandError, runCommand, UsageError } from "./command.ts";
-import { defaultDataDir, openDataDir } from "./data-dir.ts";
+import { CommandError, didYouMean, runCommand, UsageError } from "./command.ts";
+import { defaultDataDir, openDataDirSecret } from "./data-dir.ts";
 import { devVarsName, readDevSecret } from "./dev-vars.ts";
 import { defaultScope, maxTokenLifetime, mintToken } from "./mint-token.ts";
 import { readWorkerConfig } from "./worker-config.ts";
 
 const help = `
-Usage: npm run --silent token -- --tenant T [--tenant U ...] [--scope S] [--admin] [--sub S] [--ttl S] [--data DIR | --dev]
+Usage: npm run --silent token -- --tenant T [--tenant U ...] [--scope S] [--admin] [--sub S] [--ttl TIME] [--data DIR | --dev]
 
 Prints a token that the server on that data directory accepts, and nothing else.
 
@@ -14,7 +15,7 @@ Prints a token that the server on that data directory accepts, and nothing else.
   --scope S     what it may do, separated by spaces (default "${defaultScope}")
   --admin       may also do what concerns the whole registry
   --sub S       who it stands for (default "developer")
-  --ttl S       seconds it is valid, at most ${maxTokenLifetime} (default 3600)
+  --ttl TIME    how long it is valid: seconds, or 15m, 1h, 1d, which is the most (default 1h)
   --data DIR    the server's data directory (default ${defaultDataDir}); its secret is made if there is none yet
   --dev         for \`npm run dev\` instead: uses the secret in ${devVarsName}
   --help        this text
@@ -25,17 +26,19 @@ const options = {
   scope: { type: "string", default: defaultScope },
   admin: { type: "boolean", default: false },
   sub: { type: "string", default: "developer" },
-  ttl: { type: "string", default: "3600" },
+  ttl: { type: "string", default: "1h" },
   data: { type: "string" },
   dev: { type: "boolean", default: false },
 } as const;
+
+const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
 await runCommand({ help, options }, async (values) => {
   if (values.dev && values.data !== undefined) throw new UsageError("--dev and --data exclude each other.");
   const claims = {
     subject: nonEmpty("--sub", values.sub),
     tenants: parseTenants(values.tenant, values.admin),
-    scope: nonEmpty("--scope", values.scope.trim().replace(/\s+/g, " ")),
+    scope: parseScope(values.scope),
     admin: values.admin,
     lifetime: parseLifetime(values.ttl),
   };
@@ -52,8 +55,11 @@ async function devSecret(): Promise<string> {
 }
 
 async function dataDirSecret(data: string): Promise<string> {
-  const { path, secret } = await openDataDir(data);
+  const { path, secret, isUsed } = await openDataDirSecret(data);
   if (secret.created) console.error(`Made a new secret in ${path}`);
+  if (!isUsed) {
+    console.error(`No server has used ${path}; a server started with --data ${data} will accept this token`);
+  }
   return secret.value;
 }
 
@@ -67,11 +73,23 @@ function parseTenants(tenants: string[], admin: boolean): string[] {
 }
 
 function parseLifetime(text: string): number {
-  const seconds = /^\d+$/.test(text) ? Number(text) : 0;
+  const [, count = "0", unit = "s"] = /^(\d+)([smhd]?)$/.exec(text) ?? [];
+  const seconds = Number(count) * (unitSeconds[unit || "s"] ?? 0);
   if (seconds < 1 || seconds > maxTokenLifetime) {
-    throw new UsageError(`--ttl must be a number of seconds from 1 to ${maxTokenLifetime}, not "${text}".`);
+    throw new UsageError(
+      `--ttl must be from 1 to ${maxTokenLifetime} seconds, written as 90, 15m, 1h or 1d, not "${text}".`,
+    );
   }
   return seconds;
+}
+
+function parseScope(text: string): string {
+  const words = nonEmpty("--scope", text.trim()).split(/\s+/);
+  for (const word of words) {
+    if ((scopes as readonly string[]).includes(word)) continue;
+    throw new UsageError(`Unknown scope ${word}${didYouMean(word, scopes) || ";"} Known: ${scopes.join(", ")}.`);
+  }
+  return words.join(" ");
 }
 
 function nonEmpty(option: string, value: string): string {

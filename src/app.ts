@@ -41,11 +41,11 @@ export function createApp(services: Services, served: readonly Operation<Service
       const [tenant, name] = c.req.path.slice(prefix.length + 1).split("/");
       tenantName(tenant);
       serverName(name);
-      return sendFailure(c, services, unknownPath(c.req.path, operations));
+      return sendFailure(c, services, unknownPath(c.req.method, c.req.path, operations));
     });
   }
 
-  app.notFound((c) => sendFailure(c, services, unknownPath(c.req.path, operations)));
+  app.notFound((c) => sendFailure(c, services, unknownPath(c.req.method, c.req.path, operations)));
   app.onError((error, c) => {
     if (error instanceof RequestFailed) return sendFailure(c, services, error.failure);
     // Durable Objects mark errors where a retry may help: a restart, a deploy, an overload.

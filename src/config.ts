@@ -161,7 +161,7 @@ export type Config = Readonly<ReturnType<typeof derive>>;
 const configs = new WeakMap<object, Config>();
 
 /** Environment → configuration, parsed once per isolate. */
-export function readConfig(env: Env): Config {
+export function readConfig(env: object): Config {
   let config = configs.get(env);
   if (config === undefined) {
     const { success, data, error } = Settings.safeParse(env);

@@ -42,9 +42,10 @@ async function demoServers(): Promise<RealServer[]> {
   for (const name of names) {
     const { config, manifest } = JSON.parse(await readFile(projectPath("examples/demo", name), "utf8")) as {
       config: { name: string; title?: string };
-      manifest: { tools?: Tool[] };
+      /** Absent where a document of another format is imported. */
+      manifest?: { tools?: Tool[] };
     };
-    if (manifest.tools === undefined || manifest.tools.length === 0) continue;
+    if (manifest?.tools === undefined || manifest.tools.length === 0) continue;
     const tools = manifest.tools.map(({ name, description, inputSchema }) => ({
       name,
       ...(description === undefined ? {} : { description }),

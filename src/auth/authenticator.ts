@@ -2,6 +2,7 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import type { MemoryBudget, MemoryCache } from "../kernel/memory-budget.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { Principal } from "./principal.ts";
+import { reasonForNoToken, tokenHint } from "./token-hint.ts";
 import { type TokenRules, verifyToken } from "./verify-token.ts";
 
 const memoMs = 60_000;
@@ -38,13 +39,19 @@ export class Authenticator {
       return err(failure("ErrorNotConfigured", message));
     }
     const token = /^Bearer +([^\s]+) *$/i.exec(authorization ?? "")?.[1];
-    if (authorization === undefined || token === undefined) return err(failure("ErrorUnauthorized"));
     const now = this.#now();
+    if (authorization === undefined || token === undefined) {
+      const reason = reasonForNoToken(authorization);
+      const hint = tokenHint({ reason }, this.#rules, now);
+      return err(failure("ErrorUnauthorized", undefined, reason === "absent" ? { hint } : { reason, hint }));
+    }
     const verified = await verifyToken(token, this.#rules, now);
     if (!verified.ok) {
       const { reason, message } = verified.error;
-      if (reason === "keys-unavailable") return err(failure("ErrorUnavailable", "The token keys cannot be fetched"));
-      return err(failure("ErrorUnauthorized", undefined, { reason, message }));
+      if (reason === "keys-unavailable")
+        return err(failure("ErrorUnavailable", "Could not fetch token keys from JWKS_URL, retry shortly"));
+      const hint = tokenHint(verified.error, this.#rules, now);
+      return err(failure("ErrorUnauthorized", undefined, { reason, message, hint }));
     }
     const until = Math.min(now + memoMs, verified.value.expiresAt * 1_000);
     // One spelling of the header only: every other one would be an entry of its own for the same token.

@@ -51,7 +51,10 @@ function readTimes({ exp, nbf, iat }: Record<string, unknown>, rules: ClaimRules
   if (!isTime(exp)) return fault("claims", "exp is required and must be a number of seconds");
   if (nbf !== undefined && !isTime(nbf)) return fault("claims", "nbf must be a number of seconds");
   if (iat !== undefined && !isTime(iat)) return fault("claims", "iat must be a number of seconds");
-  if (exp <= now) return fault("expired", "the token has expired");
+  if (exp <= now) {
+    const expired = fault("expired", "the token has expired");
+    return { ...expired, error: { ...expired.error, expiredAt: exp } };
+  }
   const latest = now + rules.leewaySeconds;
   if ((nbf ?? now) > latest) return fault("not-yet-valid", "nbf is in the future");
   if ((iat ?? now) > latest) return fault("not-yet-valid", "iat is in the future");

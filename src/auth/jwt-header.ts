@@ -30,6 +30,10 @@ export function readHeader(token: string): Result<JwsHeader, TokenFault> {
   if (parts.length !== 3) return fault("malformed", "a token has three parts separated by dots");
   const decoded = parts.map(decodeCanonical);
   const [header] = decoded;
+  // An altered ending leaves bits over; to whoever sent the token, that is a signature that does not match.
+  if (decoded[0] && decoded[1] && decoded[2] === undefined && /^[A-Za-z0-9_-]+$/.test(parts[2] ?? "")) {
+    return fault("signature", "the signature does not match");
+  }
   if (header === undefined || decoded.includes(undefined)) {
     return fault("malformed", "each part of a token is non-empty, unpadded base64url");
   }

@@ -14,6 +14,8 @@ export type TokenFault = {
     | "unknown-key"
     | "keys-unavailable";
   message: string;
+  /** When the token expired, in epoch seconds, where that is the reason. */
+  expiredAt?: number;
 };
 
 export function fault(reason: TokenFault["reason"], message: string): { ok: false; error: TokenFault } {

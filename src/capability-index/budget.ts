@@ -181,7 +181,7 @@ function overBudget(
   return cards.flatMap(({ id }, index) => {
     const name = weighed[index]?.[0];
     if (chosen[index] !== -1 || name === undefined) return [];
-    const message = `Its name alone costs ${name.tokens} tokens, after ${fixed} for the lines on top`;
+    const message = `Does not fit: its name needs ${name.tokens} tokens besides the ${fixed}-token header`;
     return [{ id, reason: "over-budget" as const, message }];
   });
 }

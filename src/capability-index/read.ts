@@ -70,7 +70,7 @@ export async function readIndex(
     const text = await textOf(services, owner, variant, { onlyPublic, stamp: state.stamp, strong: freshness.strong });
     if (text !== changedDuringRead) return text.ok ? ok({ ...meta, shown: text.value }) : text;
   }
-  return err(failure("ErrorUnavailable", "The tenant is being written to faster than its index can be read"));
+  return err(failure("ErrorUnavailable", "The tenant changed while its index was built. Retry in a few seconds"));
 }
 
 export function mimeTypeOf(variant: IndexVariant): string {
@@ -82,7 +82,7 @@ export function isVariant(text: string): text is IndexVariant {
 }
 
 export function unknownIndex(uri: string): Failure {
-  const known = `there are ${indexVariants.join(", ")}`;
+  const known = `available: ${indexVariants.join(", ")}`;
   return failure("resource_not_found", `Unknown capability index resource: ${uri.slice(0, 256)}; ${known}`);
 }
 

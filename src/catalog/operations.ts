@@ -1,7 +1,7 @@
 import { anyone } from "../http/access.ts";
 import { unwrap } from "../http/context.ts";
 import { operation } from "../http/operation.ts";
-import { cacheControl, freshnessFrom, ifNoneMatch, refused } from "../http/parameters.ts";
+import { cacheControl, freshnessFrom, ifNoneMatch, minGenerationPerTenant, refused } from "../http/parameters.ts";
 import type { CatalogDeps } from "./deps.ts";
 import { catalogParameters, catalogQuery } from "./query.ts";
 import { readCatalog as readPage } from "./read.ts";
@@ -21,7 +21,7 @@ const readCatalog = operation({
     headers: {
       "Cache-Control": cacheControl,
       "If-None-Match": ifNoneMatch,
-      "Rollcall-Min-Generation": refused("does not apply to a catalogue across tenants"),
+      "Rollcall-Min-Generation": refused(minGenerationPerTenant),
     },
   },
   answers: {

@@ -35,7 +35,9 @@ export async function checkPosition(
   const { sequence } = read.value.head;
   if (since <= sequence) return ok({ generation: read.value.generation });
   // Such a stream would be silent until the log has grown that far, and then miss the entries before.
-  return err(failure("ErrorBadRequest", `The log ends at ${sequence}, before ${since}`, { sequence }));
+  return err(
+    failure("ErrorBadRequest", `\`since\` is ${since}, but the log ends at sequence ${sequence}`, { sequence }),
+  );
 }
 
 function startOf(tenant: TenantKey): LogHead {

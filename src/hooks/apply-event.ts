@@ -75,7 +75,8 @@ function queueRefresh(sql: SqlStorage, { hook }: EventContext): Result<AppliedEv
   const row = findLive(sql, hook.server);
   const config = row && (readJson(row.config) as ServerConfig);
   if (config === undefined || httpSources(config.sources).length === 0) {
-    return err(failure("ErrorNoSources", `${hook.server} has no sources to read again; send manifest.published`));
+    const message = `${hook.server} has no MCP sources to read. Send manifest.published, or add \`sources\` to its config`;
+    return err(failure("ErrorNoSources", message));
   }
   if (stateOf(config).status !== "withdrawn") return ok(outcomeNow(sql, hook.server, "queued"));
   const warning = `${config.tenant}/${hook.server} is withdrawn: its sources are read when an event server.status says that it is active`;

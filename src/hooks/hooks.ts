@@ -55,7 +55,7 @@ export class Hooks {
     const { sql } = this.#options;
     if (findLive(sql, hook.server) === undefined) return err(failure("ErrorMCPServerNotFound"));
     if (countHooks(sql) >= maxHooks) {
-      return err(failure("ErrorTooManyHooks", `A tenant has at most ${maxHooks} hooks; delete one first`));
+      return err(failure("ErrorTooManyHooks", `A tenant has at most ${maxHooks} hooks`));
     }
     insertHook(sql, hook, new Date().toISOString(), subject);
     return this.#read(hook.id);
@@ -86,8 +86,9 @@ export class Hooks {
     const row = this.#find(id);
     if (!row.ok) return row;
     if (row.value.signature !== signature) {
-      const wanted = signature === "secret" ? "a public key: send the next one as publicKey" : "a secret and no key";
-      return err(failure("ErrorHookInvalid", `The hook has ${wanted}`));
+      const usesKey = "This hook uses a public key: send the new one as `publicKey`";
+      const message = signature === "secret" ? usesKey : "This hook uses a secret: leave out `publicKey`";
+      return err(failure("ErrorHookInvalid", message));
     }
     rotateKeys(this.#options.sql, row.value, key, overlapMs, Date.now());
     return this.#read(id);

@@ -1,6 +1,6 @@
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import { generateSecret, importVerifyingKey } from "../webhooks/keys.ts";
+import { faultTexts, generateSecret, importVerifyingKey } from "../webhooks/keys.ts";
 import type { HookKey, NewHook } from "./contract.ts";
 import { type Hook, HookEventType, type HookRequest } from "./schema.ts";
 
@@ -16,7 +16,10 @@ export interface ChosenKey {
 export async function chooseKey(publicKey: string | undefined): Promise<Result<ChosenKey, Failure>> {
   const text = publicKey ?? generateSecret();
   const imported = await importVerifyingKey(text);
-  if (!imported.ok) return err(failure("ErrorHookInvalid", `/publicKey is not an Ed25519 key: ${imported.error}`));
+  if (!imported.ok) {
+    const form = "/publicKey is not a usable Ed25519 key (whpk_ + base64 of 32 bytes)";
+    return err(failure("ErrorHookInvalid", `${form}: ${faultTexts[imported.error]}`));
+  }
   const key = { id: crypto.randomUUID(), text };
   return ok(publicKey === undefined ? { key, signature: "secret", secret: text } : { key, signature: "publicKey" });
 }

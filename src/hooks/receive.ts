@@ -101,7 +101,7 @@ async function readEvent(
   if (!event.ok) return event;
   const { type, data } = event.value;
   if (!hook.events.includes(type)) {
-    const message = `The hook may not send ${type}; it may send ${hook.events.join(", ")}`;
+    const message = `This hook may not send ${type}; allowed: ${hook.events.join(", ")}. Register a hook that includes it`;
     return err(invalidEvent(type, failure("ErrorHookEvent", message)));
   }
   const { sequence, status = "active", statusMessage, dryRun = false, sections: confirmed } = data;

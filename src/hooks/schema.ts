@@ -46,7 +46,7 @@ export type HookRequest = z.infer<typeof HookRequest>;
 export const HookChange = z
   .strictObject({ enabled: z.boolean(), description: z.string().max(1_024) })
   .partial()
-  .refine((change) => Object.keys(change).length > 0, { message: "changes nothing" })
+  .refine((change) => Object.keys(change).length > 0, { message: "Set at least one of: enabled, description" })
   .describe("Switches a hook off or on, or describes it anew.");
 
 /** Longest time that the old and the new secret are both valid. */

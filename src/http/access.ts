@@ -1,5 +1,5 @@
-import { isMember, type Principal, type Scope } from "../auth/principal.ts";
-import { type Failure, type FailureCode, failure } from "../kernel/failure.ts";
+import { isMember, outsideTenant, type Principal, type Scope } from "../auth/principal.ts";
+import type { Failure, FailureCode } from "../kernel/failure.ts";
 import type { NamedTenant, TenantKey } from "../kernel/names.ts";
 import { type RequestContext, requestError } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -114,7 +114,10 @@ export function admin(refusal: string): Access<TokenHolder> {
     fails: ["ErrorTenantPermissionError"],
     async identify(c, services) {
       const principal = await authenticate(c, services, "registry:read");
-      if (!principal.admin) throw requestError("ErrorTenantPermissionError", refusal);
+      if (!principal.admin)
+        throw requestError("ErrorTenantPermissionError", refusal, {
+          hint: "Make an admin token: npm run token -- --admin",
+        });
       return { principal };
     },
   };
@@ -123,5 +126,5 @@ export function admin(refusal: string): Access<TokenHolder> {
 /** Why the principal may not act on the tenant: the same for every tenant that it is no member of. */
 export function checkHeld(principal: Principal, tenant: TenantKey): Failure | undefined {
   if (isMember(principal, tenant)) return undefined;
-  return failure(principal.anonymous ? "ErrorUnauthorized" : "ErrorTenantPermissionError");
+  return outsideTenant(principal);
 }

@@ -82,7 +82,7 @@ export async function readBytes(c: RequestContext, limit: number): Promise<Uint8
   if (c.req.header("Content-Encoding") !== undefined) {
     throw requestError("ErrorUnsupportedMediaType", "Content-Encoding is not supported; send the body as it is");
   }
-  const tooLarge = () => requestError("ErrorTooLarge", `The body is larger than ${limit} bytes`, { limit });
+  const tooLarge = () => requestError("ErrorTooLarge", `The body is larger than ${sizeText(limit)}`, { limit });
   if (Number(c.req.header("Content-Length") ?? 0) > limit) throw tooLarge();
   const stream = c.req.raw.body;
   if (stream === null) return new Uint8Array();
@@ -100,6 +100,12 @@ export async function readBytes(c: RequestContext, limit: number): Promise<Uint8
     at += chunk.byteLength;
   }
   return bytes;
+}
+
+/** A limit in whole MiB or kB where it is one: 8388608 tells nobody anything. */
+function sizeText(bytes: number): string {
+  if (bytes % 1_048_576 === 0) return `${bytes / 1_048_576} MiB`;
+  return bytes % 1_024 === 0 ? `${bytes / 1_024} KiB` : `${bytes} bytes`;
 }
 
 /** Returns the document as the schema's type, or throws a failure that lists the issues. */

@@ -70,8 +70,9 @@ function rpcCode(code: Failure["code"]): number {
   return status === 400 ? -32_600 : status === 500 ? -32_603 : status;
 }
 
-export function sendFailure(c: RequestContext, services: HttpDeps, failure: Failure): Response {
-  const status = statusOf(failure.code);
+export function sendFailure(c: RequestContext, services: HttpDeps, given: Failure): Response {
+  const status = statusOf(given.code);
+  const failure = withNames(c, given);
   const { code, details } = failure;
   const headers: Record<string, string> = { "Cache-Control": "no-store" };
   if (details?.retryAfterSeconds !== undefined) headers["Retry-After"] = String(details.retryAfterSeconds);
@@ -81,6 +82,20 @@ export function sendFailure(c: RequestContext, services: HttpDeps, failure: Fail
     headers["WWW-Authenticate"] = challenge(c, services, failure);
   const [body, type] = serialized(c, failure);
   return send(c, services, JSON.stringify(body), type, { status, headers });
+}
+
+/** Fills `{tenant}` and the like in a hint with what the request names, so that the next step can be pasted. */
+function withNames(c: RequestContext, failure: Failure): Failure {
+  const { hint } = failure.details ?? {};
+  if (hint === undefined || !hint.includes("{")) return failure;
+  const named: Record<string, string | undefined> = { ...c.req.query(), ...c.req.param() };
+  const filled = hint.replaceAll(/\{(tenant|name|id|serverName)\}/g, (placeholder, name: string) => {
+    const value = named[name];
+    return value === undefined || value === "" || value.length > 256 ? placeholder : encodeURIComponent(value);
+  });
+  const { tenant, name } = named;
+  const server = failure.code === "ErrorMCPServerNotFound" && tenant && name ? { tenant, name } : {};
+  return { ...failure, details: { ...server, ...failure.details, hint: filled } };
 }
 
 function serialized(c: RequestContext, failure: Failure): [body: unknown, contentType: string] {
@@ -128,7 +143,9 @@ function challenge(c: RequestContext, services: HttpDeps, { code, details }: Fai
   const metadata = `resource_metadata="${publicOrigin(c, services.config)}/.well-known/oauth-protected-resource${suffix}"`;
   if (code === "ErrorInsufficientScope")
     return `Bearer ${metadata}, error="insufficient_scope", scope="${details?.scope}"`;
-  const error = details?.reason === undefined ? "" : ', error="invalid_token"';
+  // RFC 6750, section 3.1: a request without a token gets no error code.
+  const isToken = details?.reason !== undefined && details.reason !== "scheme" && details.reason !== "missing";
+  const error = isToken ? ', error="invalid_token"' : "";
   const writes = isOfficial(path) && method !== "GET" && method !== "HEAD";
   const scope = operation?.scope ?? (writes ? "registry:publish" : "registry:read");
   return `Bearer ${metadata}${error}, scope="${scope}"`;

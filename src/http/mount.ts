@@ -57,7 +57,10 @@ function allowed(operations: readonly Operation[]): string {
 }
 
 function methodNotAllowed(c: RequestContext, allow: string) {
-  return requestError("ErrorMethodNotAllowed", `${c.req.method} is not allowed here; allowed: ${allow}`, { allow });
+  const message = `${c.req.method} is not allowed here; allowed: ${allow}`;
+  const isServer = c.req.method === "DELETE" && c.req.path.startsWith("/api/mcp/capabilities/");
+  const hint = isServer ? "DELETE /api/mcp/configs/{tenant}/{name} deletes a server" : undefined;
+  return requestError("ErrorMethodNotAllowed", message, { allow, hint });
 }
 
 const noQuery = new URLSearchParams();

@@ -90,5 +90,8 @@ export async function pageOf<T>(
 }
 
 function missingSigningSecret(): Failure {
-  return failure("ErrorNotConfigured", "Set the secret SIGNING_SECRET (at least 32 bytes)");
+  return failure(
+    "ErrorNotConfigured",
+    "Paging is not configured. Operator: set the secret SIGNING_SECRET (32 bytes or more)",
+  );
 }

@@ -66,7 +66,7 @@ export const since = z
   .transform((text, context) => {
     const time = parseRfc3339(text, "up");
     if (time !== undefined) return time;
-    const message = "must be a time as RFC 3339 writes it, such as 2026-01-31T12:00:00Z (a + as %2B)";
+    const message = "must be an RFC 3339 time such as 2026-01-31T12:00:00Z (a + as %2B)";
     context.addIssue({ code: "custom", message });
     return z.NEVER;
   });
@@ -114,6 +114,10 @@ export const writing = {
     fails: ["ErrorPreconditionFailed"],
   }).optional(),
 };
+
+/** For `refused`: lists across tenants have no generation. */
+export const minGenerationPerTenant =
+  "does not work here: generations are per tenant. Send `Cache-Control: no-cache` for a fresh answer";
 
 /** A header that a caller may expect to work here: an answer that ignored it would be wrong. */
 export function refused(message: string): z.ZodOptional<z.ZodNever> {

@@ -57,7 +57,8 @@ export function parameterReader(name: string, declared: z.ZodType): ReadParamete
       throw requestError("ErrorBadRequest", `${name} is missing${missing === undefined ? "" : `: ${missing}`}`);
     }
     if (texts.length > most) {
-      throw requestError("ErrorBadRequest", `${name} is given ${texts.length} times, ${most} at most`);
+      const bound = most === 1 ? "given once" : `repeated ${most} times at most`;
+      throw requestError("ErrorBadRequest", `${name} may be ${bound}, not ${texts.length} times`);
     }
     if (!isList) return one(texts[0] ?? "");
     return (commas ? texts.flatMap((text) => text.split(",")) : texts).map(one);

@@ -3,13 +3,14 @@ import { nearest } from "../kernel/nearest.ts";
 import type { Operation } from "./operation.ts";
 
 /** The failure of a path that no operation has, with the path that was probably meant. */
-export function unknownPath(path: string, operations: readonly Operation[]): Failure {
+export function unknownPath(method: string, path: string, operations: readonly Operation[]): Failure {
   const segments = path.split("/");
   const known = new Map(operations.map((operation) => [filledIn(operation.path, segments), operation.path]));
   known.delete(path);
   const meant = known.get(nearest(path, [...known.keys()]) ?? "");
   const hint = "GET /openapi.json lists every path";
-  return failure("ErrorNotFound", undefined, {
+  const shown = path.length > 200 ? `${path.slice(0, 200)}…` : path;
+  return failure("ErrorNotFound", `No route matches ${method} ${shown}; see /openapi.json`, {
     hint: meant === undefined ? hint : `Did you mean ${meant}? ${hint}`,
   });
 }

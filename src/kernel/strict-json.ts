@@ -134,7 +134,10 @@ function open(scan: Scan, isObject: boolean): void {
 
 function readKey(scan: Scan): SyntaxMessage {
   const frame = scan.frames[scan.depth - 1];
-  if (frame === undefined || scan.text[scan.at] !== '"') return "Expected a key in double quotes";
+  if (frame === undefined || scan.text[scan.at] !== '"') {
+    const isTrailingComma = scan.text[scan.at] === "}";
+    return `Expected a key in double quotes${isTrailingComma ? ", found }: remove the comma before it" : ""}`;
+  }
   const start = scan.at;
   const token = readString(scan);
   if (typeof token === "string") return token;
@@ -165,7 +168,7 @@ function readScalar(scan: Scan): SyntaxMessage {
   const token = scalarToken(scan);
   if (typeof token === "string") return token;
   if (token.loneSurrogate) report(scan, "lone-surrogate", "The string holds half of a surrogate pair");
-  if (token.lossy) report(scan, "lossy-number", "This number does not fit a double; send it as a string");
+  if (token.lossy) report(scan, "lossy-number", "Number loses precision as a 64-bit float; send it as a string");
   return undefined;
 }
 

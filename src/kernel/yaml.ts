@@ -53,9 +53,9 @@ export function parseYaml(
     if (problem !== undefined) return fault(firstLine(problem.message), problem.pos[0]);
     // The limit applies to the size with aliases expanded, computed before anything is expanded.
     const size = expandedSize(document, text.length);
-    if (size > 100 * limits.maxBytes) return err({ message: "its aliases stand for far more than could be read" });
+    if (size > 100 * limits.maxBytes) return err({ message: "aliases expand to too much data" });
     if (size > limits.maxBytes) {
-      return err({ message: `the YAML stands for more than ${limits.maxBytes} bytes`, tooLarge: true });
+      return err({ message: `the YAML expands to more than ${limits.maxBytes} bytes`, tooLarge: true });
     }
     const odd = findInvalidKey(document);
     if (odd !== undefined) return fault(odd.message, odd.offset);

@@ -40,10 +40,10 @@ export function schemaIssues(schema: unknown, path: string): Issue[] {
     const header = place.schema["x-mcp-header"];
     if (header === undefined || (typeof header === "string" && httpToken.test(header))) continue;
     const at = pointer(place.path, "x-mcp-header");
-    issues.push({ path: at, rule: "header-token", message: "A header name is a token of RFC 9110" });
+    issues.push({ path: at, rule: "header-token", message: "x-mcp-header must be a valid HTTP header name" });
   }
   for (const at of cycles(places, steps)) {
-    issues.push({ path: at, rule: "cyclic-ref", message: "This reference only leads back to itself" });
+    issues.push({ path: at, rule: "cyclic-ref", message: "Circular $ref that never reaches a schema" });
   }
   return issues.slice(0, maxFound);
 }

@@ -132,7 +132,7 @@ export function validateItems(
     for (const name of [`${section} ${key}`, id]) {
       const earlier = seen.get(name);
       if (issues.length > 0 || earlier === undefined || earlier === replaced) continue;
-      issues.push({ path, rule: "duplicate", message: `${JSON.stringify(name)} is already at ${earlier}` });
+      issues.push({ path, rule: "duplicate", message: `Duplicate of ${earlier}` });
     }
     if (issues.length === 0) {
       if (replaced !== undefined)

@@ -15,7 +15,7 @@ export function alsoV0(path: string): string[] {
 /** The name, with its slash written as %2F in the path. An invalid name is a 404. */
 function officialName(name: string): string {
   if (OfficialName.safeParse(name).success) return name;
-  const message = `Server not found: ${JSON.stringify(name.slice(0, 200))} is no name; names are namespace/name, with the slash as %2F`;
+  const message = `Server not found: ${JSON.stringify(name.slice(0, 200))} is not a server name. Expected namespace/name with the slash as %2F`;
   throw requestError("ErrorMCPServerNotFound", message);
 }
 traits.add(OfficialName, { read: officialName, fails: ["ErrorMCPServerNotFound"] });

@@ -87,7 +87,7 @@ async function withClaimedRemotes(
 ): Promise<Written<VersionOutcome>> {
   const taken = urls.length === 0 ? undefined : await services.directory().claimRemotes(server, urls);
   if (taken !== undefined) {
-    const message = `remote URL ${taken.url} is already used by ${taken.by === undefined ? "another server" : `server ${taken.by}`}`;
+    const message = `remote URL ${taken.url} is already used by ${taken.by === undefined ? "another server" : `server ${taken.by}`}; a URL can belong to one server`;
     return err(failure("ErrorRemoteTaken", message));
   }
   const written = await write();

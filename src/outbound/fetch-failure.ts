@@ -3,12 +3,12 @@
  * nothing from the remote response. They deliberately do not say which rule refused an address.
  */
 const messages = {
-  refused: "The address is not one that the registry asks",
-  timeout: "The other side took too long",
-  "too-large": "The answer is larger than is read",
-  "too-many-redirects": "The other side redirects too often",
-  unreachable: "The other side cannot be reached, or its answer broke off",
-  cancelled: "The request was given up before it was answered",
+  refused: "The registry will not send requests to this address. Use a public https URL on the default port",
+  timeout: "No response in time",
+  "too-large": "Response exceeds the size limit",
+  "too-many-redirects": "More than 3 redirects",
+  unreachable: "Could not connect, or the connection closed early",
+  cancelled: "Request cancelled",
 } as const;
 
 export type FetchFailureKind = keyof typeof messages;

@@ -1,4 +1,4 @@
-import { checkScope, isMember, type Principal } from "../auth/principal.ts";
+import { checkScope, isMember, outsideTenant, type Principal } from "../auth/principal.ts";
 import { type Failure, type FailureCode, failure } from "../kernel/failure.ts";
 import type { TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
@@ -14,7 +14,7 @@ function checkReadable(principal: Principal, tenant: TenantKey, head: Head | und
   const gone = head === undefined || head.deleted === true;
   if (isMember(principal, tenant)) return gone ? failure("ErrorMCPServerNotFound") : undefined;
   if (!gone && head.visibility === "public") return undefined;
-  return failure(principal.anonymous ? "ErrorUnauthorized" : "ErrorTenantPermissionError");
+  return outsideTenant(principal);
 }
 
 /** How long an isolate caches that a tenant exists, or that it does not. */
@@ -52,7 +52,7 @@ export async function tenantExists(services: RegistryDeps, tenant: TenantKey): P
  */
 export function checkMember(principal: Principal, tenant: TenantKey): Failure | undefined {
   if (isMember(principal, tenant)) return undefined;
-  return failure(principal.anonymous ? "ErrorUnauthorized" : "ErrorTenantPermissionError");
+  return outsideTenant(principal);
 }
 
 /** The reason why a principal does not manage the servers of a tenant; undefined if it does. */
@@ -81,6 +81,6 @@ export function requireReadable(
 /** ErrorGenerationAhead if the tenant has not reached the generation that the caller requires. */
 export function checkMinGeneration(wanted: number, generation: number): Failure | undefined {
   if (generation >= wanted) return undefined;
-  const message = `The tenant is at generation ${generation}, not yet at ${wanted}`;
+  const message = `Rollcall-Min-Generation is ${wanted}, but the tenant is at generation ${generation}. Use the generation of a write's answer`;
   return failure("ErrorGenerationAhead", message, { generation });
 }

@@ -84,7 +84,7 @@ async function plainData(c: RequestContext, { config: { bounds } }: RegistryDeps
   const [first] = damage;
   if (first !== undefined) throw requestError("ErrorInvalidBody", `${first.path} ${first.message}`, { issues: damage });
   if (issues.length > 0 && !allFinite(value))
-    throw requestError("ErrorInvalidBody", "A number is larger than any number can be");
+    throw requestError("ErrorInvalidBody", "A number in the document is too large for JSON (over 1.8e308)");
   return { value, warnings: issues.map(({ path: at, message }) => `${at} ${message}`.trim()) };
 }
 

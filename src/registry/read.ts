@@ -14,6 +14,11 @@ import { readSources } from "./source-warnings.ts";
 import { visibleManifest } from "./views/enabled.ts";
 import type { View } from "./views/view.ts";
 
+/** The message about a manifest that storage lost. */
+function missingManifest({ tenant, name }: Pick<Head, "tenant" | "name">): string {
+  return `The stored manifest of ${tenant}/${name} is missing. Retry with \`Cache-Control: no-cache\`, or publish it again`;
+}
+
 /** A server's head and manifest; the manifest is undefined if nothing is published. */
 export interface PublishedManifest {
   head: Head;
@@ -37,7 +42,7 @@ export async function readManifest(
   const head = readable.value;
   if (head.digest === undefined) return ok({ head, manifest: undefined });
   const body = await services.bodies.get(ref, head.digest);
-  if (body === undefined) return err(failure("server_error", "The manifest is missing"));
+  if (body === undefined) return err(failure("server_error", missingManifest(head)));
   return ok({ head, manifest: visibleManifest(body.manifest, head) });
 }
 
@@ -121,7 +126,7 @@ export async function renderView(
   if (!present.ok) return present;
   const again = await services.views.render(present.value, view);
   if (again === undefined) {
-    return err(failure("ErrorInternalServer", "Failed to fetch capabilities: the manifest is missing"));
+    return err(failure("ErrorInternalServer", `Failed to fetch capabilities: ${missingManifest(present.value)}`));
   }
   return shown(view, present.value, current.asOf, again.bytes, current.source);
 }

@@ -23,17 +23,17 @@ function warningOf({ id, status, lastSynced, error }: SourceStatus): string | un
     case "live":
       return undefined;
     case "not-read":
-      return `${id}: ${error}`;
+      return `Source ${id}: ${error}`;
     case "pending":
       return lastSynced === undefined
-        ? `${id} was not read yet at its address; nothing of it is shown`
-        : `${id} was not read since its settings changed; what it offered last is shown`;
+        ? `Source ${id} was not read yet at its address; nothing of it is shown`
+        : `Source ${id} was not read since its settings changed; showing its last known capabilities`;
     case "gated":
     case "not-mcp":
     case "unreachable":
       return lastSynced === undefined
-        ? `${id} is ${status} and was never read at its address; nothing of it is shown`
-        : `${id} is ${status}; what it offered last is shown`;
+        ? `Source ${id} is ${status} and was never read at its address; nothing of it is shown`
+        : `Source ${id} is ${status}; showing its last known capabilities`;
   }
 }
 

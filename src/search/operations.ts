@@ -3,7 +3,16 @@ import type { Principal } from "../auth/principal.ts";
 import { anyone } from "../http/access.ts";
 import { unwrap } from "../http/context.ts";
 import { operation } from "../http/operation.ts";
-import { flag, ifNoneMatch, names, page, refused, required, whole } from "../http/parameters.ts";
+import {
+  flag,
+  ifNoneMatch,
+  minGenerationPerTenant,
+  names,
+  page,
+  refused,
+  required,
+  whole,
+} from "../http/parameters.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { TenantKey } from "../kernel/names.ts";
 import { callableKinds } from "../manifest/model/definitions.ts";
@@ -33,7 +42,7 @@ const search = operation({
   access: anyone,
   parameters: {
     query: {
-      task: required(z.string().max(10_240), "the task in plain words").describe("The task in plain words."),
+      task: required(z.string().max(10_240), "describe it in plain words").describe("The task in plain words."),
       kind: z.array(CapabilityKind).max(maxValues).optional().describe("Only capabilities of these kinds."),
       tenant: z.array(TenantKey).max(maxValues).optional().describe("Only capabilities of these tenants."),
       budget: whole(1, 1_000_000_000)
@@ -53,7 +62,7 @@ const search = operation({
     aliases: { task: ["q", "query"], budget: ["token_budget"] },
     headers: {
       "If-None-Match": ifNoneMatch,
-      "Rollcall-Min-Generation": refused("does not apply to a search across tenants"),
+      "Rollcall-Min-Generation": refused(minGenerationPerTenant),
     },
   },
   answers: {

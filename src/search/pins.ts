@@ -34,10 +34,10 @@ export function resolveCard<Card extends CapabilityCard>(
   const owner = tenant === undefined ? undefined : tenantKey(tenant);
   const matches = named.filter((card) => card.id === id && (owner === undefined || tenantKey(card.tenant) === owner));
   const [card] = matches;
-  if (card === undefined) return { reason: "not-found", message: "There is no such capability that you may see" };
+  if (card === undefined) return { reason: "not-found", message: "Not found, or not visible to you" };
   if (matches.length === 1) return { card };
   const owners = matches.map((match) => match.tenant).sort();
-  return { reason: "ambiguous", message: `Several tenants have it; say which: ${owners.join(", ")}` };
+  return { reason: "ambiguous", message: `Several tenants have this id, add \`tenant\`: ${owners.join(", ")}` };
 }
 
 /**
@@ -55,7 +55,7 @@ export function checkPins<P extends Pin, Card extends CapabilityCard>(
     if (!("card" in resolved)) failed.push({ pin, ...resolved });
     else if (pin.digest === undefined || pin.digest === resolved.card.digest) held.add(resolved.card);
     else {
-      const message = `It is ${resolved.card.digest} now; pin that digest to take it`;
+      const message = `Changed since you pinned it. Review it, then pin ${resolved.card.digest}`;
       failed.push({ pin, card: resolved.card, reason: "changed-since-pin", message });
     }
   }

@@ -47,7 +47,7 @@ export async function searchCapabilities(
   page: PageRequest,
 ): Promise<Result<SearchPage, Failure>> {
   const question = parseQuery(text);
-  if (question === undefined) return err(failure("ErrorBadRequest", "task has no letter or digit to look for"));
+  if (question === undefined) return err(failure("ErrorBadRequest", "`task` must contain a letter or digit"));
   const caller = principal.admin ? "admin" : [...new Set(principal.tenants)].sort();
   const scope = {
     list: "search",

@@ -24,7 +24,7 @@ export const inSession: Access<{ principal: Principal; session: Session }, Sessi
     const session = named ?? anonymousSession(ownerOf(principal), services.now());
     const required = requirementOf(services.config.sessionRequirements, c.req.path);
     const lacking = required.find((name) => !session.held.includes(name));
-    if (lacking !== undefined) throw new RequestFailed(missingCapability(lacking));
+    if (lacking !== undefined) throw new RequestFailed(missingCapability(lacking, named !== undefined));
     return { principal, session };
   },
 };

@@ -73,7 +73,7 @@ export function negotiate(
   for (const name of request.supported_capabilities) {
     const offer = known.get(name);
     if (offer === undefined) {
-      declined.push({ name, reason: "unknown", message: "The server does not know it; it is recorded and not used" });
+      declined.push({ name, reason: "unknown", message: "Unknown capability: recorded, without effect" });
       continue;
     }
     const agreementOn = agree(offer, details.get(name) ?? []);
@@ -83,7 +83,11 @@ export function negotiate(
   const declared = new Set(request.supported_capabilities);
   for (const name of details.keys()) {
     if (declared.has(name)) continue;
-    declined.push({ name, reason: "undeclared", message: "It has details but is not in supported_capabilities" });
+    declined.push({
+      name,
+      reason: "undeclared",
+      message: "Has capability_details but is missing in supported_capabilities",
+    });
   }
   return { capabilities, declined };
 }

@@ -109,9 +109,11 @@ function checkConditions(
   return failure("ErrorCapabilityDeclined", `Server does not support required capability: ${missing}. ${reason}`);
 }
 
-export function missingCapability(name: string): Failure {
+export function missingCapability(name: string, hasSession = true): Failure {
+  const again = `POST /mcp/negotiate declaring ${name}, then send X-MCP-Session-ID`;
   return failure("ErrorCapabilityRequired", `Client does not support required capability: ${name}`, {
     capability: name,
+    hint: hasSession ? again : `There is no session: ${again}`,
   });
 }
 

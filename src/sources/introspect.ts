@@ -46,7 +46,7 @@ export async function introspectSource(
   request: SourceRequest,
   deps: IntrospectionDeps,
 ): Promise<Result<SourceReading, SourceFailure>> {
-  if (!URL.canParse(request.url)) return err({ reason: "refused", message: "Its address is not a URL" });
+  if (!URL.canParse(request.url)) return err({ reason: "refused", message: "The address is not a URL" });
   const bounds = { ...defaultSourceBounds, ...deps.bounds };
   const traffic = createTraffic(deps.fetch, bounds);
   const failures = new Map<Era, SourceFailure>();
@@ -65,7 +65,9 @@ export async function introspectSource(
   }
   // Every era failed; the failure of the declared transport is the most useful.
   const declared = failures.get(request.type === "sse" ? "sse" : "2025-streamable");
-  return err(declared ?? { reason: "not-mcp", message: "It does not speak MCP" });
+  return err(
+    declared ?? { reason: "not-mcp", message: "No MCP server at this URL (tried 2026-07-28, Streamable HTTP, SSE)" },
+  );
 }
 
 function stepsFor({ type, remembered }: SourceRequest, now: number): Step[] {

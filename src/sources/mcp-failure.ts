@@ -46,7 +46,7 @@ export function failureOf(thrown: unknown, circumstances: FailureContext): Sourc
   const { status } = exchange;
   if (stopped !== undefined) return bounded[stopped];
   if (status === 401 || status === 403) {
-    const message = `It answers ${asked} with HTTP ${status}${wordsOf(exchange, safeLine)}`;
+    const message = `${asked} returned HTTP ${status}${wordsOf(exchange, safeLine)}`;
     return { reason: "gated", message, httpStatus: status };
   }
   if (isTimeout(thrown, sdk)) return bounded.timeout;
@@ -55,20 +55,23 @@ export function failureOf(thrown: unknown, circumstances: FailureContext): Sourc
   const rpcError = rpcErrorOf(thrown, sdk);
   const modern = newerRevisions(thrown, sdk);
   if (modern !== undefined) {
-    return { reason: "unsupported-version", message: safeLine(`It speaks only newer revisions: ${modern.join(", ")}`) };
+    return {
+      reason: "unsupported-version",
+      message: safeLine(`The source supports only newer MCP revisions: ${modern.join(", ")}`),
+    };
   }
   const httpStatus = status === undefined || status < 300 ? {} : { httpStatus: status };
   if (rpcError !== undefined) {
-    const message = safeLine(`It answers ${asked} with error ${rpcError.code}: ${rpcError.message}`);
+    const message = safeLine(`${asked} returned error ${rpcError.code}: ${rpcError.message}`);
     return { reason: "error", message, ...httpStatus };
   }
   if (status !== undefined && status >= 300) {
     const reason = status === 429 || status >= 500 ? "unavailable" : "not-mcp";
-    return { reason, message: `It answers ${asked} with HTTP ${status}${wordsOf(exchange, safeLine)}`, ...httpStatus };
+    return { reason, message: `${asked} returned HTTP ${status}${wordsOf(exchange, safeLine)}`, ...httpStatus };
   }
   if (thrown instanceof sdk.SdkError && thrown.code === sdk.SdkErrorCode.ConnectionClosed) return broken;
   const contentType = exchange.contentType === undefined ? "" : ` (content type ${exchange.contentType})`;
-  return { reason: "not-mcp", message: safeLine(`Its answer to ${asked} is not what MCP says${contentType}`) };
+  return { reason: "not-mcp", message: safeLine(`The response to ${asked} is not valid MCP${contentType}`) };
 }
 
 /** The first line that a refusing source said, quoted. Markup is left out: it is a page for browsers. */
@@ -98,16 +101,16 @@ export function rpcErrorOf(thrown: unknown, sdk: typeof Sdk): { code: number; me
 }
 
 const bounded = {
-  timeout: { reason: "timeout", message: "It took too long" },
-  "too-large": { reason: "too-large", message: "It sends more than is read" },
+  timeout: { reason: "timeout", message: "No response in time" },
+  "too-large": { reason: "too-large", message: "The source sent more than the registry reads" },
 } as const satisfies Record<string, SourceFailure>;
 
-const broken: SourceFailure = { reason: "unreachable", message: "Its connection broke off" };
+const broken: SourceFailure = { reason: "unreachable", message: "The connection closed early" };
 
 /** Messages of a guarded fetch are safe to show; any other error is reported without its text. */
 function fetchFailureOf(thrown: unknown): SourceFailure {
   const kind: FetchFailureKind = thrown instanceof FetchError ? thrown.failure.kind : "unreachable";
-  const message = thrown instanceof FetchError ? thrown.message : "It cannot be reached";
+  const message = thrown instanceof FetchError ? thrown.message : "Could not connect, or the connection closed early";
   return { reason: kind === "too-many-redirects" || kind === "cancelled" ? "unreachable" : kind, message };
 }
 

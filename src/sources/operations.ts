@@ -33,7 +33,7 @@ const refreshServer = operation({
     consumeRateLimit(services, services.refreshLimiter, `${ref.tenant}/${ref.name}`);
     const refreshed = await refreshNow(services, ref, { afterRunning: true });
     if (refreshed === "superseded")
-      throw requestError("ErrorUnavailable", "The sources changed while they were read; try again");
+      throw requestError("ErrorUnavailable", "The server's `sources` were edited during the refresh. Try again");
     if (refreshed === "no-sources") throw await nothingToRead(services, ref);
     const { head, ...result } = refreshed;
     return answer(200, { ...result, sources: head.sources ?? [] }, writeMeta(head));

@@ -142,7 +142,14 @@ export class Refresher {
     const source = readJson(row.config) as ReadableSource;
     // Check the URL as configured, before a parser normalizes it.
     if (isBlockedUrl(source.url)) {
-      return { source, row, read: err({ reason: "refused", message: "Its address is not one that may be asked" }) };
+      return {
+        source,
+        row,
+        read: err({
+          reason: "refused",
+          message: "The registry will not send requests to this address. Use a public https URL on the default port",
+        }),
+      };
     }
     const remembered = row.remembered === null ? undefined : (readJson(row.remembered) as RememberedEra);
     const request = { ...source, headers: credentials(source), remembered: remembered || undefined };

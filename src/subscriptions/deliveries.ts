@@ -79,7 +79,11 @@ export class Deliveries {
     const found = requireSubscription(sql, id);
     if (!found.ok) return found;
     if (this.#isTesting) {
-      return err(failure("ErrorTooManyRequests", "Another test is under way", { retryAfterSeconds: 15 }));
+      return err(
+        failure("ErrorTooManyRequests", "Another test message is being sent for this tenant. Retry in 15 s", {
+          retryAfterSeconds: 15,
+        }),
+      );
     }
     this.#isTesting = true;
     try {

@@ -56,7 +56,9 @@ export const SubscriptionChange = z
     filters: ChangeFilters.describe("Instead of those it has; {} for everything.").optional(),
     description: Note.optional(),
   })
-  .refine((change) => Object.keys(change).length > 0, { message: "changes nothing" })
+  .refine((change) => Object.keys(change).length > 0, {
+    message: "Set at least one of: url, filters, enabled, description",
+  })
   .describe("What to change about a subscription.");
 export type SubscriptionChange = z.infer<typeof SubscriptionChange>;
 

@@ -14,6 +14,15 @@ export interface WebhookKey<Use extends "sign" | "verify"> {
 /** Why a text is not a valid key. The reason never contains the text. */
 type KeyFault = "wrong-kind" | "encoding" | "length" | "halves-differ" | "small-order";
 
+/** Each reason in words. */
+export const faultTexts: Record<KeyFault, string> = {
+  "wrong-kind": "it starts with the prefix of another kind of key",
+  encoding: "it is not base64",
+  length: "it has another length",
+  "halves-differ": "its two halves do not belong together",
+  "small-order": "it is a point of small order, for which any signature can be made",
+};
+
 const hmac = { name: "HMAC", hash: "SHA-256" };
 const ed25519 = { name: "Ed25519" };
 

@@ -1,8 +1,13 @@
-import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Running, runCli, start, startCli, stopAll } from "./support/process.ts";
+
+const demoServers = [
+  ...["almanac", "calendar", "compose", "files", "issues", "library", "mail"],
+  ...["petstore", "shop", "store", "suspicious", "weather"],
+];
 
 let scratch: string;
 let directories = 0;
@@ -27,11 +32,13 @@ describe("npm run serve", () => {
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
   });
 
-  it("ends with 0 at SIGTERM, and when a terminal sends Ctrl-C to every process of the group", async () => {
+  it("ends with 0 at SIGTERM, at SIGHUP, and when a terminal sends Ctrl-C to every process of the group", async () => {
     const data = newDir();
-    const first = await serve(data, "--no-demo");
-    first.server.signal("SIGTERM");
-    expect((await first.server.finished).exitCode).toBe(0);
+    for (const signal of ["SIGTERM", "SIGHUP"] as const) {
+      const { server } = await serve(data, "--no-demo");
+      server.signal(signal);
+      expect((await server.finished).exitCode).toBe(0);
+    }
     const second = await serve(data, "--no-demo");
     second.server.signalGroup("SIGINT");
     expect((await second.server.finished).exitCode).toBe(0);
@@ -60,7 +67,9 @@ describe("npm run serve", () => {
     const data = newDir();
     const token = await mint(data);
     const first = await serve(data);
-    expect(await serverNames(first.url, token)).toEqual(["compose", "library", "petstore", "shop", "weather"]);
+    // Loading says nothing: whoever reads the log did not write this.
+    expect(first.server.stderr()).toBe("");
+    expect(await serverNames(first.url, token)).toEqual(demoServers);
 
     const deleted = await call(first.url, token, "DELETE", "/api/mcp/configs/demo/shop");
     expect(deleted.status).toBe(200);
@@ -72,7 +81,9 @@ describe("npm run serve", () => {
     await first.server.finished;
 
     const second = await serve(data);
-    expect(await serverNames(second.url, token)).toEqual(["compose", "hello", "library", "petstore", "weather"]);
+    expect(await serverNames(second.url, token)).toEqual(
+      [...demoServers.filter((name) => name !== "shop"), "hello"].sort(),
+    );
     const { body } = await call(second.url, token, "GET", "/api/mcp/capabilities/demo/hello");
     expect(body.data.registry?.digest).toBe(published.body.data.digest);
     second.server.signal("SIGINT");
@@ -86,6 +97,25 @@ describe("npm run serve", () => {
     expect((await call(url, token, "GET", "/api/mcp/configs")).status).toBe(401);
     server.signal("SIGINT");
     await server.finished;
+  });
+
+  it.runIf(process.platform === "linux")("says so when the runtime ended and was started again", async () => {
+    const { server, url } = await serve(newDir(), "--no-demo");
+    const children = await readFile(`/proc/${server.pid}/task/${server.pid}/children`, "utf8");
+    const pids = children.trim().split(" ");
+    const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/comm`, "utf8")));
+    process.kill(Number(pids[commands.indexOf("workerd\n")]), "SIGKILL");
+    await expect
+      .poll(() => server.stderr(), { timeout: 60_000 })
+      .toContain("The runtime ended (SIGKILL) and was started again\n");
+    const status = () =>
+      fetch(`${url}/healthz`).then(
+        (response) => response.status,
+        () => undefined,
+      );
+    await expect.poll(status, { timeout: 60_000 }).toBe(200);
+    server.signal("SIGINT");
+    expect((await server.finished).exitCode).toBe(0);
   });
 
   it("frees port and data directory even when killed outright", async () => {
@@ -118,12 +148,23 @@ describe("npm run serve refuses, in a sentence,", () => {
 
   it("a port in use, naming it and the way out", async () => {
     const { port } = new URL(url);
-    const { exitCode, stdout, stderr } = await runCli("serve.ts", "--port", port, "--data", newDir());
+    const never = newDir();
+    const { exitCode, stdout, stderr } = await runCli("serve.ts", "--port", port, "--data", never);
     expect(exitCode).toBe(1);
     expect(stdout).toBe("");
+    await expect(stat(never)).rejects.toThrow("ENOENT");
     expect(stderr).toBe(
       `Port ${port} on 127.0.0.1 is already in use. Choose another with --port P, or any free one with --port 0.\n`,
     );
+  });
+
+  it("a setting that cannot be read, by name alone", async () => {
+    const { exitCode, stderr } = await runCli("serve.ts", "--port", "0", "--data", newDir(), "--var", "READ_LIMIT=abc");
+    expect(exitCode).toBe(1);
+    expect(stderr.split("\n").filter((line) => !line.startsWith("{"))).toEqual([
+      'READ_LIMIT must be "rate/burst", such as 100/1000.',
+      "",
+    ]);
   });
 
   it("a data directory in use, naming the server that has it", async () => {
@@ -138,7 +179,10 @@ describe("npm run serve refuses, in a sentence,", () => {
   it.each([
     [["--port", "many"], '--port must be a number from 0 to 65535, not "many".'],
     [["--var", "READ_LIMIT"], '--var takes NAME=VALUE, not "READ_LIMIT".'],
-    [["--unheard-of"], "Unknown option '--unheard-of'"],
+    [["--unheard-of"], "Unknown option --unheard-of."],
+    [["--prt", "1"], "Unknown option --prt; did you mean --port?"],
+    [["--var", "RED_LIMIT=1/1"], "Unknown setting RED_LIMIT; did you mean READ_LIMIT?"],
+    [["--var", "JWT_SECRET=x"], "JWT_SECRET is kept in the data directory"],
   ])("%j", async (args, message) => {
     const { exitCode, stderr } = await runCli("serve.ts", ...args);
     expect(exitCode).toBe(2);

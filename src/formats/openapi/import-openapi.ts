@@ -67,7 +67,8 @@ function versionOf(document: unknown): Result<OpenApiVersion, ImportFault> {
   if (!isObject(document)) return err(fault("an OpenAPI document is an object", ""));
   const key = document.openapi === undefined && document.swagger !== undefined ? "swagger" : "openapi";
   const version = document[key];
-  if (version === undefined) return err(fault("there is no openapi or swagger field that gives the version", ""));
+  if (version === undefined)
+    return err(fault("this is not an OpenAPI document: `openapi` (3.x) or `swagger` (2.0) is missing", ""));
   // YAML parses an unquoted 2.0 as the number 2.
   if (key === "swagger" && (version === "2.0" || version === 2)) return ok("2.0");
   const [, minor] = typeof version === "string" ? (/^3\.([012])(?:\.\d+\S*)?$/.exec(version) ?? []) : [];

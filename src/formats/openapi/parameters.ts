@@ -74,7 +74,7 @@ function readParameter(source: OpenApiDocument, schemas: Schemas, item: Place): 
     return undefined;
   }
   if (!(source.version === "2.0" ? swaggerLocations : parameterLocations).has(location)) {
-    fail(source, `${JSON.stringify(location.slice(0, 100))} is no place for a parameter`, place);
+    fail(source, `unknown parameter location ${JSON.stringify(location.slice(0, 100))}`, place);
     return undefined;
   }
   if (source.version !== "2.0" && location === "header" && reservedHeaders.has(name.toLowerCase())) {

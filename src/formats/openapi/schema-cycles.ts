@@ -49,7 +49,7 @@ export function cutCycles(source: OpenApiDocument, definitions: ReadonlyMap<stri
       top.taken = reference;
       if (state.get(key) === "open") {
         if (isOnlyReferences(trail, key)) {
-          fail(source, "this reference only leads back to itself", reference.place);
+          fail(source, "circular $ref that never reaches a schema", reference.place);
           return;
         }
         dropCyclicRef(source, reference, definitions.get(key)?.name ?? "");

@@ -72,7 +72,7 @@ function nameOf(capability: RtfsCapability, warn: (message: string) => void): st
     toolName(capability.id)
       .replace(/[^A-Za-z0-9_.\-/]+/g, "_")
       .slice(0, 128) || "unnamed";
-  warn(`has no name that an item may have: called ${sanitizedName}`);
+  warn(`no valid name, renamed to ${sanitizedName}`);
   return sanitizedName;
 }
 
@@ -110,7 +110,7 @@ function toItem(
   const [mcp, found] = [metadataPart(capability, "mcp"), metadataPart(capability, "discovery") ?? {}];
   const isRemote = kind === "operation" || mcp !== undefined;
   const validId = CapabilityId.safeParse(id).success;
-  if (!validId) warn("this is no id that a capability may have: kept as metadata.rtfs.id");
+  if (!validId) warn("invalid id, kept as metadata.rtfs.id");
   // The tool name in the id is what a capability is called that has no name of its own; as a title it adds nothing.
   const isTitle = declared !== name && declared !== toolName(id) && fields.title === undefined;
   const rtfs = metadataPart(capability, "rtfs") ?? {};

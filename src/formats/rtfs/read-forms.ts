@@ -130,7 +130,7 @@ function open(scan: Scan, opener: keyof typeof brackets): OffsetFault | undefine
 
 function close(scan: Scan, closer: string): OffsetFault | undefined {
   const frame = scan.frames.pop();
-  if (frame === undefined) return { message: `nothing is open that ${closer} could close`, offset: scan.at };
+  if (frame === undefined) return { message: `unmatched "${closer}"`, offset: scan.at };
   const { kind, start, items, lead } = frame;
   if (frame.closer !== closer) {
     return { message: `expected ${frame.closer} to close a ${kind}, found ${closer}`, offset: scan.at };

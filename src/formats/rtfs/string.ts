@@ -22,7 +22,7 @@ export function readString(text: string, start: number): Result<{ value: string;
     if (code !== 0x5c) continue;
     if (at + 1 === text.length) break;
     const escaped = readEscape(text, at);
-    if (escaped === undefined) return err({ message: "this is no escape that a string may hold", offset: at });
+    if (escaped === undefined) return err({ message: "invalid escape sequence", offset: at });
     value += text.slice(from, at) + escaped.value;
     from = at + escaped.length;
     at = from - 1;

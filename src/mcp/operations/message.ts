@@ -20,6 +20,11 @@ import { maxFollowed, maxFollowedAnonymous, readAcknowledgement, subscribableUri
 import { cacheMessageResponse, mcpPath as path, prependChunk, validityOf } from "../server/response-cache.ts";
 import { needsSession } from "../server/session-methods.ts";
 
+/** A header's value as it may be shown: bounded, without anything that is not printable. */
+function quotedHeader(value: string): string {
+  return value.slice(0, 200).replaceAll(/[^\x20-\x7e]/g, "?");
+}
+
 /**
  * Rejects pages of other origins, and DNS rebinding: a page that reaches a registry on the visitor's own machine by
  * a host name that resolves to it. The settings decide, never the request; loopback origins are always allowed.
@@ -29,10 +34,15 @@ function checkHostAndOrigin(
   { mcpOrigins, mcpHosts }: Pick<Config, "mcpOrigins" | "mcpHosts">,
 ): void {
   const host = URL.parse(c.req.url)?.hostname ?? "";
-  if (mcpHosts !== undefined && !mcpHosts.includes(host)) throw requestError("ErrorHostRefused");
+  if (mcpHosts !== undefined && !mcpHosts.includes(host))
+    throw requestError("ErrorHostRefused", `Host ${quotedHeader(host)} is not allowed for /mcp; add it to MCP_HOSTS`);
   const origin = c.req.header("Origin");
   if (origin === undefined || mcpOrigins === "*" || mcpOrigins.includes(origin)) return;
-  if (!loopbackNames.includes(URL.parse(origin)?.hostname ?? "")) throw requestError("ErrorOriginRefused");
+  if (!loopbackNames.includes(URL.parse(origin)?.hostname ?? ""))
+    throw requestError(
+      "ErrorOriginRefused",
+      `Browser origin ${quotedHeader(origin)} is not allowed; add it to MCP_ORIGINS`,
+    );
 }
 
 /** A client may be anyone, but no page of another origin. */
@@ -148,7 +158,8 @@ function readMessage(c: RequestContext, { config }: McpDeps, bytes: Uint8Array):
   const [damage] = issues;
   if (damage !== undefined) throw requestError("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues });
   // MCP removed batches in 2025-06-18, and a batch of many calls would count once against the rate limit.
-  if (Array.isArray(value)) throw requestError("ErrorBadRequest", "A body is one message: batches are not taken");
+  if (Array.isArray(value))
+    throw requestError("ErrorBadRequest", "JSON-RPC batches are not supported; send one message per request");
   const { id } = (value ?? {}) as { id?: unknown };
   if (typeof id === "string" || typeof id === "number") c.set("rpcId", id);
   return value;
@@ -183,7 +194,7 @@ async function listenRequest(caller: McpCaller, body: unknown): Promise<unknown>
   if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === "string")) return body;
   const most = caller.principal.anonymous ? maxFollowedAnonymous : maxFollowed;
   if (uris.length > most) {
-    throw requestError("ErrorBadRequest", `A stream follows at most ${most} resources; these are ${uris.length}`);
+    throw requestError("ErrorBadRequest", `At most ${most} resources per stream; ${uris.length} requested`);
   }
   const resourceSubscriptions = unwrap(await subscribableUris(caller, uris));
   return {

@@ -142,7 +142,7 @@ function batchOf(input: unknown, session: Session): unknown[] | undefined {
   const agreement = agreementOn(session, "batch_requests");
   if (agreement === undefined) throw new RequestFailed(missingCapability("batch_requests"));
   const most = Math.max(0, Math.floor(Number(agreement.parameters?.max_batch ?? maxBatch)));
-  if (input.length === 0) throw requestError("ErrorToolArguments", "A batch needs at least one list item of arguments");
+  if (input.length === 0) throw requestError("ErrorToolArguments", "The batch is empty");
   if (input.length > most) {
     throw requestError(
       "ErrorToolArguments",

@@ -76,7 +76,7 @@ function renameFailure(reason: Failure, uri: string): Failure {
 
 function unknownResource(uri: string): Failure {
   const known = [...ownResources.map((one) => one.uri), ...ownResourceTemplates.map((one) => one.uriTemplate)];
-  return noResource(uri, `There are ${known.join(", ")}`);
+  return noResource(uri, `Available: ${known.join(", ")}`);
 }
 
 function noOwnGenerators(uri: string): Failure {
@@ -86,7 +86,7 @@ function noOwnGenerators(uri: string): Failure {
 }
 
 function noResource(uri: string, what: string): Failure {
-  return failure("resource_not_found", `There is no resource ${JSON.stringify(uri.slice(0, 256))}. ${what}`);
+  return failure("resource_not_found", `Unknown resource ${JSON.stringify(uri.slice(0, 256))}. ${what}`);
 }
 
 function plain(contentType: string): string {

@@ -136,7 +136,7 @@ function parametersOf(ref: CompletionRequest["ref"]): string[] {
   } else if (ownResourceTemplates.some(({ uriTemplate }) => uriTemplate === ref.uri)) {
     return Array.from(ref.uri.matchAll(/\{(\w+)\}/g), (match) => match[1] ?? "");
   }
-  throw new RpcError(invalidParams, `There is no ${nameOf(ref)}`);
+  throw new RpcError(invalidParams, `Unknown ${nameOf(ref)}`);
 }
 
 function nameOf(ref: CompletionRequest["ref"]): string {

@@ -107,18 +107,18 @@ export async function getPrompt(
   const prompt = ownPrompts.find((candidate) => candidate.name === name);
   if (prompt === undefined) {
     const names = ownPrompts.map((candidate) => candidate.name).join(", ");
-    throw new RpcError(invalidParams, `There is no prompt ${JSON.stringify(name.slice(0, 128))}; there are ${names}`);
+    throw new RpcError(invalidParams, `Unknown prompt ${JSON.stringify(name.slice(0, 128))}; available: ${names}`);
   }
   const known = prompt.arguments.map((argument) => argument.name);
   const unknown = Object.keys(given).find((argument) => !known.includes(argument));
   if (unknown !== undefined) {
     throw new RpcError(
       invalidParams,
-      `${name} takes no ${JSON.stringify(unknown.slice(0, 128))}; known: ${known.join(", ")}`,
+      `Prompt ${name} has no argument ${JSON.stringify(unknown.slice(0, 128))}; its arguments are ${known.join(", ")}`,
     );
   }
   const lacking = prompt.arguments.find((argument) => argument.required && !given[argument.name]);
-  if (lacking !== undefined) throw new RpcError(invalidParams, `${name} needs ${lacking.name}`);
+  if (lacking !== undefined) throw new RpcError(invalidParams, `Prompt ${name} needs the argument ${lacking.name}`);
   const long = Object.entries(given).find(([, value]) => value.length > maxArgumentLength);
   if (long !== undefined)
     throw new RpcError(invalidParams, `${long[0]} is longer than ${maxArgumentLength} characters`);

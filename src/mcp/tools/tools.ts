@@ -45,7 +45,7 @@ export async function callTool(name: string, input: unknown, context: ToolContex
   const tool = ownTools.find((candidate) => candidate.name === name);
   if (tool !== undefined) return tool.run(input, context);
   const names = ownTools.map((candidate) => candidate.name).join(", ");
-  const message = `There is no tool ${JSON.stringify(name.slice(0, 128).toWellFormed())}; there are ${names}`;
+  const message = `Unknown tool ${JSON.stringify(name.slice(0, 128).toWellFormed())}; available: ${names}`;
   return err(failure("ErrorToolNotFound", message));
 }
 

@@ -86,7 +86,7 @@ async function changeStatus(
   update: StatusUpdate,
 ): Promise<ServerResponse[]> {
   if (update.status === "active" && update.statusMessage !== undefined) {
-    throw requestError("ErrorBadRequest", "statusMessage cannot come with the status active");
+    throw requestError("ErrorBadRequest", "statusMessage is not allowed when status is active");
   }
   // The message becomes text of the server's settings, and has to be fit for them.
   const [unfit] = characterIssues(update.statusMessage, "/statusMessage");

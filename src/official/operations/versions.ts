@@ -135,10 +135,7 @@ function filterOf({ search, updated_since, version, include_deleted }: ListQuery
     throw requestError("ErrorBadRequest", `Invalid updated_since: expected ${hint}`);
   }
   if (updatedSince !== undefined && include_deleted === false) {
-    throw requestError(
-      "ErrorBadRequest",
-      "include_deleted cannot be false beside updated_since: what was deleted since is part of it",
-    );
+    throw requestError("ErrorBadRequest", "include_deleted=false cannot be combined with updated_since");
   }
   return {
     includeDeleted: include_deleted === true || updatedSince !== undefined,

@@ -31,14 +31,14 @@ export function changeStatus(
     if (only !== undefined && before.length > 0) {
       return err(failure("ErrorVersionNotFound", "Server version not found"));
     }
-    const message = `${shownTenant(sql)}/${name} was registered with its settings and has no published versions: change its status there (PATCH /api/mcp/configs/${shownTenant(sql)}/${name})`;
+    const message = `${shownTenant(sql)}/${name} has no server.json versions. Change \`status\` in its config (PATCH /api/mcp/configs/${shownTenant(sql)}/${name})`;
     return err(failure("ErrorVersionDerived", message));
   }
   const changing = wanted.filter(
     ({ status, statusMessage }) => status !== update.status || statusMessage !== update.statusMessage,
   );
   if (changing.length === 0) {
-    return err(failure("ErrorNoChange", "No changes to apply: status and message are what they are asked to be"));
+    return err(failure("ErrorNoChange", "No changes to apply: the version already has this status and message"));
   }
   const numbers = new Set(changing.map(({ version }) => version));
   const after = before.map((version) =>

@@ -57,13 +57,13 @@ export function publishVersion(
   const error = checkPrivate(work, name);
   if (error !== undefined) return err(error);
   if (findVersion(sql, name, version) !== undefined) {
-    const message = `invalid version: cannot publish a duplicate version; ${document.name} ${version} is there already, and a published version never changes`;
+    const message = `invalid version: cannot publish a duplicate version. ${document.name} ${version} exists; publish a higher version`;
     return err(failure("ErrorVersionExists", message));
   }
   const text = JSON.stringify(document);
   const size = versionsSize(sql, name);
   if (size.count >= bounds.versions || size.bytes + 2 * text.length > bounds.versionsBytes) {
-    const message = `A server has at most ${bounds.versions} versions, and ${bounds.versionsBytes} bytes of them`;
+    const message = `${document.name} has the maximum of ${bounds.versions} versions or ${bounds.versionsBytes} bytes of server.json`;
     return err(failure("ErrorTooManyVersions", message));
   }
   const before = listVersions(sql, name);
@@ -90,7 +90,7 @@ export function publishVersion(
 export function checkPrivate({ sql }: VersionContext, name: string): Failure | undefined {
   const row = findLive(sql, name);
   if (row === undefined || row.visibility === "public") return undefined;
-  const message = `${shownTenant(sql)}/${name} is not public, and what is published here is: make it public first (PUT /api/mcp/configs)`;
+  const message = `${shownTenant(sql)}/${name} is private; /v0.1 publishes publicly. First set \`visibility: "public"\` (PUT /api/mcp/configs)`;
   return failure("ErrorServerPrivate", message);
 }
 

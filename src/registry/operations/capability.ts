@@ -85,7 +85,8 @@ const getCapability = operation({
     }
     const format = wanted ?? formatFor(c.req.header("Accept"));
     const flat = layout === "flat";
-    if (flat && format === "rtfs") throw requestError("ErrorBadRequest", "The flat layout comes as JSON or YAML");
+    if (flat && format === "rtfs")
+      throw requestError("ErrorBadRequest", "layout=flat works with format json or yaml only");
     const variant = `${format}${flat ? ".flat" : ""}${hints ? ".hints" : ""}`;
     const etag = `W/"${found.capability.digest}.${found.head.overlay}.k4.${variant}"`;
     const meta = { etag, generation: found.generation, source: "object" as const, headers: { Vary: "Accept" } };

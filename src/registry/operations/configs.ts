@@ -58,7 +58,10 @@ const listServers = operation({
     const sole = singleTenant(principal, list);
     const { minGeneration: wanted } = freshnessFrom(headers);
     if (wanted > 0 && sole === undefined) {
-      throw requestError("ErrorBadRequest", "Rollcall-Min-Generation is a tenant's: name one with ?tenant=");
+      throw requestError(
+        "ErrorBadRequest",
+        "Rollcall-Min-Generation needs `?tenant=`, because generations are per tenant",
+      );
     }
     const found = unwrap(await listPage(services, principal, list, { limit, cursor }));
     throwIf(checkMinGeneration(wanted, found.generation));

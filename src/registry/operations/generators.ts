@@ -125,7 +125,7 @@ const selectGenerator = operation({
     const published = unwrap(await readManifest(services, principal, ref, freshnessFrom(headers)));
     const [damage] = issues;
     if (damage !== undefined) throw requestError("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues });
-    if (!isObject(value)) throw requestError("ErrorMCPServerValidation", "A config is an object");
+    if (!isObject(value)) throw requestError("ErrorMCPServerValidation", "The body must be a JSON object");
     return answer(200, unwrap(selectFrom(published, value)));
   },
 });

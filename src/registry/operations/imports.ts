@@ -27,7 +27,7 @@ traits.add(Format, { read: readFormat, fails: ["ErrorNotFound"] });
 function readFormat(text: string): ImportFormat {
   const format = importFormats.find((known) => known === text);
   if (format !== undefined) return format;
-  throw requestError("ErrorNotFound", `There is no importer of that name; there are ${importFormats.join(", ")}`);
+  throw requestError("ErrorNotFound", `Unknown importer; available: ${importFormats.join(", ")}`);
 }
 
 /** A provenance URL. Nothing is fetched from it; user, password, fragment and secrets in the query are not stored. */

@@ -50,9 +50,9 @@ export function unannouncedChange(
   changes: readonly NewChange[],
 ): string | undefined {
   if (before.version !== after.version) return undefined;
-  if (typeof after.version === "string") return `the content changed while its version stayed ${after.version}`;
+  if (typeof after.version === "string") return `the manifest changed but \`version\` is still ${after.version}`;
   const changed = changes.find(({ from, to, classification }) => from && to && classification !== "cosmetic");
-  return changed && `${changed.kind} ${changed.key} changed, and the manifest has no version to say so`;
+  return changed && `${changed.kind} ${changed.key} changed without a \`version\``;
 }
 
 /** The change of the manifest's own fields. A new order of the same items must appear in the log too. */

@@ -92,7 +92,7 @@ export function placeManifest(
   const owned = tried.refused.map(({ item, owner }) => rejection(item.item, "owned", ownedMessage(owner)));
   if (owned.length > 0 && !partial) return err(refused(owned.flatMap(({ issues }) => issues)));
   const collisions = collisionsOf(sql, state, tried.items);
-  if (collisions.length > 0 && !partial) return err(collisionFailure(state.name, collisions));
+  if (collisions.length > 0 && !partial) return err(collisionFailure(collisions));
   const colliding = new Map(collisions.map((collision) => [collision.item, collision]));
   const composed =
     collisions.length === 0
@@ -106,7 +106,7 @@ export function placeManifest(
     ...owned,
     ...entries.flatMap((entry) => {
       const collision = colliding.get(itemKey(entry));
-      const message = `${collision?.id} is taken by ${collision?.takenBy}`;
+      const message = `id ${collision?.id} is already used by ${collision?.takenBy}`;
       return collision === undefined ? [] : [rejection(entry.item, "id-taken", message)];
     }),
   ];
@@ -287,9 +287,9 @@ function collisionsOf(
   return [...own, ...idCollisions(sql, name, added)];
 }
 
-function collisionFailure(name: string, collisions: IdCollision[]): Failure {
+function collisionFailure(collisions: IdCollision[]): Failure {
   const [first] = collisions;
-  const message = `${first?.id} of ${name} (${first?.item}) is taken by ${first?.takenBy}`;
+  const message = `Capability id ${first?.id} (${first?.item}) is already used by ${first?.takenBy}. Ids are unique per tenant: set another \`id\``;
   return failure("ErrorCapabilityCollision", message, { collisions });
 }
 

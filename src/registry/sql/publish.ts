@@ -56,7 +56,7 @@ export function publish(write: WriteContext, request: PublishRequest): Result<Pu
     return err(failure("ErrorMCPServerNotFound"));
   }
   if (precondition !== undefined && !meetsPrecondition(precondition, live && tagOf(live))) {
-    return err(failure("ErrorPreconditionFailed", undefined, live === undefined ? {} : { current: live.digest }));
+    return err(staleFailure(live?.digest));
   }
   const tooManyDisabled = checkDisabledSize(sql, name, switchesOf(manifest.capabilities));
   if (tooManyDisabled !== undefined) return err(tooManyDisabled);
@@ -94,7 +94,9 @@ export function publish(write: WriteContext, request: PublishRequest): Result<Pu
   const isJudged = !isFirst && request.ofSettings === undefined;
   const unannounced = previous && isJudged && unannouncedChange(previous.header, placed.header, found.changes);
   if (unannounced && policyOf(live) === "refuse") {
-    return err(failure("ErrorSameVersion", unannounced, { current: live?.digest }));
+    const next = placed.header.version === undefined ? "Add or raise" : "Raise";
+    const message = `${capitalized(unannounced)}, which this server's policy refuses. ${next} \`version\``;
+    return err(failure("ErrorSameVersion", message, { current: live?.digest }));
   }
   const flags: CapabilityFlag[] = [...placed.flags];
   if (unannounced) flags.push({ rule: "same-version", path: "/version", message: unannounced });
@@ -294,4 +296,15 @@ function policyOf(row: ServerRow | undefined): "flag" | "refuse" {
 
 function configOf(row: ServerRow | undefined): ServerConfig | undefined {
   return row && (readJson(row.config) as ServerConfig);
+}
+
+/** The failure of an If-Match that does not hold; `current` is the digest that the server has now. */
+export function staleFailure(current: string | null | undefined): Failure {
+  if (current == null) return failure("ErrorPreconditionFailed");
+  const message = `If-Match does not match: the server is now at ${current}. Read it again, then retry`;
+  return failure("ErrorPreconditionFailed", message, { current });
+}
+
+function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

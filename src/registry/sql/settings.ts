@@ -15,6 +15,7 @@ import { followSources } from "./follow-sources.ts";
 import { currentFlags } from "./items.ts";
 import type { WriteContext } from "./listener.ts";
 import { cancelTask } from "./outbox-table.ts";
+import { staleFailure } from "./publish.ts";
 import { dropBodyIfOrphan } from "./revisions.ts";
 import {
   bumpOverlay,
@@ -233,7 +234,7 @@ function requireServer(sql: SqlStorage, name: string, precondition?: Preconditio
   const row = findLive(sql, name);
   if (row === undefined) return err(failure("ErrorMCPServerNotFound"));
   if (precondition !== undefined && !meetsPrecondition(precondition, tagOf(row))) {
-    return err(failure("ErrorPreconditionFailed"));
+    return err(staleFailure(row.digest));
   }
   return ok(row);
 }

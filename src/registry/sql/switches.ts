@@ -65,7 +65,7 @@ export function checkDisabledSize(sql: SqlStorage, server: string, switches: rea
     )
     .one().bytes;
   if (Number(already) + more <= maxDisabledBytes) return undefined;
-  return failure("ErrorTooLarge", "Too much of this server is switched off already; switch something on first");
+  return failure("ErrorTooLarge", "The list of disabled items would exceed 256 kB. Enable some items first");
 }
 
 /** Estimated bytes of a switched-off item in a head besides its key. */

@@ -86,7 +86,7 @@ const getSchema = operation({
 
   async handle(services: ServiceDeps, { path: { file }, answer }) {
     const text = (await schemaFiles(services)).get(file);
-    if (text === undefined) throw requestError("ErrorNotFound", "There is no such schema; /schemas/ lists them");
+    if (text === undefined) throw requestError("ErrorNotFound", "Unknown schema; /schemas/ lists them");
     return answer.raw(200, text, { type: "application/schema+json; charset=utf-8", headers: fixed });
   },
 });

@@ -122,9 +122,10 @@ function whyNotAdded(
   if (card.id.length + card.key.length > maxNameLength) {
     return { reason: "name-too-long", message: `Its id and name are longer than ${maxNameLength} characters together` };
   }
-  if (chosen.length >= maxItems) return { reason: "too-many-items", message: `${maxItems} are in already` };
+  if (chosen.length >= maxItems)
+    return { reason: "too-many-items", message: `The limit of ${maxItems} items is reached` };
   if (tenants.size >= maxTenants && !tenants.has(card.tenant)) {
-    return { reason: "too-many-tenants", message: `${maxTenants} tenants are in already` };
+    return { reason: "too-many-tenants", message: `The limit of ${maxTenants} tenants is reached` };
   }
   return undefined;
 }

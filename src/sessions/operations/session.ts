@@ -129,7 +129,8 @@ function subsetOf({ subset }: Session): ChosenSubset {
 function positionsOf(name: string, text: string | undefined): Record<string, number> {
   if (text === undefined || text === "") return {};
   const positions = parsePositions(text);
-  if (positions === undefined) throw requestError("ErrorBadRequest", `${name} is not a position that was given out`);
+  if (positions === undefined)
+    throw requestError("ErrorBadRequest", `\`${name}\` is not valid. Use \`position\` of an earlier answer`);
   return positions;
 }
 

@@ -127,7 +127,7 @@ describe.each(Object.entries(runtimes))("guarded fetch in %s", (_, run) => {
     ])("to %s are refused and not asked", async (to) => {
       expect(await get(redirect(to))).toEqual({
         outcome: "refused",
-        message: "The address is not one that the registry asks",
+        message: "The registry will not send requests to this address. Use a public https URL on the default port",
         sent: 1,
       });
     });
@@ -282,7 +282,7 @@ describe.each(Object.entries(runtimes))("guarded fetch in %s", (_, run) => {
   it.each(["/reset", "/garbage"])("%s is unreachable", async (path) => {
     expect(await get(path)).toMatchObject({
       outcome: "unreachable",
-      message: "The other side cannot be reached, or its answer broke off",
+      message: "Could not connect, or the connection closed early",
     });
   });
 

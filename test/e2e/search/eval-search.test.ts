@@ -50,7 +50,7 @@ describe("npm run eval:search", () => {
   it("says what is missing", async () => {
     expect(await runCli("eval-search.ts")).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining("It takes DIR"),
+      stderr: expect.stringContaining("DIR must be given."),
     });
     const { exitCode, stderr } = await runCli("eval-search.ts", join(directory, "none"));
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining("corpus.ndjson to read")]);

@@ -134,7 +134,7 @@ describe("several sources", () => {
       { id: "two", status: "unreachable", error: "unavailable" },
     ]);
     expect(after.body.data).not.toHaveProperty("stale");
-    expect(after.body.data.registry.warnings[0]).toBe("two is unreachable; what it offered last is shown");
+    expect(after.body.data.registry.warnings[0]).toBe("Source two is unreachable; showing its last known capabilities");
     two.status = undefined;
     await refresh("half");
     expect((await read("half")).body.data.registry.sources[1]).toMatchObject({ status: "live" });

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { failure } from "../../../src/kernel/failure.ts";
 import { importVerifyingKey } from "../../../src/webhooks/keys.ts";
 import { verifyWebhook } from "../../../src/webhooks/verify.ts";
 import { describeFixture } from "../../support/fixtures.ts";
@@ -132,7 +133,7 @@ describe("a registry as it is deployed", () => {
     status: 422,
     body: {
       success: false,
-      error: { code: "ErrorAddressRefused", message: "The address is not one that the registry asks" },
+      error: failure("ErrorAddressRefused"),
     },
   };
 

@@ -14,8 +14,10 @@ export interface Finished {
 
 /** A command under way, in a process group of its own, as a terminal would start it. */
 export interface Running {
-  /** What it has written to stdout so far. */
+  pid: number | undefined;
+  /** What it has written to stdout and stderr so far. */
   stdout(): string;
+  stderr(): string;
   /** The first line of stdout that matches, now or later; fails if the process ends or time runs out before. */
   line(pattern: RegExp): Promise<RegExpMatchArray>;
   /** Sends a signal to the process alone. */
@@ -50,7 +52,9 @@ export function start(command: string, args: string[]): Running {
     });
   });
   const handle: Running = {
+    pid: child.pid,
     stdout: output.stdout,
+    stderr: output.stderr,
     finished,
     signal: (name) => child.kill(name),
     signalGroup: (name) => signalGroup(child, name),

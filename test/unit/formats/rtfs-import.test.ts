@@ -117,8 +117,8 @@ describe("an RTFS import", () => {
       },
     ]);
     expect(warnings).toEqual([
-      "open weather: has no name that an item may have: called open_weather",
-      "open weather: this is no id that a capability may have: kept as metadata.rtfs.id",
+      "open weather: no valid name, renamed to open_weather",
+      "open weather: invalid id, kept as metadata.rtfs.id",
     ]);
   });
 

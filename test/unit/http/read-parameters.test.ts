@@ -60,13 +60,13 @@ describe("a query", () => {
     ["limit=1e1", "limit must be a whole number from 1 to 100"],
     ["limit=", "limit must be a whole number"],
     ["limit=+5", "limit must be a whole number"],
-    ["limit=1&limit=2", "limit is given 2 times, 1 at most"],
+    ["limit=1&limit=2", "limit may be given once, not 2 times"],
     ["depth=6", "depth must be a whole number from 0 to 5"],
     ["partial=yes", "partial must be true or false"],
     ["kind=robot", "kind must be one of tool, prompt"],
-    ["kind=tool&kind=tool&kind=tool", "kind is given 3 times, 2 at most"],
+    ["kind=tool&kind=tool&kind=tool", "kind may be repeated 2 times at most, not 3 times"],
     ["fields=a,c", "fields must be one of a, b"],
-    ["after=tomorrow", "after must be a time as RFC 3339 writes it"],
+    ["after=tomorrow", "after must be an RFC 3339 time such as"],
     [`task=${"x".repeat(21)}`, "task must have at most 20 characters"],
     ["task=a&q=b", "task and q are the same parameter: send one"],
     ["__proto__=1", 'Unknown query parameter "__proto__"; known: task, kind'],
@@ -86,7 +86,7 @@ describe("a query", () => {
 
   it("with a typo is told what was meant, and never the other spellings", () => {
     expect(refusal("limti=1").details).toEqual({ hint: "Did you mean limit?" });
-    expect(refusal("zzz=1").details).toBeUndefined();
+    expect(refusal("zzz=1").details?.hint).not.toContain("Did you mean");
     expect(refusal("zzz=1").message.split("; known: ")[1]).not.toMatch(/\bq\b/);
   });
 

@@ -81,9 +81,14 @@ describeFixture("the list of addresses that lead inside", "security/ssrf.tsv", (
     const result = await guarded(address, { method: "POST", body: "{}" });
     expect(result).toEqual({
       ok: false,
-      error: { kind: "refused", message: "The address is not one that the registry asks" },
+      error: {
+        kind: "refused",
+        message: "The registry will not send requests to this address. Use a public https URL on the default port",
+      },
     });
-    await expect(toStandardFetch(guarded)(address)).rejects.toThrow("The address is not one that the registry asks");
+    await expect(toStandardFetch(guarded)(address)).rejects.toThrow(
+      "The registry will not send requests to this address. Use a public https URL on the default port",
+    );
     expect(asked).toEqual([]);
   });
 

@@ -39,7 +39,7 @@ async function readSlowly(body: ReadableStream<Uint8Array>, pause: number): Prom
 }
 
 describe("the silence that a body may keep", () => {
-  const tooLong = "The other side took too long";
+  const tooLong = "No response in time";
 
   it.each([
     ["the sender's and the reader's are counted apart", 300, 300, "read"],

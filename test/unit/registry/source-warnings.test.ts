@@ -17,10 +17,10 @@ function head(...states: State[]) {
 describe("what readers are told about sources", () => {
   it.each<[State, string[]]>([
     [["live", true], []],
-    [["pending", false], ["s1 was not read yet at its address; nothing of it is shown"]],
-    [["pending", true], ["s1 was not read since its settings changed; what it offered last is shown"]],
-    [["unreachable", true], ["s1 is unreachable; what it offered last is shown"]],
-    [["gated", false], ["s1 is gated and was never read at its address; nothing of it is shown"]],
+    [["pending", false], ["Source s1 was not read yet at its address; nothing of it is shown"]],
+    [["pending", true], ["Source s1 was not read since its settings changed; showing its last known capabilities"]],
+    [["unreachable", true], ["Source s1 is unreachable; showing its last known capabilities"]],
+    [["gated", false], ["Source s1 is gated and was never read at its address; nothing of it is shown"]],
     [["not-read", false], ["s1: Publish it"]],
   ])("%j: %j", (state, expected) => {
     expect(sourceWarnings(head(state))).toEqual(expected);

@@ -116,7 +116,7 @@ describe("a must-have", () => {
     const open = fitBudget(wishes({ mustHave: [{ id: "a" }], named: both }));
     expect(open.leftOut[0]).toMatchObject({
       reason: "ambiguous",
-      message: "Several tenants have it; say which: acme, beta",
+      message: "Several tenants have this id, add `tenant`: acme, beta",
     });
     const said = fitBudget(wishes({ mustHave: [{ id: "a", tenant: "beta" }], named: both }));
     expect(said.chosen.map(({ card: { tenant } }) => tenant)).toEqual(["beta"]);

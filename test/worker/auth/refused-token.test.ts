@@ -22,6 +22,10 @@ it.each([
 ])("a token that is refused for its %s says so in words, without a value of the token", async (reason, make) => {
   const { status, body } = await registry.send("GET", configs, { token: await make() });
   expect([status, body.error.code]).toEqual([401, "ErrorUnauthorized"]);
-  expect(body.error.details).toEqual({ reason, message: expect.stringMatching(/\w+ \w+/) });
+  expect(body.error.details).toEqual({
+    reason,
+    message: expect.stringMatching(/\w+ \w+/),
+    hint: expect.stringMatching(/token/),
+  });
   expect(body.error.details.message).not.toContain("acme");
 });

@@ -455,7 +455,7 @@ describe("an index for a budget", () => {
     const { data } = (await ask({ task: "tile", budget: 1 })).body;
     expect(data).toMatchObject({ index: "", tokens: 0, items: [], value: 0 });
     expect(data.leftOut[0]).toMatchObject({ id: "mcp.maps.get_tile", reason: "over-budget" });
-    expect(data.leftOut[0].message).toMatch(/costs \d+ tokens/);
+    expect(data.leftOut[0].message).toMatch(/needs \d+ tokens/);
   });
 
   it("is the same each time, and plain YAML where that is asked for", async () => {

@@ -213,7 +213,7 @@ describe("a stream", () => {
     const answer = await open(lastEventId);
     expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([
       400,
-      "Last-Event-ID is not a position that was given out",
+      "`Last-Event-ID` is not valid. Use `position` of an earlier answer",
     ]);
   });
 

@@ -2,6 +2,7 @@ import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { failure } from "../../../src/kernel/failure.ts";
 import { type Hooked, hooked, published, registry, removed, sendEvent, status } from "../support/hooking.ts";
 import { capabilities, config, configs, Registry, tools } from "../support/registry.ts";
 import { staleKv } from "../support/stale-kv.ts";
@@ -163,7 +164,7 @@ describe("a message", () => {
     expect(answer.status).toBe(401);
     expect(answer.body).toEqual({
       success: false,
-      error: { code: "ErrorWebhookUnverified", message: "The webhook could not be verified" },
+      error: failure("ErrorWebhookUnverified"),
     });
     expect((await read(hook)).text).toBe(before.text);
   });
@@ -241,7 +242,7 @@ describe("a message", () => {
       "/data/dry_run is not known; did you mean dryRun",
     ],
     ["a dry run beside data", { ...published(1, tools("z")), dryRun: true }, 422, "/dryRun belongs in data"],
-    ["nothing to read again", { type: "manifest.changed", data: { sequence: 1 } }, 409, "no sources"],
+    ["nothing to read again", { type: "manifest.changed", data: { sequence: 1 } }, 409, "no MCP sources"],
     ["a manifest that is a list", published(1, []), 422, "/data/manifest"],
   ])("that is proven but holds %s is told what is wrong", async (_, event, expected, message) => {
     const hook = await hooked("odd");
@@ -261,7 +262,7 @@ describe("a message", () => {
     const answer = await sendEvent(hook, published(1, tools("a")));
     expect([answer.status, answer.body.error.message]).toEqual([
       403,
-      "The hook may not send manifest.published; it may send server.status",
+      "This hook may not send manifest.published; allowed: server.status. Register a hook that includes it",
     ]);
   });
 });

@@ -67,7 +67,7 @@ describe("hostile YAML", () => {
       code: "ErrorInvalidBody",
       message: expect.stringMatching(/^Invalid YAML: .* at line 4, column 1$/),
     });
-    expect(body.error.details).toEqual({ line: 4, column: 1 });
+    expect(body.error.details).toMatchObject({ line: 4, column: 1 });
   });
 
   it("refuses bytes that are not UTF-8", async () => {

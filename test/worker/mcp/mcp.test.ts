@@ -221,7 +221,10 @@ describe("revision 2026-07-28", () => {
     expect(discover.body.result.messages[0].content.text).toMatch(/lend a book[\s\S]*capabilities:\/\/server/);
     const use = await get("use_capability", { tenant, id: "mcp.open.lend_book" });
     expect(JSON.parse(use.body.result.messages[1].content.resource.text)).toMatchObject({ name: "lend_book" });
-    expect((await get("discover", {})).body.error).toMatchObject({ code: -32_602, message: "discover needs task" });
+    expect((await get("discover", {})).body.error).toMatchObject({
+      code: -32_602,
+      message: "Prompt discover needs the argument task",
+    });
     expect((await get("nothing", {})).body.error.code).toBe(-32_602);
     expect((await get("use_capability", { tenant, id: "none" })).status).toBe(401);
   });
@@ -460,7 +463,7 @@ describe("what a stranger tried", () => {
   it("without a token a stream follows fewer resources", async () => {
     const resourceSubscriptions = Array.from({ length: 17 }, (_, at) => `capabilities://${tenant}/s${at}/tools`);
     const { status, body } = await ask("subscriptions/listen", { notifications: { resourceSubscriptions } });
-    expect([status, body.error.message]).toEqual([400, expect.stringContaining("at most 16")]);
+    expect([status, body.error.message]).toEqual([400, expect.stringContaining("At most 16")]);
   });
 
   it("hosts are named as a person writes them, and nothing else", () => {

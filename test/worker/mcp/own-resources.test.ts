@@ -210,7 +210,7 @@ describe("an unknown resource", () => {
     const { error } = await read(uri, member);
     expect(error?.code).toBe("resource_not_found");
     expect(error?.message).toContain(JSON.stringify(uri));
-    expect(error?.message).toContain("There are capabilities://server, capabilities://tools");
+    expect(error?.message).toContain("Available: capabilities://server, capabilities://tools");
     expect(error?.message).toContain("capabilities://{tenant}/{name}/{view}");
   });
 });
@@ -254,7 +254,7 @@ describe("a malformed URI", () => {
 
   it("is refused for its length before anything else, and not repeated", async () => {
     const { error } = await read(`capabilities://${"x".repeat(3_000)}`);
-    expect(error).toEqual({
+    expect(error).toMatchObject({
       code: "ErrorBadRequest",
       message: "Malformed resource URI: it is longer than 2048 characters",
     });

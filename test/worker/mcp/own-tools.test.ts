@@ -109,7 +109,7 @@ describe("the list of tools", () => {
     for (const name of ["nothing", "", "constructor", "__proto__", "LIST_SERVERS", "x".repeat(100_000)]) {
       const { error } = await call(name, {});
       expect(error?.code).toBe("ErrorToolNotFound");
-      expect(error?.message).toContain("there are list_servers, get_capability");
+      expect(error?.message).toContain("available: list_servers, get_capability");
       expect(error?.message.length).toBeLessThan(1_000);
     }
   });

@@ -32,7 +32,7 @@ describe("a tool call", () => {
   });
 
   it.each([
-    ["an unknown tool", "no_such_tool", {}, 404, "ErrorToolNotFound", "there are list_servers"],
+    ["an unknown tool", "no_such_tool", {}, 404, "ErrorToolNotFound", "available: list_servers"],
     ["an unknown argument", "list_servers", { limits: 1 }, 422, "ErrorToolArguments", "known: "],
     ["a bad argument", "list_servers", { limit: 0 }, 422, "ErrorToolArguments", "/limit"],
     ["text", "list_servers", '"text"', 422, "ErrorToolArguments", "must be an object"],
@@ -109,7 +109,7 @@ describe("a batch", () => {
   });
 
   it.each([
-    [0, "at least one"],
+    [0, "The batch is empty"],
     [21, "A batch has at most 20 items in this session; this one has 21"],
   ])("of %d is refused", async (size, message) => {
     const { call } = await session("sampling", "batch_requests");
@@ -174,7 +174,7 @@ describe("a resource", () => {
     ["/mcp/resource", 400, "uri is missing: say which resource"],
     ["/mcp/resource?uri=", 400, "uri is missing: say which resource"],
     ["/mcp/resource?uri=capabilities://nonsense", 404, "there are server, tools"],
-    ["/mcp/resource?uri=file:///etc/passwd", 404, "There is no resource"],
+    ["/mcp/resource?uri=file:///etc/passwd", 404, "Unknown resource"],
     ["/mcp/resource?url=capabilities://server", 400, "Unknown query parameter"],
   ])("%s is %d", async (path, status, message) => {
     const answer = await registry.send("GET", path);

@@ -149,7 +149,7 @@ describe("publishing a server.json", () => {
       /name/,
     ],
     ["nothing", "", 400, "ErrorInvalidBody", /JSON/],
-    ["more than fits", json("bad/s", { "x-big": "x".repeat(70_000) }), 413, "ErrorTooLarge", /65536/],
+    ["more than fits", json("bad/s", { "x-big": "x".repeat(70_000) }), 413, "ErrorTooLarge", /64 KiB/],
     ["an invisible character", json("bad/s", { title: "a\u202eb" }), 422, "ErrorServerJsonInvalid", /\/title/],
   ])("refuses %s", async (_, body, wanted, code, words) => {
     expectProblem(await publish(body), wanted, code, words);
@@ -196,7 +196,7 @@ describe("publishing a server.json", () => {
 
   it("does not make public what is not", async () => {
     await registry.send("POST", configs, { token: admin, body: { tenant: "hidden", name: "s" } });
-    expectProblem(await publish(json("hidden/s")), 409, "ErrorServerPrivate", /not public/);
+    expectProblem(await publish(json("hidden/s")), 409, "ErrorServerPrivate", /is private/);
     expect((await get(path("hidden/s"))).status).toBe(404);
   });
 });

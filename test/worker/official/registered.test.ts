@@ -58,7 +58,7 @@ describe("a server that was registered here", () => {
       });
       expect(named(await get(path("reg/moves")))).toEqual([`reg/moves ${version}`]);
     }
-    expectProblem(await status("reg/moves", "0.5.0", { status: "deleted" }), 409, "ErrorVersionDerived", /settings/);
+    expectProblem(await status("reg/moves", "0.5.0", { status: "deleted" }), 409, "ErrorVersionDerived", /its config/);
   });
 
   it("gives way to what is published as server.json", async () => {

@@ -108,7 +108,7 @@ describe("registering a server", () => {
   it("refuses a name that is taken, and leaves what is there", async () => {
     await make.post({ name: "taken", title: "First" });
     const again = await make.post({ name: "taken", title: "Second" });
-    expect([again.status, again.body.error]).toEqual([
+    expect([again.status, again.body.error]).toMatchObject([
       409,
       { code: "ErrorMCPServerExists", message: "MCP server already exists" },
     ]);

@@ -204,7 +204,7 @@ describe("capability ids", () => {
     expect(status).toBe(409);
     expect(body.error).toMatchObject({
       code: "ErrorCapabilityCollision",
-      message: expect.stringMatching(/second.*tool u.*tool t of first/),
+      message: expect.stringMatching(/tool u.*tool t of first/),
     });
     expect((await get("second")).status).toBe(404);
   });

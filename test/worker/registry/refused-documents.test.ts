@@ -147,7 +147,7 @@ describe("what is refused whole though parts may be left out", () => {
       const { status, body } = await send("PUT", query + suffix, { tools: [{ name: "y", id: "door.taken" }] });
       expect([status, body.error.details.issues]).toEqual([
         422,
-        [{ path: "/tools/0", rule: "id-taken", message: "door.taken is taken by tool x of holder" }],
+        [{ path: "/tools/0", rule: "id-taken", message: "id door.taken is already used by tool x of holder" }],
       ]);
       expect(await state()).toEqual(before);
     }

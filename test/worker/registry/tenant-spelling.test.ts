@@ -122,7 +122,7 @@ describe("the spelling of a tenant", () => {
     const taken = await publish("remote-b/s", "1.0.0");
     expect([taken.status, taken.body.detail]).toEqual([
       400,
-      expect.stringMatching(/already used by server REMOTE-a\/s$/),
+      expect.stringMatching(/already used by server REMOTE-a\/s; /),
     ]);
   });
 });

@@ -222,7 +222,7 @@ describe("a question that is wrong", () => {
     [{}, "task is missing"],
     [{ q: "" }, "task is missing"],
     [{ q: "   " }, "task is missing"],
-    [{ q: "***" }, "no letter or digit"],
+    [{ q: "***" }, "must contain a letter or digit"],
     [{ q: "x".repeat(10_241) }, "task must have at most 10240 characters"],
     [{ q: "a", kind: "tol" }, "kind must be one of tool"],
     [{ q: "a", tenant: "No Such" }, "Tenant name"],
@@ -234,7 +234,7 @@ describe("a question that is wrong", () => {
     [{ q: "a", limit: "99999999999" }, "limit must be"],
     [{ q: "a", explain: "maybe" }, "explain must be true or false"],
     [{ q: "a", cursor: "made.up" }, "cursor"],
-    [{ q: ["a", "b"] }, "task is given 2 times"],
+    [{ q: ["a", "b"] }, "task may be given once"],
     [{ q: "a", query: "b" }, "q and query are the same parameter"],
   ])("is refused: %j", async (query, message) => {
     const { status, body } = await search(query as Record<string, string>, mine);

@@ -247,7 +247,7 @@ describe("/", () => {
           success: false,
           error: {
             code: "ErrorNotFound",
-            message: "There is nothing at this path",
+            message: `No route matches GET ${path}; see /openapi.json`,
             details: { hint: expect.stringContaining("/openapi.json") },
           },
         },

@@ -129,7 +129,7 @@ describe("conditions", () => {
   });
 
   it.each([
-    ["what the server does not know", ["com.example/own"], "com.example/own", "The server does not know it"],
+    ["what the server does not know", ["com.example/own"], "com.example/own", "Unknown capability"],
     ["what was not declared", [], "streaming", "It was not declared"],
   ])("of the client, for %s, open no session", async (_, declared, required, reason) => {
     const before = await objects();

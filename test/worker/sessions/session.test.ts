@@ -49,7 +49,7 @@ describe("every message and status of a session", () => {
       "GET",
       "/mcp/subscription/stream",
       409,
-      "The session has chosen no capabilities; negotiate with dev.rollcall/context",
+      'This session has no chosen capabilities. Negotiate with `extensions["dev.rollcall/context"]: {budget, task}`',
     ],
     [[], "GET", "/mcp/session", 200, undefined],
     [[], "GET", "/mcp/resource?uri=capabilities://server", 200, undefined],
@@ -62,7 +62,11 @@ describe("every message and status of a session", () => {
   it("says with a 401 how to get a session", async () => {
     const answer = await registry.send("GET", "/mcp/session", inSession("nonsense"));
     expect(answer.headers.get("WWW-Authenticate")).toBe('Session negotiate="/mcp/negotiate"');
-    expect(answer.body).toEqual({ error: invalid, code: "ErrorSessionInvalid" });
+    expect(answer.body).toEqual({
+      error: invalid,
+      code: "ErrorSessionInvalid",
+      details: { hint: expect.stringContaining("POST /mcp/negotiate") },
+    });
   });
 });
 

@@ -111,7 +111,7 @@ describe("a source with another address", () => {
     const dead = await data("movedsrc");
     expect(dead).toMatchObject({
       sources: [{ id: "main", status: "unreachable", error: "unavailable" }],
-      warnings: ["main is unreachable and was never read at its address; nothing of it is shown"],
+      warnings: ["Source main is unreachable and was never read at its address; nothing of it is shown"],
     });
     expect([dead.stale, dead.serverInfo.name, dead.sources[0].lastSynced]).toEqual([undefined, "movedsrc", undefined]);
     expect([isSourcePending(await head("movedsrc")), isSourceStale(await head("movedsrc"))]).toEqual([true, false]);
@@ -157,7 +157,7 @@ describe("a source with another address", () => {
     await refresh("twosrc");
     await expectEverywhere("twosrc", "b1", "b2", "pushed");
     expect((await data("twosrc")).warnings[0]).toBe(
-      "A is unreachable and was never read at its address; nothing of it is shown",
+      "Source A is unreachable and was never read at its address; nothing of it is shown",
     );
     expect((await logged("twosrc", since)).join()).not.toContain("removed");
     await offer("two-nowhere", "a1");
@@ -200,7 +200,7 @@ describe("a source that fails", () => {
     up.isDown = true;
     await refresh("fails");
     expect(await data("fails")).toMatchObject({
-      ...{ stale: true, tools: [{ name: "x" }], warnings: ["main is unreachable; what it offered last is shown"] },
+      ...{ stale: true, tools: [{ name: "x" }], warnings: ["Source main is unreachable; showing its last known capabilities"] },
       sources: [{ status: "unreachable", lastSynced }],
     });
     expect([isSourcePending(await head("fails")), isSourceStale(await head("fails"))]).toEqual([false, true]);
@@ -216,7 +216,7 @@ describe("a source that fails", () => {
     await refresh(error);
     expect(await data(error)).toMatchObject({
       ...{ stale: true, tools: [{ name: "x" }, { name: "y" }] },
-      ...{ warnings: ["main is not-mcp; what it offered last is shown"], sources: [{ status: "not-mcp", error }] },
+      ...{ warnings: ["Source main is not-mcp; showing its last known capabilities"], sources: [{ status: "not-mcp", error }] },
     });
   });
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { failure } from "../../../src/kernel/failure.ts";
 import { namedTenant, tenantKey } from "../../../src/kernel/names.ts";
 import { checkAddress } from "../../../src/outbound/address.ts";
 import { addressPolicyFor } from "../../../src/subscriptions/subscriptions.ts";
@@ -162,7 +163,7 @@ describe("what is wrong with a request is named", () => {
 describe("an address", () => {
   const refusal = {
     success: false,
-    error: { code: "ErrorAddressRefused", message: "The address is not one that the registry asks" },
+    error: failure("ErrorAddressRefused"),
   };
 
   it.each([
