@@ -23,7 +23,7 @@ export function capabilityText(format: TextFormat, document: Capability): Capabi
   if (format === "yaml") return { text: stringify(document, { version: "1.2" }), losses: [] };
   const { text, losses } = printRtfs([rtfsOf(document)]);
   const { tenant: _, name: __, digest: ___, ...record } = document.registry;
-  return { text: `;; registry: ${recordText(record)}\n${text}`, losses };
+  return { text: `;; ${recordPrefix}${recordText(record)}\n${text}`, losses };
 }
 
 /** The fields that RTFS can express; what the registry knows is a comment. */
