@@ -1,5 +1,6 @@
 import { stringify } from "yaml";
 import type { Principal } from "../auth/principal.ts";
+import { recordPrefix } from "../formats/rtfs/comments.ts";
 import { exportRtfs, printRtfs, type RtfsCapability } from "../formats/rtfs/index.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { TenantKey } from "../kernel/names.ts";

@@ -13,7 +13,7 @@ import { defineTool } from "./tool.ts";
 export const searchCapabilitiesTool = defineTool({
   name: "search_capabilities",
   title: "Search capabilities",
-  description: "Capabilities for a task in plain words, best first.",
+  description: "Capabilities for a task, best first.",
   input: z.strictObject({
     task: z.string().min(1).max(10_000),
     kinds: z.array(CapabilityKind).max(CapabilityKind.options.length).optional(),

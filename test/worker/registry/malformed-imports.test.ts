@@ -153,7 +153,7 @@ const openapi: Row[] = [
     "json",
     '{"openapi": "3.1.0",\n "paths": {',
     400,
-    "Invalid JSON: Expected a key in double quotes, found }: remove the comma before it (line 2, column 12)",
+    "Invalid JSON: Expected a key in double quotes (line 2, column 12)",
   ],
   [
     "a comma too many",

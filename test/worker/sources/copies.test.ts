@@ -399,7 +399,7 @@ describe("a source that was never read", () => {
     const [member, outsider] = [await ask(mine), await ask(theirs)];
     expect(member).toContain('"code":502');
     expect(member).toContain("Failed to fetch capabilities");
-    expect(outsider).toContain('"code":-32602');
+    expect(outsider).toContain('"code":-32002');
   });
 
   it("gives its members the words of who refuses it, made visible", async () => {
