@@ -42,7 +42,7 @@ export function listTools(): readonly ListedTool[] {
 
 export async function callTool(name: string, input: unknown, context: ToolContext): Promise<Result<object, Failure>> {
   const tool = ownTools.find((candidate) => candidate.name === name);
-  if (tool !== undefined) return tool.run(input, context);
+  if (tool !== undefined) return tool.run(input, { ...context, tools: listTools() });
   const names = ownTools.map((candidate) => candidate.name).join(", ");
   const message = `There is no tool ${JSON.stringify(name.slice(0, 128).toWellFormed())}; there are ${names}`;
   return err(failure("ErrorToolNotFound", message));
@@ -65,6 +65,11 @@ function jsonSchemaOf(schema: z.ZodObject): JsonSchema {
     io: "input",
     override({ jsonSchema }) {
       if (unlistedPatterns.includes(jsonSchema.pattern)) delete jsonSchema.pattern;
+      // No ordinary call comes near these limits; a call that does is told.
+      if ((jsonSchema.maxLength ?? 0) >= 1_000) delete jsonSchema.maxLength;
+      if ((jsonSchema.maxItems ?? 0) >= 1_000) delete jsonSchema.maxItems;
+      if ((jsonSchema.maximum ?? 0) >= 1e9) delete jsonSchema.maximum;
+      if ((jsonSchema.items as JsonSchema | undefined)?.enum !== undefined) delete jsonSchema.maxItems;
       if (jsonSchema.description === TenantName.description) delete jsonSchema.description;
       if (isJson(jsonSchema.propertyNames, '{"type":"string"}')) delete jsonSchema.propertyNames;
       if (isJson(jsonSchema.additionalProperties, "{}")) delete jsonSchema.additionalProperties;

@@ -184,7 +184,7 @@ describe("revision 2026-07-28", () => {
     expect(await complete(view, "name", "", { tenant }, { token: mine })).toEqual(["closed", "open"]);
     expect(await complete(view, "name", "open", { tenant })).toEqual(["open"]);
     expect(await complete(view, "view", "re")).toEqual(["resources"]);
-    expect(await complete(index, "variant", "s")).toEqual(["summary", "stats"]);
+    expect(await complete(index, "variant", "s")).toEqual([]);
     expect(await complete(index, "name", "")).toBe(-32_602);
     expect(await complete("other://{x}", "x", "")).toBe(-32_602);
   });
