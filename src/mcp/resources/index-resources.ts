@@ -56,10 +56,13 @@ const maxServers = 16;
 /** Estimated tokens that one list may count exactly. Beyond it, only full indexes show a number: the estimate. */
 const maxMeasured = 200_000;
 
+/** A full index costs about so many times what the definitions in it cost. */
+const textFactor = 1.5;
+
 interface Listed {
   ref: IndexOwner;
   variant: IndexVariant;
-  /** Estimated tokens of the capabilities in the index. */
+  /** Estimated tokens of the definitions in the index. */
   about: number;
 }
 
@@ -199,11 +202,12 @@ const what: Record<IndexVariant, { title: string; description: string }> = {
 function describe(ref: IndexOwner, variant: IndexVariant, tokens: number | undefined, about: number): OwnResource {
   const whose = [ref.tenant, ref.name].filter((part) => part !== undefined).join("/");
   const { title, description } = what[variant];
+  const guessed = Math.round(about * textFactor);
   const costs =
     tokens !== undefined
       ? `Measured ${tokens} tokens; ${contextHint(tokens)}.`
       : variant === "full"
-        ? `About ${about} tokens; ${contextHint(about)}.`
+        ? `About ${guessed} tokens; ${contextHint(guessed)}.`
         : "Not measured here.";
   return {
     uri: indexUri(ref, variant),
