@@ -66,6 +66,15 @@ export interface AdvertisedServer {
   tokens: number;
 }
 
+/** The first servers that advertise an index. */
+export interface AdvertisedServers {
+  servers: AdvertisedServer[];
+  /** How many others advertise one. */
+  more: number;
+  /** Approximate cost of the tenant's own index; 0 if it has no settings. */
+  tokens: number;
+}
+
 /** Which variants of the tenant's own index are advertised; `since` is the generation of the last change. */
 export interface TenantAdvertise {
   settings: AdvertiseSettings;
@@ -97,5 +106,5 @@ export interface IndexTenant {
   /** With the tenant as shown, absent before its first write. */
   advertise(): Promise<AsOf<{ tenant?: string; current?: TenantAdvertise }>>;
   setAdvertise(writer: Writer, settings: AdvertiseSettings): Promise<Result<AdvertiseOutcome, Failure>>;
-  advertisedServers(limit: number): Promise<{ servers: AdvertisedServer[]; tokens: number }>;
+  advertisedServers(limit: number): Promise<AdvertisedServers>;
 }

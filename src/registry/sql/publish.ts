@@ -9,6 +9,7 @@ import { type Claims, claimIssues } from "../../manifest/intake/claims.ts";
 import { refused } from "../../manifest/intake/intake.ts";
 import { ownSectionsIssues, unconfirmedSections } from "../../manifest/intake/sections.ts";
 import { type PreparedCapability, warningTexts } from "../../manifest/prepare.ts";
+import { triggersWithoutElement } from "../../manifest/triggers.ts";
 import type { PublishOutcome, PublishRequest, Switch } from "../contract.ts";
 import { itemFlagsIn } from "../record.ts";
 import { ServerConfig } from "../schema.ts";
@@ -107,7 +108,7 @@ export function publish(write: WriteContext, request: PublishRequest): Result<Pu
 function recordUnchanged(
   { sql, keep, listener }: WriteContext,
   live: ServerRow,
-  { name, manifest, at, throughHook = false }: PublishRequest,
+  { name, manifest, at, placement, throughHook = false }: PublishRequest,
   placed: PlacedManifest | undefined,
 ): PublishOutcome {
   const cost = shownTokens(sql, live);
@@ -135,6 +136,7 @@ function recordUnchanged(
     ...{ kept, rejected, collisions },
     warnings: [
       ...claimWarnings(sql, live, claims, { name, digest, tokens: cost }),
+      ...triggerWarnings(placement, placed ?? { header: manifest.header, items: manifest.capabilities }),
       ...withdrawnWarnings(sql, live, throughHook),
     ],
   };
@@ -239,8 +241,16 @@ function stateWarnings(
   if (count > 0 && placed.items.length === 0) {
     texts.push(`The server had ${countOf(count, "capability", "capabilities")} and has none now`);
   }
-  texts.push(...withdrawnWarnings(sql, live, throughHook));
+  texts.push(...triggerWarnings(placement, placed), ...withdrawnWarnings(sql, live, throughHook));
   return texts;
+}
+
+/** Judged by the whole manifest that is stored, which has more than a push of some sections. */
+function triggerWarnings(
+  { by }: PublishRequest["placement"],
+  { header, items }: Pick<PlacedManifest, "header"> & { items: readonly { key: string; id: string }[] },
+): string[] {
+  return by === "push" || by === "restore" ? warningTexts(triggersWithoutElement(header, items)) : [];
 }
 
 /** Of what a document states about its server, what the registry does not say. */
