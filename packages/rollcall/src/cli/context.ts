@@ -42,7 +42,8 @@ export class Context {
   get timeoutMs(): number {
     const { timeout = "30" } = this.flags;
     const seconds = Number(timeout);
-    if (!(seconds > 0 && seconds <= 3_600)) throw new UsageError(`--timeout ${timeout} is not a number of seconds from 1 to 3600`);
+    if (!(seconds > 0 && seconds <= 3_600))
+      throw new UsageError(`--timeout ${timeout} is not a number of seconds from 1 to 3600`);
     return seconds * 1_000;
   }
 
@@ -91,7 +92,8 @@ export class Context {
       token,
       timeoutMs: this.timeoutMs,
       onRequest: ({ method, path, status, ms, requestId }) => {
-        if (this.out.isVerbose) this.out.error(`  ${method} ${path} ${status || "no answer"} ${ms} ms ${requestId ?? ""}`.trimEnd());
+        if (this.out.isVerbose)
+          this.out.error(`  ${method} ${path} ${status || "no answer"} ${ms} ms ${requestId ?? ""}`.trimEnd());
       },
     });
     return this.#connection;
@@ -111,7 +113,9 @@ export class Context {
   server(text: string): string {
     const full = text.includes("/") || this.flags.tenant === undefined ? text : `${this.flags.tenant}/${text}`;
     if (!/^[A-Za-z0-9][A-Za-z0-9.-]{0,99}\/[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(full)) {
-      throw new UsageError(`"${text}" is not the name of a server`, { hint: "It looks like acme/weather: tenant, slash, name." });
+      throw new UsageError(`"${text}" is not the name of a server`, {
+        hint: "It looks like acme/weather: tenant, slash, name.",
+      });
     }
     return full;
   }
@@ -133,17 +137,24 @@ export class Context {
     const now = Date.now() / 1_000;
     const known = { exitCode: exitCodes.signIn, code: error.code, where: url, details: error.details };
     const again = `Sign in again with rollcall login ${url}`;
-    if (claims === undefined) return new CliError("The token is not one: a token has three parts with dots between them", { ...known, hint: again });
+    if (claims === undefined)
+      return new CliError("The token is not one: a token has three parts with dots between them", {
+        ...known,
+        hint: again,
+      });
     if (claims.expires !== undefined && claims.expires <= now) {
       const when = new Date(claims.expires * 1_000).toISOString();
       return new CliError(`The token ended ${span(now - claims.expires)} ago, at ${when}`, { ...known, hint: again });
     }
     if (reason === "expired" || reason === "not-yet" || reason === "issued-in-future") {
       const until = new Date((claims.expires ?? 0) * 1_000).toISOString();
-      return new CliError(`The registry's clock and this machine's differ: here the token is valid until ${until}, there it is not (${message ?? reason})`, {
-        ...known,
-        hint: "Set the clock of this machine; rollcall doctor shows how far it is off.",
-      });
+      return new CliError(
+        `The registry's clock and this machine's differ: here the token is valid until ${until}, there it is not (${message ?? reason})`,
+        {
+          ...known,
+          hint: "Set the clock of this machine; rollcall doctor shows how far it is off.",
+        },
+      );
     }
     if (reason === "audience") {
       const named = claims.audience.map((one) => `"${one}"`).join(", ") || "nobody";

@@ -1,7 +1,15 @@
 import { isRollcallError, type RollcallError } from "../client/errors.ts";
 
 /** Exit codes; docs/cli.md has the table. */
-export const exitCodes = { done: 0, refused: 1, usage: 2, found: 3, signIn: 4, unreachable: 5, interrupted: 130 } as const;
+export const exitCodes = {
+  done: 0,
+  refused: 1,
+  usage: 2,
+  found: 3,
+  signIn: 4,
+  unreachable: 5,
+  interrupted: 130,
+} as const;
 
 interface FailureOptions {
   where?: string;
@@ -22,7 +30,10 @@ export class CliError extends Error {
   readonly details: unknown;
   readonly lines: string[];
 
-  constructor(message: string, { where, hint, exitCode = exitCodes.refused, code = "ErrorCommand", details, lines = [] }: FailureOptions = {}) {
+  constructor(
+    message: string,
+    { where, hint, exitCode = exitCodes.refused, code = "ErrorCommand", details, lines = [] }: FailureOptions = {},
+  ) {
     super(message);
     this.where = where;
     this.hint = hint;
@@ -75,7 +86,8 @@ export function issueLines(details: unknown): string[] {
     message?: unknown;
   };
   const lines = typeof message === "string" ? [message] : [];
-  for (const { path = "", message: text = "" } of Array.isArray(issues) ? issues : []) lines.push(`${path} ${text}`.trim());
+  for (const { path = "", message: text = "" } of Array.isArray(issues) ? issues : [])
+    lines.push(`${path} ${text}`.trim());
   for (const { item, id, takenBy } of Array.isArray(collisions) ? collisions : []) {
     lines.push(`${item} has the id ${id}, which ${takenBy} has already`);
   }
@@ -103,7 +115,16 @@ export function shownFailure(error: unknown): ShownFailure {
   if (isRollcallError(error)) {
     const { code, status, message, details, hint, requestId } = error;
     const lines = issueLines(details);
-    return { exitCode: exitCodeOf(error), code, status, message, details, hint: hint ?? hintOf(error), requestId, lines };
+    return {
+      exitCode: exitCodeOf(error),
+      code,
+      status,
+      message,
+      details,
+      hint: hint ?? hintOf(error),
+      requestId,
+      lines,
+    };
   }
   const bug = error instanceof Error ? error : new Error(String(error));
   const hint = "This is a bug in rollcall. --verbose shows where.";
@@ -114,7 +135,8 @@ function hintOf({ code, status }: RollcallError): string | undefined {
   if (code === "ErrorUnreachable") return "Check the address with rollcall doctor, or name it with --url.";
   if (code === "ErrorTimeout") return "Try again, or allow more time with --timeout SECONDS.";
   if (status === 401) return "Sign in with rollcall login.";
-  if (code === "ErrorInsufficientScope") return "Sign in with a token that has this scope; rollcall whoami shows what yours has.";
+  if (code === "ErrorInsufficientScope")
+    return "Sign in with a token that has this scope; rollcall whoami shows what yours has.";
   if (status === 403) return "rollcall whoami shows which tenants your token is for.";
   if (status === 429 || status >= 500) return "Try again later; nothing was changed.";
   if (status === 404) return "rollcall list shows which servers there are.";

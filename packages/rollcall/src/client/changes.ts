@@ -1,4 +1,4 @@
-import { type Change, ChainBroken, checkLink, genesis } from "./chain.ts";
+import { ChainBroken, type Change, checkLink, genesis } from "./chain.ts";
 import { type Connection, dataOf, delay, segment } from "./connection.ts";
 import { isRollcallError, RollcallError } from "./errors.ts";
 import { readEvents } from "./sse.ts";
@@ -55,7 +55,8 @@ export async function* changes(
     // Entries below the oldest one are pruned: the first may follow anything, the others may not leave a gap.
     const isGap = entry.sequence !== (last as number) + 1;
     if (options.verify) {
-      if (isGap && hash !== undefined && last !== 0) throw new ChainBroken(entry.sequence, "entries are missing before it");
+      if (isGap && hash !== undefined && last !== 0)
+        throw new ChainBroken(entry.sequence, "entries are missing before it");
       await checkLink(entry, isGap ? undefined : hash);
     }
     last = entry.sequence;
@@ -115,7 +116,11 @@ export async function* stream(
   };
   try {
     alive();
-    const accept = { Accept: "text/event-stream", ...headers, ...(lastId !== undefined && { "Last-Event-ID": lastId }) };
+    const accept = {
+      Accept: "text/event-stream",
+      ...headers,
+      ...(lastId !== undefined && { "Last-Event-ID": lastId }),
+    };
     const response = await connection.send("GET", path, { headers: accept, signal: controller.signal, stream: true });
     if (response.body === null) throw silence;
     for await (const event of readEvents(response.body)) {
@@ -124,7 +129,9 @@ export async function* stream(
     }
   } catch (error) {
     if (isRollcallError(error) || signal?.aborted) throw error;
-    throw controller.signal.aborted ? silence : new RollcallError("ErrorUnreachable", "The stream was cut off", { retryable: true, cause: error });
+    throw controller.signal.aborted
+      ? silence
+      : new RollcallError("ErrorUnreachable", "The stream was cut off", { retryable: true, cause: error });
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", stop);

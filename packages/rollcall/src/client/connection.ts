@@ -107,7 +107,10 @@ export function connect(options: ConnectOptions): Connection {
       throw new RollcallError(isLate ? "ErrorTimeout" : "ErrorUnreachable", message, { retryable: true, cause: error });
     }
     tell(response.status, response.headers.get("X-Request-Id") ?? undefined);
-    if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400 && response.status !== 304)) {
+    if (
+      response.type === "opaqueredirect" ||
+      (response.status >= 300 && response.status < 400 && response.status !== 304)
+    ) {
       const to = response.headers.get("Location") ?? "another address";
       throw new RollcallError("ErrorNotRegistry", `${base.origin} sends requests on to ${to}`, {
         status: response.status,
@@ -121,7 +124,8 @@ export function connect(options: ConnectOptions): Connection {
     const url = new URL(base.href + path.replace(/^\//, ""));
     if (url.origin !== base.origin) throw new RollcallError("ErrorInsecure", `${path} is not a path of ${base.origin}`);
     for (const [name, value] of Object.entries(sent.query ?? {})) {
-      for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) url.searchParams.append(name, String(one));
+      for (const one of Array.isArray(value) ? value : [value])
+        if (one !== undefined) url.searchParams.append(name, String(one));
     }
     const isSafe = method === "GET" || method === "HEAD" || sent.idempotent === true;
     let waited = 0;
@@ -134,7 +138,12 @@ export function connect(options: ConnectOptions): Connection {
         if (response.ok || response.status === 304) return response;
         failure = errorOf(response, await bodyOf(response));
         // A function may have a newer token by now.
-        if (response.status === 401 && !renewed && typeof options.token === "function" && failure.code === "ErrorUnauthorized") {
+        if (
+          response.status === 401 &&
+          !renewed &&
+          typeof options.token === "function" &&
+          failure.code === "ErrorUnauthorized"
+        ) {
           renewed = true;
           attempt -= 1;
           continue;
@@ -171,10 +180,15 @@ function parseBase(text: string): URL {
   try {
     url = new URL(text);
   } catch {
-    throw new RollcallError("ErrorBadUrl", `"${text}" is not an address`, { hint: "It looks like https://registry.acme.dev" });
+    throw new RollcallError("ErrorBadUrl", `"${text}" is not an address`, {
+      hint: "It looks like https://registry.acme.dev",
+    });
   }
   if (!/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
-    throw new RollcallError("ErrorBadUrl", `"${url.protocol}//${url.host}" cannot be a registry: only http and https, without a password`);
+    throw new RollcallError(
+      "ErrorBadUrl",
+      `"${url.protocol}//${url.host}" cannot be a registry: only http and https, without a password`,
+    );
   }
   return new URL(`${url.origin}${url.pathname.replace(/\/*$/, "/")}`);
 }
@@ -255,7 +269,9 @@ export const segment = encodeURIComponent;
 export function serverPath(server: string): { tenant: string; name: string; path: string } {
   const [tenant = "", name = "", ...more] = server.split("/");
   if (tenant === "" || name === "" || more.length > 0) {
-    throw new RollcallError("ErrorBadName", `"${server}" is not the name of a server`, { hint: "It looks like acme/weather" });
+    throw new RollcallError("ErrorBadName", `"${server}" is not the name of a server`, {
+      hint: "It looks like acme/weather",
+    });
   }
   return { tenant, name, path: `${segment(tenant)}/${segment(name)}` };
 }

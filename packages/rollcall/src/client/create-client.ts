@@ -1,5 +1,5 @@
 import { changePage, changes } from "./changes.ts";
-import { type ConnectOptions, type Connection, connect } from "./connection.ts";
+import { type Connection, type ConnectOptions, connect } from "./connection.ts";
 import { definitions } from "./definitions.ts";
 import { capability, catalog, diff, history, read, revision, view } from "./read.ts";
 import { search } from "./search.ts";

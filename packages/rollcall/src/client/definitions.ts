@@ -69,7 +69,8 @@ export async function definitions(
   wanted: string | readonly { tenant: string; id: string }[],
   options: DefinitionsOptions,
 ): Promise<Definitions> {
-  const parts = typeof wanted === "string" ? [await found(connection, wanted, options)] : await named(connection, wanted, options);
+  const parts =
+    typeof wanted === "string" ? [await found(connection, wanted, options)] : await named(connection, wanted, options);
   const answer: Definitions = {
     definitions: [],
     tokens: 0,
@@ -94,7 +95,15 @@ export async function definitions(
 
 async function found(connection: Connection, task: string, options: DefinitionsOptions): Promise<DefinitionsData> {
   const { kinds, tenants, budget, limit, include } = options;
-  const query = { task, definitions: options.for, kind: kinds, tenant: tenants, budget, limit, include: include?.join(",") };
+  const query = {
+    task,
+    definitions: options.for,
+    kind: kinds,
+    tenant: tenants,
+    budget,
+    limit,
+    include: include?.join(","),
+  };
   return checked(await dataOf(await connection.send("GET", "/api/search", { query, signal: options.signal })));
 }
 
@@ -131,7 +140,8 @@ function add(answer: Definitions, definition: Record<string, unknown>, sent: str
   let name = sent;
   for (let count = 2; Object.hasOwn(answer.names, name); count += 1) name = `${sent.slice(0, 60)}_${count}`;
   const inner = definition.function as Record<string, unknown> | undefined;
-  const renamed = definition.name === undefined ? { ...definition, function: { ...inner, name } } : { ...definition, name };
+  const renamed =
+    definition.name === undefined ? { ...definition, function: { ...inner, name } } : { ...definition, name };
   answer.definitions.push(name === sent ? definition : renamed);
   answer.names[name] = item;
 }

@@ -1,9 +1,9 @@
-export { type Change, ChainBroken, checkLink, genesis } from "./chain.ts";
+export { ChainBroken, type Change, checkLink, genesis } from "./chain.ts";
 export { type ChangePage, type ChangesOptions, changePage, changes } from "./changes.ts";
 export {
   type AnswerMeta,
-  type ConnectOptions,
   type Connection,
+  type ConnectOptions,
   connect,
   type Fetch,
   type RequestEvent,

@@ -60,7 +60,8 @@ export async function readPath<T extends object>(
     response = await ask(fresh === true);
   } catch (error) {
     // The tenant is behind what was seen: restored from a backup, or another registry behind the same address.
-    if (!isRollcallError(error) || error.status !== 412 || minGeneration !== undefined || known === undefined) throw error;
+    if (!isRollcallError(error) || error.status !== 412 || minGeneration !== undefined || known === undefined)
+      throw error;
     connection.generations.delete(key ?? "");
     response = await ask(true);
   }
@@ -168,7 +169,10 @@ export interface CatalogFilter {
 
 export function catalog(connection: Connection, filter: CatalogFilter = {}, options: ReadOptions = {}) {
   const { updatedSince, ...query } = filter;
-  return readPath<CatalogPage>(connection, undefined, "/api/catalog", options, { ...query, updated_since: updatedSince });
+  return readPath<CatalogPage>(connection, undefined, "/api/catalog", options, {
+    ...query,
+    updated_since: updatedSince,
+  });
 }
 
 export function history(

@@ -33,7 +33,14 @@ export async function search(connection: Connection, task: string, options: Sear
 
 async function page(connection: Connection, task: string, options: SearchOptions): Promise<SearchPageData> {
   const { kinds, tenants, explain, signal, include, ...rest } = options;
-  const query = { task, kind: kinds, tenant: tenants, explain: explain || undefined, include: include?.join(","), ...rest };
+  const query = {
+    task,
+    kind: kinds,
+    tenant: tenants,
+    explain: explain || undefined,
+    include: include?.join(","),
+    ...rest,
+  };
   return dataOf<SearchPageData>(await connection.send("GET", "/api/search", { query, signal }));
 }
 

@@ -29,7 +29,15 @@ export interface CallOptions {
 }
 
 const context = "dev.rollcall/context";
-const able = ["sampling", "streaming", "progress_tracking", "cancellation", "batch_requests", "notifications", "session_resume"];
+const able = [
+  "sampling",
+  "streaming",
+  "progress_tracking",
+  "cancellation",
+  "batch_requests",
+  "notifications",
+  "session_resume",
+];
 
 /** The outcome of a negotiation. Ends itself after an hour without requests; `end()` or `await using` end it sooner. */
 export class Session {
@@ -87,7 +95,8 @@ export class Session {
       const data = event.data === "" ? undefined : JSON.parse(event.data);
       if (event.event === "progress") onProgress?.(data);
       else if (event.event === "result") return data;
-      else if (event.event === "error") throw new RollcallError(data.code, data.error, { status: 200, details: data.details });
+      else if (event.event === "error")
+        throw new RollcallError(data.code, data.error, { status: 200, details: data.details });
     }
     throw new RollcallError("ErrorUnreachable", `The call of ${tool} was cut off`, { retryable: true });
   }
@@ -103,7 +112,13 @@ export class Session {
     while (!signal?.aborted) {
       try {
         const headers = { "X-MCP-Session-ID": this.#id };
-        for await (const event of stream(this.#connection, "/mcp/subscription/stream", this.#lastEvent, signal, headers)) {
+        for await (const event of stream(
+          this.#connection,
+          "/mcp/subscription/stream",
+          this.#lastEvent,
+          signal,
+          headers,
+        )) {
           if (event?.retry !== undefined) retry = event.retry;
           if (event?.id !== undefined) this.#lastEvent = event.id;
           if (event === undefined || event.event === "message" || event.data === "") continue;

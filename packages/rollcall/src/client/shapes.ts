@@ -25,7 +25,8 @@ export interface Facts {
 }
 
 type Json = Record<string, unknown>;
-const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The arrays of a manifest, and the kind of their items. */
 export const sectionKinds = {
@@ -68,7 +69,9 @@ export function itemsIn(answer: object): ShownItem[] {
   return Object.entries(sectionKinds).flatMap(([section, kind]) => {
     const list = (answer as Json)[section];
     if (!Array.isArray(list)) return [];
-    return list.filter(isObject).map((item) => ({ kind, item, facts: factsOf(isObject(item.registry) ? item.registry : {}) }));
+    return list
+      .filter(isObject)
+      .map((item) => ({ kind, item, facts: factsOf(isObject(item.registry) ? item.registry : {}) }));
   });
 }
 

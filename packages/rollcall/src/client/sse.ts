@@ -7,7 +7,9 @@ export interface ServerEvent {
 }
 
 /** Events of `text/event-stream`. Yields undefined for a sign of life: a comment, or an event without data. */
-export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent | undefined, void, void> {
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<ServerEvent | undefined, void, void> {
   const decoder = new TextDecoder();
   const reader = body.getReader();
   let rest = "";

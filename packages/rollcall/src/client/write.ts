@@ -78,10 +78,13 @@ function resource<Item, Created, Change, New extends { tenant: string }>(connect
   const at = (tenant: string, id: string, action = "") => `/api/${word}/${segment(tenant)}/${segment(id)}${action}`;
   return {
     list: async (tenant: string) =>
-      dataOf<{ items: Item[]; generation: number }>(await connection.send("GET", `/api/${word}`, { query: { tenant } })),
+      dataOf<{ items: Item[]; generation: number }>(
+        await connection.send("GET", `/api/${word}`, { query: { tenant } }),
+      ),
     add: (body: New) => write<Created>(connection, body.tenant, "POST", `/api/${word}`, { body }),
     show: async (tenant: string, id: string) => dataOf<Item>(await connection.send("GET", at(tenant, id))),
-    change: (tenant: string, id: string, body: Change) => write<Item>(connection, tenant, "PATCH", at(tenant, id), { body }),
+    change: (tenant: string, id: string, body: Change) =>
+      write<Item>(connection, tenant, "PATCH", at(tenant, id), { body }),
     rotate: (tenant: string, id: string, body: { overlapSeconds?: number } = {}) =>
       write<Created>(connection, tenant, "POST", at(tenant, id, "/rotate"), { body }),
     remove: (tenant: string, id: string) => write<unknown>(connection, tenant, "DELETE", at(tenant, id)),

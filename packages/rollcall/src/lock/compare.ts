@@ -43,20 +43,35 @@ type DiffChange = RevisionDiff["changes"][number] & { before?: unknown; after?: 
 /** What differs between what was reviewed and what is there. A reworded description fails: that is how a rug pull looks. */
 export function compareServer(locked: LockedServer, current: CurrentServer, options: CompareOptions = {}): Finding[] {
   const { allow = [], strict = false } = options;
-  const changes = new Map((options.diff?.changes ?? []).map((change) => [`${change.kind}:${change.name}`, change as DiffChange]));
+  const changes = new Map(
+    (options.diff?.changes ?? []).map((change) => [`${change.kind}:${change.name}`, change as DiffChange]),
+  );
   const findings: Finding[] = [];
   const levelOf = (kind: FindingClass): Finding["level"] => (allow.includes(kind) ? "warn" : "fail");
   const explained = (key: string) => {
     const change = changes.get(key);
     const reasons = change?.reasons.map(({ path, message }) => (path === "" ? message : `${path} ${message}`)) ?? [];
-    return { class: (change?.classification ?? "unknown") as FindingClass, reasons, before: change?.before, after: change?.after };
+    return {
+      class: (change?.classification ?? "unknown") as FindingClass,
+      reasons,
+      before: change?.before,
+      after: change?.after,
+    };
   };
 
   for (const [item, { digest, flags = [] }] of Object.entries(locked.capabilities)) {
     const now = current.items.get(item);
     if (now === undefined) {
       const { before } = explained(item);
-      findings.push({ item, finding: "removed", class: "removed", level: levelOf("removed"), from: digest, reasons: [], before });
+      findings.push({
+        item,
+        finding: "removed",
+        class: "removed",
+        level: levelOf("removed"),
+        from: digest,
+        reasons: [],
+        before,
+      });
     } else if (now.digest !== digest) {
       const why = explained(item);
       findings.push({ item, finding: "changed", level: levelOf(why.class), from: digest, to: now.digest, ...why });
@@ -74,11 +89,19 @@ export function compareServer(locked: LockedServer, current: CurrentServer, opti
       const reasons = flags.filter(isHigh).map(({ rule, message }) => `${rule}: ${message}`);
       findings.push({ item, finding: "added", class: "additive", level, to: digest, reasons });
     }
-    const isRecordChanged = locked.digest !== undefined && current.digest !== undefined && locked.digest !== current.digest;
+    const isRecordChanged =
+      locked.digest !== undefined && current.digest !== undefined && locked.digest !== current.digest;
     if (isRecordChanged && !findings.some(({ finding }) => ["changed", "removed", "added"].includes(finding))) {
       const header = [...changes].find(([key]) => key.startsWith("server:"))?.[0] ?? "";
       const why = explained(header);
-      findings.push({ item: "server", finding: "changed", level: levelOf(why.class), from: locked.digest, to: current.digest, ...why });
+      findings.push({
+        item: "server",
+        finding: "changed",
+        level: levelOf(why.class),
+        from: locked.digest,
+        to: current.digest,
+        ...why,
+      });
     }
   }
   return [...findings, ...aboutServer(current)];

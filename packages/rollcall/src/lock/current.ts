@@ -2,7 +2,7 @@ import { digestOf } from "../../../../src/kernel/digest.ts";
 import type { Connection } from "../client/connection.ts";
 import { isRollcallError } from "../client/errors.ts";
 import { read, revision } from "../client/read.ts";
-import { factsOf, type Flag, itemsIn, sectionKinds } from "../client/shapes.ts";
+import { type Flag, factsOf, itemsIn, sectionKinds } from "../client/shapes.ts";
 
 /** A server as it is now, in the registry or running. */
 export interface CurrentServer {
@@ -30,7 +30,8 @@ export interface CurrentItem {
 }
 
 type Json = Record<string, unknown>;
-const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** What the digest of an item covers: all but what moves by itself or is the registry's own. */
 export function declaredContent(item: Json): Json {
@@ -47,7 +48,13 @@ export function declaredContent(item: Json): Json {
 export function keyOf(kind: string, item: Json): string {
   const patterns = Array.isArray(item.patterns) ? item.patterns[0] : undefined;
   const key =
-    kind === "resource" ? item.uri : kind === "resourceTemplate" ? (item.uriTemplate ?? patterns) : kind === "generator" ? item.type : item.name;
+    kind === "resource"
+      ? item.uri
+      : kind === "resourceTemplate"
+        ? (item.uriTemplate ?? patterns)
+        : kind === "generator"
+          ? item.type
+          : item.name;
   return `${kind}:${String(key)}`;
 }
 
@@ -82,7 +89,10 @@ export async function currentServer(
     const key = keyOf(kind, item);
     const computed = hashed.get(key);
     if (computed === undefined) continue;
-    const flags = [...own.flags, ...facts.flags.filter((flag) => flag.capability !== undefined && flag.capability === own.id)];
+    const flags = [
+      ...own.flags,
+      ...facts.flags.filter((flag) => flag.capability !== undefined && flag.capability === own.id),
+    ];
     if (own.digest === undefined) isPlain = true;
     if (recompute && own.digest !== undefined && own.digest !== computed.digest) mismatches.push(key);
     items.set(key, { ...computed, id: own.id, digest: own.digest ?? computed.digest, tokens: own.tokens ?? 0, flags });

@@ -40,7 +40,8 @@ export class LockFileError extends Error {
 }
 
 type Json = Record<string, unknown>;
-const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 const isDigest = (value: unknown) => typeof value === "string" && /^sha256-[0-9a-f]{64}$/.test(value);
 const isCount = (value: unknown) => typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 
@@ -55,7 +56,8 @@ export function parseLockFile(text: string): LockFile {
     const why = isConflict ? "it has an unresolved merge conflict" : (error as Error).message;
     throw new LockFileError(`The lock file is not JSON: ${why}`, isConflict ? "Resolve the conflict first." : repair);
   }
-  const fault = (where: string, what: string) => new LockFileError(`The lock file is damaged: ${where} ${what}`, repair);
+  const fault = (where: string, what: string) =>
+    new LockFileError(`The lock file is damaged: ${where} ${what}`, repair);
   if (!isObject(lock)) throw fault("the document", "is not an object");
   const version = lock.lockfileVersion;
   if (typeof version === "number" && version > lockFileVersion) {
@@ -65,7 +67,8 @@ export function parseLockFile(text: string): LockFile {
     );
   }
   if (version !== lockFileVersion) throw fault("lockfileVersion", `is not ${lockFileVersion}`);
-  if (typeof lock.registry !== "string" || !/^https?:\/\//.test(lock.registry)) throw fault("registry", "is not an address");
+  if (typeof lock.registry !== "string" || !/^https?:\/\//.test(lock.registry))
+    throw fault("registry", "is not an address");
   if (!isObject(lock.servers)) throw fault("servers", "is not an object");
   for (const [name, server] of Object.entries(lock.servers)) {
     const at = `servers["${name}"]`;
@@ -92,7 +95,12 @@ export function formatLockFile(lock: LockFile): string {
     return [name, { version, digest, partial, tokens, capabilities: sorted(capabilities) }];
   });
   const hasLog = log !== undefined && Object.keys(log).length > 0;
-  const members = { lockfileVersion, registry, servers: Object.fromEntries(ordered), log: hasLog ? sorted(log) : undefined };
+  const members = {
+    lockfileVersion,
+    registry,
+    servers: Object.fromEntries(ordered),
+    log: hasLog ? sorted(log) : undefined,
+  };
   return `${JSON.stringify(members, null, 2)}\n`;
 }
 

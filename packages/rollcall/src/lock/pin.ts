@@ -16,11 +16,16 @@ export function lockServer(current: CurrentServer, only?: readonly string[]): Lo
   );
   const tokens = items.reduce((sum, [, item]) => sum + item.tokens, 0);
   const { version, digest } = current;
-  return only === undefined ? { version, digest, tokens, capabilities } : { version, partial: true, tokens, capabilities };
+  return only === undefined
+    ? { version, digest, tokens, capabilities }
+    : { version, partial: true, tokens, capabilities };
 }
 
 /** The newest entry of a tenant's log; undefined for those who may not read it. */
-export async function logHead(connection: Connection, tenant: string): Promise<{ sequence: number; hash: string } | undefined> {
+export async function logHead(
+  connection: Connection,
+  tenant: string,
+): Promise<{ sequence: number; hash: string } | undefined> {
   try {
     const { head } = await changePage(connection, tenant, { limit: 1 });
     return { sequence: head.sequence, hash: head.hash };

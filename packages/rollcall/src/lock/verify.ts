@@ -5,7 +5,7 @@ import { isRollcallError } from "../client/errors.ts";
 import { diff, type RevisionDiff } from "../client/read.ts";
 import { type CompareOptions, compareServer, type Finding } from "./compare.ts";
 import { type CurrentServer, currentServer } from "./current.ts";
-import type { LockFile, LockedServer } from "./lock-file.ts";
+import type { LockedServer, LockFile } from "./lock-file.ts";
 
 export interface VerifyOptions extends Pick<CompareOptions, "allow" | "strict"> {
   /** Only these servers of the lock file; all if absent. */
@@ -34,7 +34,11 @@ export interface Verdict {
 }
 
 /** Compares a lock file with its registry. Throws a RollcallError if the registry cannot be asked. */
-export async function verifyLock(connection: Connection, lock: LockFile, options: VerifyOptions = {}): Promise<Verdict> {
+export async function verifyLock(
+  connection: Connection,
+  lock: LockFile,
+  options: VerifyOptions = {},
+): Promise<Verdict> {
   const names = options.servers ?? Object.keys(lock.servers);
   const servers: ServerVerdict[] = [];
   for (const server of names) {
@@ -64,15 +68,32 @@ async function verifyServer(
   } catch (error) {
     if (!isRollcallError(error) || error.status !== 404) throw error;
     const why = "The registry has no such server, or no longer shows it to you";
-    const gone: Finding = { item: "server", finding: "gone", class: "removed", level: "fail", from: locked.digest, reasons: [why] };
+    const gone: Finding = {
+      item: "server",
+      finding: "gone",
+      class: "removed",
+      level: "fail",
+      from: locked.digest,
+      reasons: [why],
+    };
     return verdict(server, locked, null, [gone]);
   }
   const isSame = locked.digest !== undefined && locked.digest === current.digest;
   const explanation = isSame ? undefined : await reasons(connection, server, locked, current, signal);
-  return verdict(server, locked, current.digest ?? null, compareServer(locked, current, { ...options, diff: explanation }));
+  return verdict(
+    server,
+    locked,
+    current.digest ?? null,
+    compareServer(locked, current, { ...options, diff: explanation }),
+  );
 }
 
-export function verdict(server: string, locked: LockedServer, current: string | null, findings: Finding[]): ServerVerdict {
+export function verdict(
+  server: string,
+  locked: LockedServer,
+  current: string | null,
+  findings: Finding[],
+): ServerVerdict {
   const ok = findings.every(({ level }) => level !== "fail");
   const items = Object.keys(locked.capabilities).length;
   return { server, ok, locked: locked.digest ?? null, current, items, findings };

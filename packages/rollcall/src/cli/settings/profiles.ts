@@ -87,7 +87,8 @@ export function storeLogin(profile: string, url: string, token: string): void {
 /** Names of the profiles that were signed out. */
 export function removeLogin(profile: string | undefined): string[] {
   const credentials = readJsonFile<Credentials>(credentialsFile(), {});
-  const names = profile === undefined ? Object.keys(credentials) : Object.keys(credentials).filter((name) => name === profile);
+  const names =
+    profile === undefined ? Object.keys(credentials) : Object.keys(credentials).filter((name) => name === profile);
   if (names.length === 0) return [];
   const left = Object.fromEntries(Object.entries(credentials).filter(([name]) => !names.includes(name)));
   writeJsonFile(credentialsFile(), left, 0o600);

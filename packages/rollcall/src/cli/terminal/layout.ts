@@ -11,7 +11,8 @@ export function width(text: string): number {
   const plain = text.replace(colours, "");
   if (ascii.test(plain)) return plain.length;
   let columns = 0;
-  for (const { segment } of segmenter.segment(plain)) columns += wide.test(segment) ? 2 : /^\p{Mn}/u.test(segment) ? 0 : 1;
+  for (const { segment } of segmenter.segment(plain))
+    columns += wide.test(segment) ? 2 : /^\p{Mn}/u.test(segment) ? 0 : 1;
   return columns;
 }
 

@@ -63,8 +63,13 @@ export function createOutput({ json, colour, quiet, verbose }: OutputOptions): O
 }
 
 /** A line on stderr that says what is being waited for: after 300 ms, on terminals only, gone when done. */
-export function progress(out: Pick<Output, "isVerbose">, quiet: boolean, what: string): { say(text: string): void; stop(): void } {
-  if (process.stderr.isTTY !== true || quiet || out.isVerbose || process.env["TERM"] === "dumb") return { say() {}, stop() {} };
+export function progress(
+  out: Pick<Output, "isVerbose">,
+  quiet: boolean,
+  what: string,
+): { say(text: string): void; stop(): void } {
+  if (process.stderr.isTTY !== true || quiet || out.isVerbose || process.env["TERM"] === "dumb")
+    return { say() {}, stop() {} };
   const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
   let text = what;
   let frame = 0;

@@ -24,7 +24,9 @@ export function printable(text: unknown): string {
 export function printableLines(text: string): string {
   return text
     .replace(/\r\n?/g, "\n")
-    .replace(unprintable, (character) => (character === "\n" || allowed.has(character) ? character : escaped(character)))
+    .replace(unprintable, (character) =>
+      character === "\n" || allowed.has(character) ? character : escaped(character),
+    )
     .replace(workflowCommand, "$1\\u003a")
     .replace(inlineCommand, "\\u0023");
 }
@@ -32,7 +34,9 @@ export function printableLines(text: string): string {
 /** JSON that stays the same when parsed: escapes are JSON's own. Nothing in it can begin a line but JSON itself. */
 export function printableJson(value: unknown, space?: number): string {
   return (JSON.stringify(value, null, space) ?? "null")
-    .replace(unprintable, (character) => (character === "\n" || allowed.has(character) ? character : jsonEscape(character)))
+    .replace(unprintable, (character) =>
+      character === "\n" || allowed.has(character) ? character : jsonEscape(character),
+    )
     .replace(inlineCommand, "\\u0023");
 }
 

@@ -30,7 +30,10 @@ export async function ask(question: string, flag: string, { hidden = false } = {
 }
 
 /** Resolves if the answer is yes; throws otherwise. */
-export async function confirm(question: string, { yes, flag = "--yes" }: { yes: boolean; flag?: string }): Promise<void> {
+export async function confirm(
+  question: string,
+  { yes, flag = "--yes" }: { yes: boolean; flag?: string },
+): Promise<void> {
   if (yes) return;
   const answer = await ask(`${question} [y/N]`, flag);
   if (!/^y(es)?$/i.test(answer)) throw new UsageError("Nothing was changed.", { exitCode: 1 });

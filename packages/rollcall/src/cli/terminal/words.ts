@@ -10,12 +10,17 @@ const mostWords = 2_000;
 /** Longest common subsequence of words. Texts that are too long to compare are shown whole. */
 export function wordDifference(before: string, after: string): Part[] {
   const [a, b] = [split(before), split(after)];
-  if (a.length > mostWords || b.length > mostWords) return [{ kind: "gone", text: before }, { kind: "new", text: after }];
+  if (a.length > mostWords || b.length > mostWords)
+    return [
+      { kind: "gone", text: before },
+      { kind: "new", text: after },
+    ];
   const lengths = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
   const at = (row: number, column: number) => lengths[row]?.[column] ?? 0;
   for (let row = a.length - 1; row >= 0; row -= 1) {
     for (let column = b.length - 1; column >= 0; column -= 1) {
-      const cell = a[row] === b[column] ? at(row + 1, column + 1) + 1 : Math.max(at(row + 1, column), at(row, column + 1));
+      const cell =
+        a[row] === b[column] ? at(row + 1, column + 1) + 1 : Math.max(at(row + 1, column), at(row, column + 1));
       (lengths[row] as Uint16Array)[column] = cell;
     }
   }
