@@ -4,9026 +4,8966 @@
  */
 
 export interface paths {
-  "/": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find the way: name, version and links */
+        get: operations["getService"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Find the way: name, version and links */
-    get: operations["getService"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/.well-known/ai-catalog.json": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/.well-known/ai-catalog.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find the server card */
+        get: operations["getAiCatalog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Find the server card */
-    get: operations["getAiCatalog"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/.well-known/oauth-protected-resource": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/.well-known/oauth-protected-resource": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find out how to get a token */
+        get: operations["getResourceMetadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Find out how to get a token */
-    get: operations["getResourceMetadata"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/.well-known/oauth-protected-resource/mcp": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/.well-known/oauth-protected-resource/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find out how to get a token for the MCP endpoint */
+        get: operations["getMcpResourceMetadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Find out how to get a token for the MCP endpoint */
-    get: operations["getMcpResourceMetadata"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/capabilities/{tenant}/{capabilityId}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/capabilities/{tenant}/{capabilityId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one capability
+         * @description As JSON, YAML or RTFS, by `format` or else by `Accept`. Capabilities of public servers need no token.
+         */
+        get: operations["getCapability"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Read one capability
-     * @description As JSON, YAML or RTFS, by `format` or else by `Accept`. Capabilities of public servers need no token.
-     */
-    get: operations["getCapability"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/catalog": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/catalog": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List servers across tenants
+         * @description Public servers, and those of the caller's own tenants. A filter may be repeated: one of its values is enough.
+         */
+        get: operations["readCatalog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List servers across tenants
-     * @description Public servers, and those of the caller's own tenants. A filter may be repeated: one of its values is enough.
-     */
-    get: operations["readCatalog"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/changes/{tenant}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/changes/{tenant}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read or follow the change log of a tenant
+         * @description The oldest entry first. With `Accept: text/event-stream` the answer goes on as the log grows: events `change`, each with an entry as its data and the entry's sequence number as its id.
+         */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Read or follow the change log of a tenant
-     * @description The oldest entry first. With `Accept: text/event-stream` the answer goes on as the log grows: events `change`, each with an entry as its data and the entry's sequence number as its id.
-     */
-    get: operations["listChanges"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/hooks": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/hooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the hooks of a tenant */
+        get: operations["listHooks"];
+        put?: never;
+        /**
+         * Register a hook
+         * @description An inbound webhook, through which the publisher of a server tells the registry of changes.
+         */
+        post: operations["registerHook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** List the hooks of a tenant */
-    get: operations["listHooks"];
-    put?: never;
-    /**
-     * Register a hook
-     * @description An inbound webhook, through which the publisher of a server tells the registry of changes.
-     */
-    post: operations["registerHook"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/hooks/{tenant}/{id}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/hooks/{tenant}/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a hook and what it received */
+        get: operations["getHook"];
+        put?: never;
+        post?: never;
+        /** Delete a hook */
+        delete: operations["deleteHook"];
+        options?: never;
+        head?: never;
+        /** Switch a hook off or on, or describe it anew */
+        patch: operations["changeHook"];
+        trace?: never;
     };
-    /** Read a hook and what it received */
-    get: operations["getHook"];
-    put?: never;
-    post?: never;
-    /** Delete a hook */
-    delete: operations["deleteHook"];
-    options?: never;
-    head?: never;
-    /** Switch a hook off or on, or describe it anew */
-    patch: operations["changeHook"];
-    trace?: never;
-  };
-  "/api/hooks/{tenant}/{id}/rotate": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/hooks/{tenant}/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a hook a new secret or key
+         * @description The earlier one stays valid until the overlap ends.
+         */
+        post: operations["rotateHook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Give a hook a new secret or key
-     * @description The earlier one stays valid until the overlap ends.
-     */
-    post: operations["rotateHook"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/import/{format}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/import/{format}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Publish what a document of another format describes */
+        post: operations["importDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /** Publish what a document of another format describes */
-    post: operations["importDocument"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/index/{tenant}/advertise": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/index/{tenant}/advertise": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read which variants of a tenant's index are advertised */
+        get: operations["getAdvertise"];
+        /**
+         * Set which variants of a tenant's index are advertised
+         * @description None until it is switched on. A client may put every advertised resource into its context.
+         */
+        put: operations["setAdvertise"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Read which variants of a tenant's index are advertised */
-    get: operations["getAdvertise"];
-    /**
-     * Set which variants of a tenant's index are advertised
-     * @description None until it is switched on. A client may put every advertised resource into its context.
-     */
-    put: operations["setAdvertise"];
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/index/{tenant}/budget": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/index/{tenant}/budget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make the best index for a task within a token budget
+         * @description As JSON with what is in the text, or the YAML text alone with `Accept: text/yaml`.
+         */
+        post: operations["fitIndex"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Make the best index for a task within a token budget
-     * @description As JSON with what is in the text, or the YAML text alone with `Accept: text/yaml`.
-     */
-    post: operations["fitIndex"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/index/{tenant}/{name}/{variant}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/index/{tenant}/{name}/{variant}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a server's capability index
+         * @description If the variant is advertised in the server's settings.
+         */
+        get: operations["getServerIndex"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Read a server's capability index
-     * @description If the variant is advertised in the server's settings.
-     */
-    get: operations["getServerIndex"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/index/{tenant}/{variant}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/index/{tenant}/{variant}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a tenant's capability index
+         * @description If the variant is advertised.
+         */
+        get: operations["getTenantIndex"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Read a tenant's capability index
-     * @description If the variant is advertised.
-     */
-    get: operations["getTenantIndex"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/mcp/capabilities/{tenant}/{name}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/mcp/capabilities/{tenant}/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read everything a server can do */
+        get: operations["getCapabilities"];
+        /**
+         * Publish a manifest
+         * @description All or nothing, unless `partial`. The answer says what changed, and at which generation.
+         */
+        put: operations["publishManifest"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Switch items on or off
+         * @description Without a new manifest. All of the items, or none.
+         */
+        patch: operations["switchItems"];
+        trace?: never;
     };
-    /** Read everything a server can do */
-    get: operations["getCapabilities"];
-    /**
-     * Publish a manifest
-     * @description All or nothing, unless `partial`. The answer says what changed, and at which generation.
-     */
-    put: operations["publishManifest"];
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    /**
-     * Switch items on or off
-     * @description Without a new manifest. All of the items, or none.
-     */
-    patch: operations["switchItems"];
-    trace?: never;
-  };
-  "/api/mcp/capabilities/{tenant}/{name}/diff": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/mcp/capabilities/{tenant}/{name}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare two revisions
+         * @description Every change between them, classified.
+         */
+        get: operations["diffRevisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Compare two revisions
-     * @description Every change between them, classified.
-     */
-    get: operations["diffRevisions"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/mcp/capabilities/{tenant}/{name}/generators": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/mcp/capabilities/{tenant}/{name}/generators": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the generators of a server
+         * @description The view `capabilities://generators`: the generators, and how one is selected.
+         */
+        get: operations["getGenerators"];
+        put?: never;
+        /**
+         * Register a generator as a plugin
+         * @description Publishes the server's manifest with the generator added.
+         */
+        post: operations["registerGenerator"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Read the generators of a server
-     * @description The view `capabilities://generators`: the generators, and how one is selected.
-     */
-    get: operations["getGenerators"];
-    put?: never;
-    /**
-     * Register a generator as a plugin
-     * @description Publishes the server's manifest with the generator added.
-     */
-    post: operations["registerGenerator"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/mcp/capabilities/{tenant}/{name}/generators/select": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/mcp/capabilities/{tenant}/{name}/generators/select": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Select a generator for a config
+         * @description Which of the server's generators the config is for, and why.
+         */
+        post: operations["selectGenerator"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Select a generator for a config
-     * @description Which of the server's generators the config is for, and why.
-     */
-    post: operations["selectGenerator"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/mcp/capabilities/{tenant}/{name}/generators/{type}/preflight": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/mcp/capabilities/{tenant}/{name}/generators/{type}/preflight": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check whether a generator can run
+         * @description On a config, with the credentials that the caller names.
+         */
+        post: operations["preflightGenerator"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Check whether a generator can run
-     * @description On a config, with the credentials that the caller names.
-     */
-    post: operations["preflightGenerator"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/mcp/capabilities/{tenant}/{name}/refresh": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/mcp/capabilities/{tenant}/{name}/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read a server's sources now
+         * @description Instead of on schedule. A source that cannot be read says why in `failures`.
+         */
+        post: operations["refreshServer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Read a server's sources now
-     * @description Instead of on schedule. A source that cannot be read says why in `failures`.
-     */
-    post: operations["refreshServer"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/mcp/capabilities/{tenant}/{name}/revisions": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/mcp/capabilities/{tenant}/{name}/revisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the revisions of a server
+         * @description Members of the tenant only: a public server may have been private before, and revisions have items that are switched off.
+         */
+        get: operations["listRevisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List the revisions of a server
-     * @description Members of the tenant only: a public server may have been private before, and revisions have items that are switched off.
-     */
-    get: operations["listRevisions"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/mcp/capabilities/{tenant}/{name}/revisions/{digest}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/mcp/capabilities/{tenant}/{name}/revisions/{digest}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one revision
+         * @description With its manifest, exactly as the digest covers it.
+         */
+        get: operations["getRevision"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Read one revision
-     * @description With its manifest, exactly as the digest covers it.
-     */
-    get: operations["getRevision"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/mcp/capabilities/{tenant}/{name}/revisions/{digest}/restore": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/mcp/capabilities/{tenant}/{name}/revisions/{digest}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make an earlier revision current
+         * @description Brings back what was pushed and registered then. What sources offer stays as it is.
+         */
+        post: operations["restoreRevision"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Make an earlier revision current
-     * @description Brings back what was pushed and registered then. What sources offer stays as it is.
-     */
-    post: operations["restoreRevision"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/mcp/capabilities/{tenant}/{name}/{view}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/mcp/capabilities/{tenant}/{name}/{view}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one view of a server
+         * @description The `capabilities://` views: server, tools, resources, generators, or one that the manifest declares.
+         */
+        get: operations["getView"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Read one view of a server
-     * @description The `capabilities://` views: server, tools, resources, generators, or one that the manifest declares.
-     */
-    get: operations["getView"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/mcp/capabilities/{view}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/mcp/capabilities/{view}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one view of the registry itself
+         * @description The same views as of any server: server, tools, resources, generators.
+         */
+        get: operations["getOwnView"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Read one view of the registry itself
-     * @description The same views as of any server: server, tools, resources, generators.
-     */
-    get: operations["getOwnView"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/mcp/configs": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/mcp/configs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List servers
+         * @description Those of the caller's tenants or, with `visibility=public`, the public ones of all tenants.
+         */
+        get: operations["listServers"];
+        /**
+         * Change the settings that the body names
+         * @description Absent members keep their value; `null` removes. The same as `PATCH` at the server's own address.
+         */
+        put: operations["changeServer"];
+        /** Register a server */
+        post: operations["createServer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List servers
-     * @description Those of the caller's tenants or, with `visibility=public`, the public ones of all tenants.
-     */
-    get: operations["listServers"];
-    /**
-     * Change the settings that the body names
-     * @description Absent members keep their value; `null` removes. The same as `PATCH` at the server's own address.
-     */
-    put: operations["changeServer"];
-    /** Register a server */
-    post: operations["createServer"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/mcp/configs/{tenant}/{name}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/mcp/configs/{tenant}/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a server's settings
+         * @description With what the registry knows of the server. Callers outside its tenant see what lists show.
+         */
+        get: operations["getServer"];
+        put?: never;
+        post?: never;
+        /** Delete a server and its history */
+        delete: operations["deleteServer"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the settings that the body names
+         * @description Absent members keep their value; `null` removes.
+         */
+        patch: operations["patchServer"];
+        trace?: never;
     };
-    /**
-     * Read a server's settings
-     * @description With what the registry knows of the server. Callers outside its tenant see what lists show.
-     */
-    get: operations["getServer"];
-    put?: never;
-    post?: never;
-    /** Delete a server and its history */
-    delete: operations["deleteServer"];
-    options?: never;
-    head?: never;
-    /**
-     * Change the settings that the body names
-     * @description Absent members keep their value; `null` removes.
-     */
-    patch: operations["patchServer"];
-    trace?: never;
-  };
-  "/api/metrics": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read counts, latency and cache sources
+         * @description Of the isolate that answers, since it started. For admins.
+         */
+        get: operations["getMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Read counts, latency and cache sources
-     * @description Of the isolate that answers, since it started. For admins.
-     */
-    get: operations["getMetrics"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/search": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find capabilities for a task
+         * @description Capabilities for a task in plain words, the best first: public ones, and those of the caller's own tenants. A task of several steps is searched step by step.
+         */
+        get: operations["searchCapabilities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Find capabilities for a task
-     * @description Capabilities for a task in plain words, the best first: public ones, and those of the caller's own tenants. A task of several steps is searched step by step.
-     */
-    get: operations["searchCapabilities"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/subscriptions": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the subscriptions to a tenant */
+        get: operations["listSubscriptions"];
+        put?: never;
+        /**
+         * Subscribe to the changes of a tenant
+         * @description By Standard Webhooks: one signed POST for each generation.
+         */
+        post: operations["createSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** List the subscriptions to a tenant */
-    get: operations["listSubscriptions"];
-    put?: never;
-    /**
-     * Subscribe to the changes of a tenant
-     * @description By Standard Webhooks: one signed POST for each generation.
-     */
-    post: operations["createSubscription"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/subscriptions/{tenant}/{id}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/subscriptions/{tenant}/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a subscription and how its deliveries went */
+        get: operations["getSubscription"];
+        put?: never;
+        post?: never;
+        /** Delete a subscription and what waits for it */
+        delete: operations["deleteSubscription"];
+        options?: never;
+        head?: never;
+        /** Stop a subscription, start it again, or send it elsewhere */
+        patch: operations["changeSubscription"];
+        trace?: never;
     };
-    /** Read a subscription and how its deliveries went */
-    get: operations["getSubscription"];
-    put?: never;
-    post?: never;
-    /** Delete a subscription and what waits for it */
-    delete: operations["deleteSubscription"];
-    options?: never;
-    head?: never;
-    /** Stop a subscription, start it again, or send it elsewhere */
-    patch: operations["changeSubscription"];
-    trace?: never;
-  };
-  "/api/subscriptions/{tenant}/{id}/rotate": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/subscriptions/{tenant}/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a new secret
+         * @description Until the overlap ends, messages are signed with the earlier one as well.
+         */
+        post: operations["rotateSubscriptionSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Make a new secret
-     * @description Until the overlap ends, messages are signed with the earlier one as well.
-     */
-    post: operations["rotateSubscriptionSecret"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/subscriptions/{tenant}/{id}/test": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/subscriptions/{tenant}/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test message
+         * @description Once, in any state of the subscription.
+         */
+        post: operations["testSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Send a test message
-     * @description Once, in any state of the subscription.
-     */
-    post: operations["testSubscription"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/api/whoami": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/api/whoami": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find out who you are here
+         * @description What the registry makes of the token, or of its absence, and what this deployment has switched on.
+         */
+        get: operations["whoami"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Find out who you are here
-     * @description What the registry makes of the token, or of its absence, and what this deployment has switched on.
-     */
-    get: operations["whoami"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/healthz": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Check that the registry answers */
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Check that the registry answers */
-    get: operations["getHealth"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/hooks/{tenant}/{id}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/hooks/{tenant}/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell the registry of a change
+         * @description For publishers: an event, signed with the hook's secret or key. A repeated message has no further effect, and of several events the one with the highest sequence wins.
+         */
+        post: operations["receiveEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Tell the registry of a change
-     * @description For publishers: an event, signed with the hook's secret or key. A repeated message has no further effect, and of several events the one with the highest sequence wins.
-     */
-    post: operations["receiveEvent"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/mcp": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send an MCP message
+         * @description The registry as an MCP server of revision 2026-07-28; clients of the 2025 revisions are served without sessions.
+         */
+        post: operations["mcp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Send an MCP message
-     * @description The registry as an MCP server of revision 2026-07-28; clients of the 2025 revisions are served without sessions.
-     */
-    post: operations["mcp"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/mcp/negotiate": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/mcp/negotiate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open a session
+         * @description Says what the client can do and what it would like; answers what both sides have in common.
+         */
+        post: operations["negotiate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Open a session
-     * @description Says what the client can do and what it would like; answers what both sides have in common.
-     */
-    post: operations["negotiate"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/mcp/resource": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/mcp/resource": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a resource
+         * @description The resources of the MCP endpoint: views of the registry and of servers, and capability indexes.
+         */
+        get: operations["readResource"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Read a resource
-     * @description The resources of the MCP endpoint: views of the registry and of servers, and capability indexes.
-     */
-    get: operations["readResource"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/mcp/server-card": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/mcp/server-card": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the server card: the registry as an MCP server */
+        get: operations["getServerCard"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Read the server card: the registry as an MCP server */
-    get: operations["getServerCard"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/mcp/session": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/mcp/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the session of the request */
+        get: operations["getSession"];
+        put?: never;
+        post?: never;
+        /** End the session and its streams */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Read the session of the request */
-    get: operations["getSession"];
-    put?: never;
-    post?: never;
-    /** End the session and its streams */
-    delete: operations["endSession"];
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/mcp/session/changes": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/mcp/session/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what changed for the chosen capabilities */
+        get: operations["getSessionChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Read what changed for the chosen capabilities */
-    get: operations["getSessionChanges"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/mcp/session/resume": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/mcp/session/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take up a session again
+         * @description Under a new id, once; also after it expired.
+         */
+        post: operations["resumeSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Take up a session again
-     * @description Under a new id, once; also after it expired.
-     */
-    post: operations["resumeSession"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/mcp/subscription/stream": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/mcp/subscription/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow what changes for the chosen capabilities
+         * @description As server-sent events: `change`, with the position as id. The stream ends after ten minutes.
+         */
+        get: operations["streamSessionChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Follow what changes for the chosen capabilities
-     * @description As server-sent events: `change`, with the position as id. The stream ends after ten minutes.
-     */
-    get: operations["streamSessionChanges"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/mcp/tool": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/mcp/tool": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the registry's own tools */
+        get: operations["listTools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** List the registry's own tools */
-    get: operations["listTools"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/mcp/tool/{name}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/mcp/tool/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call one of the registry's own tools
+         * @description With its arguments, or with a list of them where the session has agreed on batches. Where it has agreed on progress, `Accept: text/event-stream` gets events `progress`, then one `result` or `error`.
+         */
+        post: operations["callTool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Call one of the registry's own tools
-     * @description With its arguments, or with a list of them where the session has agreed on batches. Where it has agreed on progress, `Accept: text/event-stream` gets events `progress`, then one `result` or `error`.
-     */
-    post: operations["callTool"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/openapi.json": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read this description */
+        get: operations["getDescription"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Read this description */
-    get: operations["getDescription"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/openapi.yaml": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/openapi.yaml": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read this description as YAML */
+        get: operations["getDescriptionAsYaml"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Read this description as YAML */
-    get: operations["getDescriptionAsYaml"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/robots.txt": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/robots.txt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what crawlers may read */
+        get: operations["getRobots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Read what crawlers may read */
-    get: operations["getRobots"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/schemas/": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/schemas/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the published JSON Schemas */
+        get: operations["listSchemas"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** List the published JSON Schemas */
-    get: operations["listSchemas"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/schemas/{file}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/schemas/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read one JSON Schema */
+        get: operations["getSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Read one JSON Schema */
-    get: operations["getSchema"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v0.1/health": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v0.1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Check that the API is well */
+        get: operations["officialHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Check that the API is well */
-    get: operations["officialHealth"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v0.1/ping": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v0.1/ping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Check that the API answers */
+        get: operations["officialPing"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Check that the API answers */
-    get: operations["officialPing"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v0.1/publish": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v0.1/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish a version of a server
+         * @description The part of the name before the slash is the tenant. A published version never changes.
+         */
+        post: operations["publishServerJson"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Publish a version of a server
-     * @description The part of the name before the slash is the tenant. A published version never changes.
-     */
-    post: operations["publishServerJson"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v0.1/servers": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v0.1/servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List versions of public servers
+         * @description In order of name and version.
+         */
+        get: operations["listOfficialServers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List versions of public servers
-     * @description In order of name and version.
-     */
-    get: operations["listOfficialServers"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v0.1/servers/{serverName}/status": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v0.1/servers/{serverName}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Give all versions another status
+         * @description All of them, or none.
+         */
+        patch: operations["setAllOfficialStatus"];
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    /**
-     * Give all versions another status
-     * @description All of them, or none.
-     */
-    patch: operations["setAllOfficialStatus"];
-    trace?: never;
-  };
-  "/v0.1/servers/{serverName}/versions": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v0.1/servers/{serverName}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List all versions of a server
+         * @description The newest first.
+         */
+        get: operations["listOfficialVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List all versions of a server
-     * @description The newest first.
-     */
-    get: operations["listOfficialVersions"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v0.1/servers/{serverName}/versions/{version}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v0.1/servers/{serverName}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read one version of a server */
+        get: operations["getOfficialVersion"];
+        /**
+         * Replace a version (not possible)
+         * @description A published version never changes: publish another, or set its status.
+         */
+        put: operations["replaceOfficialVersion"];
+        post?: never;
+        /**
+         * Delete a version (not possible)
+         * @description A published version never changes: publish another, or set its status.
+         */
+        delete: operations["deleteOfficialVersion"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Read one version of a server */
-    get: operations["getOfficialVersion"];
-    /**
-     * Replace a version (not possible)
-     * @description A published version never changes: publish another, or set its status.
-     */
-    put: operations["replaceOfficialVersion"];
-    post?: never;
-    /**
-     * Delete a version (not possible)
-     * @description A published version never changes: publish another, or set its status.
-     */
-    delete: operations["deleteOfficialVersion"];
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v0.1/servers/{serverName}/versions/{version}/status": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v0.1/servers/{serverName}/versions/{version}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Give a version another status */
+        patch: operations["setOfficialStatus"];
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    /** Give a version another status */
-    patch: operations["setOfficialStatus"];
-    trace?: never;
-  };
-  "/v0.1/validate": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v0.1/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Check whether a server.json could be published */
+        post: operations["validateServerJson"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /** Check whether a server.json could be published */
-    post: operations["validateServerJson"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v0.1/version": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v0.1/version": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the registry's version */
+        get: operations["officialVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Read the registry's version */
-    get: operations["officialVersion"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
 }
 export type webhooks = Record<string, never>;
 export interface components {
-  schemas: {
-    AddressRefusedSubscriptionInvalidError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorAddressRefused" | "ErrorSubscriptionInvalid";
-      };
-    };
-    Advertise: {
-      /** @description The master switch; off where absent. */
-      advertiseResources?: boolean;
-      /** @description Another spelling of advertiseResources. */
-      advertise_resources?: boolean;
-      variants?: {
-        summary?: boolean;
-        full?: boolean;
-        stats?: boolean;
-      } & {
-        [key: string]: unknown;
-      };
-    } & {
-      [key: string]: unknown;
-    };
-    /** @description The settings as they are now. */
-    AdvertiseResult: {
-      tenant: string;
-      settings: components["schemas"]["AdvertiseSettings"];
-      /** @description The variants that follow from the settings. */
-      advertised: {
-        summary: boolean;
-        full: boolean;
-        stats: boolean;
-      };
-      generation: number;
-      changed: boolean;
-    };
-    AdvertiseResultAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["AdvertiseResult"];
-    };
-    /** @description Which variants of a tenant's capability index are advertised. Nothing, until it is switched on. */
-    AdvertiseSettings: {
-      /** @description The master switch; off where absent. */
-      advertiseResources?: boolean;
-      /** @description Another spelling of advertiseResources. */
-      advertise_resources?: boolean;
-      /** @description stats is on where absent, summary and full are off. */
-      variants?: {
-        summary?: boolean;
-        full?: boolean;
-        stats?: boolean;
-      };
-    };
-    /** @description A capability that both sides have, with the negotiated version and parameters. */
-    Agreed: {
-      name: string;
-      version: string;
-      parameters?: {
-        [key: string]: unknown;
-      };
-      conflicts?: {
-        parameter: string;
-        client: unknown;
-        server: unknown;
-        message: string;
-      }[];
-      /** @description Parameters that the client named and the server does not know. */
-      ignored_parameters?: string[];
-    };
-    /** @description An AI catalogue: where the server card is. */
-    AiCatalog: {
-      specVersion: string;
-      entries: {
-        identifier: string;
-        type: string;
-        url: string;
-      }[];
-    };
-    /** @description A view: server, tools, resources, generators, or one that the manifest declares. */
-    AnyView:
-      | components["schemas"]["ServerView"]
-      | components["schemas"]["ToolsView"]
-      | components["schemas"]["ResourcesView"]
-      | components["schemas"]["GeneratorsView"]
-      | {
-          [key: string]: unknown;
-        };
-    /** @description An error of the API. */
-    ApiError: {
-      /** @constant */
-      success: false;
-      error: {
-        /** @description Fixed name of the failure. */
-        code: string;
-        message: string;
-        details?: components["schemas"]["ErrorDetails"];
-      };
-    };
-    Argument:
-      | ({
-          description?: string;
-          isRequired?: boolean;
-          isSecret?: boolean;
-          /** @enum {string} */
-          format?: "string" | "number" | "boolean" | "filepath";
-          value?: string;
-          default?: string;
-          placeholder?: string;
-          choices?: string[];
-          /** @constant */
-          type: "positional";
-          valueHint?: string;
-          isRepeated?: boolean;
-          variables?: {
-            [key: string]: components["schemas"]["Input"];
-          };
-        } & {
-          [key: string]: unknown;
-        })
-      | ({
-          description?: string;
-          isRequired?: boolean;
-          isSecret?: boolean;
-          /** @enum {string} */
-          format?: "string" | "number" | "boolean" | "filepath";
-          value?: string;
-          default?: string;
-          placeholder?: string;
-          choices?: string[];
-          /** @constant */
-          type: "named";
-          name: string;
-          isRepeated?: boolean;
-          variables?: {
-            [key: string]: components["schemas"]["Input"];
-          };
-        } & {
-          [key: string]: unknown;
-        });
-    /** @description An attempt to deliver a message. */
-    Attempt: {
-      /** @description Id of the message. */
-      message: string;
-      /** Format: date-time */
-      at: string;
-      /** @description Number of the attempt for its message, from 1. */
-      attempt: number;
-      /** @description Status of the response. */
-      status?: number;
-      /** @description Why there was no response. */
-      failure?: string;
-      /**
-       * Format: date-time
-       * @description Time of the next attempt; absent if there is none.
-       */
-      nextAt?: string;
-    };
-    BadRequestCursorInvalidServerNameTenantError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?:
-          | "ErrorBadRequest"
-          | "ErrorCursorInvalid"
-          | "ErrorMCPServerNameInvalid"
-          | "ErrorMCPServerNameRequired"
-          | "ErrorTenantInvalid"
-          | "ErrorTenantRequired";
-      };
-    };
-    BadRequestCursorInvalidTenantError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorBadRequest" | "ErrorCursorInvalid" | "ErrorTenantInvalid" | "ErrorTenantRequired";
-      };
-    };
-    BadRequestError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorBadRequest";
-      };
-    };
-    BadRequestInvalidBodyError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorBadRequest" | "ErrorInvalidBody";
-      };
-    };
-    BadRequestInvalidBodyServerNameTenantError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?:
-          | "ErrorBadRequest"
-          | "ErrorInvalidBody"
-          | "ErrorMCPServerNameInvalid"
-          | "ErrorMCPServerNameRequired"
-          | "ErrorTenantInvalid"
-          | "ErrorTenantRequired";
-      };
-    };
-    BadRequestInvalidBodyTenantError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorBadRequest" | "ErrorInvalidBody" | "ErrorTenantInvalid" | "ErrorTenantRequired";
-      };
-    };
-    BadRequestServerNameTenantError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?:
-          | "ErrorBadRequest"
-          | "ErrorMCPServerNameInvalid"
-          | "ErrorMCPServerNameRequired"
-          | "ErrorTenantInvalid"
-          | "ErrorTenantRequired";
-      };
-    };
-    BadRequestTenantError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorBadRequest" | "ErrorTenantInvalid" | "ErrorTenantRequired";
-      };
-    };
-    /** @description The most valuable index for a task within a budget. */
-    BudgetIndex: {
-      /** @description YAML; empty if not even one name fits. */
-      index: string;
-      /** @description Of the whole text, measured by the tokenizer; at most the budget. */
-      tokens: number;
-      budget: number;
-      /** @description Never lower with a larger budget, if all else is equal. */
-      value: number;
-      items: {
-        id: string;
-        server: string;
-        kind: components["schemas"]["CapabilityKind"];
-        /** @enum {string} */
-        level: "name" | "summary" | "schema";
-        tokens: number;
-        /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
-        digest: string;
-        /** @constant */
-        pinned?: true;
-      }[];
-      /** @description Number of candidates: pins and the best of the ranked capabilities. */
-      considered: number;
-      /** @description Failed pins and candidates that did not fit; only the first few. */
-      leftOut: {
-        id: string;
-        /** @enum {string} */
-        reason: "not-found" | "ambiguous" | "changed-since-pin" | "over-budget";
-        message: string;
-      }[];
-      moreLeftOut?: number;
-      generation: number;
-    };
-    BudgetIndexAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["BudgetIndex"];
-    };
-    /** @description Everything a server can do: its manifest, without what is switched off. */
-    Capabilities: {
-      title?: string;
-      description?: string;
-      version?: string;
-      serverInfo: {
-        name: string;
-        version?: string;
-      } & {
-        [key: string]: unknown;
-      };
-      mcpVersion?: string;
-      protocolVersion?: string;
-      runtime?: {
-        [key: string]: string;
-      };
-      features?: {
-        [key: string]: boolean;
-      };
-      limits?: {
-        [key: string]: number;
-      };
-      concurrencyLimits?: {
-        [key: string]: number;
-      };
-      selectionStrategy?: {
-        type?: string;
-        explanation?: string;
-        fallback?: string;
-      } & {
-        [key: string]: unknown;
-      };
-      actionTriggers?: {
-        [key: string]: string[];
-      };
-      relationships?: unknown;
-      semantic?: unknown;
-      websiteUrl?: string;
-      repository?: {
-        url?: string;
-        source?: string;
-      } & {
-        [key: string]: unknown;
-      };
-      icons?: components["schemas"]["Icon"][];
-      remotes?: components["schemas"]["JsonObject"][];
-      packages?: components["schemas"]["JsonObject"][];
-      _meta?: components["schemas"]["JsonObject"];
-      tools: components["schemas"]["ShownTool"][];
-      prompts: components["schemas"]["ShownPrompt"][];
-      resources: components["schemas"]["ShownResource"][];
-      resourceTemplates: components["schemas"]["ShownResourceTemplate"][];
-      generators?: components["schemas"]["ShownGenerator"][];
-      operations?: components["schemas"]["ShownOperation"][];
-      lastSynced: string | null;
-      status: components["schemas"]["ServerStatus"];
-      /** @description null if nothing was published yet. */
-      digest: string | null;
-      /** @description Cost of all definitions together. */
-      tokens: number;
-      flags?: components["schemas"]["Flag"][];
-      sources?: components["schemas"]["SourceStatus"][];
-      /**
-       * @description No source could be read the last time.
-       * @constant
-       */
-      stale?: true;
-      warnings?: string[];
-    } & {
-      [key: string]: unknown;
-    };
-    CapabilitiesAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["Capabilities"];
-    };
-    /** @description One capability of any kind. */
-    Capability: {
-      /** @description Unique in its tenant. */
-      id: string;
-      kind: components["schemas"]["CapabilityKind"];
-      /** @description Provider details and provenance; one level of keys in the flat layout. */
-      metadata?: {
-        [key: string]: unknown;
-      };
-      registry: {
-        tenant: string;
-        /** @description The server. */
-        name: string;
-        /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
-        digest: string;
-        /** @description Cost of the definition, in tokens. */
-        tokens: number;
-        flags: components["schemas"]["Flag"][];
-      };
-      /** @description With `hints`: where and with which variables a runtime would call the capability. */
-      runtime?: unknown;
-    } & {
-      [key: string]: unknown;
-    };
-    CapabilityAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["Capability"];
-    };
-    CapabilityCollisionGeneratorExistsSameVersionError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorCapabilityCollision" | "ErrorGeneratorExists" | "ErrorSameVersion";
-      };
-    };
-    CapabilityCollisionNoSourcesSameVersionError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorCapabilityCollision" | "ErrorNoSources" | "ErrorSameVersion";
-      };
-    };
-    CapabilityCollisionSameVersionError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorCapabilityCollision" | "ErrorSameVersion";
-      };
-    };
-    /** @enum {string} */
-    CapabilityKind: "tool" | "prompt" | "resource" | "resourceTemplate" | "generator" | "operation";
-    CapabilityNotFoundError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorCapabilityNotFound";
-      };
-    };
-    CapabilityNotFoundServerNotFoundError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorCapabilityNotFound" | "ErrorMCPServerNotFound";
-      };
-    };
-    /** @description A server; `fields` chooses the members beside tenant and name. */
-    CatalogItem: {
-      tenant: string;
-      name: string;
-      title?: string;
-      description?: string;
-      version?: string;
-      visibility?: components["schemas"]["Visibility"];
-      status?: components["schemas"]["ServerStatus"];
-      /** @enum {string} */
-      probe?: "unknown" | "live" | "pending" | "gated" | "not-mcp" | "unreachable";
-      /** @description Items by kind. */
-      counts?: {
-        [key: string]: number;
-      };
-      /** @description Cost of all definitions together. */
-      tokens?: number;
-      attributes?: {
-        [key: string]: string[];
-      };
-      digest?: string;
-      generation?: number;
-      /** Format: date-time */
-      updatedAt?: string;
-    };
-    /** @description A page of servers in order of tenant and name. */
-    CatalogPage: {
-      items: components["schemas"]["CatalogItem"][];
-      /** @description Servers that match; with facets only. */
-      total?: {
-        count: number;
-        /**
-         * @description Counting stopped early: there may be more.
-         * @constant
-         */
-        atLeast?: true;
-      };
-      facets?: {
-        [key: string]: components["schemas"]["Facet"];
-      };
-      /**
-       * @description Something was written since the first page.
-       * @constant
-       */
-      changed?: true;
-      /** @description Of the directory. */
-      generation: number;
-      nextCursor?: string;
-    };
-    CatalogPageAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["CatalogPage"];
-    };
-    /** @description A tamper-evident entry of a log: its hash covers the entry and the hash of the entry before it. */
-    ChainedChange: {
-      /** @description Number in the log, from 1 without gaps. */
-      sequence: number;
-      /** @description The write that made the change; changes of one write share it. */
-      generation: number;
-      /** Format: date-time */
-      at: string;
-      server: string;
-      /**
-       * @description `server` is a server's own settings, visibility or removal.
-       * @enum {string}
-       */
-      kind: "tool" | "prompt" | "resource" | "resourceTemplate" | "generator" | "operation" | "server";
-      name: string;
-      /**
-       * @description What a change means for those who use the capability.
-       * @enum {string}
-       */
-      classification: "breaking" | "additive" | "cosmetic" | "removed";
-      /** @description True if the classification is breaking or removed. */
-      breaking: boolean;
-      /** @description Digest before. */
-      from?: string;
-      /** @description Digest after. */
-      to?: string;
-      /** @description At most ten, the worst first. */
-      reasons: {
-        /** @description RFC 6901 pointer in the capability or header, in the new version if the place still exists there. */
-        path: string;
-        /** @enum {string} */
-        classification: "breaking" | "additive" | "cosmetic";
-        message: string;
-      }[];
-      /** @description Hash of the entry before; of the first entry `genesis:` and the tenant. */
-      previous: string;
-      /** @description SHA-256 of the RFC 8785 form of the other members, as sha256- and hex. */
-      hash: string;
-    };
-    /** @description Changes by their classification; a removed item is counted as breaking too. */
-    ChangeCounts: {
-      breaking: number;
-      additive: number;
-      cosmetic: number;
-      removed: number;
-    };
-    /** @description A list that is absent lets everything through; those that are there must all agree. */
-    ChangeFilters: {
-      /** @description Only changes of these servers. */
-      servers?: string[];
-      /** @description Only changes of these kinds. */
-      kinds?: ("tool" | "prompt" | "resource" | "resourceTemplate" | "generator" | "operation" | "server")[];
-      /** @description Only changes so classified; a removal is breaking, too. */
-      classifications?: ("breaking" | "additive" | "cosmetic" | "removed")[];
-    };
-    /** @description Entries of a log, the oldest first. */
-    ChangePage: {
-      items: components["schemas"]["ChainedChange"][];
-      /** @description The tenant's generation. */
-      generation: number;
-      /** @description `since` of the next page. */
-      nextSince: number;
-      /** @description The newest entry of the log, on whatever page; sequence 0 and the genesis value if the log is empty. */
-      head: {
-        /** @description Number in the log, from 1 without gaps. */
-        sequence: number;
-        /** @description SHA-256 of the RFC 8785 form of the other members, as sha256- and hex. */
-        hash: string;
-      };
-    };
-    ChangePageAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["ChangePage"];
-    };
-    /** @description The settings as they are now, and which of them changed. */
-    ChangedConfigResult: {
-      /** @description Owner namespace of servers, in any case. */
-      tenant: string;
-      /** @description Name of a server inside its tenant. */
-      name: string;
-      title?: string;
-      description?: string;
-      /**
-       * @description Who may read it: the tenant, or everyone.
-       * @default tenant
-       */
-      visibility: components["schemas"]["Visibility"];
-      /** @description Whether readers should still rely on it; active where absent. */
-      status?: components["schemas"]["ServerStatus"];
-      /** @description Why it has this status and what to use instead, for its readers. */
-      statusMessage?: string;
-      sources?: components["schemas"]["Source"][];
-      advertise?: components["schemas"]["Advertise"];
-      policy?: {
-        /**
-         * @description What to do when a manifest changes while its version stays: flag it to readers, or refuse it.
-         * @enum {string}
-         */
-        sameVersion?: "flag" | "refuse";
-      } & {
-        [key: string]: unknown;
-      };
-      _meta?: components["schemas"]["JsonObject"];
-      /** @description The tenant's generation after this write. */
-      generation: number;
-      /** @description Names of the members that are different now. */
-      changed: string[];
-      /** @description What was taken but is probably not what was meant. */
-      warnings?: string[];
-      /**
-       * Format: date-time
-       * @description The time by which no data centre shows what was removed; absent if nothing was.
-       */
-      effectiveBy?: string;
-      /** @description What the text of the settings was flagged for; absent if nothing was. */
-      registry?: {
-        flags: components["schemas"]["Flag"][];
-      };
-    } & {
-      [key: string]: unknown;
-    };
-    ChangedConfigResultAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["ChangedConfigResult"];
-    };
-    /** @description The capabilities that the session has chosen. */
-    ChosenItems: {
-      items: {
-        /** @description Unique in its tenant. */
-        id: string;
-        tenant: string;
-        server: string;
-        kind: components["schemas"]["CapabilityKind"];
-        /** @description Name, URI, URI template or generator type. */
-        name: string;
-        digest: string;
-        /** @description Cost of the definition, in tokens. */
-        tokens: number;
-      }[];
-    };
-    /** @description Members of a ServerConfig: absent ones keep their value, `null` removes. */
-    ConfigChange: {
-      [key: string]: unknown;
-    };
-    /** @description The settings as they are now. */
-    ConfigResult: {
-      /** @description Owner namespace of servers, in any case. */
-      tenant: string;
-      /** @description Name of a server inside its tenant. */
-      name: string;
-      title?: string;
-      description?: string;
-      /**
-       * @description Who may read it: the tenant, or everyone.
-       * @default tenant
-       */
-      visibility: components["schemas"]["Visibility"];
-      /** @description Whether readers should still rely on it; active where absent. */
-      status?: components["schemas"]["ServerStatus"];
-      /** @description Why it has this status and what to use instead, for its readers. */
-      statusMessage?: string;
-      sources?: components["schemas"]["Source"][];
-      advertise?: components["schemas"]["Advertise"];
-      policy?: {
-        /**
-         * @description What to do when a manifest changes while its version stays: flag it to readers, or refuse it.
-         * @enum {string}
-         */
-        sameVersion?: "flag" | "refuse";
-      } & {
-        [key: string]: unknown;
-      };
-      _meta?: components["schemas"]["JsonObject"];
-      /** @description The tenant's generation after this write. */
-      generation: number;
-      /** @description What was taken but is probably not what was meant. */
-      warnings?: string[];
-      /** @description What the text of the settings was flagged for; absent if nothing was. */
-      registry?: {
-        flags: components["schemas"]["Flag"][];
-      };
-    } & {
-      [key: string]: unknown;
-    };
-    ConfigResultAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["ConfigResult"];
-    };
-    /** @description The capabilities that fit a task and a token budget. */
-    ContextAnswer: {
-      budget: number;
-      used_tokens: number;
-      /** @description True if every must-have was chosen. */
-      satisfied: boolean;
-      items: {
-        /** @description Unique in its tenant. */
-        id: string;
-        tenant: string;
-        server: string;
-        kind: components["schemas"]["CapabilityKind"];
-        /** @description Name, URI, URI template or generator type. */
-        name: string;
-        digest: string;
-        /** @description Cost of the definition, in tokens. */
-        tokens: number;
-        /** @description Declared by the item, else by its server. */
-        version?: string;
-        title?: string;
-        /** @description The first few hundred characters. */
-        description?: string;
-        /** @enum {string} */
-        why: "must-have" | "pinned" | "task";
-        /** @description Place in the ranking, if that is why it was chosen. */
-        rank?: number;
-      }[];
-      left_out: components["schemas"]["LeftOut"][];
-      /** @description Number of left-out capabilities that are not listed. */
-      more_left_out?: number;
-      changed: components["schemas"]["PinChange"][];
-      /** @description Tenants of the caller beyond the limit of a search. */
-      skipped_tenants?: string[];
-    };
-    /** @description A new subscription, and its secret. */
-    CreatedSubscription: {
-      tenant: string;
-      id: string;
-      url: string;
-      filters: components["schemas"]["ChangeFilters"];
-      description?: string;
-      /** @enum {string} */
-      state: "active" | "disabled";
-      /**
-       * @description Why a subscription is disabled: by its owner (`paused`), or by the retry schedule.
-       * @enum {string}
-       */
-      reason?: "paused" | "gone" | "refused" | "dead";
-      /**
-       * Format: date-time
-       * @description When the state last changed.
-       */
-      since: string;
-      /** @description Messages that wait to be sent. */
-      pending: number;
-      /** @description Messages that were dropped: too many waited, or the log was pruned past their changes. */
-      dropped: number;
-      /** Format: date-time */
-      createdAt: string;
-      createdBy: string;
-      /** @description Shown this once. */
-      secret: string;
-    };
-    CreatedSubscriptionAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["CreatedSubscription"];
-    };
-    CursorExpiredError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorCursorExpired";
-      };
-    };
-    /** @description A capability that is not used in the session. */
-    Declined: {
-      name: string;
-      /** @enum {string} */
-      reason: "unknown" | "version" | "undeclared";
-      message: string;
-    };
-    /** @description When a server was deleted. */
-    DeleteResult: {
-      /** @description The tenant's generation after this write. */
-      generation: number;
-      /**
-       * Format: date-time
-       * @description The time by which no data centre shows the server.
-       */
-      effectiveBy: string;
-    };
-    DeleteResultAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["DeleteResult"];
-    };
-    /** @description A server as lists and callers outside its tenant see it. */
-    DirectoryEntry: {
-      /** @description As shown. */
-      tenant: string;
-      name: string;
-      title?: string;
-      description?: string;
-      version?: string;
-      visibility: components["schemas"]["Visibility"];
-      status: components["schemas"]["ServerStatus"];
-      statusMessage?: string;
-      /** @description Items by kind. */
-      counts?: {
-        [key: string]: number;
-      };
-      /** @description Cost of all definitions together. */
-      tokens?: number;
-      /** @description The tenant's generation at the last change of the server. */
-      generation: number;
-      /** Format: date-time */
-      updatedAt: string;
-      /** @description Absent if nothing was published yet. */
-      digest?: string;
-    };
-    /** @description What a program needs to know of an error; members depend on the code. */
-    ErrorDetails: {
-      /** @description The reason, where the error's own message is fixed. */
-      message?: string;
-      /** @description What to do next. */
-      hint?: string;
-      issues?: components["schemas"]["Issue"][];
-    } & {
-      [key: string]: unknown;
-    };
-    EventInvalidServerValidationError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorEventInvalid" | "ErrorMCPServerValidation";
-      };
-    };
-    /** @description What became of an event. */
-    EventResult: {
-      /** @enum {string} */
-      outcome: "applied" | "unchanged" | "queued" | "duplicate" | "stale";
-      /** @description Of the server; absent after a dry run. */
-      generation?: number;
-      /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
-      digest?: string;
-      message?: string;
-      /**
-       * @description Nothing was published: this is what would have happened.
-       * @constant
-       */
-      dryRun?: true;
-      /**
-       * @description The change of the manifest's own fields, if there is one.
-       * @enum {string}
-       */
-      header?: "breaking" | "additive" | "cosmetic" | "removed";
-      /** @description Items that stay although the manifest does not name them. */
-      kept?: {
-        kind: components["schemas"]["CapabilityKind"];
-        name: string;
-        /** @enum {string} */
-        why: "disabled" | "plugin";
-      }[];
-      /**
-       * @description The server had items, and has none now.
-       * @constant
-       */
-      emptied?: true;
-      changes?: components["schemas"]["ChangeCounts"];
-      flags?: components["schemas"]["Flag"][];
-      /** @description Tokens of the items that readers see, before and after. */
-      cost?: {
-        before: number;
-        after: number;
-      };
-      /** @description Ids that belong to other items of the tenant; with `partial`, those of rejected items. */
-      collisions?: {
-        id: string;
-        item: string;
-        takenBy: string;
-      }[];
-      /** @description What was taken but is probably not what was meant. */
-      warnings?: string[];
-    };
-    /** @description Values of one dimension, the most frequent first. */
-    Facet: {
-      values: {
-        value: string;
-        count: number;
-        /**
-         * @description Counting stopped early: there may be more.
-         * @constant
-         */
-        atLeast?: true;
-      }[];
-      /**
-       * @description There are more values.
-       * @constant
-       */
-      more?: true;
-    };
-    /** @description A warning about content that is no reason to refuse it. */
-    Flag: {
-      rule: string;
-      /**
-       * @description `high`: the text may steer a model.
-       * @enum {string}
-       */
-      severity: "high" | "low";
-      path: string;
-      message: string;
-      /**
-       * @description The path is one of the server's config, not of its manifest.
-       * @constant
-       */
-      of?: "config";
-      /** @description Id of the capability; absent if the flag is about the whole server. */
-      capability?: string;
-    };
-    GenerationAheadError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorGenerationAhead";
-      };
-    };
-    Generator: {
-      /** @description Unique in the tenant; made from provider, server and name where absent. */
-      id?: string;
-      title?: string;
-      description?: string;
-      version?: string;
-      provider?: string;
-      permissions?: string[];
-      effects?: string[];
-      metadata?: components["schemas"]["ProviderMetadata"];
-      icons?: components["schemas"]["Icon"][];
-      _meta?: components["schemas"]["JsonObject"];
-      /** @description false switches the item off, outside the digest; anything else leaves it as it is. */
-      enabled?: boolean;
-      lastSynced?: string | null;
-      type: string;
-      name?: string;
-      /** @enum {string} */
-      source?: "builtin" | "plugin";
-      /** @description Replace an earlier generator of the same type instead of being refused. */
-      override?: boolean;
-      pluginPath?: string;
-      /** @enum {string} */
-      status?: "stable" | "experimental" | "deprecated";
-      capabilities?: string[];
-      indicators?: components["schemas"]["JsonObject"];
-      requirements?: {
-        fields?: string[];
-        dependencies?: string[];
-        envVars?: string[];
-        subfields?: string[] | components["schemas"]["JsonObject"];
-      } & {
-        [key: string]: unknown;
-      };
-      bestFor?: string[];
-      docsUri?: string;
-      upstreamDependencies?:
-        | ({
-            services?: string[];
-            credentialsRequired?: string[];
-            optionalServices?: string[];
-            expectedLatencyMs?: {
-              p50?: number;
-              p95?: number;
-              p99?: number;
-            } & {
-              [key: string]: unknown;
+    schemas: {
+        AddressRefusedSubscriptionInvalidError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorAddressRefused" | "ErrorSubscriptionInvalid";
             };
-            /** @enum {string} */
-            stability?: "stable" | "beta" | "experimental";
-            concurrencySafe?: boolean;
-          } & {
+        };
+        Advertise: {
+            /** @description The master switch; off where absent. */
+            advertiseResources?: boolean;
+            /** @description Another spelling of advertiseResources. */
+            advertise_resources?: boolean;
+            variants?: {
+                summary?: boolean;
+                full?: boolean;
+                stats?: boolean;
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
             [key: string]: unknown;
-          })
-        | null;
-    } & {
-      [key: string]: unknown;
-    };
-    /** @description A config of any form; the selection rules decide what it lacks. */
-    GeneratorConfig: {
-      [key: string]: unknown;
-    };
-    /** @description What registering a generator changed. */
-    GeneratorResult: {
-      /**
-       * @description Nothing was published: this is what would have happened.
-       * @constant
-       */
-      dryRun?: true;
-      /** @enum {string} */
-      outcome: "created" | "changed" | "unchanged";
-      /** @description Of the stored manifest, which may have more items than the one that was sent. */
-      digest: string;
-      /** @description The tenant's generation after this write; absent after a dry run. */
-      generation?: number;
-      changes: components["schemas"]["ChangeCounts"];
-      /**
-       * @description The change of the manifest's own fields, if there is one.
-       * @enum {string}
-       */
-      header?: "breaking" | "additive" | "cosmetic" | "removed";
-      flags: components["schemas"]["Flag"][];
-      /** @description Tokens of the items that readers see, before and after. */
-      cost: {
-        before: number;
-        after: number;
-      };
-      /**
-       * @description The server had items, and has none now.
-       * @constant
-       */
-      emptied?: true;
-      /** @description Items that stay although the manifest does not name them. */
-      kept?: {
-        kind: components["schemas"]["CapabilityKind"];
-        name: string;
+        };
+        /** @description The settings as they are now. */
+        AdvertiseResult: {
+            tenant: string;
+            settings: components["schemas"]["AdvertiseSettings"];
+            /** @description The variants that follow from the settings. */
+            advertised: {
+                summary: boolean;
+                full: boolean;
+                stats: boolean;
+            };
+            generation: number;
+            changed: boolean;
+        };
+        AdvertiseResultAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["AdvertiseResult"];
+        };
+        /** @description Which variants of a tenant's capability index are advertised. Nothing, until it is switched on. */
+        AdvertiseSettings: {
+            /** @description The master switch; off where absent. */
+            advertiseResources?: boolean;
+            /** @description Another spelling of advertiseResources. */
+            advertise_resources?: boolean;
+            /** @description stats is on where absent, summary and full are off. */
+            variants?: {
+                summary?: boolean;
+                full?: boolean;
+                stats?: boolean;
+            };
+        };
+        /** @description A capability that both sides have, with the negotiated version and parameters. */
+        Agreed: {
+            name: string;
+            version: string;
+            parameters?: {
+                [key: string]: unknown;
+            };
+            conflicts?: {
+                parameter: string;
+                client: unknown;
+                server: unknown;
+                message: string;
+            }[];
+            /** @description Parameters that the client named and the server does not know. */
+            ignored_parameters?: string[];
+        };
+        /** @description An AI catalogue: where the server card is. */
+        AiCatalog: {
+            specVersion: string;
+            entries: {
+                identifier: string;
+                type: string;
+                url: string;
+            }[];
+        };
+        /** @description A view: server, tools, resources, generators, or one that the manifest declares. */
+        AnyView: components["schemas"]["ServerView"] | components["schemas"]["ToolsView"] | components["schemas"]["ResourcesView"] | components["schemas"]["GeneratorsView"] | {
+            [key: string]: unknown;
+        };
+        /** @description An error of the API. */
+        ApiError: {
+            /** @constant */
+            success: false;
+            error: {
+                /** @description Fixed name of the failure. */
+                code: string;
+                message: string;
+                details?: components["schemas"]["ErrorDetails"];
+            };
+        };
+        Argument: ({
+            description?: string;
+            isRequired?: boolean;
+            isSecret?: boolean;
+            /** @enum {string} */
+            format?: "string" | "number" | "boolean" | "filepath";
+            value?: string;
+            default?: string;
+            placeholder?: string;
+            choices?: string[];
+            /** @constant */
+            type: "positional";
+            valueHint?: string;
+            isRepeated?: boolean;
+            variables?: {
+                [key: string]: components["schemas"]["Input"];
+            };
+        } & {
+            [key: string]: unknown;
+        }) | ({
+            description?: string;
+            isRequired?: boolean;
+            isSecret?: boolean;
+            /** @enum {string} */
+            format?: "string" | "number" | "boolean" | "filepath";
+            value?: string;
+            default?: string;
+            placeholder?: string;
+            choices?: string[];
+            /** @constant */
+            type: "named";
+            name: string;
+            isRepeated?: boolean;
+            variables?: {
+                [key: string]: components["schemas"]["Input"];
+            };
+        } & {
+            [key: string]: unknown;
+        });
+        /** @description An attempt to deliver a message. */
+        Attempt: {
+            /** @description Id of the message. */
+            message: string;
+            /** Format: date-time */
+            at: string;
+            /** @description Number of the attempt for its message, from 1. */
+            attempt: number;
+            /** @description Status of the response. */
+            status?: number;
+            /** @description Why there was no response. */
+            failure?: string;
+            /**
+             * Format: date-time
+             * @description Time of the next attempt; absent if there is none.
+             */
+            nextAt?: string;
+        };
+        BadRequestCursorInvalidServerNameTenantError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorBadRequest" | "ErrorCursorInvalid" | "ErrorMCPServerNameInvalid" | "ErrorMCPServerNameRequired" | "ErrorTenantInvalid" | "ErrorTenantRequired";
+            };
+        };
+        BadRequestCursorInvalidTenantError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorBadRequest" | "ErrorCursorInvalid" | "ErrorTenantInvalid" | "ErrorTenantRequired";
+            };
+        };
+        BadRequestError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorBadRequest";
+            };
+        };
+        BadRequestInvalidBodyError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorBadRequest" | "ErrorInvalidBody";
+            };
+        };
+        BadRequestInvalidBodyServerNameTenantError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorBadRequest" | "ErrorInvalidBody" | "ErrorMCPServerNameInvalid" | "ErrorMCPServerNameRequired" | "ErrorTenantInvalid" | "ErrorTenantRequired";
+            };
+        };
+        BadRequestInvalidBodyTenantError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorBadRequest" | "ErrorInvalidBody" | "ErrorTenantInvalid" | "ErrorTenantRequired";
+            };
+        };
+        BadRequestServerNameTenantError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorBadRequest" | "ErrorMCPServerNameInvalid" | "ErrorMCPServerNameRequired" | "ErrorTenantInvalid" | "ErrorTenantRequired";
+            };
+        };
+        BadRequestTenantError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorBadRequest" | "ErrorTenantInvalid" | "ErrorTenantRequired";
+            };
+        };
+        /** @description The most valuable index for a task within a budget. */
+        BudgetIndex: {
+            /** @description YAML; empty if not even one name fits. */
+            index: string;
+            /** @description Of the whole text, measured by the tokenizer; at most the budget. */
+            tokens: number;
+            budget: number;
+            /** @description Never lower with a larger budget, if all else is equal. */
+            value: number;
+            items: {
+                id: string;
+                server: string;
+                kind: components["schemas"]["CapabilityKind"];
+                /** @enum {string} */
+                level: "name" | "summary" | "schema";
+                tokens: number;
+                /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
+                digest: string;
+                /** @constant */
+                pinned?: true;
+            }[];
+            /** @description Number of candidates: pins and the best of the ranked capabilities. */
+            considered: number;
+            /** @description Failed pins and candidates that did not fit; only the first few. */
+            leftOut: {
+                id: string;
+                /** @enum {string} */
+                reason: "not-found" | "ambiguous" | "changed-since-pin" | "over-budget";
+                message: string;
+            }[];
+            moreLeftOut?: number;
+            generation: number;
+        };
+        BudgetIndexAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["BudgetIndex"];
+        };
+        /** @description Everything a server can do: its manifest, without what is switched off. */
+        Capabilities: {
+            title?: string;
+            description?: string;
+            version?: string;
+            serverInfo: {
+                name: string;
+                version?: string;
+            } & {
+                [key: string]: unknown;
+            };
+            mcpVersion?: string;
+            protocolVersion?: string;
+            runtime?: {
+                [key: string]: string;
+            };
+            features?: {
+                [key: string]: boolean;
+            };
+            limits?: {
+                [key: string]: number;
+            };
+            concurrencyLimits?: {
+                [key: string]: number;
+            };
+            selectionStrategy?: {
+                type?: string;
+                explanation?: string;
+                fallback?: string;
+            } & {
+                [key: string]: unknown;
+            };
+            actionTriggers?: {
+                [key: string]: string[];
+            };
+            relationships?: unknown;
+            semantic?: unknown;
+            websiteUrl?: string;
+            repository?: {
+                url?: string;
+                source?: string;
+            } & {
+                [key: string]: unknown;
+            };
+            icons?: components["schemas"]["Icon"][];
+            remotes?: components["schemas"]["JsonObject"][];
+            packages?: components["schemas"]["JsonObject"][];
+            _meta?: components["schemas"]["JsonObject"];
+            tools: components["schemas"]["ShownTool"][];
+            prompts: components["schemas"]["ShownPrompt"][];
+            resources: components["schemas"]["ShownResource"][];
+            resourceTemplates: components["schemas"]["ShownResourceTemplate"][];
+            generators?: components["schemas"]["ShownGenerator"][];
+            operations?: components["schemas"]["ShownOperation"][];
+            lastSynced: string | null;
+            status: components["schemas"]["ServerStatus"];
+            /** @description null if nothing was published yet. */
+            digest: string | null;
+            /** @description Cost of all definitions together. */
+            tokens: number;
+            flags?: components["schemas"]["Flag"][];
+            sources?: components["schemas"]["SourceStatus"][];
+            /**
+             * @description No source could be read the last time.
+             * @constant
+             */
+            stale?: true;
+            warnings?: string[];
+        } & {
+            [key: string]: unknown;
+        };
+        CapabilitiesAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["Capabilities"];
+        };
+        /** @description One capability of any kind. */
+        Capability: {
+            /** @description Unique in its tenant. */
+            id: string;
+            kind: components["schemas"]["CapabilityKind"];
+            /** @description Provider details and provenance; one level of keys in the flat layout. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            registry: {
+                tenant: string;
+                /** @description The server. */
+                name: string;
+                /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
+                digest: string;
+                /** @description Cost of the definition, in tokens. */
+                tokens: number;
+                flags: components["schemas"]["Flag"][];
+            };
+            /** @description With `hints`: where and with which variables a runtime would call the capability. */
+            runtime?: unknown;
+        } & {
+            [key: string]: unknown;
+        };
+        CapabilityAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["Capability"];
+        };
+        CapabilityCollisionGeneratorExistsSameVersionError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorCapabilityCollision" | "ErrorGeneratorExists" | "ErrorSameVersion";
+            };
+        };
+        CapabilityCollisionNoSourcesSameVersionError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorCapabilityCollision" | "ErrorNoSources" | "ErrorSameVersion";
+            };
+        };
+        CapabilityCollisionSameVersionError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorCapabilityCollision" | "ErrorSameVersion";
+            };
+        };
         /** @enum {string} */
-        why: "disabled" | "plugin";
-      }[];
-      /** @description Ids that belong to other items of the tenant; with `partial`, those of rejected items. */
-      collisions: {
-        id: string;
-        item: string;
-        takenBy: string;
-      }[];
-      /** @description What was taken but is probably not what was meant. */
-      warnings: string[];
-      type: string;
-    };
-    GeneratorResultAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["GeneratorResult"];
-    };
-    /** @description capabilities://generators: the registry of generators and how one is chosen. */
-    GeneratorsView: {
-      generators: {
-        [key: string]: {
-          type: string;
-          name: string;
-          version: string;
-          /** @enum {string} */
-          source: "builtin" | "plugin";
-          plugin_path?: string;
-          /** @enum {string} */
-          status: "stable" | "experimental" | "deprecated";
-          capabilities: string[];
-          indicators: {
+        CapabilityKind: "tool" | "prompt" | "resource" | "resourceTemplate" | "generator" | "operation";
+        CapabilityNotFoundError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorCapabilityNotFound";
+            };
+        };
+        CapabilityNotFoundServerNotFoundError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorCapabilityNotFound" | "ErrorMCPServerNotFound";
+            };
+        };
+        /** @description A server; `fields` chooses the members beside tenant and name. */
+        CatalogItem: {
+            tenant: string;
+            name: string;
+            title?: string;
+            description?: string;
+            version?: string;
+            visibility?: components["schemas"]["Visibility"];
+            status?: components["schemas"]["ServerStatus"];
             /** @enum {string} */
-            confidence?: "high" | "medium" | "low";
-          } & {
+            probe?: "unknown" | "live" | "pending" | "gated" | "not-mcp" | "unreachable";
+            /** @description Items by kind. */
+            counts?: {
+                [key: string]: number;
+            };
+            /** @description Cost of all definitions together. */
+            tokens?: number;
+            attributes?: {
+                [key: string]: string[];
+            };
+            digest?: string;
+            generation?: number;
+            /** Format: date-time */
+            updatedAt?: string;
+        };
+        /** @description A page of servers in order of tenant and name. */
+        CatalogPage: {
+            items: components["schemas"]["CatalogItem"][];
+            /** @description Servers that match; with facets only. */
+            total?: {
+                count: number;
+                /**
+                 * @description Counting stopped early: there may be more.
+                 * @constant
+                 */
+                atLeast?: true;
+            };
+            facets?: {
+                [key: string]: components["schemas"]["Facet"];
+            };
+            /**
+             * @description Something was written since the first page.
+             * @constant
+             */
+            changed?: true;
+            /** @description Of the directory. */
+            generation: number;
+            nextCursor?: string;
+        };
+        CatalogPageAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["CatalogPage"];
+        };
+        /** @description A tamper-evident entry of a log: its hash covers the entry and the hash of the entry before it. */
+        ChainedChange: {
+            /** @description Number in the log, from 1 without gaps. */
+            sequence: number;
+            /** @description The write that made the change; changes of one write share it. */
+            generation: number;
+            /** Format: date-time */
+            at: string;
+            server: string;
+            /**
+             * @description `server` is a server's own settings, visibility or removal.
+             * @enum {string}
+             */
+            kind: "tool" | "prompt" | "resource" | "resourceTemplate" | "generator" | "operation" | "server";
+            name: string;
+            /**
+             * @description What a change means for those who use the capability.
+             * @enum {string}
+             */
+            classification: "breaking" | "additive" | "cosmetic" | "removed";
+            /** @description True if the classification is breaking or removed. */
+            breaking: boolean;
+            /** @description Digest before. */
+            from?: string;
+            /** @description Digest after. */
+            to?: string;
+            /** @description At most ten, the worst first. */
+            reasons: {
+                /** @description RFC 6901 pointer in the capability or header, in the new version if the place still exists there. */
+                path: string;
+                /** @enum {string} */
+                classification: "breaking" | "additive" | "cosmetic";
+                message: string;
+            }[];
+            /** @description Hash of the entry before; of the first entry `genesis:` and the tenant. */
+            previous: string;
+            /** @description SHA-256 of the RFC 8785 form of the other members, as sha256- and hex. */
+            hash: string;
+        };
+        /** @description Changes by their classification; a removed item is counted as breaking too. */
+        ChangeCounts: {
+            breaking: number;
+            additive: number;
+            cosmetic: number;
+            removed: number;
+        };
+        /** @description A list that is absent lets everything through; those that are there must all agree. */
+        ChangeFilters: {
+            /** @description Only changes of these servers. */
+            servers?: string[];
+            /** @description Only changes of these kinds. */
+            kinds?: ("tool" | "prompt" | "resource" | "resourceTemplate" | "generator" | "operation" | "server")[];
+            /** @description Only changes so classified; a removal is breaking, too. */
+            classifications?: ("breaking" | "additive" | "cosmetic" | "removed")[];
+        };
+        /** @description Entries of a log, the oldest first. */
+        ChangePage: {
+            items: components["schemas"]["ChainedChange"][];
+            /** @description The tenant's generation. */
+            generation: number;
+            /** @description `since` of the next page. */
+            nextSince: number;
+            /** @description The newest entry of the log, on whatever page; sequence 0 and the genesis value if the log is empty. */
+            head: {
+                /** @description Number in the log, from 1 without gaps. */
+                sequence: number;
+                /** @description SHA-256 of the RFC 8785 form of the other members, as sha256- and hex. */
+                hash: string;
+            };
+        };
+        ChangePageAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["ChangePage"];
+        };
+        /** @description The settings as they are now, and which of them changed. */
+        ChangedConfigResult: {
+            /** @description Owner namespace of servers, in any case. */
+            tenant: string;
+            /** @description Name of a server inside its tenant. */
+            name: string;
+            title?: string;
+            description?: string;
+            /**
+             * @description Who may read it: the tenant, or everyone.
+             * @default tenant
+             */
+            visibility: components["schemas"]["Visibility"];
+            /** @description Whether readers should still rely on it; active where absent. */
+            status?: components["schemas"]["ServerStatus"];
+            /** @description Why it has this status and what to use instead, for its readers. */
+            statusMessage?: string;
+            sources?: components["schemas"]["Source"][];
+            advertise?: components["schemas"]["Advertise"];
+            policy?: {
+                /**
+                 * @description What to do when a manifest changes while its version stays: flag it to readers, or refuse it.
+                 * @enum {string}
+                 */
+                sameVersion?: "flag" | "refuse";
+            } & {
+                [key: string]: unknown;
+            };
+            _meta?: components["schemas"]["JsonObject"];
+            /** @description The tenant's generation after this write. */
+            generation: number;
+            /** @description Names of the members that are different now. */
+            changed: string[];
+            /** @description What was taken but is probably not what was meant. */
+            warnings?: string[];
+            /**
+             * Format: date-time
+             * @description The time by which no data centre shows what was removed; absent if nothing was.
+             */
+            effectiveBy?: string;
+            /** @description What the text of the settings was flagged for; absent if nothing was. */
+            registry?: {
+                flags: components["schemas"]["Flag"][];
+            };
+        } & {
             [key: string]: unknown;
-          };
-          requirements: {
-            fields: string[];
-            dependencies: string[];
-            env_vars: string[];
-          } & {
+        };
+        ChangedConfigResultAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["ChangedConfigResult"];
+        };
+        /** @description The capabilities that the session has chosen. */
+        ChosenItems: {
+            items: {
+                /** @description Unique in its tenant. */
+                id: string;
+                tenant: string;
+                server: string;
+                kind: components["schemas"]["CapabilityKind"];
+                /** @description Name, URI, URI template or generator type. */
+                name: string;
+                digest: string;
+                /** @description Cost of the definition, in tokens. */
+                tokens: number;
+            }[];
+        };
+        /** @description Members of a ServerConfig: absent ones keep their value, `null` removes. */
+        ConfigChange: {
             [key: string]: unknown;
-          };
-          best_for: string[];
-          docs_uri: string;
-          upstream_dependencies:
-            | ({
-                services: string[];
-                credentials_required: string[];
-                optional_services: string[];
-                expected_latency_ms: {
-                  p50?: number;
-                  p95?: number;
-                  p99?: number;
+        };
+        /** @description The settings as they are now. */
+        ConfigResult: {
+            /** @description Owner namespace of servers, in any case. */
+            tenant: string;
+            /** @description Name of a server inside its tenant. */
+            name: string;
+            title?: string;
+            description?: string;
+            /**
+             * @description Who may read it: the tenant, or everyone.
+             * @default tenant
+             */
+            visibility: components["schemas"]["Visibility"];
+            /** @description Whether readers should still rely on it; active where absent. */
+            status?: components["schemas"]["ServerStatus"];
+            /** @description Why it has this status and what to use instead, for its readers. */
+            statusMessage?: string;
+            sources?: components["schemas"]["Source"][];
+            advertise?: components["schemas"]["Advertise"];
+            policy?: {
+                /**
+                 * @description What to do when a manifest changes while its version stays: flag it to readers, or refuse it.
+                 * @enum {string}
+                 */
+                sameVersion?: "flag" | "refuse";
+            } & {
+                [key: string]: unknown;
+            };
+            _meta?: components["schemas"]["JsonObject"];
+            /** @description The tenant's generation after this write. */
+            generation: number;
+            /** @description What was taken but is probably not what was meant. */
+            warnings?: string[];
+            /** @description What the text of the settings was flagged for; absent if nothing was. */
+            registry?: {
+                flags: components["schemas"]["Flag"][];
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        ConfigResultAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["ConfigResult"];
+        };
+        /** @description The capabilities that fit a task and a token budget. */
+        ContextAnswer: {
+            budget: number;
+            used_tokens: number;
+            /** @description True if every must-have was chosen. */
+            satisfied: boolean;
+            items: {
+                /** @description Unique in its tenant. */
+                id: string;
+                tenant: string;
+                server: string;
+                kind: components["schemas"]["CapabilityKind"];
+                /** @description Name, URI, URI template or generator type. */
+                name: string;
+                digest: string;
+                /** @description Cost of the definition, in tokens. */
+                tokens: number;
+                /** @description Declared by the item, else by its server. */
+                version?: string;
+                title?: string;
+                /** @description The first few hundred characters. */
+                description?: string;
+                /** @enum {string} */
+                why: "must-have" | "pinned" | "task";
+                /** @description Place in the ranking, if that is why it was chosen. */
+                rank?: number;
+            }[];
+            left_out: components["schemas"]["LeftOut"][];
+            /** @description Number of left-out capabilities that are not listed. */
+            more_left_out?: number;
+            changed: components["schemas"]["PinChange"][];
+            /** @description Tenants of the caller beyond the limit of a search. */
+            skipped_tenants?: string[];
+        };
+        /** @description A new subscription, and its secret. */
+        CreatedSubscription: {
+            tenant: string;
+            id: string;
+            url: string;
+            filters: components["schemas"]["ChangeFilters"];
+            description?: string;
+            /** @enum {string} */
+            state: "active" | "disabled";
+            /**
+             * @description Why a subscription is disabled: by its owner (`paused`), or by the retry schedule.
+             * @enum {string}
+             */
+            reason?: "paused" | "gone" | "refused" | "dead";
+            /**
+             * Format: date-time
+             * @description When the state last changed.
+             */
+            since: string;
+            /** @description Messages that wait to be sent. */
+            pending: number;
+            /** @description Messages that were dropped: too many waited, or the log was pruned past their changes. */
+            dropped: number;
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            /** @description Shown this once. */
+            secret: string;
+        };
+        CreatedSubscriptionAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["CreatedSubscription"];
+        };
+        CursorExpiredError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorCursorExpired";
+            };
+        };
+        /** @description A capability that is not used in the session. */
+        Declined: {
+            name: string;
+            /** @enum {string} */
+            reason: "unknown" | "version" | "undeclared";
+            message: string;
+        };
+        /** @description When a server was deleted. */
+        DeleteResult: {
+            /** @description The tenant's generation after this write. */
+            generation: number;
+            /**
+             * Format: date-time
+             * @description The time by which no data centre shows the server.
+             */
+            effectiveBy: string;
+        };
+        DeleteResultAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["DeleteResult"];
+        };
+        /** @description A server as lists and callers outside its tenant see it. */
+        DirectoryEntry: {
+            /** @description As shown. */
+            tenant: string;
+            name: string;
+            title?: string;
+            description?: string;
+            version?: string;
+            visibility: components["schemas"]["Visibility"];
+            status: components["schemas"]["ServerStatus"];
+            statusMessage?: string;
+            /** @description Items by kind. */
+            counts?: {
+                [key: string]: number;
+            };
+            /** @description Cost of all definitions together. */
+            tokens?: number;
+            /** @description The tenant's generation at the last change of the server. */
+            generation: number;
+            /** Format: date-time */
+            updatedAt: string;
+            /** @description Absent if nothing was published yet. */
+            digest?: string;
+        };
+        /** @description What a program needs to know of an error; members depend on the code. */
+        ErrorDetails: {
+            /** @description The reason, where the error's own message is fixed. */
+            message?: string;
+            /** @description What to do next. */
+            hint?: string;
+            issues?: components["schemas"]["Issue"][];
+        } & {
+            [key: string]: unknown;
+        };
+        EventInvalidServerValidationError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorEventInvalid" | "ErrorMCPServerValidation";
+            };
+        };
+        /** @description What became of an event. */
+        EventResult: {
+            /** @enum {string} */
+            outcome: "applied" | "unchanged" | "queued" | "duplicate" | "stale";
+            /** @description Of the server; absent after a dry run. */
+            generation?: number;
+            /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
+            digest?: string;
+            message?: string;
+            /**
+             * @description Nothing was published: this is what would have happened.
+             * @constant
+             */
+            dryRun?: true;
+            /**
+             * @description The change of the manifest's own fields, if there is one.
+             * @enum {string}
+             */
+            header?: "breaking" | "additive" | "cosmetic" | "removed";
+            /** @description Items that stay although the manifest does not name them. */
+            kept?: {
+                kind: components["schemas"]["CapabilityKind"];
+                name: string;
+                /** @enum {string} */
+                why: "disabled" | "plugin";
+            }[];
+            /**
+             * @description The server had items, and has none now.
+             * @constant
+             */
+            emptied?: true;
+            changes?: components["schemas"]["ChangeCounts"];
+            flags?: components["schemas"]["Flag"][];
+            /** @description Tokens of the items that readers see, before and after. */
+            cost?: {
+                before: number;
+                after: number;
+            };
+            /** @description Ids that belong to other items of the tenant; with `partial`, those of rejected items. */
+            collisions?: {
+                id: string;
+                item: string;
+                takenBy: string;
+            }[];
+            /** @description What was taken but is probably not what was meant. */
+            warnings?: string[];
+        };
+        /** @description Values of one dimension, the most frequent first. */
+        Facet: {
+            values: {
+                value: string;
+                count: number;
+                /**
+                 * @description Counting stopped early: there may be more.
+                 * @constant
+                 */
+                atLeast?: true;
+            }[];
+            /**
+             * @description There are more values.
+             * @constant
+             */
+            more?: true;
+        };
+        /** @description A warning about content that is no reason to refuse it. */
+        Flag: {
+            rule: string;
+            /**
+             * @description `high`: the text may steer a model.
+             * @enum {string}
+             */
+            severity: "high" | "low";
+            path: string;
+            message: string;
+            /**
+             * @description The path is one of the server's config, not of its manifest.
+             * @constant
+             */
+            of?: "config";
+            /** @description Id of the capability; absent if the flag is about the whole server. */
+            capability?: string;
+        };
+        GenerationAheadError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorGenerationAhead";
+            };
+        };
+        Generator: {
+            /** @description Unique in the tenant; made from provider, server and name where absent. */
+            id?: string;
+            title?: string;
+            description?: string;
+            version?: string;
+            provider?: string;
+            permissions?: string[];
+            effects?: string[];
+            metadata?: components["schemas"]["ProviderMetadata"];
+            icons?: components["schemas"]["Icon"][];
+            _meta?: components["schemas"]["JsonObject"];
+            /** @description false switches the item off, outside the digest; anything else leaves it as it is. */
+            enabled?: boolean;
+            lastSynced?: string | null;
+            type: string;
+            name?: string;
+            /** @enum {string} */
+            source?: "builtin" | "plugin";
+            /** @description Replace an earlier generator of the same type instead of being refused. */
+            override?: boolean;
+            pluginPath?: string;
+            /** @enum {string} */
+            status?: "stable" | "experimental" | "deprecated";
+            capabilities?: string[];
+            indicators?: components["schemas"]["JsonObject"];
+            requirements?: {
+                fields?: string[];
+                dependencies?: string[];
+                envVars?: string[];
+                subfields?: string[] | components["schemas"]["JsonObject"];
+            } & {
+                [key: string]: unknown;
+            };
+            bestFor?: string[];
+            docsUri?: string;
+            upstreamDependencies?: ({
+                services?: string[];
+                credentialsRequired?: string[];
+                optionalServices?: string[];
+                expectedLatencyMs?: {
+                    p50?: number;
+                    p95?: number;
+                    p99?: number;
                 } & {
-                  [key: string]: unknown;
+                    [key: string]: unknown;
                 };
                 /** @enum {string} */
-                stability: "stable" | "beta" | "experimental";
-                concurrency_safe: boolean;
-              } & {
-                [key: string]: unknown;
-              })
-            | null;
-        } & {
-          [key: string]: unknown;
-        };
-      };
-      selection_strategy: {
-        type: string;
-        explanation: string;
-        fallback: string;
-      } & {
-        [key: string]: unknown;
-      };
-      metadata: {
-        version: string;
-        generator_count: number;
-        builtin_count: number;
-        plugin_count: number;
-      } & {
-        [key: string]: unknown;
-      };
-    } & {
-      [key: string]: unknown;
-    };
-    /** @description The registry answers. */
-    Health: {
-      /** @constant */
-      status: "ok";
-      name: string;
-      version: string;
-    };
-    HealthAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["Health"];
-    };
-    /** @description An inbound webhook, without its secrets. */
-    Hook: {
-      tenant: string;
-      id: string;
-      server: string;
-      events: ("manifest.published" | "manifest.changed" | "server.removed" | "server.status")[];
-      /**
-       * @description standard: Standard Webhooks. github: X-Hub-Signature-256; any event reads the sources again.
-       * @enum {string}
-       */
-      format: "standard" | "github";
-      /** @enum {string} */
-      signature: "secret" | "publicKey";
-      enabled: boolean;
-      description?: string;
-      /** Format: date-time */
-      createdAt: string;
-      createdBy: string;
-      /** @description Valid secrets or keys, the newest first, and when the older ones expire. */
-      keys: {
-        id: string;
-        /** Format: date-time */
-        until?: string;
-      }[];
-    };
-    HookAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["Hook"];
-    };
-    /** @description Switches a hook off or on, or describes it anew. */
-    HookChange: {
-      enabled?: boolean;
-      description?: string;
-    };
-    /** @description A message received through a hook. */
-    HookDelivery: {
-      /** @description Id of the message. */
-      message: string;
-      /** Format: date-time */
-      at: string;
-      type: string;
-      sequence?: number;
-      /** @enum {string} */
-      outcome: "applied" | "unchanged" | "queued" | "duplicate" | "stale" | "refused";
-      generation?: number;
-      /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
-      digest?: string;
-      /** @description Why the message was refused. */
-      reason?: string;
-    };
-    HookDisabledError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorHookDisabled";
-      };
-    };
-    /** @description An event of a publishing server, signed by Standard Webhooks. */
-    HookEvent: {
-      /** @enum {string} */
-      type: "manifest.published" | "manifest.changed" | "server.removed" | "server.status";
-      timestamp?: string;
-      data: {
-        /** @description Counts the publisher's events; the highest wins, in whatever order they come. */
-        sequence: number;
-        /** @description The manifest, for manifest.published. */
-        manifest?: unknown;
-        /** @description For manifest.published: answer what it would do, and change nothing, the sequence neither. */
-        dryRun?: boolean;
-        /** @description For manifest.published: sections of the publisher's own that the manifest may consist of. */
-        sections?: string[];
-        /** @description What changed, for manifest.changed; a hint. */
-        kinds?: components["schemas"]["CapabilityKind"][];
-        /** @description For server.status. */
-        status?: components["schemas"]["ServerStatus"];
-      } & {
-        [key: string]: unknown;
-      };
-    } & {
-      [key: string]: unknown;
-    };
-    HookEventError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorHookEvent";
-      };
-    };
-    HookInvalidError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorHookInvalid";
-      };
-    };
-    /** @description All hooks of a tenant, the oldest first. */
-    HookList: {
-      items: components["schemas"]["Hook"][];
-      /** @description The tenant's generation. */
-      generation: number;
-    };
-    HookListAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["HookList"];
-    };
-    HookNotFoundError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorHookNotFound";
-      };
-    };
-    /** @description A hook: where a publisher tells the registry of changes, and what it may tell. */
-    HookRequest: {
-      /** @description Owner namespace of servers, in any case. */
-      tenant: string;
-      /** @description Name of a server inside its tenant. */
-      server: string;
-      /** @description What it may say; everything where absent. */
-      events?: ("manifest.published" | "manifest.changed" | "server.removed" | "server.status")[];
-      /**
-       * @description standard: Standard Webhooks. github: X-Hub-Signature-256; any event reads the sources again.
-       * @default standard
-       * @enum {string}
-       */
-      format?: "standard" | "github";
-      /** @description Ed25519 key that the publisher signs with (v1a); without one a shared secret is made (v1). */
-      publicKey?: string;
-      description?: string;
-    };
-    /** @description A hook, and what it received. */
-    HookWithDeliveries: {
-      tenant: string;
-      id: string;
-      server: string;
-      events: ("manifest.published" | "manifest.changed" | "server.removed" | "server.status")[];
-      /**
-       * @description standard: Standard Webhooks. github: X-Hub-Signature-256; any event reads the sources again.
-       * @enum {string}
-       */
-      format: "standard" | "github";
-      /** @enum {string} */
-      signature: "secret" | "publicKey";
-      enabled: boolean;
-      description?: string;
-      /** Format: date-time */
-      createdAt: string;
-      createdBy: string;
-      /** @description Valid secrets or keys, the newest first, and when the older ones expire. */
-      keys: {
-        id: string;
-        /** Format: date-time */
-        until?: string;
-      }[];
-      /** @description The last 100, the newest first. */
-      deliveries: components["schemas"]["HookDelivery"][];
-    };
-    HookWithDeliveriesAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["HookWithDeliveries"];
-    };
-    Icon: {
-      src: string;
-      mimeType?: string;
-      sizes?: string | string[];
-      theme?: unknown;
-    } & {
-      [key: string]: unknown;
-    };
-    /** @description An OpenAPI or MCP document as JSON or YAML, a GraphQL schema as text or its introspection as JSON, or RTFS text. */
-    ImportDocument: unknown;
-    /** @description What an import changed or, with `dryRun`, would change. */
-    ImportResult: {
-      /**
-       * @description Nothing was published: this is what would have happened.
-       * @constant
-       */
-      dryRun?: true;
-      /** @enum {string} */
-      outcome: "created" | "changed" | "unchanged";
-      /** @description Of the stored manifest, which may have more items than the one that was sent. */
-      digest: string;
-      /** @description The tenant's generation after this write; absent after a dry run. */
-      generation?: number;
-      changes: components["schemas"]["ChangeCounts"];
-      /**
-       * @description The change of the manifest's own fields, if there is one.
-       * @enum {string}
-       */
-      header?: "breaking" | "additive" | "cosmetic" | "removed";
-      flags: components["schemas"]["Flag"][];
-      /** @description Tokens of the items that readers see, before and after. */
-      cost: {
-        before: number;
-        after: number;
-      };
-      /**
-       * @description The server had items, and has none now.
-       * @constant
-       */
-      emptied?: true;
-      /** @description Items that stay although the manifest does not name them. */
-      kept?: {
-        kind: components["schemas"]["CapabilityKind"];
-        name: string;
-        /** @enum {string} */
-        why: "disabled" | "plugin";
-      }[];
-      /** @description With `partial`: the parts that were left out. */
-      rejected?: components["schemas"]["Rejection"][];
-      /** @description Ids that belong to other items of the tenant; with `partial`, those of rejected items. */
-      collisions: {
-        id: string;
-        item: string;
-        takenBy: string;
-      }[];
-      /** @description What was taken but is probably not what was meant. */
-      warnings: string[];
-      /**
-       * Format: date-time
-       * @description The time by which no data centre shows what was removed; absent if nothing was.
-       */
-      effectiveBy?: string;
-      /** @description Items by kind. */
-      counts: {
-        [key: string]: number;
-      };
-      /** @description After a dry run: the items that would be published. */
-      capabilities?: {
-        kind: components["schemas"]["CapabilityKind"];
-        name: string;
-        id: string;
-        tokens: number;
-      }[];
-    };
-    ImportResultAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["ImportResult"];
-    };
-    /** @description A task and a token budget. */
-    IndexBudgetRequest: {
-      /** @description What the index is for, in plain words. */
-      task?: string;
-      /** @description Tokens that the text may cost. More than everything costs is the same as all of it. */
-      budget: number;
-      kinds?: components["schemas"]["CapabilityKind"][];
-      /** @description Only these servers of the tenant. */
-      servers?: string[];
-      /** @description Capabilities that come first, in full detail as far as they fit. */
-      pins?: {
-        id: string;
-        /** @description As it was reviewed: it stays out if it has changed since. */
-        digest?: string;
-      }[];
-    };
-    IndexDisabledInsufficientScopeTenantPermissionError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorIndexDisabled" | "ErrorInsufficientScope" | "ErrorTenantPermissionError";
-      };
-    };
-    /** @description Sizes of both variants of an index, with estimated and measured tokens. */
-    IndexStats: {
-      /** @description Characters. */
-      summarySize: number;
-      summaryWords: number;
-      summaryLines: number;
-      /** @description Characters. */
-      fullSize: number;
-      fullWords: number;
-      fullLines: number;
-      estimatedSummaryTokens: number;
-      estimatedFullTokens: number;
-      measuredSummaryTokens: number;
-      measuredFullTokens: number;
-    };
-    IndexTooLargeError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorIndexTooLarge";
-      };
-    };
-    Input: {
-      description?: string;
-      isRequired?: boolean;
-      isSecret?: boolean;
-      /** @enum {string} */
-      format?: "string" | "number" | "boolean" | "filepath";
-      value?: string;
-      default?: string;
-      placeholder?: string;
-      choices?: string[];
-    } & {
-      [key: string]: unknown;
-    };
-    InsufficientScopeError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorInsufficientScope";
-      };
-    };
-    InsufficientScopeTenantPermissionError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorInsufficientScope" | "ErrorTenantPermissionError";
-      };
-    };
-    InternalServerError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorInternalServer";
-      };
-    };
-    InternalServerServerErrorError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorInternalServer" | "server_error";
-      };
-    };
-    /** @description One problem of a document. */
-    Issue: {
-      /** @description JSON Pointer (RFC 6901) into the document. */
-      path: string;
-      rule: string;
-      message: string;
-    };
-    /** @description A change to a chosen capability, or one to its server that makes it unavailable. */
-    ItemChange: {
-      /** @description Number in the log, from 1 without gaps. */
-      sequence: number;
-      /** @description The write that made the change; changes of one write share it. */
-      generation: number;
-      /** Format: date-time */
-      at: string;
-      server: string;
-      /**
-       * @description `server` is a server's own settings, visibility or removal.
-       * @enum {string}
-       */
-      kind: "tool" | "prompt" | "resource" | "resourceTemplate" | "generator" | "operation" | "server";
-      name: string;
-      /**
-       * @description What a change means for those who use the capability.
-       * @enum {string}
-       */
-      classification: "breaking" | "additive" | "cosmetic" | "removed";
-      /** @description True if the classification is breaking or removed. */
-      breaking: boolean;
-      /** @description Digest before. */
-      from?: string;
-      /** @description Digest after. */
-      to?: string;
-      /** @description At most ten, the worst first. */
-      reasons: {
-        /** @description RFC 6901 pointer in the capability or header, in the new version if the place still exists there. */
-        path: string;
-        /** @enum {string} */
-        classification: "breaking" | "additive" | "cosmetic";
-        message: string;
-      }[];
-      tenant: string;
-      /** @description Id of the capability; absent if the change is about the whole server. */
-      id?: string;
-    };
-    /** @description Items to enable or disable, all or none. */
-    ItemSwitch: {
-      items: {
-        kind: components["schemas"]["CapabilityKind"];
-        /** @description The item's name, or its URI, URI template or generator type. */
-        name: string;
-        enabled: boolean;
-      }[];
-    };
-    JsonObject: {
-      [key: string]: unknown;
-    };
-    /** @description A JSON Schema of draft 2020-12. */
-    JsonSchema: {
-      $schema: string;
-    } & {
-      [key: string]: unknown;
-    };
-    /** @description Puts a new secret or key beside the old one. */
-    KeyRotation: {
-      /**
-       * @description How long the old secret stays good.
-       * @default 86400
-       */
-      overlapSeconds?: number;
-      /** @description The next key, for a hook that has one. */
-      publicKey?: string;
-    };
-    KeyValueInput: {
-      description?: string;
-      isRequired?: boolean;
-      isSecret?: boolean;
-      /** @enum {string} */
-      format?: "string" | "number" | "boolean" | "filepath";
-      value?: string;
-      default?: string;
-      placeholder?: string;
-      choices?: string[];
-      name: string;
-      variables?: {
-        [key: string]: components["schemas"]["Input"];
-      };
-    } & {
-      [key: string]: unknown;
-    };
-    /** @description A capability that was not chosen. */
-    LeftOut: {
-      id: string;
-      tenant?: string;
-      tokens?: number;
-      /** @enum {string} */
-      why: "must-have" | "pinned" | "task";
-      /** @enum {string} */
-      reason:
-        | "not-found"
-        | "ambiguous"
-        | "version"
-        | "changed-since-pin"
-        | "over-budget"
-        | "name-too-long"
-        | "too-many-items"
-        | "too-many-tenants";
-      message: string;
-    };
-    /** @description A tool as MCP lists it. */
-    ListedTool: {
-      name: string;
-      title: string;
-      description: string;
-      inputSchema: {
-        /** @constant */
-        type: "object";
-      } & {
-        [key: string]: unknown;
-      };
-      outputSchema: {
-        /** @constant */
-        type: "object";
-      } & {
-        [key: string]: unknown;
-      };
-      /** @description Clients assume the worst for an absent hint. */
-      annotations: {
-        readOnlyHint: boolean;
-        destructiveHint?: boolean;
-        idempotentHint?: boolean;
-        openWorldHint: boolean;
-      };
-    };
-    /** @description Everything one server can do, at one moment. Unknown keys are kept and returned. */
-    Manifest: {
-      title?: string;
-      description?: string;
-      version?: string;
-      serverInfo?: {
-        name: string;
-        version?: string;
-      } & {
-        [key: string]: unknown;
-      };
-      mcpVersion?: string;
-      protocolVersion?: string;
-      runtime?: {
-        [key: string]: string;
-      };
-      features?: {
-        [key: string]: boolean;
-      };
-      limits?: {
-        [key: string]: number;
-      };
-      concurrencyLimits?: {
-        [key: string]: number;
-      };
-      selectionStrategy?: {
-        type?: string;
-        explanation?: string;
-        fallback?: string;
-      } & {
-        [key: string]: unknown;
-      };
-      actionTriggers?: {
-        [key: string]: string[];
-      };
-      relationships?: unknown;
-      semantic?: unknown;
-      websiteUrl?: string;
-      repository?: {
-        url?: string;
-        source?: string;
-      } & {
-        [key: string]: unknown;
-      };
-      icons?: components["schemas"]["Icon"][];
-      remotes?: components["schemas"]["JsonObject"][];
-      packages?: components["schemas"]["JsonObject"][];
-      _meta?: components["schemas"]["JsonObject"];
-      tools?: components["schemas"]["Tool"][];
-      prompts?: components["schemas"]["Prompt"][];
-      resources?: components["schemas"]["Resource"][];
-      resourceTemplates?: components["schemas"]["ResourceTemplate"][];
-      generators?: components["schemas"]["Generator"][];
-      operations?: components["schemas"]["Operation"][];
-    } & {
-      [key: string]: unknown;
-    };
-    /** @description Counts of one isolate since it started. */
-    MetricsSnapshot: {
-      /**
-       * Format: date-time
-       * @description When the isolate started.
-       */
-      since: string;
-      uptimeSeconds: number;
-      /** @description What requests touched: memory, cacheReads, cacheWrites, kvReads, kvWrites, objectCalls, rowsRead, rowsWritten. */
-      operations: {
-        [key: string]: number;
-      };
-      /** @description Upper bounds of the latency buckets, in milliseconds. */
-      latencyEdgesMs: number[];
-      /** @description By operation. */
-      routes: {
-        [key: string]: components["schemas"]["RouteCounts"];
-      };
-      memory: {
-        /** @description Bytes that all caches together may have. */
-        capacity: number;
-        bytes: number;
-        caches: {
-          [key: string]: {
-            entries: number;
-            bytes: number;
-          };
-        };
-      };
-      responseCache: {
-        hits: number;
-        misses: number;
-      };
-    };
-    MetricsSnapshotAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["MetricsSnapshot"];
-    };
-    /** @description What was negotiated. */
-    Negotiated: {
-      capabilities: components["schemas"]["Agreed"][];
-      declined: components["schemas"]["Declined"][];
-    };
-    /** @description Opens a session: what the client can do, and what it would like. */
-    NegotiationRequest: {
-      client_name: string;
-      client_version: string;
-      supported_capabilities: string[];
-      capability_details?: {
-        [key: string]: {
-          name: string;
-          version: string;
-          description: string;
-          parameters?: components["schemas"]["JsonObject"] | null;
-        } & {
-          [key: string]: unknown;
-        };
-      } | null;
-      extensions?: components["schemas"]["JsonObject"] | null;
-    } & {
-      [key: string]: unknown;
-    };
-    /** @description The server's side, what was negotiated, and the session. */
-    NegotiationResponse: {
-      server_name: string;
-      server_version: string;
-      supported_capabilities: string[];
-      available_tools: string[];
-      /** @description URIs. */
-      available_resources: string[];
-      capability_details: {
-        [key: string]: {
-          name: string;
-          version: string;
-          description: string;
-          parameters?: components["schemas"]["JsonObject"] | null;
-        } & {
-          [key: string]: unknown;
-        };
-      };
-      /** @description Answers to `extensions` of the request; a resumed session shows what it has chosen. */
-      extensions: {
-        "dev.rollcall/context"?: components["schemas"]["ContextAnswer"] | components["schemas"]["ChosenItems"];
-      };
-      negotiated: components["schemas"]["Negotiated"];
-      session: {
-        /** @description Absent for a client that did not negotiate. */
-        id?: string;
-        client_name: string;
-        client_version: string;
-        client_capabilities: string[];
-        /** @description Epoch seconds. */
-        created_at: number;
-        /** @description Epoch seconds. */
-        last_activity: number;
-        /** @description Epoch seconds. */
-        expires_at?: number;
-        /** @description Of the token at the negotiation; null without one. */
-        auth_context: {
-          subject: string;
-          tenants: string[];
-          scopes: string[];
-        } | null;
-        /** @description With `session_resume`: takes the session up again, once. */
-        resume_token?: string;
-      };
-    };
-    /** @description Where to send messages about a tenant's changes, and which. */
-    NewSubscription: {
-      /** @description Owner namespace of servers, in any case. */
-      tenant: string;
-      /** @description An https URL that takes POST. */
-      url: string;
-      filters?: components["schemas"]["ChangeFilters"];
-      /** @description For those who look after it. */
-      description?: string;
-    };
-    NoSourcesError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorNoSources";
-      };
-    };
-    NotConfiguredUnavailableError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorNotConfigured" | "ErrorUnavailable";
-      };
-    };
-    NotFoundError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorNotFound";
-      };
-    };
-    OfficialHealth: {
-      /** @constant */
-      status: "ok";
-    };
-    OfficialIcon: {
-      src: string;
-      /** @enum {string} */
-      mimeType?: "image/png" | "image/jpeg" | "image/jpg" | "image/svg+xml" | "image/webp";
-      sizes?: string[];
-      /** @enum {string} */
-      theme?: "light" | "dark";
-    } & {
-      [key: string]: unknown;
-    };
-    OfficialVersion: {
-      version: string;
-      name: string;
-    };
-    /** @description An OpenAPI document. */
-    OpenApiDocument: {
-      openapi: string;
-      paths: {
-        [key: string]: unknown;
-      };
-    } & {
-      [key: string]: unknown;
-    };
-    Operation: {
-      /** @description Unique in the tenant; made from provider, server and name where absent. */
-      id?: string;
-      title?: string;
-      description?: string;
-      version?: string;
-      provider?: string;
-      permissions?: string[];
-      effects?: string[];
-      metadata?: components["schemas"]["ProviderMetadata"];
-      icons?: components["schemas"]["Icon"][];
-      _meta?: components["schemas"]["JsonObject"];
-      /** @description false switches the item off, outside the digest; anything else leaves it as it is. */
-      enabled?: boolean;
-      lastSynced?: string | null;
-      name: string;
-      /** @description content, artifact, config, storage, query, validation, batch, or the publisher's own. */
-      category?: string;
-      /** @description A JSON Schema. Kept as published, `$defs` and all. */
-      inputSchema?: components["schemas"]["JsonObject"];
-      /** @description A JSON Schema. Kept as published, `$defs` and all. */
-      outputSchema?: components["schemas"]["JsonObject"];
-      annotations?: components["schemas"]["ToolAnnotations"];
-      examples?: ({
-        input?: unknown;
-        description?: string;
-      } & {
-        [key: string]: unknown;
-      })[];
-      commonErrors?: ({
-        code: string;
-        message: string;
-      } & {
-        [key: string]: unknown;
-      })[];
-      performance?: {
-        typicalMs?: string;
-        timeoutMs?: string;
-      } & {
-        [key: string]: unknown;
-      };
-      /** @description Opaque text, never run. */
-      implementation?: string;
-    } & {
-      [key: string]: unknown;
-    };
-    Package: {
-      registryType: string;
-      identifier: string;
-      transport: components["schemas"]["Transport"];
-      version?: string;
-      registryBaseUrl?: string;
-      fileSha256?: string;
-      runtimeHint?: string;
-      runtimeArguments?: components["schemas"]["Argument"][];
-      packageArguments?: components["schemas"]["Argument"][];
-      environmentVariables?: components["schemas"]["KeyValueInput"][];
-    } & {
-      [key: string]: unknown;
-    };
-    /** @description A pin whose capability has changed. */
-    PinChange: {
-      id: string;
-      tenant: string;
-      /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
-      from: string;
-      /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
-      to: string;
-      /**
-       * @description `unknown` if the tenant no longer stores the pinned version.
-       * @enum {string}
-       */
-      classification: "breaking" | "additive" | "cosmetic" | "removed" | "unknown";
-      breaking?: boolean;
-      reasons?: {
-        /** @description RFC 6901 pointer in the capability or header, in the new version if the place still exists there. */
-        path: string;
-        /** @enum {string} */
-        classification: "breaking" | "additive" | "cosmetic";
-        message: string;
-      }[];
-    };
-    Ping: {
-      /** @constant */
-      pong: true;
-    };
-    PreconditionFailedError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorPreconditionFailed";
-      };
-    };
-    /** @description Whether a generator can run. */
-    Preflight: {
-      type: string;
-      ready: boolean;
-      missing_fields: string[];
-      missing_credentials: string[];
-      /** @description Packages that the generator's host must have installed; the registry cannot check them. */
-      dependencies: string[];
-      /** @description Advised timeout; null if the generator calls nothing upstream. */
-      timeout_ms: number | null;
-      concurrency: {
-        safe: boolean;
-        advice: string;
-      };
-      reasons: string[];
-    };
-    PreflightAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["Preflight"];
-    };
-    /** @description A question to a generator's preflight check. */
-    PreflightRequest: {
-      /**
-       * @description The config the generator would run on.
-       * @default {}
-       */
-      config?: {
-        [key: string]: unknown;
-      };
-      /**
-       * @description Names of the credentials the caller has.
-       * @default []
-       */
-      credentials?: string[];
-    };
-    /** @description Problem details (RFC 9457). */
-    Problem: {
-      title: string;
-      status: number;
-      detail: string;
-      errors: {
-        message: string;
-        location?: string;
-      }[];
-      /** @description The same as `detail`, for clients that read this member. */
-      error: string;
-      /** @description Fixed name of the failure. */
-      code: string;
-      details?: components["schemas"]["ErrorDetails"];
-    };
-    ProblemBadRequestCursorInvalidError: components["schemas"]["Problem"] & {
-      /** @enum {unknown} */
-      code?: "ErrorBadRequest" | "ErrorCursorInvalid";
-    };
-    ProblemBadRequestError: components["schemas"]["Problem"] & {
-      /** @enum {unknown} */
-      code?: "ErrorBadRequest";
-    };
-    ProblemBadRequestInvalidBodyError: components["schemas"]["Problem"] & {
-      /** @enum {unknown} */
-      code?: "ErrorBadRequest" | "ErrorInvalidBody";
-    };
-    ProblemBadRequestInvalidBodyNoChangeRemoteTakenError: components["schemas"]["Problem"] & {
-      /** @enum {unknown} */
-      code?: "ErrorBadRequest" | "ErrorInvalidBody" | "ErrorNoChange" | "ErrorRemoteTaken";
-    };
-    ProblemBadRequestInvalidBodyRemoteTakenTooManyVersionsVersionExistsError: components["schemas"]["Problem"] & {
-      /** @enum {unknown} */
-      code?:
-        | "ErrorBadRequest"
-        | "ErrorInvalidBody"
-        | "ErrorRemoteTaken"
-        | "ErrorTooManyVersions"
-        | "ErrorVersionExists";
-    };
-    ProblemInsufficientScopeError: components["schemas"]["Problem"] & {
-      /** @enum {unknown} */
-      code?: "ErrorInsufficientScope";
-    };
-    ProblemInsufficientScopeTenantPermissionError: components["schemas"]["Problem"] & {
-      /** @enum {unknown} */
-      code?: "ErrorInsufficientScope" | "ErrorTenantPermissionError";
-    };
-    ProblemInternalServerError: components["schemas"]["Problem"] & {
-      /** @enum {unknown} */
-      code?: "ErrorInternalServer";
-    };
-    ProblemNotConfiguredUnavailableError: components["schemas"]["Problem"] & {
-      /** @enum {unknown} */
-      code?: "ErrorNotConfigured" | "ErrorUnavailable";
-    };
-    ProblemNotImplementedError: components["schemas"]["Problem"] & {
-      /** @enum {unknown} */
-      code?: "ErrorNotImplemented";
-    };
-    ProblemServerNotFoundError: components["schemas"]["Problem"] & {
-      /** @enum {unknown} */
-      code?: "ErrorMCPServerNotFound";
-    };
-    ProblemServerNotFoundVersionNotFoundError: components["schemas"]["Problem"] & {
-      /** @enum {unknown} */
-      code?: "ErrorMCPServerNotFound" | "ErrorVersionNotFound";
-    };
-    ProblemServerPrivateError: components["schemas"]["Problem"] & {
-      /** @enum {unknown} */
-      code?: "ErrorServerPrivate";
-    };
-    ProblemServerPrivateVersionDerivedError: components["schemas"]["Problem"] & {
-      /** @enum {unknown} */
-      code?: "ErrorServerPrivate" | "ErrorVersionDerived";
-    };
-    ProblemServerValidationServerJsonInvalidError: components["schemas"]["Problem"] & {
-      /** @enum {unknown} */
-      code?: "ErrorMCPServerValidation" | "ErrorServerJsonInvalid";
-    };
-    ProblemTooLargeError: components["schemas"]["Problem"] & {
-      /** @enum {unknown} */
-      code?: "ErrorTooLarge";
-    };
-    ProblemTooManyRequestsError: components["schemas"]["Problem"] & {
-      /** @enum {unknown} */
-      code?: "ErrorTooManyRequests";
-    };
-    ProblemUnauthorizedError: components["schemas"]["Problem"] & {
-      /** @enum {unknown} */
-      code?: "ErrorUnauthorized";
-    };
-    ProblemUnavailableError: components["schemas"]["Problem"] & {
-      /** @enum {unknown} */
-      code?: "ErrorUnavailable";
-    };
-    ProblemUnsupportedMediaTypeError: components["schemas"]["Problem"] & {
-      /** @enum {unknown} */
-      code?: "ErrorUnsupportedMediaType";
-    };
-    Prompt: {
-      /** @description Unique in the tenant; made from provider, server and name where absent. */
-      id?: string;
-      title?: string;
-      description?: string;
-      version?: string;
-      provider?: string;
-      permissions?: string[];
-      effects?: string[];
-      metadata?: components["schemas"]["ProviderMetadata"];
-      icons?: components["schemas"]["Icon"][];
-      _meta?: components["schemas"]["JsonObject"];
-      /** @description false switches the item off, outside the digest; anything else leaves it as it is. */
-      enabled?: boolean;
-      lastSynced?: string | null;
-      name: string;
-      arguments?: ({
-        name: string;
-        title?: string;
-        description?: string;
-        required?: boolean;
-      } & {
-        [key: string]: unknown;
-      })[];
-      promptResponse?: ({
-        role: string;
-        content: {
-          type: string;
-          text?: string;
-        } & {
-          [key: string]: unknown;
-        };
-      } & {
-        [key: string]: unknown;
-      })[];
-    } & {
-      [key: string]: unknown;
-    };
-    /** @description Provider details under their own name, provenance under `discovery`. */
-    ProviderMetadata: {
-      mcp?: {
-        server_url?: string;
-        server_name?: string;
-        tool_name?: string;
-        protocol_version?: string;
-        /** @description "auto", "true" or "false": a hint, kept as a string. */
-        requires_session?: string;
-        auth_env_var?: string;
-        server_url_override_env?: string;
-      } & {
-        [key: string]: unknown;
-      };
-      openapi?: {
-        base_url?: string;
-        endpoint_method?: string;
-        endpoint_path?: string;
-        api_version?: string;
-        auth_type?: string;
-        auth_location?: string;
-        auth_param_name?: string;
-      } & {
-        [key: string]: unknown;
-      };
-      graphql?: {
-        endpoint_url?: string;
-        operation_type?: string;
-        operation_name?: string;
-        schema_hash?: string;
-        requires_introspection?: boolean;
-      } & {
-        [key: string]: unknown;
-      };
-      discovery?: {
-        method?: string;
-        source_url?: string;
-        /** @description Kept from first sight and outside the digest. */
-        created_at?: string;
-        capability_type?: string;
-        introspector_version?: string;
-      } & {
-        [key: string]: unknown;
-      };
-    } & {
-      [key: string]: unknown;
-    };
-    /** @description What a publish changed. */
-    PublishResult: {
-      /**
-       * @description Nothing was published: this is what would have happened.
-       * @constant
-       */
-      dryRun?: true;
-      /** @enum {string} */
-      outcome: "created" | "changed" | "unchanged";
-      /** @description Of the stored manifest, which may have more items than the one that was sent. */
-      digest: string;
-      /** @description The tenant's generation after this write; absent after a dry run. */
-      generation?: number;
-      changes: components["schemas"]["ChangeCounts"];
-      /**
-       * @description The change of the manifest's own fields, if there is one.
-       * @enum {string}
-       */
-      header?: "breaking" | "additive" | "cosmetic" | "removed";
-      flags: components["schemas"]["Flag"][];
-      /** @description Tokens of the items that readers see, before and after. */
-      cost: {
-        before: number;
-        after: number;
-      };
-      /**
-       * @description The server had items, and has none now.
-       * @constant
-       */
-      emptied?: true;
-      /** @description Items that stay although the manifest does not name them. */
-      kept?: {
-        kind: components["schemas"]["CapabilityKind"];
-        name: string;
-        /** @enum {string} */
-        why: "disabled" | "plugin";
-      }[];
-      /** @description With `partial`: the parts that were left out. */
-      rejected?: components["schemas"]["Rejection"][];
-      /** @description Ids that belong to other items of the tenant; with `partial`, those of rejected items. */
-      collisions: {
-        id: string;
-        item: string;
-        takenBy: string;
-      }[];
-      /** @description What was taken but is probably not what was meant. */
-      warnings: string[];
-      /**
-       * Format: date-time
-       * @description The time by which no data centre shows what was removed; absent if nothing was.
-       */
-      effectiveBy?: string;
-    };
-    PublishResultAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["PublishResult"];
-    };
-    /** @description What one read of a server's sources found. */
-    RefreshResult: {
-      /** @enum {string} */
-      outcome: "applied" | "unchanged" | "failed";
-      generation: number;
-      /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
-      digest?: string;
-      /** @description The sources that could not be read. */
-      failures: {
-        id: string;
-        reason: string;
-        message: string;
-      }[];
-      warnings: string[];
-      sources: components["schemas"]["SourceStatus"][];
-    };
-    RefreshResultAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["RefreshResult"];
-    };
-    /** @description A new hook, and its secret. */
-    RegisteredHook: {
-      tenant: string;
-      id: string;
-      server: string;
-      events: ("manifest.published" | "manifest.changed" | "server.removed" | "server.status")[];
-      /**
-       * @description standard: Standard Webhooks. github: X-Hub-Signature-256; any event reads the sources again.
-       * @enum {string}
-       */
-      format: "standard" | "github";
-      /** @enum {string} */
-      signature: "secret" | "publicKey";
-      enabled: boolean;
-      description?: string;
-      /** Format: date-time */
-      createdAt: string;
-      createdBy: string;
-      /** @description Valid secrets or keys, the newest first, and when the older ones expire. */
-      keys: {
-        id: string;
-        /** Format: date-time */
-        until?: string;
-      }[];
-      /** @description Where the publisher sends its events. */
-      url: string;
-      /** @description Shown this once; absent for a hook with a public key. */
-      secret?: string;
-    };
-    RegisteredHookAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["RegisteredHook"];
-    };
-    /** @description What this registry knows of the server; with its latest version only. */
-    RegistryMeta: {
-      /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
-      digest?: string;
-      generation: number;
-      /** @description Items by kind. */
-      counts?: {
-        [key: string]: number;
-      };
-      /** @description Cost of all definitions together. */
-      tokens?: number;
-      /** @description URL of everything that the server can do. */
-      capabilities: string;
-    };
-    /** @description A part of a document that was left out, and why. */
-    Rejection: {
-      path: string;
-      name?: string;
-      issues: {
-        path: string;
-        rule: string;
-        message: string;
-      }[];
-    };
-    Remote: {
-      /** @enum {string} */
-      type: "streamable-http" | "sse";
-      url: string;
-      headers?: components["schemas"]["KeyValueInput"][];
-      variables?: {
-        [key: string]: components["schemas"]["Input"];
-      };
-    } & {
-      [key: string]: unknown;
-    };
-    /** @description A hook that is no more. */
-    RemovedHook: {
-      tenant: string;
-      id: string;
-    };
-    RemovedHookAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["RemovedHook"];
-    };
-    /** @description A subscription that is no more. */
-    RemovedSubscription: {
-      tenant: string;
-      id: string;
-    };
-    RemovedSubscriptionAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["RemovedSubscription"];
-    };
-    Repository: {
-      url: string;
-      source: string;
-      id?: string;
-      subfolder?: string;
-    } & {
-      [key: string]: unknown;
-    };
-    Resource: {
-      /** @description Unique in the tenant; made from provider, server and name where absent. */
-      id?: string;
-      title?: string;
-      description?: string;
-      version?: string;
-      provider?: string;
-      permissions?: string[];
-      effects?: string[];
-      metadata?: components["schemas"]["ProviderMetadata"];
-      icons?: components["schemas"]["Icon"][];
-      _meta?: components["schemas"]["JsonObject"];
-      /** @description false switches the item off, outside the digest; anything else leaves it as it is. */
-      enabled?: boolean;
-      lastSynced?: string | null;
-      uri: string;
-      name?: string;
-      mimeType?: string;
-    } & {
-      [key: string]: unknown;
-    };
-    /** @description OAuth 2.0 protected resource metadata (RFC 9728). */
-    ResourceMetadata: {
-      resource: string;
-      resource_name: string;
-      scopes_supported: string[];
-      bearer_methods_supported: string[];
-      /** @description Absent if none is configured. */
-      authorization_servers?: string[];
-    };
-    ResourceNotFoundError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "resource_not_found";
-      };
-    };
-    ResourceTemplate: {
-      /** @description Unique in the tenant; made from provider, server and name where absent. */
-      id?: string;
-      title?: string;
-      description?: string;
-      version?: string;
-      provider?: string;
-      permissions?: string[];
-      effects?: string[];
-      metadata?: components["schemas"]["ProviderMetadata"];
-      icons?: components["schemas"]["Icon"][];
-      _meta?: components["schemas"]["JsonObject"];
-      /** @description false switches the item off, outside the digest; anything else leaves it as it is. */
-      enabled?: boolean;
-      lastSynced?: string | null;
-      uriTemplate?: string;
-      patterns?: string[];
-      name?: string;
-      mimeType?: string;
-      parameters?: ({
-        name: string;
-        type?: string;
-        description?: string;
-        required?: boolean;
-        enum?: string[];
-      } & {
-        [key: string]: unknown;
-      })[];
-      examples?: string[];
-    } & {
-      [key: string]: unknown;
-    };
-    /** @description capabilities://resources: families of URIs and their parameters. */
-    ResourcesView: {
-      resources: {
-        [key: string]: {
-          patterns: string[];
-          mime_type: string;
-          description: string;
-          parameters: {
-            [key: string]: {
-              type: string;
-              description: string;
-              enum?: string[];
+                stability?: "stable" | "beta" | "experimental";
+                concurrencySafe?: boolean;
             } & {
-              [key: string]: unknown;
-            };
-          };
-          examples: string[];
-        } & {
-          [key: string]: unknown;
-        };
-      };
-      metadata: {
-        total_count: number;
-        version: string;
-      } & {
-        [key: string]: unknown;
-      };
-    } & {
-      [key: string]: unknown;
-    };
-    /** @description Takes up an expired session again, once. */
-    ResumeRequest: {
-      resume_token: string;
-    };
-    /** @description One revision of a server. */
-    Revision: {
-      /** @description Counted from 1. */
-      number: number;
-      /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
-      digest: string;
-      generation: number;
-      /** Format: date-time */
-      publishedAt: string;
-      publishedBy: string;
-      changes: components["schemas"]["ChangeCounts"];
-    };
-    /** @description The classified changes between two revisions. */
-    RevisionDiff: {
-      /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
-      from: string;
-      /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
-      to: string;
-      counts: components["schemas"]["ChangeCounts"];
-      changes: {
-        /**
-         * @description `server` is the manifest's own members.
-         * @enum {string}
-         */
-        kind: "tool" | "prompt" | "resource" | "resourceTemplate" | "generator" | "operation" | "server";
-        name: string;
-        /** @enum {string} */
-        classification: "breaking" | "additive" | "cosmetic" | "removed";
-        breaking: boolean;
-        /** @description Digest of the earlier version. */
-        from?: string;
-        /** @description Digest of the later version. */
-        to?: string;
-        reasons: {
-          /** @description RFC 6901 pointer. */
-          path: string;
-          /** @enum {string} */
-          classification: "breaking" | "additive" | "cosmetic";
-          message: string;
-        }[];
-      }[];
-    };
-    RevisionDiffAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["RevisionDiff"];
-    };
-    /** @description A page of revisions, the newest first. */
-    RevisionPage: {
-      /** @description null if nothing was published yet. */
-      current: string | null;
-      items: components["schemas"]["Revision"][];
-      generation: number;
-      nextCursor?: string;
-    };
-    RevisionPageAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["RevisionPage"];
-    };
-    /** @description A hook, and its new secret. */
-    RotatedHook: {
-      tenant: string;
-      id: string;
-      server: string;
-      events: ("manifest.published" | "manifest.changed" | "server.removed" | "server.status")[];
-      /**
-       * @description standard: Standard Webhooks. github: X-Hub-Signature-256; any event reads the sources again.
-       * @enum {string}
-       */
-      format: "standard" | "github";
-      /** @enum {string} */
-      signature: "secret" | "publicKey";
-      enabled: boolean;
-      description?: string;
-      /** Format: date-time */
-      createdAt: string;
-      createdBy: string;
-      /** @description Valid secrets or keys, the newest first, and when the older ones expire. */
-      keys: {
-        id: string;
-        /** Format: date-time */
-        until?: string;
-      }[];
-      /** @description Shown this once; absent for a hook with a public key. */
-      secret?: string;
-    };
-    RotatedHookAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["RotatedHook"];
-    };
-    /** @description The new secret of a subscription. */
-    RotatedSubscription: {
-      tenant: string;
-      id: string;
-      /** @description Shown this once. */
-      secret: string;
-      /**
-       * Format: date-time
-       * @description Until then, messages are signed with the earlier secret as well.
-       */
-      overlapUntil: string;
-    };
-    RotatedSubscriptionAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["RotatedSubscription"];
-    };
-    RouteCounts: {
-      requests: number;
-      /** @description Responses by status. */
-      statuses: {
-        [key: string]: number;
-      };
-      /** @description Responses by the layer that they came from. */
-      sources: {
-        [key: string]: number;
-      };
-      /** @description Requests per bucket of `latencyEdgesMs`; the last bucket is above the highest edge. */
-      latency: number[];
-    };
-    RpcBadRequestInvalidBodyError: components["schemas"]["RpcError"] & {
-      error?: {
-        data?: {
-          /** @enum {unknown} */
-          code?: "ErrorBadRequest" | "ErrorInvalidBody";
-        };
-      };
-    };
-    /** @description A JSON-RPC error. */
-    RpcError: {
-      /** @constant */
-      jsonrpc: "2.0";
-      id: string | number | null;
-      error: {
-        code: number;
-        message: string;
-        /** @description Without `code` in errors of the protocol itself. */
-        data?: {
-          /** @description Fixed name of the failure. */
-          code?: string;
-          details?: components["schemas"]["ErrorDetails"];
-        } & {
-          [key: string]: unknown;
-        };
-      };
-    };
-    RpcHostRefusedInsufficientScopeOriginRefusedError: components["schemas"]["RpcError"] & {
-      error?: {
-        data?: {
-          /** @enum {unknown} */
-          code?: "ErrorHostRefused" | "ErrorInsufficientScope" | "ErrorOriginRefused";
-        };
-      };
-    };
-    RpcInternalServerError: components["schemas"]["RpcError"] & {
-      error?: {
-        data?: {
-          /** @enum {unknown} */
-          code?: "ErrorInternalServer";
-        };
-      };
-    };
-    /** @description A JSON-RPC request or notification of MCP. */
-    RpcMessage: {
-      /** @constant */
-      jsonrpc: "2.0";
-      /** @description Absent in a notification. */
-      id?: string | number;
-      method: string;
-      params?: {
-        [key: string]: unknown;
-      };
-    } & {
-      [key: string]: unknown;
-    };
-    RpcNotAcceptableError: components["schemas"]["RpcError"] & {
-      error?: {
-        data?: {
-          /** @enum {unknown} */
-          code?: "ErrorNotAcceptable";
-        };
-      };
-    };
-    RpcNotConfiguredUnavailableError: components["schemas"]["RpcError"] & {
-      error?: {
-        data?: {
-          /** @enum {unknown} */
-          code?: "ErrorNotConfigured" | "ErrorUnavailable";
-        };
-      };
-    };
-    /** @description A JSON-RPC response: a result, or an error. */
-    RpcResponse: {
-      /** @constant */
-      jsonrpc: "2.0";
-      id?: string | number | null;
-      result?: {
-        [key: string]: unknown;
-      };
-      error?: {
-        code: number;
-        message: string;
-        data: unknown;
-      };
-    };
-    RpcTooLargeError: components["schemas"]["RpcError"] & {
-      error?: {
-        data?: {
-          /** @enum {unknown} */
-          code?: "ErrorTooLarge";
-        };
-      };
-    };
-    RpcTooManyRequestsError: components["schemas"]["RpcError"] & {
-      error?: {
-        data?: {
-          /** @enum {unknown} */
-          code?: "ErrorTooManyRequests";
-        };
-      };
-    };
-    RpcUnauthorizedError: components["schemas"]["RpcError"] & {
-      error?: {
-        data?: {
-          /** @enum {unknown} */
-          code?: "ErrorUnauthorized";
-        };
-      };
-    };
-    RpcUnsupportedMediaTypeError: components["schemas"]["RpcError"] & {
-      error?: {
-        data?: {
-          /** @enum {unknown} */
-          code?: "ErrorUnsupportedMediaType";
-        };
-      };
-    };
-    /** @description Paths of the published JSON Schemas. */
-    SchemaList: {
-      items: string[];
-    };
-    SchemaListAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["SchemaList"];
-    };
-    /** @description A page of capabilities in order of rank. */
-    SearchPage: {
-      items: components["schemas"]["SearchResult"][];
-      /** @description Tokens of the results on this page and the pages before. */
-      usedTokens: number;
-      /** @description Results above the last one here that exceeded the remaining budget. */
-      leftOut?: number;
-      /** @description Steps that the task was split into, if several. */
-      steps?: number;
-      /** @description Changes when anything that was searched changes. */
-      generation: number;
-      nextCursor?: string;
-      /** @description Tenants of the caller beyond the limit per search: only their public capabilities are found. */
-      skippedTenants?: string[];
-    };
-    SearchPageAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["SearchPage"];
-    };
-    SearchResult: {
-      /** @description Unique in its tenant. */
-      id: string;
-      tenant: string;
-      server: string;
-      kind: components["schemas"]["CapabilityKind"];
-      /** @description Name, URI, URI template or generator type. */
-      name: string;
-      digest: string;
-      /** @description Cost of the definition, in tokens. */
-      tokens: number;
-      /** @description Declared by the item, else by its server. */
-      version?: string;
-      title?: string;
-      /** @description The first few hundred characters. */
-      description?: string;
-      /** @description Relative to the best result. */
-      score: number;
-      highlights: {
-        /** @description Words of the task in a text, as start and end in UTF-16 code units; the client decides how to mark them. */
-        name?: [number, number][];
-        /** @description Words of the task in a text, as start and end in UTF-16 code units; the client decides how to mark them. */
-        title?: [number, number][];
-        /** @description Words of the task in a text, as start and end in UTF-16 code units; the client decides how to mark them. */
-        description?: [number, number][];
-      };
-      /**
-       * @description Nearly the same as an earlier result.
-       * @constant
-       */
-      alike?: true;
-      /** @description With `explain`: what the result was found by. */
-      why?: {
-        /** @description Word match, relative to the best match for the same step. */
-        words: number;
-        /** @description Similarity in meaning, relative to the most similar for the step. */
-        meaning?: number;
-        /** @description The step of the task that matches best, counted from 0. */
-        clause?: number;
-        terms: string[];
-      };
-    };
-    /** @description Asks for a new secret. */
-    SecretRotation: {
-      /**
-       * @description How long messages are signed with the earlier secret as well.
-       * @default 86400
-       */
-      overlapSeconds?: number;
-    };
-    /** @description The generator for a config, and why. */
-    Selection: {
-      type: string;
-      /** @enum {string} */
-      confidence: "high" | "medium" | "low";
-      /** @enum {string} */
-      rule: "explicit-type" | "template-syntax" | "structure" | "fallback";
-      reason: string;
-      /** @description The other matches, best first. */
-      candidates: {
-        type: string;
-        /** @enum {string} */
-        confidence: "high" | "medium" | "low";
-        /** @enum {string} */
-        rule: "explicit-type" | "template-syntax" | "structure" | "fallback";
-        reason: string;
-      }[];
-    };
-    SelectionAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["Selection"];
-    };
-    /** @description The settings to members of the tenant, a row of a list to others. */
-    Server: components["schemas"]["ServerSettings"] | components["schemas"]["DirectoryEntry"];
-    ServerAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["Server"];
-    };
-    /** @description An MCP server card. */
-    ServerCard: {
-      $schema: string;
-      name: string;
-      version: string;
-      title: string;
-      description: string;
-      remotes: {
-        type: string;
-        url: string;
-        supportedProtocolVersions: string[];
-      }[];
-    };
-    /** @description A server's settings. Unknown keys are kept and returned. */
-    ServerConfig: {
-      /** @description Owner namespace of servers, in any case. */
-      tenant: string;
-      /** @description Name of a server inside its tenant. */
-      name: string;
-      title?: string;
-      description?: string;
-      /**
-       * @description Who may read it: the tenant, or everyone.
-       * @default tenant
-       */
-      visibility?: components["schemas"]["Visibility"];
-      /** @description Whether readers should still rely on it; active where absent. */
-      status?: components["schemas"]["ServerStatus"];
-      /** @description Why it has this status and what to use instead, for its readers. */
-      statusMessage?: string;
-      sources?: components["schemas"]["Source"][];
-      advertise?: components["schemas"]["Advertise"];
-      policy?: {
-        /**
-         * @description What to do when a manifest changes while its version stays: flag it to readers, or refuse it.
-         * @enum {string}
-         */
-        sameVersion?: "flag" | "refuse";
-      } & {
-        [key: string]: unknown;
-      };
-      _meta?: components["schemas"]["JsonObject"];
-    } & {
-      [key: string]: unknown;
-    };
-    ServerExistsError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorMCPServerExists";
-      };
-    };
-    /** @description A server as the official MCP registry describes it. Unknown keys are kept and returned. */
-    ServerJson: {
-      $schema?: string;
-      name: string;
-      description: string;
-      version: string;
-      title?: string;
-      websiteUrl?: string;
-      repository?: components["schemas"]["Repository"];
-      icons?: components["schemas"]["OfficialIcon"][];
-      packages?: components["schemas"]["Package"][];
-      remotes?: components["schemas"]["Remote"][];
-      /** @description Only io.modelcontextprotocol.registry/publisher-provided is kept, at most 4096 bytes of it. */
-      _meta?: {
-        [key: string]: unknown;
-      };
-    } & {
-      [key: string]: unknown;
-    };
-    ServerNotFoundError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorMCPServerNotFound";
-      };
-    };
-    ServerNotFoundResourceNotFoundError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorMCPServerNotFound" | "resource_not_found";
-      };
-    };
-    ServerNotFoundRevisionNotFoundError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorMCPServerNotFound" | "ErrorRevisionNotFound";
-      };
-    };
-    /** @description A page of servers in order of tenant and name. */
-    ServerPage: {
-      items: components["schemas"]["DirectoryEntry"][];
-      /** @description Of the tenant, or of the directory if the list spans tenants. */
-      generation: number;
-      nextCursor?: string;
-      /**
-       * @description Something was written since the first page.
-       * @constant
-       */
-      changed?: true;
-    };
-    ServerPageAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["ServerPage"];
-    };
-    /** @description A version of a server. */
-    ServerResponse: {
-      server: components["schemas"]["ServerJson"];
-      _meta: {
-        "io.modelcontextprotocol.registry/official": components["schemas"]["VersionMeta"];
-        "dev.rollcall/registry"?: components["schemas"]["RegistryMeta"];
-      };
-    };
-    /** @description Versions of servers. */
-    ServerResponseList: {
-      servers: components["schemas"]["ServerResponse"][];
-      metadata: {
-        nextCursor?: string;
-        count: number;
-      };
-    };
-    /** @description A server's settings, with what the registry knows of it. */
-    ServerSettings: {
-      /** @description Owner namespace of servers, in any case. */
-      tenant: string;
-      /** @description Name of a server inside its tenant. */
-      name: string;
-      title?: string;
-      description?: string;
-      /**
-       * @description Who may read it: the tenant, or everyone.
-       * @default tenant
-       */
-      visibility: components["schemas"]["Visibility"];
-      /** @description Whether readers should still rely on it; active where absent. */
-      status?: components["schemas"]["ServerStatus"];
-      /** @description Why it has this status and what to use instead, for its readers. */
-      statusMessage?: string;
-      sources?: components["schemas"]["Source"][];
-      advertise?: components["schemas"]["Advertise"];
-      policy?: {
-        /**
-         * @description What to do when a manifest changes while its version stays: flag it to readers, or refuse it.
-         * @enum {string}
-         */
-        sameVersion?: "flag" | "refuse";
-      } & {
-        [key: string]: unknown;
-      };
-      _meta?: components["schemas"]["JsonObject"];
-      /** Format: date-time */
-      createdAt: string;
-      /** Format: date-time */
-      updatedAt: string;
-      /** @description What the registry knows of the server. */
-      registry: {
-        generation: number;
-        /** @description Absent if nothing was published yet. */
-        digest?: string;
-        lastSynced?: string;
-        version?: string;
-        /** @description Items by kind. */
-        counts?: {
-          [key: string]: number;
-        };
-        /** @description Cost of all definitions together. */
-        tokens?: number;
-        /** @description Items switched off. */
-        disabled: {
-          kind: components["schemas"]["CapabilityKind"];
-          name: string;
-        }[];
-        flags: components["schemas"]["Flag"][];
-        sources?: components["schemas"]["SourceDetail"][];
-        warnings?: string[];
-      };
-    } & {
-      [key: string]: unknown;
-    };
-    /** @enum {string} */
-    ServerStatus: "active" | "deprecated" | "withdrawn";
-    ServerValidationError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorMCPServerValidation";
-      };
-    };
-    /** @description capabilities://server: what a server is, what it has switched on, how far it goes. */
-    ServerView: {
-      name: string;
-      version: string;
-      mcp_version: string;
-      features: {
-        [key: string]: boolean;
-      };
-      limits: {
-        [key: string]: number;
-      };
-      runtime: {
-        [key: string]: string;
-      };
-      concurrency_limits?: {
-        [key: string]: number;
-      };
-      tool_count: number;
-      resource_count: number;
-      generator_count: number;
-    } & {
-      [key: string]: unknown;
-    };
-    /** @description Name and version of the registry, and the paths to start from. */
-    Service: {
-      name: string;
-      version: string;
-      health: string;
-      description: string;
-      schemas: string;
-      api: string;
-      registry: string;
-    };
-    ServiceAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["Service"];
-    };
-    SessionBadRequestCursorInvalidInvalidBodyError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorBadRequest" | "ErrorCursorInvalid" | "ErrorInvalidBody";
-    };
-    SessionBadRequestError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorBadRequest";
-    };
-    SessionBadRequestInvalidBodyError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorBadRequest" | "ErrorInvalidBody";
-    };
-    SessionCapabilityDeclinedError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorCapabilityDeclined";
-    };
-    SessionCapabilityNotFoundServerNotFoundRevisionNotFoundToolNotFoundResourceNotFoundError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?:
-        | "ErrorCapabilityNotFound"
-        | "ErrorMCPServerNotFound"
-        | "ErrorRevisionNotFound"
-        | "ErrorToolNotFound"
-        | "resource_not_found";
-    };
-    SessionCapabilityRequiredIndexDisabledInsufficientScopeTenantPermissionError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorCapabilityRequired" | "ErrorIndexDisabled" | "ErrorInsufficientScope" | "ErrorTenantPermissionError";
-    };
-    SessionCapabilityRequiredInsufficientScopeError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorCapabilityRequired" | "ErrorInsufficientScope";
-    };
-    SessionCapabilityRequiredInsufficientScopeTenantPermissionError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorCapabilityRequired" | "ErrorInsufficientScope" | "ErrorTenantPermissionError";
-    };
-    /** @description Changes to the capabilities that the session has chosen. */
-    SessionChanges: {
-      /** @description Of each tenant, the oldest first. */
-      changes: components["schemas"]["ItemChange"][];
-      /** @description `since` of the next request; the stream takes it as Last-Event-ID. */
-      position: string;
-      /** @description There are more changes already. */
-      more: boolean;
-      /** @description False if a log has been pruned past the position. */
-      complete: boolean;
-    };
-    /** @description A session as its client sees it. */
-    SessionDocument: {
-      /** @description Absent for a client that did not negotiate. */
-      id?: string;
-      client_name: string;
-      client_version: string;
-      client_capabilities: string[];
-      /** @description Epoch seconds. */
-      created_at: number;
-      /** @description Epoch seconds. */
-      last_activity: number;
-      /** @description Epoch seconds. */
-      expires_at?: number;
-      /** @description Of the token at the negotiation; null without one. */
-      auth_context: {
-        subject: string;
-        tenants: string[];
-        scopes: string[];
-      } | null;
-      negotiated: components["schemas"]["Negotiated"];
-      extensions?: {
-        "dev.rollcall/context": components["schemas"]["ChosenItems"];
-      };
-    };
-    /** @description The session has ended. */
-    SessionEnd: {
-      /** @description Id of the session. */
-      ended: string;
-    };
-    /** @description An error below /mcp/. */
-    SessionError: {
-      /** @description The message. */
-      error: string;
-      /** @description Fixed name of the failure. */
-      code: string;
-      details?: components["schemas"]["ErrorDetails"];
-    };
-    SessionIndexTooLargeError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorIndexTooLarge";
-    };
-    SessionIndexTooLargeTooLargeError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorIndexTooLarge" | "ErrorTooLarge";
-    };
-    SessionInsufficientScopeError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorInsufficientScope";
-    };
-    SessionInternalServerError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorInternalServer";
-    };
-    SessionInternalServerServerErrorError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorInternalServer" | "server_error";
-    };
-    SessionNegotiationInvalidError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorNegotiationInvalid";
-    };
-    SessionNoSubsetError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorNoSubset";
-    };
-    SessionNotConfiguredUnavailableError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorNotConfigured" | "ErrorUnavailable";
-    };
-    SessionResumeInvalidUnauthorizedError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorResumeInvalid" | "ErrorUnauthorized";
-    };
-    SessionServerNotFoundResourceNotFoundError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorMCPServerNotFound" | "resource_not_found";
-    };
-    SessionSessionInvalidSessionMissingUnauthorizedError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorSessionInvalid" | "ErrorSessionMissing" | "ErrorUnauthorized";
-    };
-    SessionTooLargeError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorTooLarge";
-    };
-    SessionTooManyRequestsError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorTooManyRequests";
-    };
-    SessionToolArgumentsError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorToolArguments";
-    };
-    SessionToolCancelledError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorToolCancelled";
-    };
-    SessionUnauthorizedError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorUnauthorized";
-    };
-    SessionUnsupportedMediaTypeError: components["schemas"]["SessionError"] & {
-      /** @enum {unknown} */
-      code?: "ErrorUnsupportedMediaType";
-    };
-    /** @description A tenant's settings for its own index. */
-    ShownAdvertise: {
-      tenant: string;
-      settings: components["schemas"]["AdvertiseSettings"];
-      /** @description The variants that follow from the settings. */
-      advertised: {
-        summary: boolean;
-        full: boolean;
-        stats: boolean;
-      };
-      generation: number;
-    };
-    ShownAdvertiseAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["ShownAdvertise"];
-    };
-    ShownGenerator: components["schemas"]["Generator"] & {
-      /** @description False only with `include=disabled`. */
-      enabled: boolean;
-      /** @description When the sources were last read; null if the item was pushed. */
-      lastSynced: string | null;
-    };
-    ShownOperation: components["schemas"]["Operation"] & {
-      /** @description False only with `include=disabled`. */
-      enabled: boolean;
-      /** @description When the sources were last read; null if the item was pushed. */
-      lastSynced: string | null;
-    };
-    ShownPrompt: components["schemas"]["Prompt"] & {
-      /** @description False only with `include=disabled`. */
-      enabled: boolean;
-      /** @description When the sources were last read; null if the item was pushed. */
-      lastSynced: string | null;
-    };
-    ShownResource: components["schemas"]["Resource"] & {
-      /** @description False only with `include=disabled`. */
-      enabled: boolean;
-      /** @description When the sources were last read; null if the item was pushed. */
-      lastSynced: string | null;
-    };
-    ShownResourceTemplate: components["schemas"]["ResourceTemplate"] & {
-      /** @description False only with `include=disabled`. */
-      enabled: boolean;
-      /** @description When the sources were last read; null if the item was pushed. */
-      lastSynced: string | null;
-    };
-    ShownTool: components["schemas"]["Tool"] & {
-      /** @description False only with `include=disabled`. */
-      enabled: boolean;
-      /** @description When the sources were last read; null if the item was pushed. */
-      lastSynced: string | null;
-    };
-    Source: {
-      id?: string;
-      /** @enum {string} */
-      type: "streamable-http" | "sse" | "stdio";
-      url?: string;
-      /** @description Names a secret of the deployment; never the secret itself. */
-      credential?: {
-        secret: string;
-        header?: string;
-      } & {
-        [key: string]: unknown;
-      };
-    } & {
-      [key: string]: unknown;
-    };
-    /** @description A source as members see it. Has the name of a credential at most, never the credential. */
-    SourceDetail: {
-      id: string;
-      /** @enum {string} */
-      status: "pending" | "live" | "gated" | "not-mcp" | "unreachable";
-      /**
-       * Format: date-time
-       * @description When the status last changed.
-       */
-      since: string;
-      lastSynced?: string;
-      /** @description Code of the reason why the last read failed. */
-      error?: string;
-      url: string;
-      /** @description Why the last read failed, or what was odd about it. */
-      message?: string;
-      /** @description MCP protocol variant that was detected. */
-      era?: string;
-      /** @description Reads that failed since the last one that did not. */
-      failures: number;
-    };
-    /** @description An upstream that capabilities are read from. */
-    SourceStatus: {
-      id: string;
-      /** @enum {string} */
-      status: "pending" | "live" | "gated" | "not-mcp" | "unreachable";
-      /**
-       * Format: date-time
-       * @description When the status last changed.
-       */
-      since: string;
-      lastSynced?: string;
-      /** @description Code of the reason why the last read failed. */
-      error?: string;
-    };
-    /** @description The versions that have another status now. */
-    StatusChange: {
-      updatedCount: number;
-      servers: components["schemas"]["ServerResponse"][];
-    };
-    /** @description The lifecycle status that a version, or all of a server's, is to have. */
-    StatusUpdate: {
-      status: components["schemas"]["VersionStatus"];
-      /** @description Why; not with active. */
-      statusMessage?: string;
-    };
-    /** @description A subscription, without its secrets. */
-    Subscription: {
-      tenant: string;
-      id: string;
-      url: string;
-      filters: components["schemas"]["ChangeFilters"];
-      description?: string;
-      /** @enum {string} */
-      state: "active" | "disabled";
-      /**
-       * @description Why a subscription is disabled: by its owner (`paused`), or by the retry schedule.
-       * @enum {string}
-       */
-      reason?: "paused" | "gone" | "refused" | "dead";
-      /**
-       * Format: date-time
-       * @description When the state last changed.
-       */
-      since: string;
-      /** @description Messages that wait to be sent. */
-      pending: number;
-      /** @description Messages that were dropped: too many waited, or the log was pruned past their changes. */
-      dropped: number;
-      /** Format: date-time */
-      createdAt: string;
-      createdBy: string;
-    };
-    SubscriptionAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["Subscription"];
-    };
-    /** @description What to change about a subscription. */
-    SubscriptionChange: {
-      /** @description false stops it; true starts it again, with what was waiting. */
-      enabled?: boolean;
-      /** @description An https URL that takes POST. */
-      url?: string;
-      /** @description Instead of those it has; {} for everything. */
-      filters?: components["schemas"]["ChangeFilters"];
-      /** @description For those who look after it. */
-      description?: string;
-    };
-    SubscriptionInvalidError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorSubscriptionInvalid";
-      };
-    };
-    /** @description All subscriptions of a tenant, the oldest first. */
-    SubscriptionList: {
-      items: components["schemas"]["Subscription"][];
-      /** @description The tenant's generation. */
-      generation: number;
-    };
-    SubscriptionListAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["SubscriptionList"];
-    };
-    SubscriptionNotFoundError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorSubscriptionNotFound";
-      };
-    };
-    /** @description A subscription, and how its deliveries went. */
-    SubscriptionWithAttempts: {
-      tenant: string;
-      id: string;
-      url: string;
-      filters: components["schemas"]["ChangeFilters"];
-      description?: string;
-      /** @enum {string} */
-      state: "active" | "disabled";
-      /**
-       * @description Why a subscription is disabled: by its owner (`paused`), or by the retry schedule.
-       * @enum {string}
-       */
-      reason?: "paused" | "gone" | "refused" | "dead";
-      /**
-       * Format: date-time
-       * @description When the state last changed.
-       */
-      since: string;
-      /** @description Messages that wait to be sent. */
-      pending: number;
-      /** @description Messages that were dropped: too many waited, or the log was pruned past their changes. */
-      dropped: number;
-      /** Format: date-time */
-      createdAt: string;
-      createdBy: string;
-      /** @description The last 50, the newest first. */
-      attempts: components["schemas"]["Attempt"][];
-    };
-    SubscriptionWithAttemptsAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["SubscriptionWithAttempts"];
-    };
-    /** @description What switching items changed. */
-    SwitchResult: {
-      /** @description The tenant's generation after this write. */
-      generation: number;
-      changed: boolean;
-      /**
-       * Format: date-time
-       * @description The time by which no data centre shows what was removed; absent if nothing was.
-       */
-      effectiveBy?: string;
-    };
-    SwitchResultAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["SwitchResult"];
-    };
-    /** @description The delivery of a test message. */
-    TestDelivery: {
-      /** @description True if the receiver answered 2xx. */
-      delivered: boolean;
-      /** @description Id of the message. */
-      message: string;
-      /** Format: date-time */
-      at: string;
-      /** @description Number of the attempt for its message, from 1. */
-      attempt: number;
-      /** @description Status of the response. */
-      status?: number;
-      /** @description Why there was no response. */
-      failure?: string;
-      /**
-       * Format: date-time
-       * @description Time of the next attempt; absent if there is none.
-       */
-      nextAt?: string;
-    };
-    TestDeliveryAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["TestDelivery"];
-    };
-    TooLargeError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorTooLarge";
-      };
-    };
-    TooManyHooksError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorTooManyHooks";
-      };
-    };
-    TooManyRequestsError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorTooManyRequests";
-      };
-    };
-    TooManySubscriptionsError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorTooManySubscriptions";
-      };
-    };
-    Tool: {
-      /** @description Unique in the tenant; made from provider, server and name where absent. */
-      id?: string;
-      title?: string;
-      description?: string;
-      version?: string;
-      provider?: string;
-      permissions?: string[];
-      effects?: string[];
-      metadata?: components["schemas"]["ProviderMetadata"];
-      icons?: components["schemas"]["Icon"][];
-      _meta?: components["schemas"]["JsonObject"];
-      /** @description false switches the item off, outside the digest; anything else leaves it as it is. */
-      enabled?: boolean;
-      lastSynced?: string | null;
-      name: string;
-      /** @description content, artifact, config, storage, query, validation, batch, or the publisher's own. */
-      category?: string;
-      /** @description A JSON Schema. Kept as published, `$defs` and all. */
-      inputSchema?: components["schemas"]["JsonObject"];
-      /** @description A JSON Schema. Kept as published, `$defs` and all. */
-      outputSchema?: components["schemas"]["JsonObject"];
-      annotations?: components["schemas"]["ToolAnnotations"];
-      examples?: ({
-        input?: unknown;
-        description?: string;
-      } & {
-        [key: string]: unknown;
-      })[];
-      commonErrors?: ({
-        code: string;
-        message: string;
-      } & {
-        [key: string]: unknown;
-      })[];
-      performance?: {
-        typicalMs?: string;
-        timeoutMs?: string;
-      } & {
-        [key: string]: unknown;
-      };
-      /** @description Opaque text, never run. */
-      implementation?: string;
-    } & {
-      [key: string]: unknown;
-    };
-    ToolAnnotations: {
-      title?: string;
-      destructiveHint?: boolean;
-      idempotentHint?: boolean;
-      readOnlyHint?: boolean;
-      openWorldHint?: boolean;
-    } & {
-      [key: string]: unknown;
-    };
-    /** @description Arguments as the tool's inputSchema says, or a list of them. */
-    ToolArguments:
-      | {
-          [key: string]: unknown;
-        }
-      | {
-          [key: string]: unknown;
-        }[];
-    /** @enum {string} */
-    ToolCategory: "content" | "artifact" | "config" | "storage" | "query" | "validation" | "batch";
-    /** @description The registry's own tools. */
-    ToolList: {
-      tools: components["schemas"]["ListedTool"][];
-    };
-    /** @description As the tool's outputSchema says; for a list of arguments a list of results and errors. */
-    ToolResult:
-      | {
-          [key: string]: unknown;
-        }
-      | (
-          | {
-              result: {
                 [key: string]: unknown;
-              };
-            }
-          | components["schemas"]["SessionError"]
-        )[];
-    /** @description capabilities://tools: everything that can be called, with schemas, by category. */
-    ToolsView: {
-      tools_by_category: {
-        [key: string]: ({
-          name: string;
-          category: components["schemas"]["ToolCategory"];
-          description: string;
-          version: string;
-          input_schema: {
-            [key: string]: unknown;
-          };
-          output_schema: {
-            [key: string]: unknown;
-          };
-          examples: ({
-            input?: unknown;
-            description?: string;
-          } & {
-            [key: string]: unknown;
-          })[];
-          common_errors: ({
-            code: string;
-            message: string;
-          } & {
-            [key: string]: unknown;
-          })[];
-          performance: {
-            typical_ms: string;
-            timeout_ms: string;
-          } & {
-            [key: string]: unknown;
-          };
+            }) | null;
         } & {
-          [key: string]: unknown;
-        })[];
-      };
-      metadata: {
-        total_count: number;
-        version: string;
-      } & {
-        [key: string]: unknown;
-      };
-    } & {
-      [key: string]: unknown;
-    };
-    Transport:
-      | ({
-          /** @constant */
-          type: "stdio";
-        } & {
-          [key: string]: unknown;
-        })
-      | ({
-          /** @constant */
-          type: "streamable-http";
-          url: string;
-          headers?: components["schemas"]["KeyValueInput"][];
-        } & {
-          [key: string]: unknown;
-        })
-      | ({
-          /** @constant */
-          type: "sse";
-          url: string;
-          headers?: components["schemas"]["KeyValueInput"][];
-        } & {
-          [key: string]: unknown;
-        });
-    UnauthorizedError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorUnauthorized";
-      };
-    };
-    UnavailableError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorUnavailable";
-      };
-    };
-    UnsupportedMediaTypeError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorUnsupportedMediaType";
-      };
-    };
-    /** @description Whether a server.json could be published. */
-    ValidationResult: {
-      valid: boolean;
-      issues: {
-        /** @enum {string} */
-        type: "json" | "schema" | "semantic";
-        /** @description Such as packages[0].version. */
-        path: string;
-        message: string;
-        /** @constant */
-        severity: "error";
-        /** @description Name of the rule. */
-        reference: string;
-      }[];
-    };
-    /** @description What the official registry's API says of a version. */
-    VersionMeta: {
-      status: components["schemas"]["VersionStatus"];
-      statusMessage?: string;
-      /** Format: date-time */
-      statusChangedAt: string;
-      /** Format: date-time */
-      publishedAt: string;
-      /** Format: date-time */
-      updatedAt: string;
-      isLatest: boolean;
-    };
-    /** @enum {string} */
-    VersionStatus: "active" | "deprecated" | "deleted";
-    /** @enum {string} */
-    Visibility: "tenant" | "public";
-    WebhookUnverifiedError: components["schemas"]["ApiError"] & {
-      error?: {
-        /** @enum {unknown} */
-        code?: "ErrorWebhookUnverified";
-      };
-    };
-    /** @description Who the caller is to the registry, and what it may do. */
-    Whoami: {
-      /** @description Of the token; null without one. */
-      subject: string | null;
-      /** @description Tenants that the caller is a member of, in lower case. */
-      tenants: string[];
-      scopes: string[];
-      /** @description True for a member of every tenant. */
-      admin: boolean;
-      /** @description When the token expires; null without one. */
-      expiresAt: string | null;
-      registry: {
-        version: string;
-        /** @description What this deployment has switched on. */
-        features: {
-          [key: string]: boolean;
+            [key: string]: unknown;
         };
-      };
-    };
-    WhoamiAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["Whoami"];
-    };
-    /** @description One revision with its manifest. */
-    WholeRevision: {
-      /** @description Counted from 1. */
-      number: number;
-      /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
-      digest: string;
-      generation: number;
-      /** Format: date-time */
-      publishedAt: string;
-      publishedBy: string;
-      changes: components["schemas"]["ChangeCounts"];
-      /** @description Exactly the content that the digest covers. */
-      manifest: {
-        [key: string]: unknown;
-      };
-      capabilities: {
-        kind: components["schemas"]["CapabilityKind"];
-        name: string;
-        id: string;
-        /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
-        digest: string;
-        tokens: number;
-        flags: components["schemas"]["Flag"][];
-        /** @description Whether the item is switched on now. */
-        enabled: boolean;
-      }[];
-    };
-    WholeRevisionAnswer: {
-      /** @constant */
-      success: true;
-      message?: string;
-      data: components["schemas"]["WholeRevision"];
-    };
-  };
-  responses: {
-    /** @description The address is not one that the registry asks. The subscription's settings are not valid. */
-    AddressRefusedSubscriptionInvalid: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["AddressRefusedSubscriptionInvalidError"];
-      };
-    };
-    /** @description The request is malformed. */
-    BadRequest: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["BadRequestError"];
-      };
-    };
-    /** @description The request is malformed. The cursor is not one of this list's. MCP server name is not valid. MCP server name is required. Tenant name is not valid. Tenant name is required. */
-    BadRequestCursorInvalidServerNameTenant: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["BadRequestCursorInvalidServerNameTenantError"];
-      };
-    };
-    /** @description The request is malformed. The cursor is not one of this list's. Tenant name is not valid. Tenant name is required. */
-    BadRequestCursorInvalidTenant: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["BadRequestCursorInvalidTenantError"];
-      };
-    };
-    /** @description The request is malformed. The request body cannot be read. */
-    BadRequestInvalidBody: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["BadRequestInvalidBodyError"];
-      };
-    };
-    /** @description The request is malformed. The request body cannot be read. MCP server name is not valid. MCP server name is required. Tenant name is not valid. Tenant name is required. */
-    BadRequestInvalidBodyServerNameTenant: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["BadRequestInvalidBodyServerNameTenantError"];
-      };
-    };
-    /** @description The request is malformed. The request body cannot be read. Tenant name is not valid. Tenant name is required. */
-    BadRequestInvalidBodyTenant: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["BadRequestInvalidBodyTenantError"];
-      };
-    };
-    /** @description The request is malformed. MCP server name is not valid. MCP server name is required. Tenant name is not valid. Tenant name is required. */
-    BadRequestServerNameTenant: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["BadRequestServerNameTenantError"];
-      };
-    };
-    /** @description The request is malformed. Tenant name is not valid. Tenant name is required. */
-    BadRequestTenant: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["BadRequestTenantError"];
-      };
-    };
-    /** @description A capability id is taken by another server of the tenant. A generator of this type is registered already. The manifest changed while its version did not. */
-    CapabilityCollisionGeneratorExistsSameVersion: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["CapabilityCollisionGeneratorExistsSameVersionError"];
-      };
-    };
-    /** @description A capability id is taken by another server of the tenant. The server has no sources. The manifest changed while its version did not. */
-    CapabilityCollisionNoSourcesSameVersion: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["CapabilityCollisionNoSourcesSameVersionError"];
-      };
-    };
-    /** @description A capability id is taken by another server of the tenant. The manifest changed while its version did not. */
-    CapabilityCollisionSameVersion: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["CapabilityCollisionSameVersionError"];
-      };
-    };
-    /** @description Capability not found. */
-    CapabilityNotFound: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["CapabilityNotFoundError"];
-      };
-    };
-    /** @description Capability not found. MCP server not found. */
-    CapabilityNotFoundServerNotFound: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["CapabilityNotFoundServerNotFoundError"];
-      };
-    };
-    /** @description The results before this page have changed; start from the first page again. */
-    CursorExpired: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["CursorExpiredError"];
-      };
-    };
-    /** @description The event is not valid. MCP server validation failed. */
-    EventInvalidServerValidation: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["EventInvalidServerValidationError"];
-      };
-    };
-    /** @description The tenant has not reached that generation. */
-    GenerationAhead: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["GenerationAheadError"];
-      };
-    };
-    /** @description The hook is switched off. */
-    HookDisabled: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["HookDisabledError"];
-      };
-    };
-    /** @description The hook may not send this event. */
-    HookEvent: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["HookEventError"];
-      };
-    };
-    /** @description The hook's settings are not valid. */
-    HookInvalid: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["HookInvalidError"];
-      };
-    };
-    /** @description Hook not found. */
-    HookNotFound: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["HookNotFoundError"];
-      };
-    };
-    /** @description This variant of the capability index is not advertised. The token lacks a scope that this needs. You do not have permission to access this tenant. */
-    IndexDisabledInsufficientScopeTenantPermission: {
-      headers: {
-        "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["IndexDisabledInsufficientScopeTenantPermissionError"];
-      };
-    };
-    /** @description The capability index is larger than one answer may be. */
-    IndexTooLarge: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["IndexTooLargeError"];
-      };
-    };
-    /** @description The token lacks a scope that this needs. */
-    InsufficientScope: {
-      headers: {
-        "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["InsufficientScopeError"];
-      };
-    };
-    /** @description The token lacks a scope that this needs. You do not have permission to access this tenant. */
-    InsufficientScopeTenantPermission: {
-      headers: {
-        "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["InsufficientScopeTenantPermissionError"];
-      };
-    };
-    /** @description Internal error. */
-    InternalServer: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["InternalServerError"];
-      };
-    };
-    /** @description Internal error. The capability data could not be generated. */
-    InternalServerServerError: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["InternalServerServerErrorError"];
-      };
-    };
-    /** @description The server has no sources. */
-    NoSources: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["NoSourcesError"];
-      };
-    };
-    /** @description The registry is not configured for this. The registry cannot answer right now. */
-    NotConfiguredUnavailable: {
-      headers: {
-        "Retry-After": components["headers"]["Retry-After"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["NotConfiguredUnavailableError"];
-      };
-    };
-    /** @description There is nothing at this path. */
-    NotFound: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["NotFoundError"];
-      };
-    };
-    /** @description The server has changed since the version named in If-Match. */
-    PreconditionFailed: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["PreconditionFailedError"];
-      };
-    };
-    /** @description The request is malformed. */
-    ProblemBadRequest: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/problem+json": components["schemas"]["ProblemBadRequestError"];
-      };
-    };
-    /** @description The request is malformed. The cursor is not one of this list's. */
-    ProblemBadRequestCursorInvalid: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/problem+json": components["schemas"]["ProblemBadRequestCursorInvalidError"];
-      };
-    };
-    /** @description The request is malformed. The request body cannot be read. */
-    ProblemBadRequestInvalidBody: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/problem+json": components["schemas"]["ProblemBadRequestInvalidBodyError"];
-      };
-    };
-    /** @description The request is malformed. The request body cannot be read. The status is already what it is asked to be. Another server has a remote at this URL. */
-    ProblemBadRequestInvalidBodyNoChangeRemoteTaken: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/problem+json": components["schemas"]["ProblemBadRequestInvalidBodyNoChangeRemoteTakenError"];
-      };
-    };
-    /** @description The request is malformed. The request body cannot be read. Another server has a remote at this URL. The server has as many versions as it may have. The version is published already, and a published version never changes. */
-    ProblemBadRequestInvalidBodyRemoteTakenTooManyVersionsVersionExists: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/problem+json": components["schemas"]["ProblemBadRequestInvalidBodyRemoteTakenTooManyVersionsVersionExistsError"];
-      };
-    };
-    /** @description The token lacks a scope that this needs. */
-    ProblemInsufficientScope: {
-      headers: {
-        "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/problem+json": components["schemas"]["ProblemInsufficientScopeError"];
-      };
-    };
-    /** @description The token lacks a scope that this needs. You do not have permission to access this tenant. */
-    ProblemInsufficientScopeTenantPermission: {
-      headers: {
-        "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/problem+json": components["schemas"]["ProblemInsufficientScopeTenantPermissionError"];
-      };
-    };
-    /** @description Internal error. */
-    ProblemInternalServer: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/problem+json": components["schemas"]["ProblemInternalServerError"];
-      };
-    };
-    /** @description The registry is not configured for this. The registry cannot answer right now. */
-    ProblemNotConfiguredUnavailable: {
-      headers: {
-        "Retry-After": components["headers"]["Retry-After"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/problem+json": components["schemas"]["ProblemNotConfiguredUnavailableError"];
-      };
-    };
-    /** @description The registry does not do this. */
-    ProblemNotImplemented: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/problem+json": components["schemas"]["ProblemNotImplementedError"];
-      };
-    };
-    /** @description MCP server not found. */
-    ProblemServerNotFound: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/problem+json": components["schemas"]["ProblemServerNotFoundError"];
-      };
-    };
-    /** @description MCP server not found. The server has no such version. */
-    ProblemServerNotFoundVersionNotFound: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/problem+json": components["schemas"]["ProblemServerNotFoundVersionNotFoundError"];
-      };
-    };
-    /** @description The server is not public, and publishing here would make it so. */
-    ProblemServerPrivate: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/problem+json": components["schemas"]["ProblemServerPrivateError"];
-      };
-    };
-    /** @description The server is not public, and publishing here would make it so. The version follows from the server's own settings and manifest. */
-    ProblemServerPrivateVersionDerived: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/problem+json": components["schemas"]["ProblemServerPrivateVersionDerivedError"];
-      };
-    };
-    /** @description MCP server validation failed. The server.json is not valid. */
-    ProblemServerValidationServerJsonInvalid: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/problem+json": components["schemas"]["ProblemServerValidationServerJsonInvalidError"];
-      };
-    };
-    /** @description The body is too large. */
-    ProblemTooLarge: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/problem+json": components["schemas"]["ProblemTooLargeError"];
-      };
-    };
-    /** @description Too many requests. */
-    ProblemTooManyRequests: {
-      headers: {
-        "Retry-After": components["headers"]["Retry-After"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/problem+json": components["schemas"]["ProblemTooManyRequestsError"];
-      };
-    };
-    /** @description Unauthorized access. */
-    ProblemUnauthorized: {
-      headers: {
-        "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/problem+json": components["schemas"]["ProblemUnauthorizedError"];
-      };
-    };
-    /** @description The registry cannot answer right now. */
-    ProblemUnavailable: {
-      headers: {
-        "Retry-After": components["headers"]["Retry-After"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/problem+json": components["schemas"]["ProblemUnavailableError"];
-      };
-    };
-    /** @description The body must be JSON or YAML. */
-    ProblemUnsupportedMediaType: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/problem+json": components["schemas"]["ProblemUnsupportedMediaTypeError"];
-      };
-    };
-    /** @description There is no such capability resource. */
-    ResourceNotFound: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["ResourceNotFoundError"];
-      };
-    };
-    /** @description The request is malformed. The request body cannot be read. */
-    RpcBadRequestInvalidBody: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["RpcBadRequestInvalidBodyError"];
-      };
-    };
-    /** @description The registry is not at this host. The token lacks a scope that this needs. Pages of this origin may not call here. */
-    RpcHostRefusedInsufficientScopeOriginRefused: {
-      headers: {
-        "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["RpcHostRefusedInsufficientScopeOriginRefusedError"];
-      };
-    };
-    /** @description Internal error. */
-    RpcInternalServer: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["RpcInternalServerError"];
-      };
-    };
-    /** @description Accept must name application/json and text/event-stream. */
-    RpcNotAcceptable: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["RpcNotAcceptableError"];
-      };
-    };
-    /** @description The registry is not configured for this. The registry cannot answer right now. */
-    RpcNotConfiguredUnavailable: {
-      headers: {
-        "Retry-After": components["headers"]["Retry-After"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["RpcNotConfiguredUnavailableError"];
-      };
-    };
-    /** @description The body is too large. */
-    RpcTooLarge: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["RpcTooLargeError"];
-      };
-    };
-    /** @description Too many requests. */
-    RpcTooManyRequests: {
-      headers: {
-        "Retry-After": components["headers"]["Retry-After"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["RpcTooManyRequestsError"];
-      };
-    };
-    /** @description Unauthorized access. */
-    RpcUnauthorized: {
-      headers: {
-        "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["RpcUnauthorizedError"];
-      };
-    };
-    /** @description The body must be JSON or YAML. */
-    RpcUnsupportedMediaType: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["RpcUnsupportedMediaTypeError"];
-      };
-    };
-    /** @description MCP server already exists. */
-    ServerExists: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["ServerExistsError"];
-      };
-    };
-    /** @description MCP server not found. */
-    ServerNotFound: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["ServerNotFoundError"];
-      };
-    };
-    /** @description MCP server not found. There is no such capability resource. */
-    ServerNotFoundResourceNotFound: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["ServerNotFoundResourceNotFoundError"];
-      };
-    };
-    /** @description MCP server not found. The server has no such revision. */
-    ServerNotFoundRevisionNotFound: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["ServerNotFoundRevisionNotFoundError"];
-      };
-    };
-    /** @description MCP server validation failed. */
-    ServerValidation: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["ServerValidationError"];
-      };
-    };
-    /** @description The request is malformed. */
-    SessionBadRequest: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionBadRequestError"];
-      };
-    };
-    /** @description The request is malformed. The cursor is not one of this list's. The request body cannot be read. */
-    SessionBadRequestCursorInvalidInvalidBody: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionBadRequestCursorInvalidInvalidBodyError"];
-      };
-    };
-    /** @description The request is malformed. The request body cannot be read. */
-    SessionBadRequestInvalidBody: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionBadRequestInvalidBodyError"];
-      };
-    };
-    /** @description Server does not support a required capability. */
-    SessionCapabilityDeclined: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionCapabilityDeclinedError"];
-      };
-    };
-    /** @description Capability not found. MCP server not found. The server has no such revision. There is no such tool. There is no such capability resource. */
-    SessionCapabilityNotFoundServerNotFoundRevisionNotFoundToolNotFoundResourceNotFound: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionCapabilityNotFoundServerNotFoundRevisionNotFoundToolNotFoundResourceNotFoundError"];
-      };
-    };
-    /** @description Client does not support a required capability. This variant of the capability index is not advertised. The token lacks a scope that this needs. You do not have permission to access this tenant. */
-    SessionCapabilityRequiredIndexDisabledInsufficientScopeTenantPermission: {
-      headers: {
-        "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionCapabilityRequiredIndexDisabledInsufficientScopeTenantPermissionError"];
-      };
-    };
-    /** @description Client does not support a required capability. The token lacks a scope that this needs. */
-    SessionCapabilityRequiredInsufficientScope: {
-      headers: {
-        "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionCapabilityRequiredInsufficientScopeError"];
-      };
-    };
-    /** @description Client does not support a required capability. The token lacks a scope that this needs. You do not have permission to access this tenant. */
-    SessionCapabilityRequiredInsufficientScopeTenantPermission: {
-      headers: {
-        "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionCapabilityRequiredInsufficientScopeTenantPermissionError"];
-      };
-    };
-    /** @description The capability index is larger than one answer may be. */
-    SessionIndexTooLarge: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionIndexTooLargeError"];
-      };
-    };
-    /** @description The capability index is larger than one answer may be. The body is too large. */
-    SessionIndexTooLargeTooLarge: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionIndexTooLargeTooLargeError"];
-      };
-    };
-    /** @description The token lacks a scope that this needs. */
-    SessionInsufficientScope: {
-      headers: {
-        "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionInsufficientScopeError"];
-      };
-    };
-    /** @description Internal error. */
-    SessionInternalServer: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionInternalServerError"];
-      };
-    };
-    /** @description Internal error. The capability data could not be generated. */
-    SessionInternalServerServerError: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionInternalServerServerErrorError"];
-      };
-    };
-    /** @description Negotiation request is not valid. */
-    SessionNegotiationInvalid: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionNegotiationInvalidError"];
-      };
-    };
-    /** @description The session has chosen no capabilities; negotiate with dev.rollcall/context. */
-    SessionNoSubset: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionNoSubsetError"];
-      };
-    };
-    /** @description The registry is not configured for this. The registry cannot answer right now. */
-    SessionNotConfiguredUnavailable: {
-      headers: {
-        "Retry-After": components["headers"]["Retry-After"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionNotConfiguredUnavailableError"];
-      };
-    };
-    /** @description Invalid resume token. Please negotiate capabilities again.. Unauthorized access. */
-    SessionResumeInvalidUnauthorized: {
-      headers: {
-        "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionResumeInvalidUnauthorizedError"];
-      };
-    };
-    /** @description MCP server not found. There is no such capability resource. */
-    SessionServerNotFoundResourceNotFound: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionServerNotFoundResourceNotFoundError"];
-      };
-    };
-    /** @description Invalid session ID. Please negotiate capabilities again.. Missing session ID. Please negotiate capabilities first.. Unauthorized access. */
-    SessionSessionInvalidSessionMissingUnauthorized: {
-      headers: {
-        "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionSessionInvalidSessionMissingUnauthorizedError"];
-      };
-    };
-    /** @description The body is too large. */
-    SessionTooLarge: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionTooLargeError"];
-      };
-    };
-    /** @description Too many requests. */
-    SessionTooManyRequests: {
-      headers: {
-        "Retry-After": components["headers"]["Retry-After"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionTooManyRequestsError"];
-      };
-    };
-    /** @description The arguments do not fit the tool. */
-    SessionToolArguments: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionToolArgumentsError"];
-      };
-    };
-    /** @description The call was cancelled. */
-    SessionToolCancelled: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionToolCancelledError"];
-      };
-    };
-    /** @description Unauthorized access. */
-    SessionUnauthorized: {
-      headers: {
-        "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionUnauthorizedError"];
-      };
-    };
-    /** @description The body must be JSON or YAML. */
-    SessionUnsupportedMediaType: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SessionUnsupportedMediaTypeError"];
-      };
-    };
-    /** @description The subscription's settings are not valid. */
-    SubscriptionInvalid: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SubscriptionInvalidError"];
-      };
-    };
-    /** @description Subscription not found. */
-    SubscriptionNotFound: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["SubscriptionNotFoundError"];
-      };
-    };
-    /** @description The body is too large. */
-    TooLarge: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["TooLargeError"];
-      };
-    };
-    /** @description The tenant has as many hooks as it may have. */
-    TooManyHooks: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["TooManyHooksError"];
-      };
-    };
-    /** @description Too many requests. */
-    TooManyRequests: {
-      headers: {
-        "Retry-After": components["headers"]["Retry-After"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["TooManyRequestsError"];
-      };
-    };
-    /** @description The tenant has as many subscriptions as it may have. */
-    TooManySubscriptions: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["TooManySubscriptionsError"];
-      };
-    };
-    /** @description Unauthorized access. */
-    Unauthorized: {
-      headers: {
-        "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["UnauthorizedError"];
-      };
-    };
-    /** @description The registry cannot answer right now. */
-    Unavailable: {
-      headers: {
-        "Retry-After": components["headers"]["Retry-After"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["UnavailableError"];
-      };
-    };
-    /** @description The body must be JSON or YAML. */
-    UnsupportedMediaType: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["UnsupportedMediaTypeError"];
-      };
-    };
-    /** @description The webhook could not be verified. */
-    WebhookUnverified: {
-      headers: {
-        "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["WebhookUnverifiedError"];
-      };
-    };
-  };
-  parameters: never;
-  requestBodies: never;
-  headers: {
-    /** @description Tag of the answer, for If-None-Match and If-Match. */
-    ETag: string;
-    /** @description The generation that the answer is as of: of the tenant, or of the directory. */
-    "Rollcall-Generation": number;
-    /** @description Where the answer came from. */
-    "Rollcall-Source": "memory" | "edge" | "kv" | "object";
-    /** @description Seconds to wait. */
-    "Retry-After": number;
-    /** @description What is missing: a token, a scope, a session. */
-    "WWW-Authenticate": string;
-  };
-  pathItems: never;
+        /** @description A config of any form; the selection rules decide what it lacks. */
+        GeneratorConfig: {
+            [key: string]: unknown;
+        };
+        /** @description What registering a generator changed. */
+        GeneratorResult: {
+            /**
+             * @description Nothing was published: this is what would have happened.
+             * @constant
+             */
+            dryRun?: true;
+            /** @enum {string} */
+            outcome: "created" | "changed" | "unchanged";
+            /** @description Of the stored manifest, which may have more items than the one that was sent. */
+            digest: string;
+            /** @description The tenant's generation after this write; absent after a dry run. */
+            generation?: number;
+            changes: components["schemas"]["ChangeCounts"];
+            /**
+             * @description The change of the manifest's own fields, if there is one.
+             * @enum {string}
+             */
+            header?: "breaking" | "additive" | "cosmetic" | "removed";
+            flags: components["schemas"]["Flag"][];
+            /** @description Tokens of the items that readers see, before and after. */
+            cost: {
+                before: number;
+                after: number;
+            };
+            /**
+             * @description The server had items, and has none now.
+             * @constant
+             */
+            emptied?: true;
+            /** @description Items that stay although the manifest does not name them. */
+            kept?: {
+                kind: components["schemas"]["CapabilityKind"];
+                name: string;
+                /** @enum {string} */
+                why: "disabled" | "plugin";
+            }[];
+            /** @description Ids that belong to other items of the tenant; with `partial`, those of rejected items. */
+            collisions: {
+                id: string;
+                item: string;
+                takenBy: string;
+            }[];
+            /** @description What was taken but is probably not what was meant. */
+            warnings: string[];
+            type: string;
+        };
+        GeneratorResultAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["GeneratorResult"];
+        };
+        /** @description capabilities://generators: the registry of generators and how one is chosen. */
+        GeneratorsView: {
+            generators: {
+                [key: string]: {
+                    type: string;
+                    name: string;
+                    version: string;
+                    /** @enum {string} */
+                    source: "builtin" | "plugin";
+                    plugin_path?: string;
+                    /** @enum {string} */
+                    status: "stable" | "experimental" | "deprecated";
+                    capabilities: string[];
+                    indicators: {
+                        /** @enum {string} */
+                        confidence?: "high" | "medium" | "low";
+                    } & {
+                        [key: string]: unknown;
+                    };
+                    requirements: {
+                        fields: string[];
+                        dependencies: string[];
+                        env_vars: string[];
+                    } & {
+                        [key: string]: unknown;
+                    };
+                    best_for: string[];
+                    docs_uri: string;
+                    upstream_dependencies: ({
+                        services: string[];
+                        credentials_required: string[];
+                        optional_services: string[];
+                        expected_latency_ms: {
+                            p50?: number;
+                            p95?: number;
+                            p99?: number;
+                        } & {
+                            [key: string]: unknown;
+                        };
+                        /** @enum {string} */
+                        stability: "stable" | "beta" | "experimental";
+                        concurrency_safe: boolean;
+                    } & {
+                        [key: string]: unknown;
+                    }) | null;
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+            selection_strategy: {
+                type: string;
+                explanation: string;
+                fallback: string;
+            } & {
+                [key: string]: unknown;
+            };
+            metadata: {
+                version: string;
+                generator_count: number;
+                builtin_count: number;
+                plugin_count: number;
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description The registry answers. */
+        Health: {
+            /** @constant */
+            status: "ok";
+            name: string;
+            version: string;
+        };
+        HealthAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["Health"];
+        };
+        /** @description An inbound webhook, without its secrets. */
+        Hook: {
+            tenant: string;
+            id: string;
+            server: string;
+            events: ("manifest.published" | "manifest.changed" | "server.removed" | "server.status")[];
+            /**
+             * @description standard: Standard Webhooks. github: X-Hub-Signature-256; any event reads the sources again.
+             * @enum {string}
+             */
+            format: "standard" | "github";
+            /** @enum {string} */
+            signature: "secret" | "publicKey";
+            enabled: boolean;
+            description?: string;
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            /** @description Valid secrets or keys, the newest first, and when the older ones expire. */
+            keys: {
+                id: string;
+                /** Format: date-time */
+                until?: string;
+            }[];
+        };
+        HookAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["Hook"];
+        };
+        /** @description Switches a hook off or on, or describes it anew. */
+        HookChange: {
+            enabled?: boolean;
+            description?: string;
+        };
+        /** @description A message received through a hook. */
+        HookDelivery: {
+            /** @description Id of the message. */
+            message: string;
+            /** Format: date-time */
+            at: string;
+            type: string;
+            sequence?: number;
+            /** @enum {string} */
+            outcome: "applied" | "unchanged" | "queued" | "duplicate" | "stale" | "refused";
+            generation?: number;
+            /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
+            digest?: string;
+            /** @description Why the message was refused. */
+            reason?: string;
+        };
+        HookDisabledError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorHookDisabled";
+            };
+        };
+        /** @description An event of a publishing server, signed by Standard Webhooks. */
+        HookEvent: {
+            /** @enum {string} */
+            type: "manifest.published" | "manifest.changed" | "server.removed" | "server.status";
+            timestamp?: string;
+            data: {
+                /** @description Counts the publisher's events; the highest wins, in whatever order they come. */
+                sequence: number;
+                /** @description The manifest, for manifest.published. */
+                manifest?: unknown;
+                /** @description For manifest.published: answer what it would do, and change nothing, the sequence neither. */
+                dryRun?: boolean;
+                /** @description For manifest.published: sections of the publisher's own that the manifest may consist of. */
+                sections?: string[];
+                /** @description What changed, for manifest.changed; a hint. */
+                kinds?: components["schemas"]["CapabilityKind"][];
+                /** @description For server.status. */
+                status?: components["schemas"]["ServerStatus"];
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        HookEventError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorHookEvent";
+            };
+        };
+        HookInvalidError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorHookInvalid";
+            };
+        };
+        /** @description All hooks of a tenant, the oldest first. */
+        HookList: {
+            items: components["schemas"]["Hook"][];
+            /** @description The tenant's generation. */
+            generation: number;
+        };
+        HookListAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["HookList"];
+        };
+        HookNotFoundError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorHookNotFound";
+            };
+        };
+        /** @description A hook: where a publisher tells the registry of changes, and what it may tell. */
+        HookRequest: {
+            /** @description Owner namespace of servers, in any case. */
+            tenant: string;
+            /** @description Name of a server inside its tenant. */
+            server: string;
+            /** @description What it may say; everything where absent. */
+            events?: ("manifest.published" | "manifest.changed" | "server.removed" | "server.status")[];
+            /**
+             * @description standard: Standard Webhooks. github: X-Hub-Signature-256; any event reads the sources again.
+             * @default standard
+             * @enum {string}
+             */
+            format?: "standard" | "github";
+            /** @description Ed25519 key that the publisher signs with (v1a); without one a shared secret is made (v1). */
+            publicKey?: string;
+            description?: string;
+        };
+        /** @description A hook, and what it received. */
+        HookWithDeliveries: {
+            tenant: string;
+            id: string;
+            server: string;
+            events: ("manifest.published" | "manifest.changed" | "server.removed" | "server.status")[];
+            /**
+             * @description standard: Standard Webhooks. github: X-Hub-Signature-256; any event reads the sources again.
+             * @enum {string}
+             */
+            format: "standard" | "github";
+            /** @enum {string} */
+            signature: "secret" | "publicKey";
+            enabled: boolean;
+            description?: string;
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            /** @description Valid secrets or keys, the newest first, and when the older ones expire. */
+            keys: {
+                id: string;
+                /** Format: date-time */
+                until?: string;
+            }[];
+            /** @description The last 100, the newest first. */
+            deliveries: components["schemas"]["HookDelivery"][];
+        };
+        HookWithDeliveriesAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["HookWithDeliveries"];
+        };
+        Icon: {
+            src: string;
+            mimeType?: string;
+            sizes?: string | string[];
+            theme?: unknown;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description An OpenAPI or MCP document as JSON or YAML, a GraphQL schema as text or its introspection as JSON, or RTFS text. */
+        ImportDocument: unknown;
+        /** @description What an import changed or, with `dryRun`, would change. */
+        ImportResult: {
+            /**
+             * @description Nothing was published: this is what would have happened.
+             * @constant
+             */
+            dryRun?: true;
+            /** @enum {string} */
+            outcome: "created" | "changed" | "unchanged";
+            /** @description Of the stored manifest, which may have more items than the one that was sent. */
+            digest: string;
+            /** @description The tenant's generation after this write; absent after a dry run. */
+            generation?: number;
+            changes: components["schemas"]["ChangeCounts"];
+            /**
+             * @description The change of the manifest's own fields, if there is one.
+             * @enum {string}
+             */
+            header?: "breaking" | "additive" | "cosmetic" | "removed";
+            flags: components["schemas"]["Flag"][];
+            /** @description Tokens of the items that readers see, before and after. */
+            cost: {
+                before: number;
+                after: number;
+            };
+            /**
+             * @description The server had items, and has none now.
+             * @constant
+             */
+            emptied?: true;
+            /** @description Items that stay although the manifest does not name them. */
+            kept?: {
+                kind: components["schemas"]["CapabilityKind"];
+                name: string;
+                /** @enum {string} */
+                why: "disabled" | "plugin";
+            }[];
+            /** @description With `partial`: the parts that were left out. */
+            rejected?: components["schemas"]["Rejection"][];
+            /** @description Ids that belong to other items of the tenant; with `partial`, those of rejected items. */
+            collisions: {
+                id: string;
+                item: string;
+                takenBy: string;
+            }[];
+            /** @description What was taken but is probably not what was meant. */
+            warnings: string[];
+            /**
+             * Format: date-time
+             * @description The time by which no data centre shows what was removed; absent if nothing was.
+             */
+            effectiveBy?: string;
+            /** @description Items by kind. */
+            counts: {
+                [key: string]: number;
+            };
+            /** @description After a dry run: the items that would be published. */
+            capabilities?: {
+                kind: components["schemas"]["CapabilityKind"];
+                name: string;
+                id: string;
+                tokens: number;
+            }[];
+        };
+        ImportResultAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["ImportResult"];
+        };
+        /** @description A task and a token budget. */
+        IndexBudgetRequest: {
+            /** @description What the index is for, in plain words. */
+            task?: string;
+            /** @description Tokens that the text may cost. More than everything costs is the same as all of it. */
+            budget: number;
+            kinds?: components["schemas"]["CapabilityKind"][];
+            /** @description Only these servers of the tenant. */
+            servers?: string[];
+            /** @description Capabilities that come first, in full detail as far as they fit. */
+            pins?: {
+                id: string;
+                /** @description As it was reviewed: it stays out if it has changed since. */
+                digest?: string;
+            }[];
+        };
+        IndexDisabledInsufficientScopeTenantPermissionError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorIndexDisabled" | "ErrorInsufficientScope" | "ErrorTenantPermissionError";
+            };
+        };
+        /** @description Sizes of both variants of an index, with estimated and measured tokens. */
+        IndexStats: {
+            /** @description Characters. */
+            summarySize: number;
+            summaryWords: number;
+            summaryLines: number;
+            /** @description Characters. */
+            fullSize: number;
+            fullWords: number;
+            fullLines: number;
+            estimatedSummaryTokens: number;
+            estimatedFullTokens: number;
+            measuredSummaryTokens: number;
+            measuredFullTokens: number;
+        };
+        IndexTooLargeError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorIndexTooLarge";
+            };
+        };
+        Input: {
+            description?: string;
+            isRequired?: boolean;
+            isSecret?: boolean;
+            /** @enum {string} */
+            format?: "string" | "number" | "boolean" | "filepath";
+            value?: string;
+            default?: string;
+            placeholder?: string;
+            choices?: string[];
+        } & {
+            [key: string]: unknown;
+        };
+        InsufficientScopeError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorInsufficientScope";
+            };
+        };
+        InsufficientScopeTenantPermissionError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorInsufficientScope" | "ErrorTenantPermissionError";
+            };
+        };
+        InternalServerError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorInternalServer";
+            };
+        };
+        InternalServerServerErrorError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorInternalServer" | "server_error";
+            };
+        };
+        /** @description One problem of a document. */
+        Issue: {
+            /** @description JSON Pointer (RFC 6901) into the document. */
+            path: string;
+            rule: string;
+            message: string;
+        };
+        /** @description A change to a chosen capability, or one to its server that makes it unavailable. */
+        ItemChange: {
+            /** @description Number in the log, from 1 without gaps. */
+            sequence: number;
+            /** @description The write that made the change; changes of one write share it. */
+            generation: number;
+            /** Format: date-time */
+            at: string;
+            server: string;
+            /**
+             * @description `server` is a server's own settings, visibility or removal.
+             * @enum {string}
+             */
+            kind: "tool" | "prompt" | "resource" | "resourceTemplate" | "generator" | "operation" | "server";
+            name: string;
+            /**
+             * @description What a change means for those who use the capability.
+             * @enum {string}
+             */
+            classification: "breaking" | "additive" | "cosmetic" | "removed";
+            /** @description True if the classification is breaking or removed. */
+            breaking: boolean;
+            /** @description Digest before. */
+            from?: string;
+            /** @description Digest after. */
+            to?: string;
+            /** @description At most ten, the worst first. */
+            reasons: {
+                /** @description RFC 6901 pointer in the capability or header, in the new version if the place still exists there. */
+                path: string;
+                /** @enum {string} */
+                classification: "breaking" | "additive" | "cosmetic";
+                message: string;
+            }[];
+            tenant: string;
+            /** @description Id of the capability; absent if the change is about the whole server. */
+            id?: string;
+        };
+        /** @description Items to enable or disable, all or none. */
+        ItemSwitch: {
+            items: {
+                kind: components["schemas"]["CapabilityKind"];
+                /** @description The item's name, or its URI, URI template or generator type. */
+                name: string;
+                enabled: boolean;
+            }[];
+        };
+        JsonObject: {
+            [key: string]: unknown;
+        };
+        /** @description A JSON Schema of draft 2020-12. */
+        JsonSchema: {
+            $schema: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description Puts a new secret or key beside the old one. */
+        KeyRotation: {
+            /**
+             * @description How long the old secret stays good.
+             * @default 86400
+             */
+            overlapSeconds?: number;
+            /** @description The next key, for a hook that has one. */
+            publicKey?: string;
+        };
+        KeyValueInput: {
+            description?: string;
+            isRequired?: boolean;
+            isSecret?: boolean;
+            /** @enum {string} */
+            format?: "string" | "number" | "boolean" | "filepath";
+            value?: string;
+            default?: string;
+            placeholder?: string;
+            choices?: string[];
+            name: string;
+            variables?: {
+                [key: string]: components["schemas"]["Input"];
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A capability that was not chosen. */
+        LeftOut: {
+            id: string;
+            tenant?: string;
+            tokens?: number;
+            /** @enum {string} */
+            why: "must-have" | "pinned" | "task";
+            /** @enum {string} */
+            reason: "not-found" | "ambiguous" | "version" | "changed-since-pin" | "over-budget" | "name-too-long" | "too-many-items" | "too-many-tenants";
+            message: string;
+        };
+        /** @description A tool as MCP lists it. */
+        ListedTool: {
+            name: string;
+            title: string;
+            description: string;
+            inputSchema: {
+                /** @constant */
+                type: "object";
+            } & {
+                [key: string]: unknown;
+            };
+            outputSchema: {
+                /** @constant */
+                type: "object";
+            } & {
+                [key: string]: unknown;
+            };
+            /** @description Clients assume the worst for an absent hint. */
+            annotations: {
+                readOnlyHint: boolean;
+                destructiveHint?: boolean;
+                idempotentHint?: boolean;
+                openWorldHint: boolean;
+            };
+        };
+        /** @description Everything one server can do, at one moment. Unknown keys are kept and returned. */
+        Manifest: {
+            title?: string;
+            description?: string;
+            version?: string;
+            serverInfo?: {
+                name: string;
+                version?: string;
+            } & {
+                [key: string]: unknown;
+            };
+            mcpVersion?: string;
+            protocolVersion?: string;
+            runtime?: {
+                [key: string]: string;
+            };
+            features?: {
+                [key: string]: boolean;
+            };
+            limits?: {
+                [key: string]: number;
+            };
+            concurrencyLimits?: {
+                [key: string]: number;
+            };
+            selectionStrategy?: {
+                type?: string;
+                explanation?: string;
+                fallback?: string;
+            } & {
+                [key: string]: unknown;
+            };
+            actionTriggers?: {
+                [key: string]: string[];
+            };
+            relationships?: unknown;
+            semantic?: unknown;
+            websiteUrl?: string;
+            repository?: {
+                url?: string;
+                source?: string;
+            } & {
+                [key: string]: unknown;
+            };
+            icons?: components["schemas"]["Icon"][];
+            remotes?: components["schemas"]["JsonObject"][];
+            packages?: components["schemas"]["JsonObject"][];
+            _meta?: components["schemas"]["JsonObject"];
+            tools?: components["schemas"]["Tool"][];
+            prompts?: components["schemas"]["Prompt"][];
+            resources?: components["schemas"]["Resource"][];
+            resourceTemplates?: components["schemas"]["ResourceTemplate"][];
+            generators?: components["schemas"]["Generator"][];
+            operations?: components["schemas"]["Operation"][];
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description Counts of one isolate since it started. */
+        MetricsSnapshot: {
+            /**
+             * Format: date-time
+             * @description When the isolate started.
+             */
+            since: string;
+            uptimeSeconds: number;
+            /** @description What requests touched: memory, cacheReads, cacheWrites, kvReads, kvWrites, objectCalls, rowsRead, rowsWritten. */
+            operations: {
+                [key: string]: number;
+            };
+            /** @description Upper bounds of the latency buckets, in milliseconds. */
+            latencyEdgesMs: number[];
+            /** @description By operation. */
+            routes: {
+                [key: string]: components["schemas"]["RouteCounts"];
+            };
+            memory: {
+                /** @description Bytes that all caches together may have. */
+                capacity: number;
+                bytes: number;
+                caches: {
+                    [key: string]: {
+                        entries: number;
+                        bytes: number;
+                    };
+                };
+            };
+            responseCache: {
+                hits: number;
+                misses: number;
+            };
+        };
+        MetricsSnapshotAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["MetricsSnapshot"];
+        };
+        /** @description What was negotiated. */
+        Negotiated: {
+            capabilities: components["schemas"]["Agreed"][];
+            declined: components["schemas"]["Declined"][];
+        };
+        /** @description Opens a session: what the client can do, and what it would like. */
+        NegotiationRequest: {
+            client_name: string;
+            client_version: string;
+            supported_capabilities: string[];
+            capability_details?: {
+                [key: string]: {
+                    name: string;
+                    version: string;
+                    description: string;
+                    parameters?: components["schemas"]["JsonObject"] | null;
+                } & {
+                    [key: string]: unknown;
+                };
+            } | null;
+            extensions?: components["schemas"]["JsonObject"] | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description The server's side, what was negotiated, and the session. */
+        NegotiationResponse: {
+            server_name: string;
+            server_version: string;
+            supported_capabilities: string[];
+            available_tools: string[];
+            /** @description URIs. */
+            available_resources: string[];
+            capability_details: {
+                [key: string]: {
+                    name: string;
+                    version: string;
+                    description: string;
+                    parameters?: components["schemas"]["JsonObject"] | null;
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+            /** @description Answers to `extensions` of the request; a resumed session shows what it has chosen. */
+            extensions: {
+                "dev.rollcall/context"?: components["schemas"]["ContextAnswer"] | components["schemas"]["ChosenItems"];
+            };
+            negotiated: components["schemas"]["Negotiated"];
+            session: {
+                /** @description Absent for a client that did not negotiate. */
+                id?: string;
+                client_name: string;
+                client_version: string;
+                client_capabilities: string[];
+                /** @description Epoch seconds. */
+                created_at: number;
+                /** @description Epoch seconds. */
+                last_activity: number;
+                /** @description Epoch seconds. */
+                expires_at?: number;
+                /** @description Of the token at the negotiation; null without one. */
+                auth_context: {
+                    subject: string;
+                    tenants: string[];
+                    scopes: string[];
+                } | null;
+                /** @description With `session_resume`: takes the session up again, once. */
+                resume_token?: string;
+            };
+        };
+        /** @description Where to send messages about a tenant's changes, and which. */
+        NewSubscription: {
+            /** @description Owner namespace of servers, in any case. */
+            tenant: string;
+            /** @description An https URL that takes POST. */
+            url: string;
+            filters?: components["schemas"]["ChangeFilters"];
+            /** @description For those who look after it. */
+            description?: string;
+        };
+        NoSourcesError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorNoSources";
+            };
+        };
+        NotConfiguredUnavailableError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorNotConfigured" | "ErrorUnavailable";
+            };
+        };
+        NotFoundError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorNotFound";
+            };
+        };
+        OfficialHealth: {
+            /** @constant */
+            status: "ok";
+        };
+        OfficialIcon: {
+            src: string;
+            /** @enum {string} */
+            mimeType?: "image/png" | "image/jpeg" | "image/jpg" | "image/svg+xml" | "image/webp";
+            sizes?: string[];
+            /** @enum {string} */
+            theme?: "light" | "dark";
+        } & {
+            [key: string]: unknown;
+        };
+        OfficialVersion: {
+            version: string;
+            name: string;
+        };
+        /** @description An OpenAPI document. */
+        OpenApiDocument: {
+            openapi: string;
+            paths: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        Operation: {
+            /** @description Unique in the tenant; made from provider, server and name where absent. */
+            id?: string;
+            title?: string;
+            description?: string;
+            version?: string;
+            provider?: string;
+            permissions?: string[];
+            effects?: string[];
+            metadata?: components["schemas"]["ProviderMetadata"];
+            icons?: components["schemas"]["Icon"][];
+            _meta?: components["schemas"]["JsonObject"];
+            /** @description false switches the item off, outside the digest; anything else leaves it as it is. */
+            enabled?: boolean;
+            lastSynced?: string | null;
+            name: string;
+            /** @description content, artifact, config, storage, query, validation, batch, or the publisher's own. */
+            category?: string;
+            /** @description A JSON Schema. Kept as published, `$defs` and all. */
+            inputSchema?: components["schemas"]["JsonObject"];
+            /** @description A JSON Schema. Kept as published, `$defs` and all. */
+            outputSchema?: components["schemas"]["JsonObject"];
+            annotations?: components["schemas"]["ToolAnnotations"];
+            examples?: ({
+                input?: unknown;
+                description?: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+            commonErrors?: ({
+                code: string;
+                message: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+            performance?: {
+                typicalMs?: string;
+                timeoutMs?: string;
+            } & {
+                [key: string]: unknown;
+            };
+            /** @description Opaque text, never run. */
+            implementation?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        Package: {
+            registryType: string;
+            identifier: string;
+            transport: components["schemas"]["Transport"];
+            version?: string;
+            registryBaseUrl?: string;
+            fileSha256?: string;
+            runtimeHint?: string;
+            runtimeArguments?: components["schemas"]["Argument"][];
+            packageArguments?: components["schemas"]["Argument"][];
+            environmentVariables?: components["schemas"]["KeyValueInput"][];
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A pin whose capability has changed. */
+        PinChange: {
+            id: string;
+            tenant: string;
+            /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
+            from: string;
+            /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
+            to: string;
+            /**
+             * @description `unknown` if the tenant no longer stores the pinned version.
+             * @enum {string}
+             */
+            classification: "breaking" | "additive" | "cosmetic" | "removed" | "unknown";
+            breaking?: boolean;
+            reasons?: {
+                /** @description RFC 6901 pointer in the capability or header, in the new version if the place still exists there. */
+                path: string;
+                /** @enum {string} */
+                classification: "breaking" | "additive" | "cosmetic";
+                message: string;
+            }[];
+        };
+        Ping: {
+            /** @constant */
+            pong: true;
+        };
+        PreconditionFailedError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorPreconditionFailed";
+            };
+        };
+        /** @description Whether a generator can run. */
+        Preflight: {
+            type: string;
+            ready: boolean;
+            missing_fields: string[];
+            missing_credentials: string[];
+            /** @description Packages that the generator's host must have installed; the registry cannot check them. */
+            dependencies: string[];
+            /** @description Advised timeout; null if the generator calls nothing upstream. */
+            timeout_ms: number | null;
+            concurrency: {
+                safe: boolean;
+                advice: string;
+            };
+            reasons: string[];
+        };
+        PreflightAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["Preflight"];
+        };
+        /** @description A question to a generator's preflight check. */
+        PreflightRequest: {
+            /**
+             * @description The config the generator would run on.
+             * @default {}
+             */
+            config?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Names of the credentials the caller has.
+             * @default []
+             */
+            credentials?: string[];
+        };
+        /** @description Problem details (RFC 9457). */
+        Problem: {
+            title: string;
+            status: number;
+            detail: string;
+            errors: {
+                message: string;
+                location?: string;
+            }[];
+            /** @description The same as `detail`, for clients that read this member. */
+            error: string;
+            /** @description Fixed name of the failure. */
+            code: string;
+            details?: components["schemas"]["ErrorDetails"];
+        };
+        ProblemBadRequestCursorInvalidError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorBadRequest" | "ErrorCursorInvalid";
+        };
+        ProblemBadRequestError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorBadRequest";
+        };
+        ProblemBadRequestInvalidBodyError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorBadRequest" | "ErrorInvalidBody";
+        };
+        ProblemBadRequestInvalidBodyNoChangeRemoteTakenError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorBadRequest" | "ErrorInvalidBody" | "ErrorNoChange" | "ErrorRemoteTaken";
+        };
+        ProblemBadRequestInvalidBodyRemoteTakenTooManyVersionsVersionExistsError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorBadRequest" | "ErrorInvalidBody" | "ErrorRemoteTaken" | "ErrorTooManyVersions" | "ErrorVersionExists";
+        };
+        ProblemInsufficientScopeError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorInsufficientScope";
+        };
+        ProblemInsufficientScopeTenantPermissionError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorInsufficientScope" | "ErrorTenantPermissionError";
+        };
+        ProblemInternalServerError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorInternalServer";
+        };
+        ProblemNotConfiguredUnavailableError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorNotConfigured" | "ErrorUnavailable";
+        };
+        ProblemNotImplementedError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorNotImplemented";
+        };
+        ProblemServerNotFoundError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorMCPServerNotFound";
+        };
+        ProblemServerNotFoundVersionNotFoundError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorMCPServerNotFound" | "ErrorVersionNotFound";
+        };
+        ProblemServerPrivateError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorServerPrivate";
+        };
+        ProblemServerPrivateVersionDerivedError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorServerPrivate" | "ErrorVersionDerived";
+        };
+        ProblemServerValidationServerJsonInvalidError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorMCPServerValidation" | "ErrorServerJsonInvalid";
+        };
+        ProblemTooLargeError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorTooLarge";
+        };
+        ProblemTooManyRequestsError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorTooManyRequests";
+        };
+        ProblemUnauthorizedError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorUnauthorized";
+        };
+        ProblemUnavailableError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorUnavailable";
+        };
+        ProblemUnsupportedMediaTypeError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorUnsupportedMediaType";
+        };
+        Prompt: {
+            /** @description Unique in the tenant; made from provider, server and name where absent. */
+            id?: string;
+            title?: string;
+            description?: string;
+            version?: string;
+            provider?: string;
+            permissions?: string[];
+            effects?: string[];
+            metadata?: components["schemas"]["ProviderMetadata"];
+            icons?: components["schemas"]["Icon"][];
+            _meta?: components["schemas"]["JsonObject"];
+            /** @description false switches the item off, outside the digest; anything else leaves it as it is. */
+            enabled?: boolean;
+            lastSynced?: string | null;
+            name: string;
+            arguments?: ({
+                name: string;
+                title?: string;
+                description?: string;
+                required?: boolean;
+            } & {
+                [key: string]: unknown;
+            })[];
+            promptResponse?: ({
+                role: string;
+                content: {
+                    type: string;
+                    text?: string;
+                } & {
+                    [key: string]: unknown;
+                };
+            } & {
+                [key: string]: unknown;
+            })[];
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description Provider details under their own name, provenance under `discovery`. */
+        ProviderMetadata: {
+            mcp?: {
+                server_url?: string;
+                server_name?: string;
+                tool_name?: string;
+                protocol_version?: string;
+                /** @description "auto", "true" or "false": a hint, kept as a string. */
+                requires_session?: string;
+                auth_env_var?: string;
+                server_url_override_env?: string;
+            } & {
+                [key: string]: unknown;
+            };
+            openapi?: {
+                base_url?: string;
+                endpoint_method?: string;
+                endpoint_path?: string;
+                api_version?: string;
+                auth_type?: string;
+                auth_location?: string;
+                auth_param_name?: string;
+            } & {
+                [key: string]: unknown;
+            };
+            graphql?: {
+                endpoint_url?: string;
+                operation_type?: string;
+                operation_name?: string;
+                schema_hash?: string;
+                requires_introspection?: boolean;
+            } & {
+                [key: string]: unknown;
+            };
+            discovery?: {
+                method?: string;
+                source_url?: string;
+                /** @description Kept from first sight and outside the digest. */
+                created_at?: string;
+                capability_type?: string;
+                introspector_version?: string;
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description What a publish changed. */
+        PublishResult: {
+            /**
+             * @description Nothing was published: this is what would have happened.
+             * @constant
+             */
+            dryRun?: true;
+            /** @enum {string} */
+            outcome: "created" | "changed" | "unchanged";
+            /** @description Of the stored manifest, which may have more items than the one that was sent. */
+            digest: string;
+            /** @description The tenant's generation after this write; absent after a dry run. */
+            generation?: number;
+            changes: components["schemas"]["ChangeCounts"];
+            /**
+             * @description The change of the manifest's own fields, if there is one.
+             * @enum {string}
+             */
+            header?: "breaking" | "additive" | "cosmetic" | "removed";
+            flags: components["schemas"]["Flag"][];
+            /** @description Tokens of the items that readers see, before and after. */
+            cost: {
+                before: number;
+                after: number;
+            };
+            /**
+             * @description The server had items, and has none now.
+             * @constant
+             */
+            emptied?: true;
+            /** @description Items that stay although the manifest does not name them. */
+            kept?: {
+                kind: components["schemas"]["CapabilityKind"];
+                name: string;
+                /** @enum {string} */
+                why: "disabled" | "plugin";
+            }[];
+            /** @description With `partial`: the parts that were left out. */
+            rejected?: components["schemas"]["Rejection"][];
+            /** @description Ids that belong to other items of the tenant; with `partial`, those of rejected items. */
+            collisions: {
+                id: string;
+                item: string;
+                takenBy: string;
+            }[];
+            /** @description What was taken but is probably not what was meant. */
+            warnings: string[];
+            /**
+             * Format: date-time
+             * @description The time by which no data centre shows what was removed; absent if nothing was.
+             */
+            effectiveBy?: string;
+        };
+        PublishResultAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["PublishResult"];
+        };
+        /** @description What one read of a server's sources found. */
+        RefreshResult: {
+            /** @enum {string} */
+            outcome: "applied" | "unchanged" | "failed";
+            generation: number;
+            /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
+            digest?: string;
+            /** @description The sources that could not be read. */
+            failures: {
+                id: string;
+                reason: string;
+                message: string;
+            }[];
+            warnings: string[];
+            sources: components["schemas"]["SourceStatus"][];
+        };
+        RefreshResultAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["RefreshResult"];
+        };
+        /** @description A new hook, and its secret. */
+        RegisteredHook: {
+            tenant: string;
+            id: string;
+            server: string;
+            events: ("manifest.published" | "manifest.changed" | "server.removed" | "server.status")[];
+            /**
+             * @description standard: Standard Webhooks. github: X-Hub-Signature-256; any event reads the sources again.
+             * @enum {string}
+             */
+            format: "standard" | "github";
+            /** @enum {string} */
+            signature: "secret" | "publicKey";
+            enabled: boolean;
+            description?: string;
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            /** @description Valid secrets or keys, the newest first, and when the older ones expire. */
+            keys: {
+                id: string;
+                /** Format: date-time */
+                until?: string;
+            }[];
+            /** @description Where the publisher sends its events. */
+            url: string;
+            /** @description Shown this once; absent for a hook with a public key. */
+            secret?: string;
+        };
+        RegisteredHookAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["RegisteredHook"];
+        };
+        /** @description What this registry knows of the server; with its latest version only. */
+        RegistryMeta: {
+            /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
+            digest?: string;
+            generation: number;
+            /** @description Items by kind. */
+            counts?: {
+                [key: string]: number;
+            };
+            /** @description Cost of all definitions together. */
+            tokens?: number;
+            /** @description URL of everything that the server can do. */
+            capabilities: string;
+        };
+        /** @description A part of a document that was left out, and why. */
+        Rejection: {
+            path: string;
+            name?: string;
+            issues: {
+                path: string;
+                rule: string;
+                message: string;
+            }[];
+        };
+        Remote: {
+            /** @enum {string} */
+            type: "streamable-http" | "sse";
+            url: string;
+            headers?: components["schemas"]["KeyValueInput"][];
+            variables?: {
+                [key: string]: components["schemas"]["Input"];
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A hook that is no more. */
+        RemovedHook: {
+            tenant: string;
+            id: string;
+        };
+        RemovedHookAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["RemovedHook"];
+        };
+        /** @description A subscription that is no more. */
+        RemovedSubscription: {
+            tenant: string;
+            id: string;
+        };
+        RemovedSubscriptionAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["RemovedSubscription"];
+        };
+        Repository: {
+            url: string;
+            source: string;
+            id?: string;
+            subfolder?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        Resource: {
+            /** @description Unique in the tenant; made from provider, server and name where absent. */
+            id?: string;
+            title?: string;
+            description?: string;
+            version?: string;
+            provider?: string;
+            permissions?: string[];
+            effects?: string[];
+            metadata?: components["schemas"]["ProviderMetadata"];
+            icons?: components["schemas"]["Icon"][];
+            _meta?: components["schemas"]["JsonObject"];
+            /** @description false switches the item off, outside the digest; anything else leaves it as it is. */
+            enabled?: boolean;
+            lastSynced?: string | null;
+            uri: string;
+            name?: string;
+            mimeType?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description OAuth 2.0 protected resource metadata (RFC 9728). */
+        ResourceMetadata: {
+            resource: string;
+            resource_name: string;
+            scopes_supported: string[];
+            bearer_methods_supported: string[];
+            /** @description Absent if none is configured. */
+            authorization_servers?: string[];
+        };
+        ResourceNotFoundError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "resource_not_found";
+            };
+        };
+        ResourceTemplate: {
+            /** @description Unique in the tenant; made from provider, server and name where absent. */
+            id?: string;
+            title?: string;
+            description?: string;
+            version?: string;
+            provider?: string;
+            permissions?: string[];
+            effects?: string[];
+            metadata?: components["schemas"]["ProviderMetadata"];
+            icons?: components["schemas"]["Icon"][];
+            _meta?: components["schemas"]["JsonObject"];
+            /** @description false switches the item off, outside the digest; anything else leaves it as it is. */
+            enabled?: boolean;
+            lastSynced?: string | null;
+            uriTemplate?: string;
+            patterns?: string[];
+            name?: string;
+            mimeType?: string;
+            parameters?: ({
+                name: string;
+                type?: string;
+                description?: string;
+                required?: boolean;
+                enum?: string[];
+            } & {
+                [key: string]: unknown;
+            })[];
+            examples?: string[];
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description capabilities://resources: families of URIs and their parameters. */
+        ResourcesView: {
+            resources: {
+                [key: string]: {
+                    patterns: string[];
+                    mime_type: string;
+                    description: string;
+                    parameters: {
+                        [key: string]: {
+                            type: string;
+                            description: string;
+                            enum?: string[];
+                        } & {
+                            [key: string]: unknown;
+                        };
+                    };
+                    examples: string[];
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+            metadata: {
+                total_count: number;
+                version: string;
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description Takes up an expired session again, once. */
+        ResumeRequest: {
+            resume_token: string;
+        };
+        /** @description One revision of a server. */
+        Revision: {
+            /** @description Counted from 1. */
+            number: number;
+            /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
+            digest: string;
+            generation: number;
+            /** Format: date-time */
+            publishedAt: string;
+            publishedBy: string;
+            changes: components["schemas"]["ChangeCounts"];
+            /** @description Cost of all definitions together. */
+            tokens: number;
+        };
+        /** @description The classified changes between two revisions. */
+        RevisionDiff: {
+            /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
+            from: string;
+            /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
+            to: string;
+            counts: components["schemas"]["ChangeCounts"];
+            changes: {
+                /**
+                 * @description `server` is the manifest's own members.
+                 * @enum {string}
+                 */
+                kind: "tool" | "prompt" | "resource" | "resourceTemplate" | "generator" | "operation" | "server";
+                name: string;
+                /** @enum {string} */
+                classification: "breaking" | "additive" | "cosmetic" | "removed";
+                breaking: boolean;
+                /** @description Digest of the earlier version. */
+                from?: string;
+                /** @description Digest of the later version. */
+                to?: string;
+                reasons: {
+                    /** @description RFC 6901 pointer. */
+                    path: string;
+                    /** @enum {string} */
+                    classification: "breaking" | "additive" | "cosmetic";
+                    message: string;
+                }[];
+                /** @description The earlier version, with `include=items`. */
+                before?: {
+                    [key: string]: unknown;
+                };
+                /** @description The later version, with `include=items`. */
+                after?: {
+                    [key: string]: unknown;
+                };
+            }[];
+        };
+        RevisionDiffAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["RevisionDiff"];
+        };
+        /** @description A page of revisions, the newest first. */
+        RevisionPage: {
+            /** @description null if nothing was published yet. */
+            current: string | null;
+            items: components["schemas"]["Revision"][];
+            generation: number;
+            nextCursor?: string;
+        };
+        RevisionPageAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["RevisionPage"];
+        };
+        /** @description A hook, and its new secret. */
+        RotatedHook: {
+            tenant: string;
+            id: string;
+            server: string;
+            events: ("manifest.published" | "manifest.changed" | "server.removed" | "server.status")[];
+            /**
+             * @description standard: Standard Webhooks. github: X-Hub-Signature-256; any event reads the sources again.
+             * @enum {string}
+             */
+            format: "standard" | "github";
+            /** @enum {string} */
+            signature: "secret" | "publicKey";
+            enabled: boolean;
+            description?: string;
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            /** @description Valid secrets or keys, the newest first, and when the older ones expire. */
+            keys: {
+                id: string;
+                /** Format: date-time */
+                until?: string;
+            }[];
+            /** @description Shown this once; absent for a hook with a public key. */
+            secret?: string;
+        };
+        RotatedHookAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["RotatedHook"];
+        };
+        /** @description The new secret of a subscription. */
+        RotatedSubscription: {
+            tenant: string;
+            id: string;
+            /** @description Shown this once. */
+            secret: string;
+            /**
+             * Format: date-time
+             * @description Until then, messages are signed with the earlier secret as well.
+             */
+            overlapUntil: string;
+        };
+        RotatedSubscriptionAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["RotatedSubscription"];
+        };
+        RouteCounts: {
+            requests: number;
+            /** @description Responses by status. */
+            statuses: {
+                [key: string]: number;
+            };
+            /** @description Responses by the layer that they came from. */
+            sources: {
+                [key: string]: number;
+            };
+            /** @description Requests per bucket of `latencyEdgesMs`; the last bucket is above the highest edge. */
+            latency: number[];
+        };
+        RpcBadRequestInvalidBodyError: components["schemas"]["RpcError"] & {
+            error?: {
+                data?: {
+                    /** @enum {unknown} */
+                    code?: "ErrorBadRequest" | "ErrorInvalidBody";
+                };
+            };
+        };
+        /** @description A JSON-RPC error. */
+        RpcError: {
+            /** @constant */
+            jsonrpc: "2.0";
+            id: string | number | null;
+            error: {
+                code: number;
+                message: string;
+                /** @description Without `code` in errors of the protocol itself. */
+                data?: {
+                    /** @description Fixed name of the failure. */
+                    code?: string;
+                    details?: components["schemas"]["ErrorDetails"];
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        RpcHostRefusedInsufficientScopeOriginRefusedError: components["schemas"]["RpcError"] & {
+            error?: {
+                data?: {
+                    /** @enum {unknown} */
+                    code?: "ErrorHostRefused" | "ErrorInsufficientScope" | "ErrorOriginRefused";
+                };
+            };
+        };
+        RpcInternalServerError: components["schemas"]["RpcError"] & {
+            error?: {
+                data?: {
+                    /** @enum {unknown} */
+                    code?: "ErrorInternalServer";
+                };
+            };
+        };
+        /** @description A JSON-RPC request or notification of MCP. */
+        RpcMessage: {
+            /** @constant */
+            jsonrpc: "2.0";
+            /** @description Absent in a notification. */
+            id?: string | number;
+            method: string;
+            params?: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        RpcNotAcceptableError: components["schemas"]["RpcError"] & {
+            error?: {
+                data?: {
+                    /** @enum {unknown} */
+                    code?: "ErrorNotAcceptable";
+                };
+            };
+        };
+        RpcNotConfiguredUnavailableError: components["schemas"]["RpcError"] & {
+            error?: {
+                data?: {
+                    /** @enum {unknown} */
+                    code?: "ErrorNotConfigured" | "ErrorUnavailable";
+                };
+            };
+        };
+        /** @description A JSON-RPC response: a result, or an error. */
+        RpcResponse: {
+            /** @constant */
+            jsonrpc: "2.0";
+            id?: string | number | null;
+            result?: {
+                [key: string]: unknown;
+            };
+            error?: {
+                code: number;
+                message: string;
+                data: unknown;
+            };
+        };
+        RpcTooLargeError: components["schemas"]["RpcError"] & {
+            error?: {
+                data?: {
+                    /** @enum {unknown} */
+                    code?: "ErrorTooLarge";
+                };
+            };
+        };
+        RpcTooManyRequestsError: components["schemas"]["RpcError"] & {
+            error?: {
+                data?: {
+                    /** @enum {unknown} */
+                    code?: "ErrorTooManyRequests";
+                };
+            };
+        };
+        RpcUnauthorizedError: components["schemas"]["RpcError"] & {
+            error?: {
+                data?: {
+                    /** @enum {unknown} */
+                    code?: "ErrorUnauthorized";
+                };
+            };
+        };
+        RpcUnsupportedMediaTypeError: components["schemas"]["RpcError"] & {
+            error?: {
+                data?: {
+                    /** @enum {unknown} */
+                    code?: "ErrorUnsupportedMediaType";
+                };
+            };
+        };
+        /** @description Paths of the published JSON Schemas. */
+        SchemaList: {
+            items: string[];
+        };
+        SchemaListAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["SchemaList"];
+        };
+        /** @description A page of capabilities in order of rank. */
+        SearchPage: {
+            items: components["schemas"]["SearchResult"][];
+            /** @description Tokens of the results on this page and the pages before. */
+            usedTokens: number;
+            /** @description Results above the last one here that exceeded the remaining budget. */
+            leftOut?: number;
+            /** @description Steps that the task was split into, if several. */
+            steps?: number;
+            /** @description Changes when anything that was searched changes. */
+            generation: number;
+            nextCursor?: string;
+            /** @description Tenants of the caller beyond the limit per search: only their public capabilities are found. */
+            skippedTenants?: string[];
+        };
+        SearchPageAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["SearchPage"];
+        };
+        SearchResult: {
+            /** @description Unique in its tenant. */
+            id: string;
+            tenant: string;
+            server: string;
+            kind: components["schemas"]["CapabilityKind"];
+            /** @description Name, URI, URI template or generator type. */
+            name: string;
+            digest: string;
+            /** @description Cost of the definition, in tokens. */
+            tokens: number;
+            /** @description Declared by the item, else by its server. */
+            version?: string;
+            title?: string;
+            /** @description The first few hundred characters. */
+            description?: string;
+            /** @description Relative to the best result. */
+            score: number;
+            highlights: {
+                /** @description Words of the task in a text, as start and end in UTF-16 code units; the client decides how to mark them. */
+                name?: [
+                    number,
+                    number
+                ][];
+                /** @description Words of the task in a text, as start and end in UTF-16 code units; the client decides how to mark them. */
+                title?: [
+                    number,
+                    number
+                ][];
+                /** @description Words of the task in a text, as start and end in UTF-16 code units; the client decides how to mark them. */
+                description?: [
+                    number,
+                    number
+                ][];
+            };
+            /**
+             * @description Nearly the same as an earlier result.
+             * @constant
+             */
+            alike?: true;
+            /** @description With `explain`: what the result was found by. */
+            why?: {
+                /** @description Word match, relative to the best match for the same step. */
+                words: number;
+                /** @description Similarity in meaning, relative to the most similar for the step. */
+                meaning?: number;
+                /** @description The step of the task that matches best, counted from 0. */
+                clause?: number;
+                terms: string[];
+            };
+        };
+        /** @description Asks for a new secret. */
+        SecretRotation: {
+            /**
+             * @description How long messages are signed with the earlier secret as well.
+             * @default 86400
+             */
+            overlapSeconds?: number;
+        };
+        /** @description The generator for a config, and why. */
+        Selection: {
+            type: string;
+            /** @enum {string} */
+            confidence: "high" | "medium" | "low";
+            /** @enum {string} */
+            rule: "explicit-type" | "template-syntax" | "structure" | "fallback";
+            reason: string;
+            /** @description The other matches, best first. */
+            candidates: {
+                type: string;
+                /** @enum {string} */
+                confidence: "high" | "medium" | "low";
+                /** @enum {string} */
+                rule: "explicit-type" | "template-syntax" | "structure" | "fallback";
+                reason: string;
+            }[];
+        };
+        SelectionAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["Selection"];
+        };
+        /** @description The settings to members of the tenant, a row of a list to others. */
+        Server: components["schemas"]["ServerSettings"] | components["schemas"]["DirectoryEntry"];
+        ServerAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["Server"];
+        };
+        /** @description An MCP server card. */
+        ServerCard: {
+            $schema: string;
+            name: string;
+            version: string;
+            title: string;
+            description: string;
+            remotes: {
+                type: string;
+                url: string;
+                supportedProtocolVersions: string[];
+            }[];
+        };
+        /** @description A server's settings. Unknown keys are kept and returned. */
+        ServerConfig: {
+            /** @description Owner namespace of servers, in any case. */
+            tenant: string;
+            /** @description Name of a server inside its tenant. */
+            name: string;
+            title?: string;
+            description?: string;
+            /**
+             * @description Who may read it: the tenant, or everyone.
+             * @default tenant
+             */
+            visibility?: components["schemas"]["Visibility"];
+            /** @description Whether readers should still rely on it; active where absent. */
+            status?: components["schemas"]["ServerStatus"];
+            /** @description Why it has this status and what to use instead, for its readers. */
+            statusMessage?: string;
+            sources?: components["schemas"]["Source"][];
+            advertise?: components["schemas"]["Advertise"];
+            policy?: {
+                /**
+                 * @description What to do when a manifest changes while its version stays: flag it to readers, or refuse it.
+                 * @enum {string}
+                 */
+                sameVersion?: "flag" | "refuse";
+            } & {
+                [key: string]: unknown;
+            };
+            _meta?: components["schemas"]["JsonObject"];
+        } & {
+            [key: string]: unknown;
+        };
+        ServerExistsError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorMCPServerExists";
+            };
+        };
+        /** @description A server as the official MCP registry describes it. Unknown keys are kept and returned. */
+        ServerJson: {
+            $schema?: string;
+            name: string;
+            description: string;
+            version: string;
+            title?: string;
+            websiteUrl?: string;
+            repository?: components["schemas"]["Repository"];
+            icons?: components["schemas"]["OfficialIcon"][];
+            packages?: components["schemas"]["Package"][];
+            remotes?: components["schemas"]["Remote"][];
+            /** @description Only io.modelcontextprotocol.registry/publisher-provided is kept, at most 4096 bytes of it. */
+            _meta?: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        ServerNotFoundError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorMCPServerNotFound";
+            };
+        };
+        ServerNotFoundResourceNotFoundError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorMCPServerNotFound" | "resource_not_found";
+            };
+        };
+        ServerNotFoundRevisionNotFoundError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorMCPServerNotFound" | "ErrorRevisionNotFound";
+            };
+        };
+        /** @description A page of servers in order of tenant and name. */
+        ServerPage: {
+            items: components["schemas"]["DirectoryEntry"][];
+            /** @description Of the tenant, or of the directory if the list spans tenants. */
+            generation: number;
+            nextCursor?: string;
+            /**
+             * @description Something was written since the first page.
+             * @constant
+             */
+            changed?: true;
+        };
+        ServerPageAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["ServerPage"];
+        };
+        /** @description A version of a server. */
+        ServerResponse: {
+            server: components["schemas"]["ServerJson"];
+            _meta: {
+                "io.modelcontextprotocol.registry/official": components["schemas"]["VersionMeta"];
+                "dev.rollcall/registry"?: components["schemas"]["RegistryMeta"];
+            };
+        };
+        /** @description Versions of servers. */
+        ServerResponseList: {
+            servers: components["schemas"]["ServerResponse"][];
+            metadata: {
+                nextCursor?: string;
+                count: number;
+            };
+        };
+        /** @description A server's settings, with what the registry knows of it. */
+        ServerSettings: {
+            /** @description Owner namespace of servers, in any case. */
+            tenant: string;
+            /** @description Name of a server inside its tenant. */
+            name: string;
+            title?: string;
+            description?: string;
+            /**
+             * @description Who may read it: the tenant, or everyone.
+             * @default tenant
+             */
+            visibility: components["schemas"]["Visibility"];
+            /** @description Whether readers should still rely on it; active where absent. */
+            status?: components["schemas"]["ServerStatus"];
+            /** @description Why it has this status and what to use instead, for its readers. */
+            statusMessage?: string;
+            sources?: components["schemas"]["Source"][];
+            advertise?: components["schemas"]["Advertise"];
+            policy?: {
+                /**
+                 * @description What to do when a manifest changes while its version stays: flag it to readers, or refuse it.
+                 * @enum {string}
+                 */
+                sameVersion?: "flag" | "refuse";
+            } & {
+                [key: string]: unknown;
+            };
+            _meta?: components["schemas"]["JsonObject"];
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** @description What the registry knows of the server. */
+            registry: {
+                generation: number;
+                /** @description Absent if nothing was published yet. */
+                digest?: string;
+                lastSynced?: string;
+                version?: string;
+                /** @description Items by kind. */
+                counts?: {
+                    [key: string]: number;
+                };
+                /** @description Cost of all definitions together. */
+                tokens?: number;
+                /** @description Items switched off. */
+                disabled: {
+                    kind: components["schemas"]["CapabilityKind"];
+                    name: string;
+                }[];
+                flags: components["schemas"]["Flag"][];
+                sources?: components["schemas"]["SourceDetail"][];
+                warnings?: string[];
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /** @enum {string} */
+        ServerStatus: "active" | "deprecated" | "withdrawn";
+        ServerValidationError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorMCPServerValidation";
+            };
+        };
+        /** @description capabilities://server: what a server is, what it has switched on, how far it goes. */
+        ServerView: {
+            name: string;
+            version: string;
+            mcp_version: string;
+            features: {
+                [key: string]: boolean;
+            };
+            limits: {
+                [key: string]: number;
+            };
+            runtime: {
+                [key: string]: string;
+            };
+            concurrency_limits?: {
+                [key: string]: number;
+            };
+            tool_count: number;
+            resource_count: number;
+            generator_count: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description Name and version of the registry, and the paths to start from. */
+        Service: {
+            name: string;
+            version: string;
+            health: string;
+            description: string;
+            schemas: string;
+            api: string;
+            registry: string;
+        };
+        ServiceAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["Service"];
+        };
+        SessionBadRequestCursorInvalidInvalidBodyError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorBadRequest" | "ErrorCursorInvalid" | "ErrorInvalidBody";
+        };
+        SessionBadRequestError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorBadRequest";
+        };
+        SessionBadRequestInvalidBodyError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorBadRequest" | "ErrorInvalidBody";
+        };
+        SessionCapabilityDeclinedError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorCapabilityDeclined";
+        };
+        SessionCapabilityNotFoundServerNotFoundRevisionNotFoundToolNotFoundResourceNotFoundError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorCapabilityNotFound" | "ErrorMCPServerNotFound" | "ErrorRevisionNotFound" | "ErrorToolNotFound" | "resource_not_found";
+        };
+        SessionCapabilityRequiredIndexDisabledInsufficientScopeTenantPermissionError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorCapabilityRequired" | "ErrorIndexDisabled" | "ErrorInsufficientScope" | "ErrorTenantPermissionError";
+        };
+        SessionCapabilityRequiredInsufficientScopeError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorCapabilityRequired" | "ErrorInsufficientScope";
+        };
+        SessionCapabilityRequiredInsufficientScopeTenantPermissionError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorCapabilityRequired" | "ErrorInsufficientScope" | "ErrorTenantPermissionError";
+        };
+        /** @description Changes to the capabilities that the session has chosen. */
+        SessionChanges: {
+            /** @description Of each tenant, the oldest first. */
+            changes: components["schemas"]["ItemChange"][];
+            /** @description `since` of the next request; the stream takes it as Last-Event-ID. */
+            position: string;
+            /** @description There are more changes already. */
+            more: boolean;
+            /** @description False if a log has been pruned past the position. */
+            complete: boolean;
+        };
+        /** @description A session as its client sees it. */
+        SessionDocument: {
+            /** @description Absent for a client that did not negotiate. */
+            id?: string;
+            client_name: string;
+            client_version: string;
+            client_capabilities: string[];
+            /** @description Epoch seconds. */
+            created_at: number;
+            /** @description Epoch seconds. */
+            last_activity: number;
+            /** @description Epoch seconds. */
+            expires_at?: number;
+            /** @description Of the token at the negotiation; null without one. */
+            auth_context: {
+                subject: string;
+                tenants: string[];
+                scopes: string[];
+            } | null;
+            negotiated: components["schemas"]["Negotiated"];
+            extensions?: {
+                "dev.rollcall/context": components["schemas"]["ChosenItems"];
+            };
+        };
+        /** @description The session has ended. */
+        SessionEnd: {
+            /** @description Id of the session. */
+            ended: string;
+        };
+        /** @description An error below /mcp/. */
+        SessionError: {
+            /** @description The message. */
+            error: string;
+            /** @description Fixed name of the failure. */
+            code: string;
+            details?: components["schemas"]["ErrorDetails"];
+        };
+        SessionIndexTooLargeError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorIndexTooLarge";
+        };
+        SessionIndexTooLargeTooLargeError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorIndexTooLarge" | "ErrorTooLarge";
+        };
+        SessionInsufficientScopeError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorInsufficientScope";
+        };
+        SessionInternalServerError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorInternalServer";
+        };
+        SessionInternalServerServerErrorError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorInternalServer" | "server_error";
+        };
+        SessionNegotiationInvalidError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorNegotiationInvalid";
+        };
+        SessionNoSubsetError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorNoSubset";
+        };
+        SessionNotConfiguredUnavailableError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorNotConfigured" | "ErrorUnavailable";
+        };
+        SessionResumeInvalidUnauthorizedError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorResumeInvalid" | "ErrorUnauthorized";
+        };
+        SessionServerNotFoundResourceNotFoundError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorMCPServerNotFound" | "resource_not_found";
+        };
+        SessionSessionInvalidSessionMissingUnauthorizedError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorSessionInvalid" | "ErrorSessionMissing" | "ErrorUnauthorized";
+        };
+        SessionTooLargeError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorTooLarge";
+        };
+        SessionTooManyRequestsError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorTooManyRequests";
+        };
+        SessionToolArgumentsError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorToolArguments";
+        };
+        SessionToolCancelledError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorToolCancelled";
+        };
+        SessionUnauthorizedError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorUnauthorized";
+        };
+        SessionUnsupportedMediaTypeError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorUnsupportedMediaType";
+        };
+        /** @description A tenant's settings for its own index. */
+        ShownAdvertise: {
+            tenant: string;
+            settings: components["schemas"]["AdvertiseSettings"];
+            /** @description The variants that follow from the settings. */
+            advertised: {
+                summary: boolean;
+                full: boolean;
+                stats: boolean;
+            };
+            generation: number;
+        };
+        ShownAdvertiseAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["ShownAdvertise"];
+        };
+        ShownGenerator: components["schemas"]["Generator"] & {
+            /** @description False only with `include=disabled`. */
+            enabled: boolean;
+            /** @description When the sources were last read; null if the item was pushed. */
+            lastSynced: string | null;
+        };
+        ShownOperation: components["schemas"]["Operation"] & {
+            /** @description False only with `include=disabled`. */
+            enabled: boolean;
+            /** @description When the sources were last read; null if the item was pushed. */
+            lastSynced: string | null;
+        };
+        ShownPrompt: components["schemas"]["Prompt"] & {
+            /** @description False only with `include=disabled`. */
+            enabled: boolean;
+            /** @description When the sources were last read; null if the item was pushed. */
+            lastSynced: string | null;
+        };
+        ShownResource: components["schemas"]["Resource"] & {
+            /** @description False only with `include=disabled`. */
+            enabled: boolean;
+            /** @description When the sources were last read; null if the item was pushed. */
+            lastSynced: string | null;
+        };
+        ShownResourceTemplate: components["schemas"]["ResourceTemplate"] & {
+            /** @description False only with `include=disabled`. */
+            enabled: boolean;
+            /** @description When the sources were last read; null if the item was pushed. */
+            lastSynced: string | null;
+        };
+        ShownTool: components["schemas"]["Tool"] & {
+            /** @description False only with `include=disabled`. */
+            enabled: boolean;
+            /** @description When the sources were last read; null if the item was pushed. */
+            lastSynced: string | null;
+        };
+        Source: {
+            id?: string;
+            /** @enum {string} */
+            type: "streamable-http" | "sse" | "stdio";
+            url?: string;
+            /** @description Names a secret of the deployment; never the secret itself. */
+            credential?: {
+                secret: string;
+                header?: string;
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A source as members see it. Has the name of a credential at most, never the credential. */
+        SourceDetail: {
+            id: string;
+            /** @enum {string} */
+            status: "pending" | "live" | "gated" | "not-mcp" | "unreachable";
+            /**
+             * Format: date-time
+             * @description When the status last changed.
+             */
+            since: string;
+            lastSynced?: string;
+            /** @description Code of the reason why the last read failed. */
+            error?: string;
+            url: string;
+            /** @description Why the last read failed, or what was odd about it. */
+            message?: string;
+            /** @description MCP protocol variant that was detected. */
+            era?: string;
+            /** @description Reads that failed since the last one that did not. */
+            failures: number;
+        };
+        /** @description An upstream that capabilities are read from. */
+        SourceStatus: {
+            id: string;
+            /** @enum {string} */
+            status: "pending" | "live" | "gated" | "not-mcp" | "unreachable";
+            /**
+             * Format: date-time
+             * @description When the status last changed.
+             */
+            since: string;
+            lastSynced?: string;
+            /** @description Code of the reason why the last read failed. */
+            error?: string;
+        };
+        /** @description The versions that have another status now. */
+        StatusChange: {
+            updatedCount: number;
+            servers: components["schemas"]["ServerResponse"][];
+        };
+        /** @description The lifecycle status that a version, or all of a server's, is to have. */
+        StatusUpdate: {
+            status: components["schemas"]["VersionStatus"];
+            /** @description Why; not with active. */
+            statusMessage?: string;
+        };
+        /** @description A subscription, without its secrets. */
+        Subscription: {
+            tenant: string;
+            id: string;
+            url: string;
+            filters: components["schemas"]["ChangeFilters"];
+            description?: string;
+            /** @enum {string} */
+            state: "active" | "disabled";
+            /**
+             * @description Why a subscription is disabled: by its owner (`paused`), or by the retry schedule.
+             * @enum {string}
+             */
+            reason?: "paused" | "gone" | "refused" | "dead";
+            /**
+             * Format: date-time
+             * @description When the state last changed.
+             */
+            since: string;
+            /** @description Messages that wait to be sent. */
+            pending: number;
+            /** @description Messages that were dropped: too many waited, or the log was pruned past their changes. */
+            dropped: number;
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+        };
+        SubscriptionAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["Subscription"];
+        };
+        /** @description What to change about a subscription. */
+        SubscriptionChange: {
+            /** @description false stops it; true starts it again, with what was waiting. */
+            enabled?: boolean;
+            /** @description An https URL that takes POST. */
+            url?: string;
+            /** @description Instead of those it has; {} for everything. */
+            filters?: components["schemas"]["ChangeFilters"];
+            /** @description For those who look after it. */
+            description?: string;
+        };
+        SubscriptionInvalidError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorSubscriptionInvalid";
+            };
+        };
+        /** @description All subscriptions of a tenant, the oldest first. */
+        SubscriptionList: {
+            items: components["schemas"]["Subscription"][];
+            /** @description The tenant's generation. */
+            generation: number;
+        };
+        SubscriptionListAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["SubscriptionList"];
+        };
+        SubscriptionNotFoundError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorSubscriptionNotFound";
+            };
+        };
+        /** @description A subscription, and how its deliveries went. */
+        SubscriptionWithAttempts: {
+            tenant: string;
+            id: string;
+            url: string;
+            filters: components["schemas"]["ChangeFilters"];
+            description?: string;
+            /** @enum {string} */
+            state: "active" | "disabled";
+            /**
+             * @description Why a subscription is disabled: by its owner (`paused`), or by the retry schedule.
+             * @enum {string}
+             */
+            reason?: "paused" | "gone" | "refused" | "dead";
+            /**
+             * Format: date-time
+             * @description When the state last changed.
+             */
+            since: string;
+            /** @description Messages that wait to be sent. */
+            pending: number;
+            /** @description Messages that were dropped: too many waited, or the log was pruned past their changes. */
+            dropped: number;
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            /** @description The last 50, the newest first. */
+            attempts: components["schemas"]["Attempt"][];
+        };
+        SubscriptionWithAttemptsAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["SubscriptionWithAttempts"];
+        };
+        /** @description What switching items changed. */
+        SwitchResult: {
+            /** @description The tenant's generation after this write. */
+            generation: number;
+            changed: boolean;
+            /**
+             * Format: date-time
+             * @description The time by which no data centre shows what was removed; absent if nothing was.
+             */
+            effectiveBy?: string;
+        };
+        SwitchResultAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["SwitchResult"];
+        };
+        /** @description The delivery of a test message. */
+        TestDelivery: {
+            /** @description True if the receiver answered 2xx. */
+            delivered: boolean;
+            /** @description Id of the message. */
+            message: string;
+            /** Format: date-time */
+            at: string;
+            /** @description Number of the attempt for its message, from 1. */
+            attempt: number;
+            /** @description Status of the response. */
+            status?: number;
+            /** @description Why there was no response. */
+            failure?: string;
+            /**
+             * Format: date-time
+             * @description Time of the next attempt; absent if there is none.
+             */
+            nextAt?: string;
+        };
+        TestDeliveryAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["TestDelivery"];
+        };
+        TooLargeError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorTooLarge";
+            };
+        };
+        TooManyHooksError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorTooManyHooks";
+            };
+        };
+        TooManyRequestsError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorTooManyRequests";
+            };
+        };
+        TooManySubscriptionsError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorTooManySubscriptions";
+            };
+        };
+        Tool: {
+            /** @description Unique in the tenant; made from provider, server and name where absent. */
+            id?: string;
+            title?: string;
+            description?: string;
+            version?: string;
+            provider?: string;
+            permissions?: string[];
+            effects?: string[];
+            metadata?: components["schemas"]["ProviderMetadata"];
+            icons?: components["schemas"]["Icon"][];
+            _meta?: components["schemas"]["JsonObject"];
+            /** @description false switches the item off, outside the digest; anything else leaves it as it is. */
+            enabled?: boolean;
+            lastSynced?: string | null;
+            name: string;
+            /** @description content, artifact, config, storage, query, validation, batch, or the publisher's own. */
+            category?: string;
+            /** @description A JSON Schema. Kept as published, `$defs` and all. */
+            inputSchema?: components["schemas"]["JsonObject"];
+            /** @description A JSON Schema. Kept as published, `$defs` and all. */
+            outputSchema?: components["schemas"]["JsonObject"];
+            annotations?: components["schemas"]["ToolAnnotations"];
+            examples?: ({
+                input?: unknown;
+                description?: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+            commonErrors?: ({
+                code: string;
+                message: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+            performance?: {
+                typicalMs?: string;
+                timeoutMs?: string;
+            } & {
+                [key: string]: unknown;
+            };
+            /** @description Opaque text, never run. */
+            implementation?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        ToolAnnotations: {
+            title?: string;
+            destructiveHint?: boolean;
+            idempotentHint?: boolean;
+            readOnlyHint?: boolean;
+            openWorldHint?: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description Arguments as the tool's inputSchema says, or a list of them. */
+        ToolArguments: {
+            [key: string]: unknown;
+        } | {
+            [key: string]: unknown;
+        }[];
+        /** @enum {string} */
+        ToolCategory: "content" | "artifact" | "config" | "storage" | "query" | "validation" | "batch";
+        /** @description The registry's own tools. */
+        ToolList: {
+            tools: components["schemas"]["ListedTool"][];
+        };
+        /** @description As the tool's outputSchema says; for a list of arguments a list of results and errors. */
+        ToolResult: {
+            [key: string]: unknown;
+        } | ({
+            result: {
+                [key: string]: unknown;
+            };
+        } | components["schemas"]["SessionError"])[];
+        /** @description capabilities://tools: everything that can be called, with schemas, by category. */
+        ToolsView: {
+            tools_by_category: {
+                [key: string]: ({
+                    name: string;
+                    category: components["schemas"]["ToolCategory"];
+                    description: string;
+                    version: string;
+                    input_schema: {
+                        [key: string]: unknown;
+                    };
+                    output_schema: {
+                        [key: string]: unknown;
+                    };
+                    examples: ({
+                        input?: unknown;
+                        description?: string;
+                    } & {
+                        [key: string]: unknown;
+                    })[];
+                    common_errors: ({
+                        code: string;
+                        message: string;
+                    } & {
+                        [key: string]: unknown;
+                    })[];
+                    performance: {
+                        typical_ms: string;
+                        timeout_ms: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                })[];
+            };
+            metadata: {
+                total_count: number;
+                version: string;
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        Transport: ({
+            /** @constant */
+            type: "stdio";
+        } & {
+            [key: string]: unknown;
+        }) | ({
+            /** @constant */
+            type: "streamable-http";
+            url: string;
+            headers?: components["schemas"]["KeyValueInput"][];
+        } & {
+            [key: string]: unknown;
+        }) | ({
+            /** @constant */
+            type: "sse";
+            url: string;
+            headers?: components["schemas"]["KeyValueInput"][];
+        } & {
+            [key: string]: unknown;
+        });
+        UnauthorizedError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorUnauthorized";
+            };
+        };
+        UnavailableError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorUnavailable";
+            };
+        };
+        UnsupportedMediaTypeError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorUnsupportedMediaType";
+            };
+        };
+        /** @description Whether a server.json could be published. */
+        ValidationResult: {
+            valid: boolean;
+            issues: {
+                /** @enum {string} */
+                type: "json" | "schema" | "semantic";
+                /** @description Such as packages[0].version. */
+                path: string;
+                message: string;
+                /** @constant */
+                severity: "error";
+                /** @description Name of the rule. */
+                reference: string;
+            }[];
+        };
+        /** @description What the official registry's API says of a version. */
+        VersionMeta: {
+            status: components["schemas"]["VersionStatus"];
+            statusMessage?: string;
+            /** Format: date-time */
+            statusChangedAt: string;
+            /** Format: date-time */
+            publishedAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            isLatest: boolean;
+        };
+        /** @enum {string} */
+        VersionStatus: "active" | "deprecated" | "deleted";
+        /** @enum {string} */
+        Visibility: "tenant" | "public";
+        WebhookUnverifiedError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorWebhookUnverified";
+            };
+        };
+        /** @description Who the caller is to the registry, and what it may do. */
+        Whoami: {
+            /** @description Of the token; null without one. */
+            subject: string | null;
+            /** @description Tenants that the caller is a member of, in lower case. */
+            tenants: string[];
+            scopes: string[];
+            /** @description True for a member of every tenant. */
+            admin: boolean;
+            /** @description When the token expires; null without one. */
+            expiresAt: string | null;
+            registry: {
+                version: string;
+                /** @description What this deployment has switched on. */
+                features: {
+                    [key: string]: boolean;
+                };
+            };
+        };
+        WhoamiAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["Whoami"];
+        };
+        /** @description One revision with its manifest. */
+        WholeRevision: {
+            /** @description Counted from 1. */
+            number: number;
+            /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
+            digest: string;
+            generation: number;
+            /** Format: date-time */
+            publishedAt: string;
+            publishedBy: string;
+            changes: components["schemas"]["ChangeCounts"];
+            /** @description Cost of all definitions together. */
+            tokens: number;
+            /** @description Exactly the content that the digest covers. */
+            manifest: {
+                [key: string]: unknown;
+            };
+            capabilities: {
+                kind: components["schemas"]["CapabilityKind"];
+                name: string;
+                id: string;
+                /** @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits. */
+                digest: string;
+                tokens: number;
+                flags: components["schemas"]["Flag"][];
+                /** @description Whether the item is switched on now. */
+                enabled: boolean;
+            }[];
+        };
+        WholeRevisionAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["WholeRevision"];
+        };
+    };
+    responses: {
+        /** @description The address is not one that the registry asks. The subscription's settings are not valid. */
+        AddressRefusedSubscriptionInvalid: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AddressRefusedSubscriptionInvalidError"];
+            };
+        };
+        /** @description The request is malformed. */
+        BadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["BadRequestError"];
+            };
+        };
+        /** @description The request is malformed. The cursor is not one of this list's. MCP server name is not valid. MCP server name is required. Tenant name is not valid. Tenant name is required. */
+        BadRequestCursorInvalidServerNameTenant: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["BadRequestCursorInvalidServerNameTenantError"];
+            };
+        };
+        /** @description The request is malformed. The cursor is not one of this list's. Tenant name is not valid. Tenant name is required. */
+        BadRequestCursorInvalidTenant: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["BadRequestCursorInvalidTenantError"];
+            };
+        };
+        /** @description The request is malformed. The request body cannot be read. */
+        BadRequestInvalidBody: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["BadRequestInvalidBodyError"];
+            };
+        };
+        /** @description The request is malformed. The request body cannot be read. MCP server name is not valid. MCP server name is required. Tenant name is not valid. Tenant name is required. */
+        BadRequestInvalidBodyServerNameTenant: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["BadRequestInvalidBodyServerNameTenantError"];
+            };
+        };
+        /** @description The request is malformed. The request body cannot be read. Tenant name is not valid. Tenant name is required. */
+        BadRequestInvalidBodyTenant: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["BadRequestInvalidBodyTenantError"];
+            };
+        };
+        /** @description The request is malformed. MCP server name is not valid. MCP server name is required. Tenant name is not valid. Tenant name is required. */
+        BadRequestServerNameTenant: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["BadRequestServerNameTenantError"];
+            };
+        };
+        /** @description The request is malformed. Tenant name is not valid. Tenant name is required. */
+        BadRequestTenant: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["BadRequestTenantError"];
+            };
+        };
+        /** @description A capability id is taken by another server of the tenant. A generator of this type is registered already. The manifest changed while its version did not. */
+        CapabilityCollisionGeneratorExistsSameVersion: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CapabilityCollisionGeneratorExistsSameVersionError"];
+            };
+        };
+        /** @description A capability id is taken by another server of the tenant. The server has no sources. The manifest changed while its version did not. */
+        CapabilityCollisionNoSourcesSameVersion: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CapabilityCollisionNoSourcesSameVersionError"];
+            };
+        };
+        /** @description A capability id is taken by another server of the tenant. The manifest changed while its version did not. */
+        CapabilityCollisionSameVersion: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CapabilityCollisionSameVersionError"];
+            };
+        };
+        /** @description Capability not found. */
+        CapabilityNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CapabilityNotFoundError"];
+            };
+        };
+        /** @description Capability not found. MCP server not found. */
+        CapabilityNotFoundServerNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CapabilityNotFoundServerNotFoundError"];
+            };
+        };
+        /** @description The results before this page have changed; start from the first page again. */
+        CursorExpired: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CursorExpiredError"];
+            };
+        };
+        /** @description The event is not valid. MCP server validation failed. */
+        EventInvalidServerValidation: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["EventInvalidServerValidationError"];
+            };
+        };
+        /** @description The tenant has not reached that generation. */
+        GenerationAhead: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GenerationAheadError"];
+            };
+        };
+        /** @description The hook is switched off. */
+        HookDisabled: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["HookDisabledError"];
+            };
+        };
+        /** @description The hook may not send this event. */
+        HookEvent: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["HookEventError"];
+            };
+        };
+        /** @description The hook's settings are not valid. */
+        HookInvalid: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["HookInvalidError"];
+            };
+        };
+        /** @description Hook not found. */
+        HookNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["HookNotFoundError"];
+            };
+        };
+        /** @description This variant of the capability index is not advertised. The token lacks a scope that this needs. You do not have permission to access this tenant. */
+        IndexDisabledInsufficientScopeTenantPermission: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IndexDisabledInsufficientScopeTenantPermissionError"];
+            };
+        };
+        /** @description The capability index is larger than one answer may be. */
+        IndexTooLarge: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IndexTooLargeError"];
+            };
+        };
+        /** @description The token lacks a scope that this needs. */
+        InsufficientScope: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["InsufficientScopeError"];
+            };
+        };
+        /** @description The token lacks a scope that this needs. You do not have permission to access this tenant. */
+        InsufficientScopeTenantPermission: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["InsufficientScopeTenantPermissionError"];
+            };
+        };
+        /** @description Internal error. */
+        InternalServer: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["InternalServerError"];
+            };
+        };
+        /** @description Internal error. The capability data could not be generated. */
+        InternalServerServerError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["InternalServerServerErrorError"];
+            };
+        };
+        /** @description The server has no sources. */
+        NoSources: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["NoSourcesError"];
+            };
+        };
+        /** @description The registry is not configured for this. The registry cannot answer right now. */
+        NotConfiguredUnavailable: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["NotConfiguredUnavailableError"];
+            };
+        };
+        /** @description There is nothing at this path. */
+        NotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["NotFoundError"];
+            };
+        };
+        /** @description The server has changed since the version named in If-Match. */
+        PreconditionFailed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["PreconditionFailedError"];
+            };
+        };
+        /** @description The request is malformed. */
+        ProblemBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemBadRequestError"];
+            };
+        };
+        /** @description The request is malformed. The cursor is not one of this list's. */
+        ProblemBadRequestCursorInvalid: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemBadRequestCursorInvalidError"];
+            };
+        };
+        /** @description The request is malformed. The request body cannot be read. */
+        ProblemBadRequestInvalidBody: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemBadRequestInvalidBodyError"];
+            };
+        };
+        /** @description The request is malformed. The request body cannot be read. The status is already what it is asked to be. Another server has a remote at this URL. */
+        ProblemBadRequestInvalidBodyNoChangeRemoteTaken: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemBadRequestInvalidBodyNoChangeRemoteTakenError"];
+            };
+        };
+        /** @description The request is malformed. The request body cannot be read. Another server has a remote at this URL. The server has as many versions as it may have. The version is published already, and a published version never changes. */
+        ProblemBadRequestInvalidBodyRemoteTakenTooManyVersionsVersionExists: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemBadRequestInvalidBodyRemoteTakenTooManyVersionsVersionExistsError"];
+            };
+        };
+        /** @description The token lacks a scope that this needs. */
+        ProblemInsufficientScope: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemInsufficientScopeError"];
+            };
+        };
+        /** @description The token lacks a scope that this needs. You do not have permission to access this tenant. */
+        ProblemInsufficientScopeTenantPermission: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemInsufficientScopeTenantPermissionError"];
+            };
+        };
+        /** @description Internal error. */
+        ProblemInternalServer: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemInternalServerError"];
+            };
+        };
+        /** @description The registry is not configured for this. The registry cannot answer right now. */
+        ProblemNotConfiguredUnavailable: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemNotConfiguredUnavailableError"];
+            };
+        };
+        /** @description The registry does not do this. */
+        ProblemNotImplemented: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemNotImplementedError"];
+            };
+        };
+        /** @description MCP server not found. */
+        ProblemServerNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemServerNotFoundError"];
+            };
+        };
+        /** @description MCP server not found. The server has no such version. */
+        ProblemServerNotFoundVersionNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemServerNotFoundVersionNotFoundError"];
+            };
+        };
+        /** @description The server is not public, and publishing here would make it so. */
+        ProblemServerPrivate: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemServerPrivateError"];
+            };
+        };
+        /** @description The server is not public, and publishing here would make it so. The version follows from the server's own settings and manifest. */
+        ProblemServerPrivateVersionDerived: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemServerPrivateVersionDerivedError"];
+            };
+        };
+        /** @description MCP server validation failed. The server.json is not valid. */
+        ProblemServerValidationServerJsonInvalid: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemServerValidationServerJsonInvalidError"];
+            };
+        };
+        /** @description The body is too large. */
+        ProblemTooLarge: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemTooLargeError"];
+            };
+        };
+        /** @description Too many requests. */
+        ProblemTooManyRequests: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemTooManyRequestsError"];
+            };
+        };
+        /** @description Unauthorized access. */
+        ProblemUnauthorized: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemUnauthorizedError"];
+            };
+        };
+        /** @description The registry cannot answer right now. */
+        ProblemUnavailable: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemUnavailableError"];
+            };
+        };
+        /** @description The body must be JSON or YAML. */
+        ProblemUnsupportedMediaType: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemUnsupportedMediaTypeError"];
+            };
+        };
+        /** @description There is no such capability resource. */
+        ResourceNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ResourceNotFoundError"];
+            };
+        };
+        /** @description The request is malformed. The request body cannot be read. */
+        RpcBadRequestInvalidBody: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RpcBadRequestInvalidBodyError"];
+            };
+        };
+        /** @description The registry is not at this host. The token lacks a scope that this needs. Pages of this origin may not call here. */
+        RpcHostRefusedInsufficientScopeOriginRefused: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RpcHostRefusedInsufficientScopeOriginRefusedError"];
+            };
+        };
+        /** @description Internal error. */
+        RpcInternalServer: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RpcInternalServerError"];
+            };
+        };
+        /** @description Accept must name application/json and text/event-stream. */
+        RpcNotAcceptable: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RpcNotAcceptableError"];
+            };
+        };
+        /** @description The registry is not configured for this. The registry cannot answer right now. */
+        RpcNotConfiguredUnavailable: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RpcNotConfiguredUnavailableError"];
+            };
+        };
+        /** @description The body is too large. */
+        RpcTooLarge: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RpcTooLargeError"];
+            };
+        };
+        /** @description Too many requests. */
+        RpcTooManyRequests: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RpcTooManyRequestsError"];
+            };
+        };
+        /** @description Unauthorized access. */
+        RpcUnauthorized: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RpcUnauthorizedError"];
+            };
+        };
+        /** @description The body must be JSON or YAML. */
+        RpcUnsupportedMediaType: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RpcUnsupportedMediaTypeError"];
+            };
+        };
+        /** @description MCP server already exists. */
+        ServerExists: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ServerExistsError"];
+            };
+        };
+        /** @description MCP server not found. */
+        ServerNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ServerNotFoundError"];
+            };
+        };
+        /** @description MCP server not found. There is no such capability resource. */
+        ServerNotFoundResourceNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ServerNotFoundResourceNotFoundError"];
+            };
+        };
+        /** @description MCP server not found. The server has no such revision. */
+        ServerNotFoundRevisionNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ServerNotFoundRevisionNotFoundError"];
+            };
+        };
+        /** @description MCP server validation failed. */
+        ServerValidation: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ServerValidationError"];
+            };
+        };
+        /** @description The request is malformed. */
+        SessionBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionBadRequestError"];
+            };
+        };
+        /** @description The request is malformed. The cursor is not one of this list's. The request body cannot be read. */
+        SessionBadRequestCursorInvalidInvalidBody: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionBadRequestCursorInvalidInvalidBodyError"];
+            };
+        };
+        /** @description The request is malformed. The request body cannot be read. */
+        SessionBadRequestInvalidBody: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionBadRequestInvalidBodyError"];
+            };
+        };
+        /** @description Server does not support a required capability. */
+        SessionCapabilityDeclined: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionCapabilityDeclinedError"];
+            };
+        };
+        /** @description Capability not found. MCP server not found. The server has no such revision. There is no such tool. There is no such capability resource. */
+        SessionCapabilityNotFoundServerNotFoundRevisionNotFoundToolNotFoundResourceNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionCapabilityNotFoundServerNotFoundRevisionNotFoundToolNotFoundResourceNotFoundError"];
+            };
+        };
+        /** @description Client does not support a required capability. This variant of the capability index is not advertised. The token lacks a scope that this needs. You do not have permission to access this tenant. */
+        SessionCapabilityRequiredIndexDisabledInsufficientScopeTenantPermission: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionCapabilityRequiredIndexDisabledInsufficientScopeTenantPermissionError"];
+            };
+        };
+        /** @description Client does not support a required capability. The token lacks a scope that this needs. */
+        SessionCapabilityRequiredInsufficientScope: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionCapabilityRequiredInsufficientScopeError"];
+            };
+        };
+        /** @description Client does not support a required capability. The token lacks a scope that this needs. You do not have permission to access this tenant. */
+        SessionCapabilityRequiredInsufficientScopeTenantPermission: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionCapabilityRequiredInsufficientScopeTenantPermissionError"];
+            };
+        };
+        /** @description The capability index is larger than one answer may be. */
+        SessionIndexTooLarge: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionIndexTooLargeError"];
+            };
+        };
+        /** @description The capability index is larger than one answer may be. The body is too large. */
+        SessionIndexTooLargeTooLarge: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionIndexTooLargeTooLargeError"];
+            };
+        };
+        /** @description The token lacks a scope that this needs. */
+        SessionInsufficientScope: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionInsufficientScopeError"];
+            };
+        };
+        /** @description Internal error. */
+        SessionInternalServer: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionInternalServerError"];
+            };
+        };
+        /** @description Internal error. The capability data could not be generated. */
+        SessionInternalServerServerError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionInternalServerServerErrorError"];
+            };
+        };
+        /** @description Negotiation request is not valid. */
+        SessionNegotiationInvalid: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionNegotiationInvalidError"];
+            };
+        };
+        /** @description The session has chosen no capabilities; negotiate with dev.rollcall/context. */
+        SessionNoSubset: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionNoSubsetError"];
+            };
+        };
+        /** @description The registry is not configured for this. The registry cannot answer right now. */
+        SessionNotConfiguredUnavailable: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionNotConfiguredUnavailableError"];
+            };
+        };
+        /** @description Invalid resume token. Please negotiate capabilities again.. Unauthorized access. */
+        SessionResumeInvalidUnauthorized: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionResumeInvalidUnauthorizedError"];
+            };
+        };
+        /** @description MCP server not found. There is no such capability resource. */
+        SessionServerNotFoundResourceNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionServerNotFoundResourceNotFoundError"];
+            };
+        };
+        /** @description Invalid session ID. Please negotiate capabilities again.. Missing session ID. Please negotiate capabilities first.. Unauthorized access. */
+        SessionSessionInvalidSessionMissingUnauthorized: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionSessionInvalidSessionMissingUnauthorizedError"];
+            };
+        };
+        /** @description The body is too large. */
+        SessionTooLarge: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionTooLargeError"];
+            };
+        };
+        /** @description Too many requests. */
+        SessionTooManyRequests: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionTooManyRequestsError"];
+            };
+        };
+        /** @description The arguments do not fit the tool. */
+        SessionToolArguments: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionToolArgumentsError"];
+            };
+        };
+        /** @description The call was cancelled. */
+        SessionToolCancelled: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionToolCancelledError"];
+            };
+        };
+        /** @description Unauthorized access. */
+        SessionUnauthorized: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionUnauthorizedError"];
+            };
+        };
+        /** @description The body must be JSON or YAML. */
+        SessionUnsupportedMediaType: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionUnsupportedMediaTypeError"];
+            };
+        };
+        /** @description The subscription's settings are not valid. */
+        SubscriptionInvalid: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SubscriptionInvalidError"];
+            };
+        };
+        /** @description Subscription not found. */
+        SubscriptionNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SubscriptionNotFoundError"];
+            };
+        };
+        /** @description The body is too large. */
+        TooLarge: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TooLargeError"];
+            };
+        };
+        /** @description The tenant has as many hooks as it may have. */
+        TooManyHooks: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TooManyHooksError"];
+            };
+        };
+        /** @description Too many requests. */
+        TooManyRequests: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TooManyRequestsError"];
+            };
+        };
+        /** @description The tenant has as many subscriptions as it may have. */
+        TooManySubscriptions: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TooManySubscriptionsError"];
+            };
+        };
+        /** @description Unauthorized access. */
+        Unauthorized: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["UnauthorizedError"];
+            };
+        };
+        /** @description The registry cannot answer right now. */
+        Unavailable: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["UnavailableError"];
+            };
+        };
+        /** @description The body must be JSON or YAML. */
+        UnsupportedMediaType: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["UnsupportedMediaTypeError"];
+            };
+        };
+        /** @description The webhook could not be verified. */
+        WebhookUnverified: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookUnverifiedError"];
+            };
+        };
+    };
+    parameters: never;
+    requestBodies: never;
+    headers: {
+        /** @description Tag of the answer, for If-None-Match and If-Match. */
+        ETag: string;
+        /** @description The generation that the answer is as of: of the tenant, or of the directory. */
+        "Rollcall-Generation": number;
+        /** @description Where the answer came from. */
+        "Rollcall-Source": "memory" | "edge" | "kv" | "object";
+        /** @description Seconds to wait. */
+        "Retry-After": number;
+        /** @description What is missing: a token, a scope, a session. */
+        "WWW-Authenticate": string;
+    };
+    pathItems: never;
 }
 export type $defs = Record<string, never>;
 export interface operations {
-  getService: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Links. */
-      200: {
-        headers: {
-          /** @description Description, health and metadata (RFC 8631). */
-          Link?: string;
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ServiceAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequest"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["Unavailable"];
-    };
-  };
-  getAiCatalog: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description An ETag of an earlier answer: 304 if nothing has changed. */
-        "If-None-Match"?: string;
-      };
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description An AI catalogue. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["AiCatalog"];
-        };
-      };
-      /** @description Nothing has changed since the tag in If-None-Match. */
-      304: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["BadRequest"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["Unavailable"];
-    };
-  };
-  getResourceMetadata: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description An ETag of an earlier answer: 304 if nothing has changed. */
-        "If-None-Match"?: string;
-      };
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Resource metadata (RFC 9728). */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ResourceMetadata"];
-        };
-      };
-      /** @description Nothing has changed since the tag in If-None-Match. */
-      304: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["BadRequest"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["Unavailable"];
-    };
-  };
-  getMcpResourceMetadata: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description An ETag of an earlier answer: 304 if nothing has changed. */
-        "If-None-Match"?: string;
-      };
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Resource metadata (RFC 9728). */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ResourceMetadata"];
-        };
-      };
-      /** @description Nothing has changed since the tag in If-None-Match. */
-      304: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["BadRequest"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["Unavailable"];
-    };
-  };
-  getCapability: {
-    parameters: {
-      query?: {
-        /** @description Wins over `Accept`. */
-        format?: "json" | "yaml" | "rtfs";
-        /** @description `flat` has metadata as one level of keys, with collisions reported. */
-        layout?: "hierarchical" | "flat";
-        /** @description Adds `runtime`: where and with which variables a runtime would call the capability. */
-        hints?: boolean;
-      };
-      header?: {
-        /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
-        "Rollcall-Min-Generation"?: number;
-        /** @description An ETag of an earlier answer: 304 if nothing has changed. */
-        "If-None-Match"?: string;
-      };
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-        /** @description Id of the capability, unique in its tenant. */
-        capabilityId: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The capability; in the envelope if it is JSON. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          /** @description JSON pointers to values that RTFS cannot express, separated by spaces. */
-          "Rollcall-Losses"?: string;
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["CapabilityAnswer"];
-          "application/yaml": string;
-          "application/rtfs": string;
-        };
-      };
-      /** @description Nothing has changed since the tag in If-None-Match. */
-      304: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["BadRequestTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["CapabilityNotFound"];
-      412: components["responses"]["GenerationAhead"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  readCatalog: {
-    parameters: {
-      query?: {
-        /** @description Only servers of these tenants. */
-        tenant?: string[];
-        /** @description Only servers with an item of these kinds. */
-        kind?: components["schemas"]["CapabilityKind"][];
-        /** @description Only servers with an item of these providers: `mcp`, `openapi`, `graphql` … */
-        provider?: string[];
-        /** @description Only servers with an item of these categories. */
-        category?: string[];
-        /** @description Only servers with an item that needs one of these permissions. */
-        permission?: string[];
-        /** @description Only servers with an item that has one of these effects. */
-        effect?: string[];
-        /** @description Only servers with an item of these types (`metadata.discovery.capability_type`). */
-        capability_type?: string[];
-        /** @description Only servers with this status. */
-        status?: components["schemas"]["ServerStatus"][];
-        /** @description Only servers whose sources were last found so; `unknown` if a server has none. */
-        probe?: ("unknown" | "live" | "pending" | "gated" | "not-mcp" | "unreachable")[];
-        /** @description Only servers that changed at this time or later. */
-        updated_since?: string;
-        /** @description Dimensions to count, separated by commas, or `true` or `false`; by default all, with a first page only. */
-        facets?: (
-          | "tenant"
-          | "kind"
-          | "provider"
-          | "category"
-          | "permission"
-          | "effect"
-          | "capability_type"
-          | "status"
-          | "probe"
-          | "true"
-          | "false"
-        )[];
-        /** @description Members of each item, separated by commas; by default all. */
-        fields?: (
-          | "tenant"
-          | "name"
-          | "title"
-          | "description"
-          | "version"
-          | "visibility"
-          | "status"
-          | "probe"
-          | "counts"
-          | "tokens"
-          | "attributes"
-          | "digest"
-          | "generation"
-          | "updatedAt"
-        )[];
-        /** @description Items on a page. */
-        limit?: number;
-        /** @description `nextCursor` of the page before. */
-        cursor?: string;
-      };
-      header?: {
-        /** @description `no-cache` reads the tenant's object instead of any cache. */
-        "Cache-Control"?: string;
-        /** @description An ETag of an earlier answer: 304 if nothing has changed. */
-        "If-None-Match"?: string;
-      };
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description A page in order of tenant and name. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["CatalogPageAnswer"];
-        };
-      };
-      /** @description Nothing has changed since the tag in If-None-Match. */
-      304: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["BadRequestCursorInvalidTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScope"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  listChanges: {
-    parameters: {
-      query?: {
-        /** @description Entries after this sequence number. */
-        since?: number;
-        /** @description Entries on a page, 100 if absent. Not for a stream. */
-        limit?: number;
-      };
-      header?: {
-        /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
-        "Rollcall-Min-Generation"?: number;
-        /** @description Of a stream: the last event that was seen. Wins over `since`. */
-        "Last-Event-ID"?: number;
-      };
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description A page of entries, or a stream of them. */
-      200: {
-        headers: {
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ChangePageAnswer"];
-          "text/event-stream": string;
-        };
-      };
-      400: components["responses"]["BadRequestTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      412: components["responses"]["GenerationAhead"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  listHooks: {
-    parameters: {
-      query: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The hooks, without their secrets. */
-      200: {
-        headers: {
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["HookListAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  registerHook: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["HookRequest"];
-      };
-    };
-    responses: {
-      /** @description Registered. */
-      201: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["RegisteredHookAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestInvalidBodyTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["ServerNotFound"];
-      409: components["responses"]["TooManyHooks"];
-      413: components["responses"]["TooLarge"];
-      415: components["responses"]["UnsupportedMediaType"];
-      422: components["responses"]["HookInvalid"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  getHook: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /**
-         * @description Owner namespace of servers, in any case.
-         * @example demo
-         */
-        tenant: string;
-        /**
-         * @description Id of the hook.
-         * @example 2f6a1c9e-58d1-4b7e-9a51-0c3f7e4d8b20
-         */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The hook and its last deliveries. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["HookWithDeliveriesAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["HookNotFound"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  deleteHook: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /**
-         * @description Owner namespace of servers, in any case.
-         * @example demo
-         */
-        tenant: string;
-        /**
-         * @description Id of the hook.
-         * @example 2f6a1c9e-58d1-4b7e-9a51-0c3f7e4d8b20
-         */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Deleted, at once everywhere. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["RemovedHookAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["HookNotFound"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  changeHook: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /**
-         * @description Owner namespace of servers, in any case.
-         * @example demo
-         */
-        tenant: string;
-        /**
-         * @description Id of the hook.
-         * @example 2f6a1c9e-58d1-4b7e-9a51-0c3f7e4d8b20
-         */
-        id: string;
-      };
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["HookChange"];
-      };
-    };
-    responses: {
-      /** @description Changed, at once everywhere. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["HookAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestInvalidBodyTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["HookNotFound"];
-      413: components["responses"]["TooLarge"];
-      415: components["responses"]["UnsupportedMediaType"];
-      422: components["responses"]["HookInvalid"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  rotateHook: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /**
-         * @description Owner namespace of servers, in any case.
-         * @example demo
-         */
-        tenant: string;
-        /**
-         * @description Id of the hook.
-         * @example 2f6a1c9e-58d1-4b7e-9a51-0c3f7e4d8b20
-         */
-        id: string;
-      };
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody?: {
-      content: {
-        "application/json": components["schemas"]["KeyRotation"];
-      };
-    };
-    responses: {
-      /** @description Rotated. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["RotatedHookAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestInvalidBodyTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["HookNotFound"];
-      413: components["responses"]["TooLarge"];
-      415: components["responses"]["UnsupportedMediaType"];
-      422: components["responses"]["HookInvalid"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  importDocument: {
-    parameters: {
-      query: {
-        /** @description Owner of the server. */
-        tenant: string;
-        /** @description Name of the server. */
-        name: string;
-        /** @description Answers what the import would do, and publishes nothing. */
-        dryRun?: boolean;
-      };
-      header?: {
-        /** @description An ETag or manifest digest that the server must still have; 412 if it has another. */
-        "If-Match"?: string;
-        /** @description `*` creates a server and changes none; 412 if it exists. */
-        "If-None-Match"?: string;
-      };
-      path: {
-        /** @description Format of the document. */
-        format: "rtfs" | "openapi" | "graphql" | "mcp";
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["ImportDocument"];
-        "application/yaml": components["schemas"]["ImportDocument"];
-        "application/graphql": components["schemas"]["ImportDocument"];
-        "application/rtfs": components["schemas"]["ImportDocument"];
-      };
-    };
-    responses: {
-      /** @description Published, unchanged, or previewed. */
-      200: {
-        headers: {
-          /** @description Tag of the server; absent from a dry run. */
-          ETag?: string;
-          /** @description Of the tenant; absent from a dry run. */
-          "Rollcall-Generation"?: string;
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ImportResultAnswer"];
-        };
-      };
-      /** @description Published; the server is new. */
-      201: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ImportResultAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestInvalidBodyServerNameTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["NotFound"];
-      409: components["responses"]["CapabilityCollisionSameVersion"];
-      412: components["responses"]["PreconditionFailed"];
-      413: components["responses"]["TooLarge"];
-      415: components["responses"]["UnsupportedMediaType"];
-      422: components["responses"]["ServerValidation"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  getAdvertise: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
-        "Rollcall-Min-Generation"?: number;
-        /** @description An ETag of an earlier answer: 304 if nothing has changed. */
-        "If-None-Match"?: string;
-      };
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The settings, and what follows from them. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ShownAdvertiseAnswer"];
-        };
-      };
-      /** @description Nothing has changed since the tag in If-None-Match. */
-      304: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["BadRequestTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      412: components["responses"]["GenerationAhead"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  setAdvertise: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description An ETag or manifest digest that the server must still have; 412 if it has another. */
-        "If-Match"?: string;
-        /** @description `*` creates a server and changes none; 412 if it exists. */
-        "If-None-Match"?: string;
-      };
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-      };
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["AdvertiseSettings"];
-      };
-    };
-    responses: {
-      /** @description The settings. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["AdvertiseResultAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestInvalidBodyTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      412: components["responses"]["PreconditionFailed"];
-      413: components["responses"]["TooLarge"];
-      415: components["responses"]["UnsupportedMediaType"];
-      422: components["responses"]["ServerValidation"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  fitIndex: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
-        "Rollcall-Min-Generation"?: number;
-      };
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-      };
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["IndexBudgetRequest"];
-      };
-    };
-    responses: {
-      /** @description The text, its tokens, and what is in it at which level of detail. */
-      200: {
-        headers: {
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["BudgetIndexAnswer"];
-          "text/yaml": string;
-        };
-      };
-      400: components["responses"]["BadRequestInvalidBodyTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      412: components["responses"]["GenerationAhead"];
-      413: components["responses"]["TooLarge"];
-      415: components["responses"]["UnsupportedMediaType"];
-      422: components["responses"]["ServerValidation"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  getServerIndex: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
-        "Rollcall-Min-Generation"?: number;
-        /** @description `no-cache` reads the tenant's object instead of any cache. */
-        "Cache-Control"?: string;
-        /** @description An ETag of an earlier answer: 304 if nothing has changed. */
-        "If-None-Match"?: string;
-      };
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-        /** @description Name of a server inside its tenant. */
-        name: string;
-        /** @description `summary` and `full` are YAML, `stats` is JSON. */
-        variant: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The index. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["IndexStats"];
-          "text/yaml": string;
-        };
-      };
-      /** @description Nothing has changed since the tag in If-None-Match. */
-      304: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["BadRequestServerNameTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["IndexDisabledInsufficientScopeTenantPermission"];
-      404: components["responses"]["ServerNotFoundResourceNotFound"];
-      412: components["responses"]["GenerationAhead"];
-      413: components["responses"]["IndexTooLarge"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  getTenantIndex: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
-        "Rollcall-Min-Generation"?: number;
-        /** @description `no-cache` reads the tenant's object instead of any cache. */
-        "Cache-Control"?: string;
-        /** @description An ETag of an earlier answer: 304 if nothing has changed. */
-        "If-None-Match"?: string;
-      };
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-        /** @description `summary` and `full` are YAML, `stats` is JSON. */
-        variant: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The index. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["IndexStats"];
-          "text/yaml": string;
-        };
-      };
-      /** @description Nothing has changed since the tag in If-None-Match. */
-      304: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["BadRequestTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["IndexDisabledInsufficientScopeTenantPermission"];
-      404: components["responses"]["ResourceNotFound"];
-      412: components["responses"]["GenerationAhead"];
-      413: components["responses"]["IndexTooLarge"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  getCapabilities: {
-    parameters: {
-      query?: {
-        /** @description Shows switched-off items too, to members who may publish. */
-        include?: "disabled";
-      };
-      header?: {
-        /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
-        "Rollcall-Min-Generation"?: number;
-        /** @description `no-cache` reads the tenant's object instead of any cache. */
-        "Cache-Control"?: string;
-        /** @description An ETag of an earlier answer: 304 if nothing has changed. */
-        "If-None-Match"?: string;
-      };
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-        /** @description Name of a server inside its tenant. */
-        name: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The capabilities. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["CapabilitiesAnswer"];
-        };
-      };
-      /** @description Nothing has changed since the tag in If-None-Match. */
-      304: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["BadRequestServerNameTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["ServerNotFound"];
-      412: components["responses"]["GenerationAhead"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  publishManifest: {
-    parameters: {
-      query?: {
-        /** @description Takes the valid items and returns the others in `rejected`. */
-        partial?: boolean;
-        /** @description Answers what publishing would do, and publishes nothing. */
-        dryRun?: boolean;
-        /** @description Sections of the publisher's own, by name, that the manifest may consist of. */
-        sections?: string[];
-        /** @description The sender has seen the switched-off items: those that are absent are removed. */
-        include?: "disabled";
-      };
-      header?: {
-        /** @description An ETag or manifest digest that the server must still have; 412 if it has another. */
-        "If-Match"?: string;
-        /** @description `*` creates a server and changes none; 412 if it exists. */
-        "If-None-Match"?: string;
-      };
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-        /** @description Name of a server inside its tenant. */
-        name: string;
-      };
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["Manifest"];
-      };
-    };
-    responses: {
-      /** @description Changed, unchanged, or a dry run. */
-      200: {
-        headers: {
-          /** @description Tag of the server; absent from a dry run. */
-          ETag?: string;
-          /** @description Of the tenant; absent from a dry run. */
-          "Rollcall-Generation"?: string;
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["PublishResultAnswer"];
-        };
-      };
-      /** @description Created. */
-      201: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["PublishResultAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestInvalidBodyServerNameTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      409: components["responses"]["CapabilityCollisionSameVersion"];
-      412: components["responses"]["PreconditionFailed"];
-      413: components["responses"]["TooLarge"];
-      415: components["responses"]["UnsupportedMediaType"];
-      422: components["responses"]["ServerValidation"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  switchItems: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description An ETag or manifest digest that the server must still have; 412 if it has another. */
-        "If-Match"?: string;
-      };
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-        /** @description Name of a server inside its tenant. */
-        name: string;
-      };
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["ItemSwitch"];
-      };
-    };
-    responses: {
-      /** @description Switched. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["SwitchResultAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestInvalidBodyServerNameTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["CapabilityNotFoundServerNotFound"];
-      412: components["responses"]["PreconditionFailed"];
-      413: components["responses"]["TooLarge"];
-      415: components["responses"]["UnsupportedMediaType"];
-      422: components["responses"]["ServerValidation"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  diffRevisions: {
-    parameters: {
-      query: {
-        /** @description Digest of the earlier revision. */
-        from: string;
-        /** @description Digest of the later revision; the current one if absent. */
-        to?: string;
-      };
-      header?: {
-        /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
-        "Rollcall-Min-Generation"?: number;
-      };
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-        /** @description Name of a server inside its tenant. */
-        name: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The changes. */
-      200: {
-        headers: {
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["RevisionDiffAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestServerNameTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["ServerNotFoundRevisionNotFound"];
-      412: components["responses"]["GenerationAhead"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  getGenerators: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
-        "Rollcall-Min-Generation"?: number;
-        /** @description `no-cache` reads the tenant's object instead of any cache. */
-        "Cache-Control"?: string;
-        /** @description An ETag of an earlier answer: 304 if nothing has changed. */
-        "If-None-Match"?: string;
-      };
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-        /** @description Name of a server inside its tenant. */
-        name: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The view. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["GeneratorsView"];
-        };
-      };
-      /** @description Nothing has changed since the tag in If-None-Match. */
-      304: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["BadRequestServerNameTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["ServerNotFoundResourceNotFound"];
-      412: components["responses"]["GenerationAhead"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServerServerError"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  registerGenerator: {
-    parameters: {
-      query?: {
-        /** @description Replaces the generator of the same type. */
-        override?: boolean;
-      };
-      header?: never;
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-        /** @description Name of a server inside its tenant. */
-        name: string;
-      };
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["Generator"];
-      };
-    };
-    responses: {
-      /** @description Registered. */
-      201: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["GeneratorResultAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestInvalidBodyServerNameTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["ServerNotFound"];
-      409: components["responses"]["CapabilityCollisionGeneratorExistsSameVersion"];
-      412: components["responses"]["PreconditionFailed"];
-      413: components["responses"]["TooLarge"];
-      415: components["responses"]["UnsupportedMediaType"];
-      422: components["responses"]["ServerValidation"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  selectGenerator: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
-        "Rollcall-Min-Generation"?: number;
-        /** @description `no-cache` reads the tenant's object instead of any cache. */
-        "Cache-Control"?: string;
-      };
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-        /** @description Name of a server inside its tenant. */
-        name: string;
-      };
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["GeneratorConfig"];
-      };
-    };
-    responses: {
-      /** @description The generator, and the other candidates. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["SelectionAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestInvalidBodyServerNameTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["ServerNotFoundResourceNotFound"];
-      412: components["responses"]["GenerationAhead"];
-      413: components["responses"]["TooLarge"];
-      415: components["responses"]["UnsupportedMediaType"];
-      422: components["responses"]["ServerValidation"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServerServerError"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  preflightGenerator: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
-        "Rollcall-Min-Generation"?: number;
-        /** @description `no-cache` reads the tenant's object instead of any cache. */
-        "Cache-Control"?: string;
-      };
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-        /** @description Name of a server inside its tenant. */
-        name: string;
-        /** @description Type of the generator. */
-        type: string;
-      };
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["PreflightRequest"];
-      };
-    };
-    responses: {
-      /** @description What is missing, and advice on timeout and concurrency. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["PreflightAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestInvalidBodyServerNameTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["ServerNotFoundResourceNotFound"];
-      412: components["responses"]["GenerationAhead"];
-      413: components["responses"]["TooLarge"];
-      415: components["responses"]["UnsupportedMediaType"];
-      422: components["responses"]["ServerValidation"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServerServerError"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  refreshServer: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-        /** @description Name of a server inside its tenant. */
-        name: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description What was found. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["RefreshResultAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestServerNameTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["ServerNotFound"];
-      409: components["responses"]["NoSources"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  listRevisions: {
-    parameters: {
-      query?: {
-        /** @description Items on a page. */
-        limit?: number;
-        /** @description `nextCursor` of the page before. */
-        cursor?: string;
-      };
-      header?: {
-        /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
-        "Rollcall-Min-Generation"?: number;
-      };
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-        /** @description Name of a server inside its tenant. */
-        name: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description A page, the newest first. */
-      200: {
-        headers: {
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["RevisionPageAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestCursorInvalidServerNameTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["ServerNotFound"];
-      412: components["responses"]["GenerationAhead"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  getRevision: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
-        "Rollcall-Min-Generation"?: number;
-        /** @description An ETag of an earlier answer: 304 if nothing has changed. */
-        "If-None-Match"?: string;
-      };
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-        /** @description Name of a server inside its tenant. */
-        name: string;
-        /**
-         * @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits.
-         * @example sha256-0000000000000000000000000000000000000000000000000000000000000000
-         */
-        digest: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The revision. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["WholeRevisionAnswer"];
-        };
-      };
-      /** @description Nothing has changed since the tag in If-None-Match. */
-      304: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["BadRequestServerNameTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["ServerNotFoundRevisionNotFound"];
-      412: components["responses"]["GenerationAhead"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  restoreRevision: {
-    parameters: {
-      query?: {
-        /** @description Leaves out items that can no longer be published. */
-        partial?: boolean;
-        /** @description Answers what restoring would do, and changes nothing. */
-        dryRun?: boolean;
-      };
-      header?: {
-        /** @description An ETag or manifest digest that the server must still have; 412 if it has another. */
-        "If-Match"?: string;
-      };
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-        /** @description Name of a server inside its tenant. */
-        name: string;
-        /**
-         * @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits.
-         * @example sha256-0000000000000000000000000000000000000000000000000000000000000000
-         */
-        digest: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Restored, unchanged, or a dry run. */
-      200: {
-        headers: {
-          /** @description Tag of the server; absent from a dry run. */
-          ETag?: string;
-          /** @description Of the tenant; absent from a dry run. */
-          "Rollcall-Generation"?: string;
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["PublishResultAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestServerNameTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["ServerNotFoundRevisionNotFound"];
-      409: components["responses"]["CapabilityCollisionSameVersion"];
-      412: components["responses"]["PreconditionFailed"];
-      422: components["responses"]["ServerValidation"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  getView: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
-        "Rollcall-Min-Generation"?: number;
-        /** @description `no-cache` reads the tenant's object instead of any cache. */
-        "Cache-Control"?: string;
-        /** @description An ETag of an earlier answer: 304 if nothing has changed. */
-        "If-None-Match"?: string;
-      };
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-        /** @description Name of a server inside its tenant. */
-        name: string;
-        /** @description Name of the view. */
-        view: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The view. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["AnyView"];
-        };
-      };
-      /** @description Nothing has changed since the tag in If-None-Match. */
-      304: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["BadRequestServerNameTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["ServerNotFoundResourceNotFound"];
-      412: components["responses"]["GenerationAhead"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServerServerError"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  getOwnView: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description Name of the view. */
-        view: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The view. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["AnyView"];
-        };
-      };
-      400: components["responses"]["BadRequest"];
-      404: components["responses"]["ResourceNotFound"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["Unavailable"];
-    };
-  };
-  listServers: {
-    parameters: {
-      query?: {
-        /** @description Only servers of this tenant. */
-        tenant?: string;
-        /** @description The public servers of every tenant. */
-        visibility?: "public";
-        /** @description Items on a page. */
-        limit?: number;
-        /** @description `nextCursor` of the page before. */
-        cursor?: string;
-      };
-      header?: {
-        /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
-        "Rollcall-Min-Generation"?: number;
-      };
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description A page in order of tenant and name. */
-      200: {
-        headers: {
-          /** @description The tenant's generation, if the list is of one tenant. */
-          "Rollcall-Generation"?: string;
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ServerPageAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestCursorInvalidTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      412: components["responses"]["GenerationAhead"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  changeServer: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description An ETag or manifest digest that the server must still have; 412 if it has another. */
-        "If-Match"?: string;
-      };
-      path?: never;
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["ServerConfig"];
-      };
-    };
-    responses: {
-      /** @description Changed, or unchanged. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ChangedConfigResultAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestInvalidBodyServerNameTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["ServerNotFound"];
-      412: components["responses"]["PreconditionFailed"];
-      413: components["responses"]["TooLarge"];
-      415: components["responses"]["UnsupportedMediaType"];
-      422: components["responses"]["ServerValidation"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  createServer: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["ServerConfig"];
-      };
-    };
-    responses: {
-      /** @description Registered. */
-      201: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ConfigResultAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestInvalidBodyServerNameTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      409: components["responses"]["ServerExists"];
-      413: components["responses"]["TooLarge"];
-      415: components["responses"]["UnsupportedMediaType"];
-      422: components["responses"]["ServerValidation"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  getServer: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
-        "Rollcall-Min-Generation"?: number;
-        /** @description An ETag of an earlier answer: 304 if nothing has changed. */
-        "If-None-Match"?: string;
-      };
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-        /** @description Name of a server inside its tenant. */
-        name: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The settings. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ServerAnswer"];
-        };
-      };
-      /** @description Nothing has changed since the tag in If-None-Match. */
-      304: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["BadRequestServerNameTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["ServerNotFound"];
-      412: components["responses"]["GenerationAhead"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  deleteServer: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description An ETag or manifest digest that the server must still have; 412 if it has another. */
-        "If-Match"?: string;
-      };
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-        /** @description Name of a server inside its tenant. */
-        name: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Deleted. */
-      200: {
-        headers: {
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["DeleteResultAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestServerNameTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["ServerNotFound"];
-      412: components["responses"]["PreconditionFailed"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  patchServer: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description An ETag or manifest digest that the server must still have; 412 if it has another. */
-        "If-Match"?: string;
-      };
-      path: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-        /** @description Name of a server inside its tenant. */
-        name: string;
-      };
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["ConfigChange"];
-      };
-    };
-    responses: {
-      /** @description Changed, or unchanged. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ChangedConfigResultAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestInvalidBodyServerNameTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["ServerNotFound"];
-      412: components["responses"]["PreconditionFailed"];
-      413: components["responses"]["TooLarge"];
-      415: components["responses"]["UnsupportedMediaType"];
-      422: components["responses"]["ServerValidation"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  getMetrics: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The counts. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["MetricsSnapshotAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequest"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  searchCapabilities: {
-    parameters: {
-      query: {
-        /** @description The task in plain words. */
-        task: string;
-        /** @description Only capabilities of these kinds. */
-        kind?: components["schemas"]["CapabilityKind"][];
-        /** @description Only capabilities of these tenants. */
-        tenant?: string[];
-        /** @description Tokens that all results together may cost; what does not fit is left out. */
-        budget?: number;
-        /** @description Says of each result what it was found by. */
-        explain?: boolean;
-        /** @description Items on a page. */
-        limit?: number;
-        /** @description `nextCursor` of the page before. */
-        cursor?: string;
-      };
-      header?: {
-        /** @description An ETag of an earlier answer: 304 if nothing has changed. */
-        "If-None-Match"?: string;
-      };
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description A page in order of rank. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["SearchPageAnswer"];
-        };
-      };
-      /** @description Nothing has changed since the tag in If-None-Match. */
-      304: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["BadRequestCursorInvalidTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScope"];
-      410: components["responses"]["CursorExpired"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  listSubscriptions: {
-    parameters: {
-      query: {
-        /** @description Owner namespace of servers, in any case. */
-        tenant: string;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The subscriptions, without their secrets. */
-      200: {
-        headers: {
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["SubscriptionListAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  createSubscription: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["NewSubscription"];
-      };
-    };
-    responses: {
-      /** @description Subscribed. */
-      201: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["CreatedSubscriptionAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestInvalidBodyTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      409: components["responses"]["TooManySubscriptions"];
-      413: components["responses"]["TooLarge"];
-      415: components["responses"]["UnsupportedMediaType"];
-      422: components["responses"]["AddressRefusedSubscriptionInvalid"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  getSubscription: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /**
-         * @description Owner namespace of servers, in any case.
-         * @example demo
-         */
-        tenant: string;
-        /**
-         * @description Id of the subscription.
-         * @example sub_5f0c2a9be1d34c7788a0b1c2d3e4f506
-         */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The subscription and its last attempts. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["SubscriptionWithAttemptsAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["SubscriptionNotFound"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  deleteSubscription: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /**
-         * @description Owner namespace of servers, in any case.
-         * @example demo
-         */
-        tenant: string;
-        /**
-         * @description Id of the subscription.
-         * @example sub_5f0c2a9be1d34c7788a0b1c2d3e4f506
-         */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Deleted. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["RemovedSubscriptionAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["SubscriptionNotFound"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  changeSubscription: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /**
-         * @description Owner namespace of servers, in any case.
-         * @example demo
-         */
-        tenant: string;
-        /**
-         * @description Id of the subscription.
-         * @example sub_5f0c2a9be1d34c7788a0b1c2d3e4f506
-         */
-        id: string;
-      };
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["SubscriptionChange"];
-      };
-    };
-    responses: {
-      /** @description Changed. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["SubscriptionAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestInvalidBodyTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["SubscriptionNotFound"];
-      413: components["responses"]["TooLarge"];
-      415: components["responses"]["UnsupportedMediaType"];
-      422: components["responses"]["AddressRefusedSubscriptionInvalid"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  rotateSubscriptionSecret: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /**
-         * @description Owner namespace of servers, in any case.
-         * @example demo
-         */
-        tenant: string;
-        /**
-         * @description Id of the subscription.
-         * @example sub_5f0c2a9be1d34c7788a0b1c2d3e4f506
-         */
-        id: string;
-      };
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody?: {
-      content: {
-        "application/json": components["schemas"]["SecretRotation"];
-      };
-    };
-    responses: {
-      /** @description Rotated. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["RotatedSubscriptionAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestInvalidBodyTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["SubscriptionNotFound"];
-      413: components["responses"]["TooLarge"];
-      415: components["responses"]["UnsupportedMediaType"];
-      422: components["responses"]["SubscriptionInvalid"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  testSubscription: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /**
-         * @description Owner namespace of servers, in any case.
-         * @example demo
-         */
-        tenant: string;
-        /**
-         * @description Id of the subscription.
-         * @example sub_5f0c2a9be1d34c7788a0b1c2d3e4f506
-         */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Delivered or not. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["TestDeliveryAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequestTenant"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScopeTenantPermission"];
-      404: components["responses"]["SubscriptionNotFound"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  whoami: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The caller. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["WhoamiAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequest"];
-      401: components["responses"]["Unauthorized"];
-      403: components["responses"]["InsufficientScope"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["NotConfiguredUnavailable"];
-    };
-  };
-  getHealth: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The registry answers. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["HealthAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequest"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["Unavailable"];
-    };
-  };
-  receiveEvent: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description Id of the message; a repeat has the same. */
-        "webhook-id"?: string;
-        /** @description When it was signed, in epoch seconds. */
-        "webhook-timestamp"?: number;
-        /** @description Instead of the others, for the format github. */
-        "X-Hub-Signature-256"?: string;
-      };
-      path: {
-        /** @description As in the hook's URL. */
-        tenant: string;
-        /**
-         * @description Id of the hook.
-         * @example 2f6a1c9e-58d1-4b7e-9a51-0c3f7e4d8b20
-         */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["HookEvent"];
-      };
-    };
-    responses: {
-      /** @description A dry run: nothing was published. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["EventResult"];
-        };
-      };
-      /** @description Received. */
-      202: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["EventResult"];
-        };
-      };
-      400: components["responses"]["BadRequestInvalidBody"];
-      401: components["responses"]["WebhookUnverified"];
-      403: components["responses"]["HookEvent"];
-      409: components["responses"]["CapabilityCollisionNoSourcesSameVersion"];
-      410: components["responses"]["HookDisabled"];
-      413: components["responses"]["TooLarge"];
-      415: components["responses"]["UnsupportedMediaType"];
-      422: components["responses"]["EventInvalidServerValidation"];
-      429: components["responses"]["TooManyRequests"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["Unavailable"];
-    };
-  };
-  mcp: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description The revision, the same as in the message. */
-        "MCP-Protocol-Version"?: string;
-        /** @description The method of the message; needed since 2026-07-28. */
-        "Mcp-Method"?: string;
-        /** @description The tool, prompt or resource of the message, if it has one. */
-        "Mcp-Name"?: string;
-      };
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["RpcMessage"];
-      };
-    };
-    responses: {
-      /** @description The response, or a stream of messages. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["RpcResponse"];
-          "text/event-stream": string;
-        };
-      };
-      /** @description The notification is taken. */
-      202: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["RpcBadRequestInvalidBody"];
-      401: components["responses"]["RpcUnauthorized"];
-      403: components["responses"]["RpcHostRefusedInsufficientScopeOriginRefused"];
-      /** @description There is no such method. */
-      404: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["RpcResponse"];
-        };
-      };
-      406: components["responses"]["RpcNotAcceptable"];
-      413: components["responses"]["RpcTooLarge"];
-      415: components["responses"]["RpcUnsupportedMediaType"];
-      429: components["responses"]["RpcTooManyRequests"];
-      500: components["responses"]["RpcInternalServer"];
-      503: components["responses"]["RpcNotConfiguredUnavailable"];
-    };
-  };
-  negotiate: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["NegotiationRequest"];
-      };
-    };
-    responses: {
-      /** @description The session. */
-      200: {
-        headers: {
-          /** @description Id of the session, for the requests in it. */
-          "X-MCP-Session-ID"?: string;
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["NegotiationResponse"];
-        };
-      };
-      400: components["responses"]["SessionBadRequestInvalidBody"];
-      401: components["responses"]["SessionUnauthorized"];
-      403: components["responses"]["SessionCapabilityRequiredInsufficientScope"];
-      409: components["responses"]["SessionCapabilityDeclined"];
-      413: components["responses"]["SessionTooLarge"];
-      415: components["responses"]["SessionUnsupportedMediaType"];
-      422: components["responses"]["SessionNegotiationInvalid"];
-      429: components["responses"]["SessionTooManyRequests"];
-      500: components["responses"]["SessionInternalServer"];
-      503: components["responses"]["SessionNotConfiguredUnavailable"];
-    };
-  };
-  readResource: {
-    parameters: {
-      query: {
-        /** @description URI of the resource, such as `capabilities://server`. */
-        uri: string;
-      };
-      header?: {
-        /** @description The session, from the answer to a negotiation. */
-        "X-MCP-Session-ID"?: string;
-        /** @description An ETag of an earlier answer: 304 if nothing has changed. */
-        "If-None-Match"?: string;
-      };
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The text of the resource. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          /** @description The generation of the tenant, if the resource is of one. */
-          "Rollcall-Generation"?: string;
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["AnyView"];
-          "text/yaml": string;
-        };
-      };
-      /** @description Nothing has changed since the tag in If-None-Match. */
-      304: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["SessionBadRequest"];
-      401: components["responses"]["SessionSessionInvalidSessionMissingUnauthorized"];
-      403: components["responses"]["SessionCapabilityRequiredIndexDisabledInsufficientScopeTenantPermission"];
-      404: components["responses"]["SessionServerNotFoundResourceNotFound"];
-      413: components["responses"]["SessionIndexTooLarge"];
-      429: components["responses"]["SessionTooManyRequests"];
-      500: components["responses"]["SessionInternalServerServerError"];
-      503: components["responses"]["SessionNotConfiguredUnavailable"];
-    };
-  };
-  getServerCard: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description An ETag of an earlier answer: 304 if nothing has changed. */
-        "If-None-Match"?: string;
-      };
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description An MCP server card. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/mcp-server-card+json": components["schemas"]["ServerCard"];
-        };
-      };
-      /** @description Nothing has changed since the tag in If-None-Match. */
-      304: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["BadRequest"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["Unavailable"];
-    };
-  };
-  getSession: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description The session, from the answer to a negotiation. */
-        "X-MCP-Session-ID"?: string;
-      };
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The session. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["SessionDocument"];
-        };
-      };
-      400: components["responses"]["SessionBadRequest"];
-      401: components["responses"]["SessionSessionInvalidSessionMissingUnauthorized"];
-      403: components["responses"]["SessionCapabilityRequiredInsufficientScope"];
-      429: components["responses"]["SessionTooManyRequests"];
-      500: components["responses"]["SessionInternalServer"];
-      503: components["responses"]["SessionNotConfiguredUnavailable"];
-    };
-  };
-  endSession: {
-    parameters: {
-      query?: never;
-      header: {
-        /** @description The session, from the answer to a negotiation. */
-        "X-MCP-Session-ID": string;
-      };
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Ended. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["SessionEnd"];
-        };
-      };
-      400: components["responses"]["SessionBadRequest"];
-      401: components["responses"]["SessionSessionInvalidSessionMissingUnauthorized"];
-      403: components["responses"]["SessionCapabilityRequiredInsufficientScope"];
-      429: components["responses"]["SessionTooManyRequests"];
-      500: components["responses"]["SessionInternalServer"];
-      503: components["responses"]["SessionNotConfiguredUnavailable"];
-    };
-  };
-  getSessionChanges: {
-    parameters: {
-      query?: {
-        /** @description `position` of an earlier answer, or an id of the stream. */
-        since?: string;
-      };
-      header: {
-        /** @description The session, from the answer to a negotiation. */
-        "X-MCP-Session-ID": string;
-      };
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Changes since the session chose, or since the position. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["SessionChanges"];
-        };
-      };
-      400: components["responses"]["SessionBadRequest"];
-      401: components["responses"]["SessionSessionInvalidSessionMissingUnauthorized"];
-      403: components["responses"]["SessionCapabilityRequiredInsufficientScope"];
-      409: components["responses"]["SessionNoSubset"];
-      429: components["responses"]["SessionTooManyRequests"];
-      500: components["responses"]["SessionInternalServer"];
-      503: components["responses"]["SessionNotConfiguredUnavailable"];
-    };
-  };
-  resumeSession: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["ResumeRequest"];
-      };
-    };
-    responses: {
-      /** @description The session. */
-      200: {
-        headers: {
-          /** @description Id of the session, for the requests in it. */
-          "X-MCP-Session-ID"?: string;
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["NegotiationResponse"];
-        };
-      };
-      400: components["responses"]["SessionBadRequestInvalidBody"];
-      401: components["responses"]["SessionResumeInvalidUnauthorized"];
-      403: components["responses"]["SessionInsufficientScope"];
-      413: components["responses"]["SessionTooLarge"];
-      415: components["responses"]["SessionUnsupportedMediaType"];
-      422: components["responses"]["SessionNegotiationInvalid"];
-      429: components["responses"]["SessionTooManyRequests"];
-      500: components["responses"]["SessionInternalServer"];
-      503: components["responses"]["SessionNotConfiguredUnavailable"];
-    };
-  };
-  streamSessionChanges: {
-    parameters: {
-      query?: never;
-      header: {
-        /** @description The session, from the answer to a negotiation. */
-        "X-MCP-Session-ID": string;
-        /** @description Id of the last event that was seen: the stream goes on after it. */
-        "Last-Event-ID"?: string;
-      };
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Server-sent events. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "text/event-stream": string;
-        };
-      };
-      400: components["responses"]["SessionBadRequest"];
-      401: components["responses"]["SessionSessionInvalidSessionMissingUnauthorized"];
-      403: components["responses"]["SessionCapabilityRequiredInsufficientScope"];
-      409: components["responses"]["SessionNoSubset"];
-      429: components["responses"]["SessionTooManyRequests"];
-      500: components["responses"]["SessionInternalServer"];
-      503: components["responses"]["SessionNotConfiguredUnavailable"];
-    };
-  };
-  listTools: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description The session, from the answer to a negotiation. */
-        "X-MCP-Session-ID"?: string;
-      };
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The tools with their schemas. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ToolList"];
-        };
-      };
-      400: components["responses"]["SessionBadRequest"];
-      401: components["responses"]["SessionSessionInvalidSessionMissingUnauthorized"];
-      403: components["responses"]["SessionCapabilityRequiredInsufficientScope"];
-      429: components["responses"]["SessionTooManyRequests"];
-      500: components["responses"]["SessionInternalServer"];
-      503: components["responses"]["SessionNotConfiguredUnavailable"];
-    };
-  };
-  callTool: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description The session, from the answer to a negotiation. */
-        "X-MCP-Session-ID"?: string;
-      };
-      path: {
-        /** @description Name of the tool. */
-        name: string;
-      };
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody?: {
-      content: {
-        "application/json": components["schemas"]["ToolArguments"];
-      };
-    };
-    responses: {
-      /** @description The result. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ToolResult"];
-          "text/event-stream": string;
-        };
-      };
-      400: components["responses"]["SessionBadRequestCursorInvalidInvalidBody"];
-      401: components["responses"]["SessionSessionInvalidSessionMissingUnauthorized"];
-      403: components["responses"]["SessionCapabilityRequiredInsufficientScopeTenantPermission"];
-      404: components["responses"]["SessionCapabilityNotFoundServerNotFoundRevisionNotFoundToolNotFoundResourceNotFound"];
-      413: components["responses"]["SessionIndexTooLargeTooLarge"];
-      415: components["responses"]["SessionUnsupportedMediaType"];
-      422: components["responses"]["SessionToolArguments"];
-      429: components["responses"]["SessionTooManyRequests"];
-      499: components["responses"]["SessionToolCancelled"];
-      500: components["responses"]["SessionInternalServer"];
-      503: components["responses"]["SessionNotConfiguredUnavailable"];
-    };
-  };
-  getDescription: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OpenAPI 3.1. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["OpenApiDocument"];
-        };
-      };
-      400: components["responses"]["BadRequest"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["Unavailable"];
-    };
-  };
-  getDescriptionAsYaml: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description OpenAPI 3.1. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/yaml": string;
-        };
-      };
-      400: components["responses"]["BadRequest"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["Unavailable"];
-    };
-  };
-  getRobots: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description An ETag of an earlier answer: 304 if nothing has changed. */
-        "If-None-Match"?: string;
-      };
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Rules for crawlers. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content: {
-          "text/plain": string;
-        };
-      };
-      /** @description Nothing has changed since the tag in If-None-Match. */
-      304: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["BadRequest"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["Unavailable"];
-    };
-  };
-  listSchemas: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Their paths. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["SchemaListAnswer"];
-        };
-      };
-      400: components["responses"]["BadRequest"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["Unavailable"];
-    };
-  };
-  getSchema: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        file: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The schema. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/schema+json": components["schemas"]["JsonSchema"];
-        };
-      };
-      400: components["responses"]["BadRequest"];
-      404: components["responses"]["NotFound"];
-      500: components["responses"]["InternalServer"];
-      503: components["responses"]["Unavailable"];
-    };
-  };
-  officialHealth: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The answer. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["OfficialHealth"];
-        };
-      };
-      400: components["responses"]["ProblemBadRequest"];
-      500: components["responses"]["ProblemInternalServer"];
-      503: components["responses"]["ProblemUnavailable"];
-    };
-  };
-  officialPing: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The answer. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Ping"];
-        };
-      };
-      400: components["responses"]["ProblemBadRequest"];
-      500: components["responses"]["ProblemInternalServer"];
-      503: components["responses"]["ProblemUnavailable"];
-    };
-  };
-  publishServerJson: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["ServerJson"];
-      };
-    };
-    responses: {
-      /** @description Published. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ServerResponse"];
-        };
-      };
-      400: components["responses"]["ProblemBadRequestInvalidBodyRemoteTakenTooManyVersionsVersionExists"];
-      401: components["responses"]["ProblemUnauthorized"];
-      403: components["responses"]["ProblemInsufficientScopeTenantPermission"];
-      409: components["responses"]["ProblemServerPrivate"];
-      413: components["responses"]["ProblemTooLarge"];
-      415: components["responses"]["ProblemUnsupportedMediaType"];
-      422: components["responses"]["ProblemServerValidationServerJsonInvalid"];
-      429: components["responses"]["ProblemTooManyRequests"];
-      500: components["responses"]["ProblemInternalServer"];
-      503: components["responses"]["ProblemNotConfiguredUnavailable"];
-    };
-  };
-  listOfficialServers: {
-    parameters: {
-      query?: {
-        /** @description Items on a page. */
-        limit?: number;
-        /** @description `nextCursor` of the page before. */
-        cursor?: string;
-        /** @description Part of the name or the description, in any case. */
-        search?: string;
-        /** @description Only what changed after this time (RFC 3339), deleted versions included. */
-        updated_since?: string;
-        /** @description `latest`, or exactly this version. */
-        version?: string;
-        /** @description Shows deleted versions too. */
-        include_deleted?: boolean;
-      };
-      header?: {
-        /** @description An ETag of an earlier answer: 304 if nothing has changed. */
-        "If-None-Match"?: string;
-      };
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description A page of versions. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
-          "Rollcall-Source": components["headers"]["Rollcall-Source"];
-          /** @description The next page, if there is one. */
-          Link?: string;
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ServerResponseList"];
-        };
-      };
-      /** @description Nothing has changed since the tag in If-None-Match. */
-      304: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["ProblemBadRequestCursorInvalid"];
-      401: components["responses"]["ProblemUnauthorized"];
-      403: components["responses"]["ProblemInsufficientScope"];
-      429: components["responses"]["ProblemTooManyRequests"];
-      500: components["responses"]["ProblemInternalServer"];
-      503: components["responses"]["ProblemNotConfiguredUnavailable"];
-    };
-  };
-  setAllOfficialStatus: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description Namespace and name; the slash is %2F. */
-        serverName: string;
-      };
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["StatusUpdate"];
-      };
-    };
-    responses: {
-      /** @description Changed. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["StatusChange"];
-        };
-      };
-      400: components["responses"]["ProblemBadRequestInvalidBodyNoChangeRemoteTaken"];
-      401: components["responses"]["ProblemUnauthorized"];
-      403: components["responses"]["ProblemInsufficientScopeTenantPermission"];
-      404: components["responses"]["ProblemServerNotFoundVersionNotFound"];
-      409: components["responses"]["ProblemServerPrivateVersionDerived"];
-      413: components["responses"]["ProblemTooLarge"];
-      415: components["responses"]["ProblemUnsupportedMediaType"];
-      429: components["responses"]["ProblemTooManyRequests"];
-      500: components["responses"]["ProblemInternalServer"];
-      503: components["responses"]["ProblemNotConfiguredUnavailable"];
-    };
-  };
-  listOfficialVersions: {
-    parameters: {
-      query?: {
-        /** @description Shows deleted versions too. */
-        include_deleted?: boolean;
-      };
-      header?: {
-        /** @description An ETag of an earlier answer: 304 if nothing has changed. */
-        "If-None-Match"?: string;
-      };
-      path: {
-        /** @description Namespace and name; the slash is %2F. */
-        serverName: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The versions. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ServerResponseList"];
-        };
-      };
-      /** @description Nothing has changed since the tag in If-None-Match. */
-      304: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["ProblemBadRequest"];
-      401: components["responses"]["ProblemUnauthorized"];
-      403: components["responses"]["ProblemInsufficientScope"];
-      404: components["responses"]["ProblemServerNotFound"];
-      429: components["responses"]["ProblemTooManyRequests"];
-      500: components["responses"]["ProblemInternalServer"];
-      503: components["responses"]["ProblemNotConfiguredUnavailable"];
-    };
-  };
-  getOfficialVersion: {
-    parameters: {
-      query?: {
-        /** @description Shows deleted versions too. */
-        include_deleted?: boolean;
-      };
-      header?: {
-        /** @description An ETag of an earlier answer: 304 if nothing has changed. */
-        "If-None-Match"?: string;
-      };
-      path: {
-        /** @description Namespace and name; the slash is %2F. */
-        serverName: string;
-        /** @description A version, or `latest`. */
-        version: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The server.json with its metadata. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ServerResponse"];
-        };
-      };
-      /** @description Nothing has changed since the tag in If-None-Match. */
-      304: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["ProblemBadRequest"];
-      401: components["responses"]["ProblemUnauthorized"];
-      403: components["responses"]["ProblemInsufficientScope"];
-      404: components["responses"]["ProblemServerNotFoundVersionNotFound"];
-      429: components["responses"]["ProblemTooManyRequests"];
-      500: components["responses"]["ProblemInternalServer"];
-      503: components["responses"]["ProblemNotConfiguredUnavailable"];
-    };
-  };
-  replaceOfficialVersion: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description Namespace and name; the slash is %2F. */
-        serverName: string;
-        /** @description A version. */
-        version: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      400: components["responses"]["ProblemBadRequest"];
-      401: components["responses"]["ProblemUnauthorized"];
-      403: components["responses"]["ProblemInsufficientScopeTenantPermission"];
-      404: components["responses"]["ProblemServerNotFound"];
-      429: components["responses"]["ProblemTooManyRequests"];
-      500: components["responses"]["ProblemInternalServer"];
-      501: components["responses"]["ProblemNotImplemented"];
-      503: components["responses"]["ProblemNotConfiguredUnavailable"];
-    };
-  };
-  deleteOfficialVersion: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description Namespace and name; the slash is %2F. */
-        serverName: string;
-        /** @description A version. */
-        version: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      400: components["responses"]["ProblemBadRequest"];
-      401: components["responses"]["ProblemUnauthorized"];
-      403: components["responses"]["ProblemInsufficientScopeTenantPermission"];
-      404: components["responses"]["ProblemServerNotFound"];
-      429: components["responses"]["ProblemTooManyRequests"];
-      500: components["responses"]["ProblemInternalServer"];
-      501: components["responses"]["ProblemNotImplemented"];
-      503: components["responses"]["ProblemNotConfiguredUnavailable"];
-    };
-  };
-  setOfficialStatus: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description Namespace and name; the slash is %2F. */
-        serverName: string;
-        /** @description A version. */
-        version: string;
-      };
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["StatusUpdate"];
-      };
-    };
-    responses: {
-      /** @description Changed. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ServerResponse"];
-        };
-      };
-      400: components["responses"]["ProblemBadRequestInvalidBodyNoChangeRemoteTaken"];
-      401: components["responses"]["ProblemUnauthorized"];
-      403: components["responses"]["ProblemInsufficientScopeTenantPermission"];
-      404: components["responses"]["ProblemServerNotFoundVersionNotFound"];
-      409: components["responses"]["ProblemServerPrivateVersionDerived"];
-      413: components["responses"]["ProblemTooLarge"];
-      415: components["responses"]["ProblemUnsupportedMediaType"];
-      429: components["responses"]["ProblemTooManyRequests"];
-      500: components["responses"]["ProblemInternalServer"];
-      503: components["responses"]["ProblemNotConfiguredUnavailable"];
-    };
-  };
-  validateServerJson: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** @description JSON, or YAML with `Content-Type: application/yaml`. */
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["ServerJson"];
-      };
-    };
-    responses: {
-      /** @description Valid, or what is wrong. */
-      200: {
-        headers: {
-          ETag: components["headers"]["ETag"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ValidationResult"];
-        };
-      };
-      400: components["responses"]["ProblemBadRequestInvalidBody"];
-      401: components["responses"]["ProblemUnauthorized"];
-      403: components["responses"]["ProblemInsufficientScope"];
-      413: components["responses"]["ProblemTooLarge"];
-      415: components["responses"]["ProblemUnsupportedMediaType"];
-      429: components["responses"]["ProblemTooManyRequests"];
-      500: components["responses"]["ProblemInternalServer"];
-      503: components["responses"]["ProblemNotConfiguredUnavailable"];
-    };
-  };
-  officialVersion: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The answer. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["OfficialVersion"];
-        };
-      };
-      400: components["responses"]["ProblemBadRequest"];
-      500: components["responses"]["ProblemInternalServer"];
-      503: components["responses"]["ProblemUnavailable"];
-    };
-  };
+    getService: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Links. */
+            200: {
+                headers: {
+                    /** @description Description, health and metadata (RFC 8631). */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAiCatalog: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag of an earlier answer: 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An AI catalogue. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AiCatalog"];
+                };
+            };
+            /** @description Nothing has changed since the tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getResourceMetadata: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag of an earlier answer: 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Resource metadata (RFC 9728). */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResourceMetadata"];
+                };
+            };
+            /** @description Nothing has changed since the tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getMcpResourceMetadata: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag of an earlier answer: 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Resource metadata (RFC 9728). */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResourceMetadata"];
+                };
+            };
+            /** @description Nothing has changed since the tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCapability: {
+        parameters: {
+            query?: {
+                /** @description Wins over `Accept`. */
+                format?: "json" | "yaml" | "rtfs";
+                /** @description `flat` has metadata as one level of keys, with collisions reported. */
+                layout?: "hierarchical" | "flat";
+                /** @description Adds `runtime`: where and with which variables a runtime would call the capability. */
+                hints?: boolean;
+            };
+            header?: {
+                /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
+                "Rollcall-Min-Generation"?: number;
+                /** @description An ETag of an earlier answer: 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+                /** @description Id of the capability, unique in its tenant. */
+                capabilityId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The capability; in the envelope if it is JSON. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    /** @description JSON pointers to values that RTFS cannot express, separated by spaces. */
+                    "Rollcall-Losses"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CapabilityAnswer"];
+                    "application/yaml": string;
+                    "application/rtfs": string;
+                };
+            };
+            /** @description Nothing has changed since the tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["CapabilityNotFound"];
+            412: components["responses"]["GenerationAhead"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    readCatalog: {
+        parameters: {
+            query?: {
+                /** @description Only servers of these tenants. */
+                tenant?: string[];
+                /** @description Only servers with an item of these kinds. */
+                kind?: components["schemas"]["CapabilityKind"][];
+                /** @description Only servers with an item of these providers: `mcp`, `openapi`, `graphql` … */
+                provider?: string[];
+                /** @description Only servers with an item of these categories. */
+                category?: string[];
+                /** @description Only servers with an item that needs one of these permissions. */
+                permission?: string[];
+                /** @description Only servers with an item that has one of these effects. */
+                effect?: string[];
+                /** @description Only servers with an item of these types (`metadata.discovery.capability_type`). */
+                capability_type?: string[];
+                /** @description Only servers with this status. */
+                status?: components["schemas"]["ServerStatus"][];
+                /** @description Only servers whose sources were last found so; `unknown` if a server has none. */
+                probe?: ("unknown" | "live" | "pending" | "gated" | "not-mcp" | "unreachable")[];
+                /** @description Only servers that changed at this time or later. */
+                updated_since?: string;
+                /** @description Dimensions to count, separated by commas, or `true` or `false`; by default all, with a first page only. */
+                facets?: ("tenant" | "kind" | "provider" | "category" | "permission" | "effect" | "capability_type" | "status" | "probe" | "true" | "false")[];
+                /** @description Members of each item, separated by commas; by default all. */
+                fields?: ("tenant" | "name" | "title" | "description" | "version" | "visibility" | "status" | "probe" | "counts" | "tokens" | "attributes" | "digest" | "generation" | "updatedAt")[];
+                /** @description Items on a page. */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
+                /** @description An ETag of an earlier answer: 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page in order of tenant and name. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogPageAnswer"];
+                };
+            };
+            /** @description Nothing has changed since the tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestCursorInvalidTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    listChanges: {
+        parameters: {
+            query?: {
+                /** @description Entries after this sequence number. */
+                since?: number;
+                /** @description Entries on a page, 100 if absent. Not for a stream. */
+                limit?: number;
+            };
+            header?: {
+                /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
+                "Rollcall-Min-Generation"?: number;
+                /** @description Of a stream: the last event that was seen. Wins over `since`. */
+                "Last-Event-ID"?: number;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of entries, or a stream of them. */
+            200: {
+                headers: {
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangePageAnswer"];
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequestTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            412: components["responses"]["GenerationAhead"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    listHooks: {
+        parameters: {
+            query: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The hooks, without their secrets. */
+            200: {
+                headers: {
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HookListAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    registerHook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HookRequest"];
+            };
+        };
+        responses: {
+            /** @description Registered. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegisteredHookAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestInvalidBodyTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["ServerNotFound"];
+            409: components["responses"]["TooManyHooks"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["HookInvalid"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    getHook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Owner namespace of servers, in any case.
+                 * @example demo
+                 */
+                tenant: string;
+                /**
+                 * @description Id of the hook.
+                 * @example 2f6a1c9e-58d1-4b7e-9a51-0c3f7e4d8b20
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The hook and its last deliveries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HookWithDeliveriesAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["HookNotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    deleteHook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Owner namespace of servers, in any case.
+                 * @example demo
+                 */
+                tenant: string;
+                /**
+                 * @description Id of the hook.
+                 * @example 2f6a1c9e-58d1-4b7e-9a51-0c3f7e4d8b20
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted, at once everywhere. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovedHookAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["HookNotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    changeHook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Owner namespace of servers, in any case.
+                 * @example demo
+                 */
+                tenant: string;
+                /**
+                 * @description Id of the hook.
+                 * @example 2f6a1c9e-58d1-4b7e-9a51-0c3f7e4d8b20
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HookChange"];
+            };
+        };
+        responses: {
+            /** @description Changed, at once everywhere. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HookAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestInvalidBodyTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["HookNotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["HookInvalid"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    rotateHook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Owner namespace of servers, in any case.
+                 * @example demo
+                 */
+                tenant: string;
+                /**
+                 * @description Id of the hook.
+                 * @example 2f6a1c9e-58d1-4b7e-9a51-0c3f7e4d8b20
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["KeyRotation"];
+            };
+        };
+        responses: {
+            /** @description Rotated. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotatedHookAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestInvalidBodyTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["HookNotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["HookInvalid"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    importDocument: {
+        parameters: {
+            query: {
+                /** @description Owner of the server. */
+                tenant: string;
+                /** @description Name of the server. */
+                name: string;
+                /** @description Answers what the import would do, and publishes nothing. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description An ETag or manifest digest that the server must still have; 412 if it has another. */
+                "If-Match"?: string;
+                /** @description `*` creates a server and changes none; 412 if it exists. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Format of the document. */
+                format: "rtfs" | "openapi" | "graphql" | "mcp";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportDocument"];
+                "application/yaml": components["schemas"]["ImportDocument"];
+                "application/graphql": components["schemas"]["ImportDocument"];
+                "application/rtfs": components["schemas"]["ImportDocument"];
+            };
+        };
+        responses: {
+            /** @description Published, unchanged, or previewed. */
+            200: {
+                headers: {
+                    /** @description Tag of the server; absent from a dry run. */
+                    ETag?: string;
+                    /** @description Of the tenant; absent from a dry run. */
+                    "Rollcall-Generation"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportResultAnswer"];
+                };
+            };
+            /** @description Published; the server is new. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportResultAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestInvalidBodyServerNameTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["CapabilityCollisionSameVersion"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ServerValidation"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    getAdvertise: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
+                "Rollcall-Min-Generation"?: number;
+                /** @description An ETag of an earlier answer: 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings, and what follows from them. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShownAdvertiseAnswer"];
+                };
+            };
+            /** @description Nothing has changed since the tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            412: components["responses"]["GenerationAhead"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    setAdvertise: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag or manifest digest that the server must still have; 412 if it has another. */
+                "If-Match"?: string;
+                /** @description `*` creates a server and changes none; 412 if it exists. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+            };
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdvertiseSettings"];
+            };
+        };
+        responses: {
+            /** @description The settings. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdvertiseResultAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestInvalidBodyTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ServerValidation"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    fitIndex: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
+                "Rollcall-Min-Generation"?: number;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+            };
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IndexBudgetRequest"];
+            };
+        };
+        responses: {
+            /** @description The text, its tokens, and what is in it at which level of detail. */
+            200: {
+                headers: {
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetIndexAnswer"];
+                    "text/yaml": string;
+                };
+            };
+            400: components["responses"]["BadRequestInvalidBodyTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            412: components["responses"]["GenerationAhead"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ServerValidation"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    getServerIndex: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
+                "Rollcall-Min-Generation"?: number;
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
+                /** @description An ETag of an earlier answer: 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+                /** @description Name of a server inside its tenant. */
+                name: string;
+                /** @description `summary` and `full` are YAML, `stats` is JSON. */
+                variant: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The index. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IndexStats"];
+                    "text/yaml": string;
+                };
+            };
+            /** @description Nothing has changed since the tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestServerNameTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["IndexDisabledInsufficientScopeTenantPermission"];
+            404: components["responses"]["ServerNotFoundResourceNotFound"];
+            412: components["responses"]["GenerationAhead"];
+            413: components["responses"]["IndexTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    getTenantIndex: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
+                "Rollcall-Min-Generation"?: number;
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
+                /** @description An ETag of an earlier answer: 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+                /** @description `summary` and `full` are YAML, `stats` is JSON. */
+                variant: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The index. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IndexStats"];
+                    "text/yaml": string;
+                };
+            };
+            /** @description Nothing has changed since the tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["IndexDisabledInsufficientScopeTenantPermission"];
+            404: components["responses"]["ResourceNotFound"];
+            412: components["responses"]["GenerationAhead"];
+            413: components["responses"]["IndexTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    getCapabilities: {
+        parameters: {
+            query?: {
+                /** @description Shows switched-off items too, to members who may publish. */
+                include?: "disabled";
+            };
+            header?: {
+                /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
+                "Rollcall-Min-Generation"?: number;
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
+                /** @description An ETag of an earlier answer: 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+                /** @description Name of a server inside its tenant. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The capabilities. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CapabilitiesAnswer"];
+                };
+            };
+            /** @description Nothing has changed since the tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestServerNameTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["ServerNotFound"];
+            412: components["responses"]["GenerationAhead"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    publishManifest: {
+        parameters: {
+            query?: {
+                /** @description Takes the valid items and returns the others in `rejected`. */
+                partial?: boolean;
+                /** @description Answers what publishing would do, and publishes nothing. */
+                dryRun?: boolean;
+                /** @description Sections of the publisher's own, by name, that the manifest may consist of. */
+                sections?: string[];
+                /** @description The sender has seen the switched-off items: those that are absent are removed. */
+                include?: "disabled";
+            };
+            header?: {
+                /** @description An ETag or manifest digest that the server must still have; 412 if it has another. */
+                "If-Match"?: string;
+                /** @description `*` creates a server and changes none; 412 if it exists. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+                /** @description Name of a server inside its tenant. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Manifest"];
+            };
+        };
+        responses: {
+            /** @description Changed, unchanged, or a dry run. */
+            200: {
+                headers: {
+                    /** @description Tag of the server; absent from a dry run. */
+                    ETag?: string;
+                    /** @description Of the tenant; absent from a dry run. */
+                    "Rollcall-Generation"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublishResultAnswer"];
+                };
+            };
+            /** @description Created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublishResultAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestInvalidBodyServerNameTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            409: components["responses"]["CapabilityCollisionSameVersion"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ServerValidation"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    switchItems: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag or manifest digest that the server must still have; 412 if it has another. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+                /** @description Name of a server inside its tenant. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ItemSwitch"];
+            };
+        };
+        responses: {
+            /** @description Switched. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SwitchResultAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestInvalidBodyServerNameTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["CapabilityNotFoundServerNotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ServerValidation"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    diffRevisions: {
+        parameters: {
+            query: {
+                /** @description Digest of the earlier revision. */
+                from: string;
+                /** @description Digest of the later revision; the current one if absent. */
+                to?: string;
+                /** @description Adds both versions of each item that changed. */
+                include?: "items";
+            };
+            header?: {
+                /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
+                "Rollcall-Min-Generation"?: number;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+                /** @description Name of a server inside its tenant. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The changes. */
+            200: {
+                headers: {
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevisionDiffAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestServerNameTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["ServerNotFoundRevisionNotFound"];
+            412: components["responses"]["GenerationAhead"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    getGenerators: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
+                "Rollcall-Min-Generation"?: number;
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
+                /** @description An ETag of an earlier answer: 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+                /** @description Name of a server inside its tenant. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The view. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GeneratorsView"];
+                };
+            };
+            /** @description Nothing has changed since the tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestServerNameTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["ServerNotFoundResourceNotFound"];
+            412: components["responses"]["GenerationAhead"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerServerError"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    registerGenerator: {
+        parameters: {
+            query?: {
+                /** @description Replaces the generator of the same type. */
+                override?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+                /** @description Name of a server inside its tenant. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Generator"];
+            };
+        };
+        responses: {
+            /** @description Registered. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GeneratorResultAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestInvalidBodyServerNameTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["ServerNotFound"];
+            409: components["responses"]["CapabilityCollisionGeneratorExistsSameVersion"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ServerValidation"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    selectGenerator: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
+                "Rollcall-Min-Generation"?: number;
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+                /** @description Name of a server inside its tenant. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GeneratorConfig"];
+            };
+        };
+        responses: {
+            /** @description The generator, and the other candidates. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SelectionAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestInvalidBodyServerNameTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["ServerNotFoundResourceNotFound"];
+            412: components["responses"]["GenerationAhead"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ServerValidation"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerServerError"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    preflightGenerator: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
+                "Rollcall-Min-Generation"?: number;
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+                /** @description Name of a server inside its tenant. */
+                name: string;
+                /** @description Type of the generator. */
+                type: string;
+            };
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreflightRequest"];
+            };
+        };
+        responses: {
+            /** @description What is missing, and advice on timeout and concurrency. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreflightAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestInvalidBodyServerNameTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["ServerNotFoundResourceNotFound"];
+            412: components["responses"]["GenerationAhead"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ServerValidation"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerServerError"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    refreshServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+                /** @description Name of a server inside its tenant. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefreshResultAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestServerNameTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["ServerNotFound"];
+            409: components["responses"]["NoSources"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    listRevisions: {
+        parameters: {
+            query?: {
+                /** @description Items on a page. */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
+                "Rollcall-Min-Generation"?: number;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+                /** @description Name of a server inside its tenant. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page, the newest first. */
+            200: {
+                headers: {
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevisionPageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestCursorInvalidServerNameTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["ServerNotFound"];
+            412: components["responses"]["GenerationAhead"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    getRevision: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
+                "Rollcall-Min-Generation"?: number;
+                /** @description An ETag of an earlier answer: 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+                /** @description Name of a server inside its tenant. */
+                name: string;
+                /**
+                 * @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits.
+                 * @example sha256-0000000000000000000000000000000000000000000000000000000000000000
+                 */
+                digest: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The revision. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WholeRevisionAnswer"];
+                };
+            };
+            /** @description Nothing has changed since the tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestServerNameTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["ServerNotFoundRevisionNotFound"];
+            412: components["responses"]["GenerationAhead"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    restoreRevision: {
+        parameters: {
+            query?: {
+                /** @description Leaves out items that can no longer be published. */
+                partial?: boolean;
+                /** @description Answers what restoring would do, and changes nothing. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description An ETag or manifest digest that the server must still have; 412 if it has another. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+                /** @description Name of a server inside its tenant. */
+                name: string;
+                /**
+                 * @description SHA-256 of the RFC 8785 canonical JSON, as sha256- and 64 hex digits.
+                 * @example sha256-0000000000000000000000000000000000000000000000000000000000000000
+                 */
+                digest: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Restored, unchanged, or a dry run. */
+            200: {
+                headers: {
+                    /** @description Tag of the server; absent from a dry run. */
+                    ETag?: string;
+                    /** @description Of the tenant; absent from a dry run. */
+                    "Rollcall-Generation"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublishResultAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestServerNameTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["ServerNotFoundRevisionNotFound"];
+            409: components["responses"]["CapabilityCollisionSameVersion"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["ServerValidation"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    getView: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
+                "Rollcall-Min-Generation"?: number;
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
+                /** @description An ETag of an earlier answer: 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+                /** @description Name of a server inside its tenant. */
+                name: string;
+                /** @description Name of the view. */
+                view: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The view. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnyView"];
+                };
+            };
+            /** @description Nothing has changed since the tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestServerNameTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["ServerNotFoundResourceNotFound"];
+            412: components["responses"]["GenerationAhead"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerServerError"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    getOwnView: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the view. */
+                view: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The view. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnyView"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["ResourceNotFound"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listServers: {
+        parameters: {
+            query?: {
+                /** @description Only servers of this tenant. */
+                tenant?: string;
+                /** @description The public servers of every tenant. */
+                visibility?: "public";
+                /** @description Items on a page. */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
+                "Rollcall-Min-Generation"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page in order of tenant and name. */
+            200: {
+                headers: {
+                    /** @description The tenant's generation, if the list is of one tenant. */
+                    "Rollcall-Generation"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerPageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestCursorInvalidTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            412: components["responses"]["GenerationAhead"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    changeServer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag or manifest digest that the server must still have; 412 if it has another. */
+                "If-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ServerConfig"];
+            };
+        };
+        responses: {
+            /** @description Changed, or unchanged. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangedConfigResultAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestInvalidBodyServerNameTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["ServerNotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ServerValidation"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    createServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ServerConfig"];
+            };
+        };
+        responses: {
+            /** @description Registered. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigResultAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestInvalidBodyServerNameTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            409: components["responses"]["ServerExists"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ServerValidation"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    getServer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
+                "Rollcall-Min-Generation"?: number;
+                /** @description An ETag of an earlier answer: 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+                /** @description Name of a server inside its tenant. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerAnswer"];
+                };
+            };
+            /** @description Nothing has changed since the tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestServerNameTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["ServerNotFound"];
+            412: components["responses"]["GenerationAhead"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    deleteServer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag or manifest digest that the server must still have; 412 if it has another. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+                /** @description Name of a server inside its tenant. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteResultAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestServerNameTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["ServerNotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    patchServer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag or manifest digest that the server must still have; 412 if it has another. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+                /** @description Name of a server inside its tenant. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConfigChange"];
+            };
+        };
+        responses: {
+            /** @description Changed, or unchanged. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangedConfigResultAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestInvalidBodyServerNameTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["ServerNotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ServerValidation"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    getMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricsSnapshotAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    searchCapabilities: {
+        parameters: {
+            query: {
+                /** @description The task in plain words. */
+                task: string;
+                /** @description Only capabilities of these kinds. */
+                kind?: components["schemas"]["CapabilityKind"][];
+                /** @description Only capabilities of these tenants. */
+                tenant?: string[];
+                /** @description Tokens that all results together may cost; what does not fit is left out. */
+                budget?: number;
+                /** @description Says of each result what it was found by. */
+                explain?: boolean;
+                /** @description Items on a page. */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description An ETag of an earlier answer: 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page in order of rank. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchPageAnswer"];
+                };
+            };
+            /** @description Nothing has changed since the tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestCursorInvalidTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScope"];
+            410: components["responses"]["CursorExpired"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    listSubscriptions: {
+        parameters: {
+            query: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subscriptions, without their secrets. */
+            200: {
+                headers: {
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionListAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    createSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSubscription"];
+            };
+        };
+        responses: {
+            /** @description Subscribed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedSubscriptionAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestInvalidBodyTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            409: components["responses"]["TooManySubscriptions"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["AddressRefusedSubscriptionInvalid"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    getSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Owner namespace of servers, in any case.
+                 * @example demo
+                 */
+                tenant: string;
+                /**
+                 * @description Id of the subscription.
+                 * @example sub_5f0c2a9be1d34c7788a0b1c2d3e4f506
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subscription and its last attempts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionWithAttemptsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["SubscriptionNotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    deleteSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Owner namespace of servers, in any case.
+                 * @example demo
+                 */
+                tenant: string;
+                /**
+                 * @description Id of the subscription.
+                 * @example sub_5f0c2a9be1d34c7788a0b1c2d3e4f506
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovedSubscriptionAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["SubscriptionNotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    changeSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Owner namespace of servers, in any case.
+                 * @example demo
+                 */
+                tenant: string;
+                /**
+                 * @description Id of the subscription.
+                 * @example sub_5f0c2a9be1d34c7788a0b1c2d3e4f506
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubscriptionChange"];
+            };
+        };
+        responses: {
+            /** @description Changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestInvalidBodyTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["SubscriptionNotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["AddressRefusedSubscriptionInvalid"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    rotateSubscriptionSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Owner namespace of servers, in any case.
+                 * @example demo
+                 */
+                tenant: string;
+                /**
+                 * @description Id of the subscription.
+                 * @example sub_5f0c2a9be1d34c7788a0b1c2d3e4f506
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            /** @description Rotated. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotatedSubscriptionAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestInvalidBodyTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["SubscriptionNotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["SubscriptionInvalid"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    testSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Owner namespace of servers, in any case.
+                 * @example demo
+                 */
+                tenant: string;
+                /**
+                 * @description Id of the subscription.
+                 * @example sub_5f0c2a9be1d34c7788a0b1c2d3e4f506
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delivered or not. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestDeliveryAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["SubscriptionNotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    whoami: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The caller. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WhoamiAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The registry answers. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    receiveEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Id of the message; a repeat has the same. */
+                "webhook-id"?: string;
+                /** @description When it was signed, in epoch seconds. */
+                "webhook-timestamp"?: number;
+                /** @description Instead of the others, for the format github. */
+                "X-Hub-Signature-256"?: string;
+            };
+            path: {
+                /** @description As in the hook's URL. */
+                tenant: string;
+                /**
+                 * @description Id of the hook.
+                 * @example 2f6a1c9e-58d1-4b7e-9a51-0c3f7e4d8b20
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HookEvent"];
+            };
+        };
+        responses: {
+            /** @description A dry run: nothing was published. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventResult"];
+                };
+            };
+            /** @description Received. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventResult"];
+                };
+            };
+            400: components["responses"]["BadRequestInvalidBody"];
+            401: components["responses"]["WebhookUnverified"];
+            403: components["responses"]["HookEvent"];
+            409: components["responses"]["CapabilityCollisionNoSourcesSameVersion"];
+            410: components["responses"]["HookDisabled"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["EventInvalidServerValidation"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    mcp: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The revision, the same as in the message. */
+                "MCP-Protocol-Version"?: string;
+                /** @description The method of the message; needed since 2026-07-28. */
+                "Mcp-Method"?: string;
+                /** @description The tool, prompt or resource of the message, if it has one. */
+                "Mcp-Name"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RpcMessage"];
+            };
+        };
+        responses: {
+            /** @description The response, or a stream of messages. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RpcResponse"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The notification is taken. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["RpcBadRequestInvalidBody"];
+            401: components["responses"]["RpcUnauthorized"];
+            403: components["responses"]["RpcHostRefusedInsufficientScopeOriginRefused"];
+            /** @description There is no such method. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RpcResponse"];
+                };
+            };
+            406: components["responses"]["RpcNotAcceptable"];
+            413: components["responses"]["RpcTooLarge"];
+            415: components["responses"]["RpcUnsupportedMediaType"];
+            429: components["responses"]["RpcTooManyRequests"];
+            500: components["responses"]["RpcInternalServer"];
+            503: components["responses"]["RpcNotConfiguredUnavailable"];
+        };
+    };
+    negotiate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NegotiationRequest"];
+            };
+        };
+        responses: {
+            /** @description The session. */
+            200: {
+                headers: {
+                    /** @description Id of the session, for the requests in it. */
+                    "X-MCP-Session-ID"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NegotiationResponse"];
+                };
+            };
+            400: components["responses"]["SessionBadRequestInvalidBody"];
+            401: components["responses"]["SessionUnauthorized"];
+            403: components["responses"]["SessionCapabilityRequiredInsufficientScope"];
+            409: components["responses"]["SessionCapabilityDeclined"];
+            413: components["responses"]["SessionTooLarge"];
+            415: components["responses"]["SessionUnsupportedMediaType"];
+            422: components["responses"]["SessionNegotiationInvalid"];
+            429: components["responses"]["SessionTooManyRequests"];
+            500: components["responses"]["SessionInternalServer"];
+            503: components["responses"]["SessionNotConfiguredUnavailable"];
+        };
+    };
+    readResource: {
+        parameters: {
+            query: {
+                /** @description URI of the resource, such as `capabilities://server`. */
+                uri: string;
+            };
+            header?: {
+                /** @description The session, from the answer to a negotiation. */
+                "X-MCP-Session-ID"?: string;
+                /** @description An ETag of an earlier answer: 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The text of the resource. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    /** @description The generation of the tenant, if the resource is of one. */
+                    "Rollcall-Generation"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnyView"];
+                    "text/yaml": string;
+                };
+            };
+            /** @description Nothing has changed since the tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["SessionBadRequest"];
+            401: components["responses"]["SessionSessionInvalidSessionMissingUnauthorized"];
+            403: components["responses"]["SessionCapabilityRequiredIndexDisabledInsufficientScopeTenantPermission"];
+            404: components["responses"]["SessionServerNotFoundResourceNotFound"];
+            413: components["responses"]["SessionIndexTooLarge"];
+            429: components["responses"]["SessionTooManyRequests"];
+            500: components["responses"]["SessionInternalServerServerError"];
+            503: components["responses"]["SessionNotConfiguredUnavailable"];
+        };
+    };
+    getServerCard: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag of an earlier answer: 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An MCP server card. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/mcp-server-card+json": components["schemas"]["ServerCard"];
+                };
+            };
+            /** @description Nothing has changed since the tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The session, from the answer to a negotiation. */
+                "X-MCP-Session-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionDocument"];
+                };
+            };
+            400: components["responses"]["SessionBadRequest"];
+            401: components["responses"]["SessionSessionInvalidSessionMissingUnauthorized"];
+            403: components["responses"]["SessionCapabilityRequiredInsufficientScope"];
+            429: components["responses"]["SessionTooManyRequests"];
+            500: components["responses"]["SessionInternalServer"];
+            503: components["responses"]["SessionNotConfiguredUnavailable"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The session, from the answer to a negotiation. */
+                "X-MCP-Session-ID": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionEnd"];
+                };
+            };
+            400: components["responses"]["SessionBadRequest"];
+            401: components["responses"]["SessionSessionInvalidSessionMissingUnauthorized"];
+            403: components["responses"]["SessionCapabilityRequiredInsufficientScope"];
+            429: components["responses"]["SessionTooManyRequests"];
+            500: components["responses"]["SessionInternalServer"];
+            503: components["responses"]["SessionNotConfiguredUnavailable"];
+        };
+    };
+    getSessionChanges: {
+        parameters: {
+            query?: {
+                /** @description `position` of an earlier answer, or an id of the stream. */
+                since?: string;
+            };
+            header: {
+                /** @description The session, from the answer to a negotiation. */
+                "X-MCP-Session-ID": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Changes since the session chose, or since the position. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionChanges"];
+                };
+            };
+            400: components["responses"]["SessionBadRequest"];
+            401: components["responses"]["SessionSessionInvalidSessionMissingUnauthorized"];
+            403: components["responses"]["SessionCapabilityRequiredInsufficientScope"];
+            409: components["responses"]["SessionNoSubset"];
+            429: components["responses"]["SessionTooManyRequests"];
+            500: components["responses"]["SessionInternalServer"];
+            503: components["responses"]["SessionNotConfiguredUnavailable"];
+        };
+    };
+    resumeSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResumeRequest"];
+            };
+        };
+        responses: {
+            /** @description The session. */
+            200: {
+                headers: {
+                    /** @description Id of the session, for the requests in it. */
+                    "X-MCP-Session-ID"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NegotiationResponse"];
+                };
+            };
+            400: components["responses"]["SessionBadRequestInvalidBody"];
+            401: components["responses"]["SessionResumeInvalidUnauthorized"];
+            403: components["responses"]["SessionInsufficientScope"];
+            413: components["responses"]["SessionTooLarge"];
+            415: components["responses"]["SessionUnsupportedMediaType"];
+            422: components["responses"]["SessionNegotiationInvalid"];
+            429: components["responses"]["SessionTooManyRequests"];
+            500: components["responses"]["SessionInternalServer"];
+            503: components["responses"]["SessionNotConfiguredUnavailable"];
+        };
+    };
+    streamSessionChanges: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The session, from the answer to a negotiation. */
+                "X-MCP-Session-ID": string;
+                /** @description Id of the last event that was seen: the stream goes on after it. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["SessionBadRequest"];
+            401: components["responses"]["SessionSessionInvalidSessionMissingUnauthorized"];
+            403: components["responses"]["SessionCapabilityRequiredInsufficientScope"];
+            409: components["responses"]["SessionNoSubset"];
+            429: components["responses"]["SessionTooManyRequests"];
+            500: components["responses"]["SessionInternalServer"];
+            503: components["responses"]["SessionNotConfiguredUnavailable"];
+        };
+    };
+    listTools: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The session, from the answer to a negotiation. */
+                "X-MCP-Session-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tools with their schemas. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolList"];
+                };
+            };
+            400: components["responses"]["SessionBadRequest"];
+            401: components["responses"]["SessionSessionInvalidSessionMissingUnauthorized"];
+            403: components["responses"]["SessionCapabilityRequiredInsufficientScope"];
+            429: components["responses"]["SessionTooManyRequests"];
+            500: components["responses"]["SessionInternalServer"];
+            503: components["responses"]["SessionNotConfiguredUnavailable"];
+        };
+    };
+    callTool: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The session, from the answer to a negotiation. */
+                "X-MCP-Session-ID"?: string;
+            };
+            path: {
+                /** @description Name of the tool. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ToolArguments"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolResult"];
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["SessionBadRequestCursorInvalidInvalidBody"];
+            401: components["responses"]["SessionSessionInvalidSessionMissingUnauthorized"];
+            403: components["responses"]["SessionCapabilityRequiredInsufficientScopeTenantPermission"];
+            404: components["responses"]["SessionCapabilityNotFoundServerNotFoundRevisionNotFoundToolNotFoundResourceNotFound"];
+            413: components["responses"]["SessionIndexTooLargeTooLarge"];
+            415: components["responses"]["SessionUnsupportedMediaType"];
+            422: components["responses"]["SessionToolArguments"];
+            429: components["responses"]["SessionTooManyRequests"];
+            499: components["responses"]["SessionToolCancelled"];
+            500: components["responses"]["SessionInternalServer"];
+            503: components["responses"]["SessionNotConfiguredUnavailable"];
+        };
+    };
+    getDescription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OpenAPI 3.1. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenApiDocument"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDescriptionAsYaml: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OpenAPI 3.1. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/yaml": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRobots: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag of an earlier answer: 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Rules for crawlers. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description Nothing has changed since the tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSchemas: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Their paths. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchemaListAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSchema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                file: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schema. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/schema+json": components["schemas"]["JsonSchema"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    officialHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OfficialHealth"];
+                };
+            };
+            400: components["responses"]["ProblemBadRequest"];
+            500: components["responses"]["ProblemInternalServer"];
+            503: components["responses"]["ProblemUnavailable"];
+        };
+    };
+    officialPing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ping"];
+                };
+            };
+            400: components["responses"]["ProblemBadRequest"];
+            500: components["responses"]["ProblemInternalServer"];
+            503: components["responses"]["ProblemUnavailable"];
+        };
+    };
+    publishServerJson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ServerJson"];
+            };
+        };
+        responses: {
+            /** @description Published. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerResponse"];
+                };
+            };
+            400: components["responses"]["ProblemBadRequestInvalidBodyRemoteTakenTooManyVersionsVersionExists"];
+            401: components["responses"]["ProblemUnauthorized"];
+            403: components["responses"]["ProblemInsufficientScopeTenantPermission"];
+            409: components["responses"]["ProblemServerPrivate"];
+            413: components["responses"]["ProblemTooLarge"];
+            415: components["responses"]["ProblemUnsupportedMediaType"];
+            422: components["responses"]["ProblemServerValidationServerJsonInvalid"];
+            429: components["responses"]["ProblemTooManyRequests"];
+            500: components["responses"]["ProblemInternalServer"];
+            503: components["responses"]["ProblemNotConfiguredUnavailable"];
+        };
+    };
+    listOfficialServers: {
+        parameters: {
+            query?: {
+                /** @description Items on a page. */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+                /** @description Part of the name or the description, in any case. */
+                search?: string;
+                /** @description Only what changed after this time (RFC 3339), deleted versions included. */
+                updated_since?: string;
+                /** @description `latest`, or exactly this version. */
+                version?: string;
+                /** @description Shows deleted versions too. */
+                include_deleted?: boolean;
+            };
+            header?: {
+                /** @description An ETag of an earlier answer: 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of versions. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    /** @description The next page, if there is one. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerResponseList"];
+                };
+            };
+            /** @description Nothing has changed since the tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["ProblemBadRequestCursorInvalid"];
+            401: components["responses"]["ProblemUnauthorized"];
+            403: components["responses"]["ProblemInsufficientScope"];
+            429: components["responses"]["ProblemTooManyRequests"];
+            500: components["responses"]["ProblemInternalServer"];
+            503: components["responses"]["ProblemNotConfiguredUnavailable"];
+        };
+    };
+    setAllOfficialStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Namespace and name; the slash is %2F. */
+                serverName: string;
+            };
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StatusUpdate"];
+            };
+        };
+        responses: {
+            /** @description Changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusChange"];
+                };
+            };
+            400: components["responses"]["ProblemBadRequestInvalidBodyNoChangeRemoteTaken"];
+            401: components["responses"]["ProblemUnauthorized"];
+            403: components["responses"]["ProblemInsufficientScopeTenantPermission"];
+            404: components["responses"]["ProblemServerNotFoundVersionNotFound"];
+            409: components["responses"]["ProblemServerPrivateVersionDerived"];
+            413: components["responses"]["ProblemTooLarge"];
+            415: components["responses"]["ProblemUnsupportedMediaType"];
+            429: components["responses"]["ProblemTooManyRequests"];
+            500: components["responses"]["ProblemInternalServer"];
+            503: components["responses"]["ProblemNotConfiguredUnavailable"];
+        };
+    };
+    listOfficialVersions: {
+        parameters: {
+            query?: {
+                /** @description Shows deleted versions too. */
+                include_deleted?: boolean;
+            };
+            header?: {
+                /** @description An ETag of an earlier answer: 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Namespace and name; the slash is %2F. */
+                serverName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The versions. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerResponseList"];
+                };
+            };
+            /** @description Nothing has changed since the tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["ProblemBadRequest"];
+            401: components["responses"]["ProblemUnauthorized"];
+            403: components["responses"]["ProblemInsufficientScope"];
+            404: components["responses"]["ProblemServerNotFound"];
+            429: components["responses"]["ProblemTooManyRequests"];
+            500: components["responses"]["ProblemInternalServer"];
+            503: components["responses"]["ProblemNotConfiguredUnavailable"];
+        };
+    };
+    getOfficialVersion: {
+        parameters: {
+            query?: {
+                /** @description Shows deleted versions too. */
+                include_deleted?: boolean;
+            };
+            header?: {
+                /** @description An ETag of an earlier answer: 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Namespace and name; the slash is %2F. */
+                serverName: string;
+                /** @description A version, or `latest`. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The server.json with its metadata. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerResponse"];
+                };
+            };
+            /** @description Nothing has changed since the tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["ProblemBadRequest"];
+            401: components["responses"]["ProblemUnauthorized"];
+            403: components["responses"]["ProblemInsufficientScope"];
+            404: components["responses"]["ProblemServerNotFoundVersionNotFound"];
+            429: components["responses"]["ProblemTooManyRequests"];
+            500: components["responses"]["ProblemInternalServer"];
+            503: components["responses"]["ProblemNotConfiguredUnavailable"];
+        };
+    };
+    replaceOfficialVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Namespace and name; the slash is %2F. */
+                serverName: string;
+                /** @description A version. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            400: components["responses"]["ProblemBadRequest"];
+            401: components["responses"]["ProblemUnauthorized"];
+            403: components["responses"]["ProblemInsufficientScopeTenantPermission"];
+            404: components["responses"]["ProblemServerNotFound"];
+            429: components["responses"]["ProblemTooManyRequests"];
+            500: components["responses"]["ProblemInternalServer"];
+            501: components["responses"]["ProblemNotImplemented"];
+            503: components["responses"]["ProblemNotConfiguredUnavailable"];
+        };
+    };
+    deleteOfficialVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Namespace and name; the slash is %2F. */
+                serverName: string;
+                /** @description A version. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            400: components["responses"]["ProblemBadRequest"];
+            401: components["responses"]["ProblemUnauthorized"];
+            403: components["responses"]["ProblemInsufficientScopeTenantPermission"];
+            404: components["responses"]["ProblemServerNotFound"];
+            429: components["responses"]["ProblemTooManyRequests"];
+            500: components["responses"]["ProblemInternalServer"];
+            501: components["responses"]["ProblemNotImplemented"];
+            503: components["responses"]["ProblemNotConfiguredUnavailable"];
+        };
+    };
+    setOfficialStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Namespace and name; the slash is %2F. */
+                serverName: string;
+                /** @description A version. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StatusUpdate"];
+            };
+        };
+        responses: {
+            /** @description Changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerResponse"];
+                };
+            };
+            400: components["responses"]["ProblemBadRequestInvalidBodyNoChangeRemoteTaken"];
+            401: components["responses"]["ProblemUnauthorized"];
+            403: components["responses"]["ProblemInsufficientScopeTenantPermission"];
+            404: components["responses"]["ProblemServerNotFoundVersionNotFound"];
+            409: components["responses"]["ProblemServerPrivateVersionDerived"];
+            413: components["responses"]["ProblemTooLarge"];
+            415: components["responses"]["ProblemUnsupportedMediaType"];
+            429: components["responses"]["ProblemTooManyRequests"];
+            500: components["responses"]["ProblemInternalServer"];
+            503: components["responses"]["ProblemNotConfiguredUnavailable"];
+        };
+    };
+    validateServerJson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ServerJson"];
+            };
+        };
+        responses: {
+            /** @description Valid, or what is wrong. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationResult"];
+                };
+            };
+            400: components["responses"]["ProblemBadRequestInvalidBody"];
+            401: components["responses"]["ProblemUnauthorized"];
+            403: components["responses"]["ProblemInsufficientScope"];
+            413: components["responses"]["ProblemTooLarge"];
+            415: components["responses"]["ProblemUnsupportedMediaType"];
+            429: components["responses"]["ProblemTooManyRequests"];
+            500: components["responses"]["ProblemInternalServer"];
+            503: components["responses"]["ProblemNotConfiguredUnavailable"];
+        };
+    };
+    officialVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OfficialVersion"];
+                };
+            };
+            400: components["responses"]["ProblemBadRequest"];
+            500: components["responses"]["ProblemInternalServer"];
+            503: components["responses"]["ProblemUnavailable"];
+        };
+    };
 }
