@@ -108,7 +108,7 @@ export function connect(options: ConnectOptions): Connection {
     }
     tell(response.status, response.headers.get("X-Request-Id") ?? undefined);
     if (
-      response.type === "opaqueredirect" ||
+      (response.type as string) === "opaqueredirect" ||
       (response.status >= 300 && response.status < 400 && response.status !== 304)
     ) {
       const to = response.headers.get("Location") ?? "another address";

@@ -30,12 +30,13 @@ const mostLines = 20;
 
 export function changeLines(context: Context, { reasons, before, after }: ShownChange): string[] {
   const { dim } = context.out.colours;
-  const lines = reasons.map(
-    (reason) =>
-      `    ${dim(printable(typeof reason === "string" ? reason : `${reason.path} ${reason.message}`.trim()))}`,
-  );
-  if (before === undefined || after === undefined) return lines;
-  const leaves = leafDifferences(before, after);
+  const leaves = before === undefined || after === undefined ? [] : leafDifferences(before, after);
+  const shown = new Set(leaves.map(({ path }) => `${path} changed`));
+  const lines = reasons
+    .map((reason) => (typeof reason === "string" ? reason : `${reason.path} ${reason.message}`.trim()))
+    // The words themselves say it better.
+    .filter((reason) => !shown.has(reason))
+    .map((reason) => `    ${dim(printable(reason))}`);
   for (const { path, before: old, after: now } of leaves.slice(0, mostLines)) {
     lines.push(`    ${printable(path)}`, ...leafLines(context, old, now));
   }

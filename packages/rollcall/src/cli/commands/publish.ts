@@ -266,7 +266,7 @@ function report(context: Context, server: string, result: PublishResult, isDry: 
   })[]) {
     const what = severity === "high" ? red("⚑ high") : yellow("⚐ low");
     context.out.print(
-      `${what}  ${printable(capability ?? "")}  ${printable(rule)}  ${printable(path)}  ${printable(message)}`,
+      `${what}  ${printable(capability ?? "server")}  ${printable(rule)}  ${printable(path)}  ${printable(message)}`,
     );
   }
   for (const { path, issues } of rejected)

@@ -2,7 +2,7 @@ import { segment, serverPath } from "../../client/connection.ts";
 import { definitions } from "../../client/definitions.ts";
 import { isRollcallError } from "../../client/errors.ts";
 import { catalog, read, revision } from "../../client/read.ts";
-import { type Flag, isHigh } from "../../client/shapes.ts";
+import { type Flag, factsOf, isHigh } from "../../client/shapes.ts";
 import { type CurrentItem, currentServer, itemsOfManifest } from "../../lock/current.ts";
 import type { Context } from "../context.ts";
 import { CliError, UsageError } from "../failure.ts";
@@ -62,9 +62,8 @@ export async function show(context: Context, [name = "", wanted]: string[], flag
     context.out.json(data);
     if (flags.format === "json") return context.out.print(JSON.stringify(data, null, 2));
     const status = current.status ?? "active";
-    const states = [status === "active" ? "" : status, data.lastSynced ? `synced ${data.lastSynced}` : ""].filter(
-      (one) => one !== "",
-    );
+    const facts = factsOf(data);
+    const states = [status === "active" ? "" : status, facts.isStale ? "stale: its sources cannot be read" : ""];
     header(context, server, { ...data, digest: current.digest }, states);
     if (current.statusMessage) context.out.print(`  ${context.out.colours.yellow(printable(current.statusMessage))}`);
     if (data.description) context.out.print("", ...indented(data.description));
@@ -84,7 +83,7 @@ function header(
     bold(server),
     printable(data.version ?? ""),
     printable(data.title ?? ""),
-    ...states.map((one) => yellow(one)),
+    ...states.map((one) => (one === "" ? "" : yellow(one))),
   ];
   context.out.print(parts.filter((part) => part !== "").join("  "));
   if (data.digest) context.out.print(dim(data.digest));

@@ -9,10 +9,10 @@ import { changeLines, classMark } from "./changes-text.ts";
 
 /** What `verify` prints: for people, and for GitHub Actions. */
 
-export function headline({ item, finding, class: kind }: Finding): string {
-  const of = item === "server" ? "server" : item;
+export function headline({ item, finding }: Finding): string {
+  const of = item.replace(":", " ");
   const known: Record<Finding["finding"], string> = {
-    changed: `${of} changed (${kind ?? "unknown"})`,
+    changed: `${of} changed`,
     added: `${of} is new`,
     removed: `${of} was removed`,
     gone: "the server is gone",
@@ -70,7 +70,7 @@ export function annotations(servers: readonly ServerVerdict[], lock: { path: str
   );
   const lines = all.slice(0, mostAnnotations).map(({ server, finding }) => {
     const line = lineInLockFile(lock.text, server, finding.item === "server" ? undefined : finding.item);
-    const title = `${server} ${headline(finding)}`;
+    const title = `${server} ${headline(finding)}${finding.class === undefined ? "" : ` (${finding.class})`}`;
     const message = [...finding.reasons, `rollcall diff ${server}`].map(printable).join("\n");
     const kind = finding.level === "fail" ? "error" : "warning";
     return `::${kind} file=${property(lock.path)},line=${line},title=${property(printable(title))}::${data(message)}`;

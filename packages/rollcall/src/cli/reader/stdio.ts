@@ -180,7 +180,7 @@ async function stop(child: ChildProcess, isPosix: boolean): Promise<void> {
   };
   child.stdin?.end();
   for (const [name, ms] of [
-    ["SIGTERM", 700],
+    ["SIGTERM", 300],
     ["SIGKILL", 1_500],
   ] as const) {
     const isDone = await Promise.race([
