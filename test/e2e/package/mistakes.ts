@@ -1,11 +1,10 @@
-import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Outcome, oldestNode, plainEnvironment, run } from "./installed.ts";
+import { type Outcome, oldestNode, run } from "./installed.ts";
 import type { Shared } from "./shared.ts";
 
 /** Everything that can go wrong has a sentence, a next step and an exit code, and leaves nothing half done. */
@@ -24,7 +23,7 @@ export function mistakeSuite(shared: Shared): void {
   beforeAll(async () => {
     home = mkdtempSync(join(shared.installed.folder, "mistakes-"));
     token = await shared.token("wrong");
-    env = { ROLLCALL_URL: shared.registry.url, ROLLCALL_TOKEN: token };
+    env = { ROLLCALL_URL: shared.registry.url, ROLLCALL_TOKEN: token, XDG_CONFIG_HOME: join(home, "nothing") };
     writeFileSync(join(home, "good.json"), JSON.stringify(manifest("wrong_a", "wrong_b", "wrong_c")));
     writeFileSync(join(home, "one.json"), JSON.stringify(manifest("wrong_a")));
   });
@@ -81,7 +80,7 @@ export function mistakeSuite(shared: Shared): void {
   };
 
   describe("a mistake on the command line", () => {
-    it.each<[string, string[], RegExp[]]>([
+    it.concurrent.each<[string, string[], RegExp[]]>([
       ["an unknown command", ["pubish"], [/Unknown command 'pubish'/, /Did you mean publish\?/]],
       ["an unknown flag", ["search", "x", "--buget", "3"], [/Unknown option '--buget'/, /Did you mean --budget\?/]],
       ["a missing argument", ["show"], [/Missing required argument 'T\/NAME/]],
@@ -103,7 +102,7 @@ export function mistakeSuite(shared: Shared): void {
       expectMistake(await rollcall(args), 2, ...sentences);
     });
 
-    it.each<[string, unknown, RegExp]>([
+    it.concurrent.each<[string, unknown, RegExp]>([
       [
         "openapi.json",
         { openapi: "3.1.0", paths: {} },
@@ -170,7 +169,7 @@ export function mistakeSuite(shared: Shared): void {
   });
 
   describe("a token that the registry refuses", () => {
-    it.each<[string, () => Promise<string>, RegExp[]]>([
+    it.concurrent.each<[string, () => Promise<string>, RegExp[]]>([
       ["is not one", async () => "hello", [/The token is not one/]],
       ["has ended", () => signed({ expires: -7_200 }), [/The token ended 2 h ago, at \d{4}-/, /rollcall login/]],
       ["is for another audience", () => signed({ audience: "elsewhere" }), [/for audience "elsewhere"/]],
@@ -201,7 +200,7 @@ export function mistakeSuite(shared: Shared): void {
       expectMistake(await rollcall(login, folder, await signed({ audience: "elsewhere" })), 4, /for audience/);
       expect(existsSync(join(home, "config"))).toBe(false);
       expectMistake(
-        await rollcall(login, { ...folder, XDG_CONFIG_HOME: "/proc/nowhere" }, token),
+        await rollcall(login, { ...folder, XDG_CONFIG_HOME: join(home, "good.json") }, token),
         2,
         /cannot be stored/,
         /ROLLCALL_TOKEN/,
@@ -212,7 +211,6 @@ export function mistakeSuite(shared: Shared): void {
       const folder = { XDG_CONFIG_HOME: join(home, "own"), ROLLCALL_TOKEN: "", ROLLCALL_URL: "" };
       expect((await rollcall(["login", shared.registry.url, "--token-stdin"], folder, token)).code).toBe(0);
       const file = join(home, "own/rollcall/credentials.json");
-      const { statSync, chmodSync } = await import("node:fs");
       expect(statSync(file).mode & 0o777).toBe(0o600);
       chmodSync(file, 0o644);
       expect((await rollcall(["whoami"], folder)).stderr).toContain(`chmod 600 ${file}`);
@@ -269,12 +267,19 @@ export function mistakeSuite(shared: Shared): void {
     });
 
     it("has another time: doctor says by how much", async () => {
-      const url = await answering((_request, response) => {
-        response.writeHead(200, {
+      const url = await answering(async (request, response) => {
+        const { method = "GET", url: path, headers } = request;
+        const chunks: Buffer[] = [];
+        for await (const chunk of request) chunks.push(chunk);
+        const { host: _host, connection: _connection, "content-length": _length, ...kept } = headers;
+        const body = chunks.length > 0 ? Buffer.concat(chunks) : undefined;
+        const sent = { method, headers: kept as Record<string, string>, body };
+        const answer = await fetch(`${shared.registry.url}${path}`, sent);
+        response.writeHead(answer.status, {
           "Content-Type": "application/json",
           Date: new Date(Date.now() - 3_600_000).toUTCString(),
         });
-        response.end('{"success":true,"data":{"status":"ok","name":"rollcall","version":"0.1.0"}}');
+        response.end(await answer.text());
       });
       const { code, stdout } = await rollcall(["doctor"], { ROLLCALL_URL: url });
       expect(stdout).toMatch(/✗ clock +this machine is 60 min ahead of the registry/);
@@ -353,145 +358,6 @@ export function mistakeSuite(shared: Shared): void {
         "Restored: wrong/half",
       );
       expectMistake(await rollcall(["diff", "wrong/half", "ffff"]), 1, /has no revision "ffff"/);
-    });
-  });
-
-  describe("^C", () => {
-    const interrupt = async (args: string[], when: RegExp) => {
-      const file = join(shared.installed.folder, "node_modules/rollcall/dist/cli/rollcall.js");
-      const child = spawn(oldestNode(), [file, ...args], {
-        cwd: home,
-        env: plainEnvironment(shared.installed.folder, env),
-      });
-      const finished = new Promise<number | null>((resolve) => child.once("close", resolve));
-      await new Promise<void>((resolve) => {
-        let text = "";
-        for (const stream of [child.stdout, child.stderr]) {
-          stream.on("data", (chunk) => {
-            text += chunk;
-            if (when.test(text)) resolve();
-          });
-        }
-      });
-      child.kill("SIGINT");
-      return finished;
-    };
-
-    it("ends watching with 130", async () => {
-      expect(await interrupt(["watch", "wrong"], /Watching wrong/)).toBe(130);
-    });
-
-    it("ends the command that is read", async () => {
-      const pid = join(home, "interrupted.pid");
-      const script = `require("fs").writeFileSync(${JSON.stringify(pid)}, String(process.pid)); setInterval(() => {}, 1000)`;
-      const code = interruptWhenFile(pid, ["publish", "wrong/s", "--", oldestNode(), "-e", script]);
-      expect(await code).toBe(130);
-      expect(() => process.kill(Number(readFileSync(pid, "utf8")), 0)).toThrow("ESRCH");
-    });
-
-    async function interruptWhenFile(path: string, args: string[]): Promise<number | null> {
-      const { watch } = await import("node:fs");
-      const file = join(shared.installed.folder, "node_modules/rollcall/dist/cli/rollcall.js");
-      const appeared = new Promise<void>((resolve) => {
-        const watcher = watch(home, () => {
-          if (!existsSync(path) || readFileSync(path, "utf8") === "") return;
-          watcher.close();
-          resolve();
-        });
-      });
-      const child = spawn(oldestNode(), [file, ...args], {
-        cwd: home,
-        env: plainEnvironment(shared.installed.folder, env),
-        stdio: "ignore",
-      });
-      const finished = new Promise<number | null>((resolve) => child.once("close", resolve));
-      await appeared;
-      child.kill("SIGINT");
-      return finished;
-    }
-  });
-
-  describe("hostile text", () => {
-    const osc = "\u001b]0;owned\u0007";
-    const controls = /(?!\n)[\p{Cc}\p{Cf}]/u;
-
-    it("of a server's names is escaped where it is refused", async () => {
-      const script = `
-        const answer = (id, result) => console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
-        require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
-          const { id, method } = JSON.parse(line);
-          if (method === "server/discover") console.log(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32601, message: "no" } }));
-          if (method === "initialize") answer(id, { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "x", version: "1" } });
-          if (method === "tools/list") answer(id, { tools: [{ name: "t${osc.replace("\u001b", "\\u001b").replace("\u0007", "\\u0007")}", inputSchema: { type: "object" } }] });
-        });`;
-      const { code, stdout, stderr } = await rollcall(["publish", "wrong/osc", "--", oldestNode(), "-e", script]);
-      expect(code).toBe(1);
-      expect(stdout + stderr).not.toMatch(controls);
-    });
-
-    it("of descriptions begins no line of a CI log", async () => {
-      const description = "Fine.\n::stop-commands::x\n##[error]y";
-      writeFileSync(
-        join(home, "ci.json"),
-        JSON.stringify({ tools: [{ name: "wrong_ci", description, inputSchema: { type: "object" } }] }),
-      );
-      const ci = { GITHUB_ACTIONS: "true" };
-      mkdirSync(join(home, "ci"), { recursive: true });
-      const outputs = [
-        await rollcall(["publish", "wrong/ci", "ci.json"], ci),
-        await rollcall(["show", "wrong/ci"], ci),
-        await rollcall(["show", "wrong/ci", "wrong_ci"], ci),
-        await rollcall(["show", "wrong/ci", "wrong_ci", "--json"], ci),
-        await rollcall(["search", "fine", "--tenant", "wrong"], ci),
-        await rollcall(["pin", "wrong/ci", "--lock", "ci/lock.json", "--yes"], ci),
-      ];
-      writeFileSync(
-        join(home, "ci.json"),
-        JSON.stringify({
-          tools: [{ name: "wrong_ci", description: `${description}!`, inputSchema: { type: "object" } }],
-        }),
-      );
-      outputs.push(await rollcall(["publish", "wrong/ci", "ci.json"], ci));
-      const verified = await rollcall(["verify", "--lock", "ci/lock.json"], {
-        ...ci,
-        GITHUB_STEP_SUMMARY: join(home, "ci/summary.md"),
-      });
-      expect(verified.code).toBe(3);
-      const annotation =
-        /^::error file=ci\/lock.json,line=\d+,title=wrong\/ci tool wrong_ci changed \(cosmetic\)::.*$/m;
-      expect(verified.stdout).toMatch(annotation);
-      expect(readFileSync(join(home, "ci/summary.md"), "utf8")).toContain(
-        "| wrong/ci | tool:wrong_ci | tool wrong_ci changed |",
-      );
-      outputs.push({ ...verified, stdout: verified.stdout.replace(annotation, "") });
-      for (const { stdout, stderr } of outputs) {
-        expect(stdout + stderr).not.toMatch(/^\s*::/m);
-        expect(stdout + stderr).not.toContain("##[");
-      }
-    });
-
-    it("of a registry is escaped", async () => {
-      const item = {
-        id: "x",
-        tenant: "t",
-        server: "s",
-        kind: "tool",
-        name: `n${osc}`,
-        digest: "d",
-        tokens: 1,
-        score: 1,
-        highlights: {},
-        description: `\u009b2J${osc}\u202e`,
-      };
-      const url = await answering((_request, response) =>
-        response.end(JSON.stringify({ success: true, data: { items: [item], usedTokens: 1, generation: 1 } })),
-      );
-      for (const flags of [[], ["--json"]]) {
-        const { code, stdout } = await rollcall(["search", "x", ...flags], { ROLLCALL_URL: url });
-        expect(code).toBe(0);
-        expect(stdout).not.toMatch(controls);
-        if (flags.length > 0) expect(JSON.parse(stdout).items[0].name).toBe(`n${osc}`);
-      }
     });
   });
 

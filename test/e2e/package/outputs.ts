@@ -78,6 +78,9 @@ export function outputSuite(shared: Shared): void {
       const { definition } = await json("show", ["shape/s", "say_hello"]);
       expect(definition.name).toBe("say_hello");
       await json("negotiate", ["--task", "greet someone"]);
+      const settings = JSON.stringify({ advertiseResources: true, variants: { summary: true, stats: true } });
+      const advertised = ["api", "PUT", "/api/index/shape/advertise", "-d", settings];
+      expect((await run(shared.installed, advertised, { env, cwd: home })).code).toBe(0);
       await json("index", ["shape", "stats"]);
       await json("index", ["shape/s", "summary"]);
       await json("index", ["shape", "--task", "greet", "--budget", "500"]);

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCli, stopAll } from "../support/process.ts";
 import { type RegistryProcess, startRegistry } from "../support/registry-process.ts";
 import { clientSuite } from "./client.ts";
+import { hostileSuite } from "./hostile.ts";
 import { type Installed, installPackage, nodes, removePacked, run } from "./installed.ts";
 import { mistakeSuite } from "./mistakes.ts";
 import { outputSuite } from "./outputs.ts";
@@ -135,5 +136,6 @@ describe("the tutorial", () => {
 });
 
 mistakeSuite(shared);
+hostileSuite(shared);
 outputSuite(shared);
 clientSuite(shared);

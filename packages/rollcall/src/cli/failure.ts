@@ -67,7 +67,7 @@ const signInCodes = [
 ];
 
 export function exitCodeOf(error: RollcallError): number {
-  if (error.status === 401 || error.status === 403 || signInCodes.includes(error.code)) return exitCodes.signIn;
+  if (error.status === 401 || signInCodes.includes(error.code)) return exitCodes.signIn;
   if (error.code === "ErrorBadUrl" || error.code === "ErrorBadName") return exitCodes.usage;
   if (error.status === 0 || error.status === 429 || error.status >= 500) return exitCodes.unreachable;
   return exitCodes.refused;
@@ -109,7 +109,8 @@ export interface ShownFailure {
 /** Any thrown value as it is shown. A bug keeps its stack. */
 export function shownFailure(error: unknown): ShownFailure {
   if (error instanceof CliError) {
-    const { exitCode, code, message, where, details, hint, lines } = error;
+    const { exitCode, code, message, where, details, lines } = error;
+    const hint = error.hint ?? (code === "ErrorUsage" ? "Add --help to see how it is used." : undefined);
     return { exitCode, code, status: 0, message, where, details, hint, lines };
   }
   if (isRollcallError(error)) {
@@ -137,7 +138,7 @@ function hintOf({ code, status }: RollcallError): string | undefined {
   if (status === 401) return "Sign in with rollcall login.";
   if (code === "ErrorInsufficientScope")
     return "Sign in with a token that has this scope; rollcall whoami shows what yours has.";
-  if (status === 403) return "rollcall whoami shows which tenants your token is for.";
+  if (code === "ErrorTenantPermissionError") return "rollcall whoami shows which tenants your token is for.";
   if (status === 429 || status >= 500) return "Try again later; nothing was changed.";
   if (status === 404) return "rollcall list shows which servers there are.";
   return undefined;

@@ -11,6 +11,20 @@ import { plural } from "../terminal/layout.ts";
 import { printable } from "../terminal/printable.ts";
 import { lookAlike, readDocument } from "./document.ts";
 
+// The rules are written for the Worker's runtime; Node 20 lacks this one function.
+Map.groupBy ??= <Key, Item>(items: Iterable<Item>, keyOf: (item: Item, index: number) => Key): Map<Key, Item[]> => {
+  const groups = new Map<Key, Item[]>();
+  let index = 0;
+  for (const item of items) {
+    const key = keyOf(item, index);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+    index += 1;
+  }
+  return groups;
+};
+
 /** The registry's own rules, here: no login and no network. Loaded only for this command. */
 export async function validate(context: Context, [path = ""]: string[]): Promise<void> {
   const document = readDocument(path);
