@@ -187,9 +187,6 @@ export function readLock(path = lockFileName): { lock: LockFile; text: string; p
 
 /** The clone that this runs in; undefined if it is the packed command. */
 export function cloneRoot(): string | undefined {
-  for (const up of ["../../../..", "../../../../.."]) {
-    const folder = fileURLToPath(new URL(`${up}/`, import.meta.url));
-    if (existsSync(join(folder, "scripts/serve.ts")) && existsSync(join(folder, "wrangler.toml"))) return folder;
-  }
-  return undefined;
+  const folder = fileURLToPath(new URL("../../../../", import.meta.url).href);
+  return existsSync(join(folder, "scripts/serve.ts")) && existsSync(join(folder, "wrangler.toml")) ? folder : undefined;
 }

@@ -30,7 +30,7 @@ export function readDocument(path: string): LocalDocument {
   try {
     const { size } = statSync(path);
     if (size > mostBytes) throw new UsageError(`${path} is larger than 16 MiB`);
-    text = new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(readFileSync(path));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT")

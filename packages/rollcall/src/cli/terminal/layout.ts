@@ -17,7 +17,7 @@ export function width(text: string): number {
 }
 
 /** Cut to a number of columns, with an ellipsis. */
-export function fit(text: string, columns: number): string {
+export function clipped(text: string, columns: number): string {
   if (width(text) <= columns) return text;
   let taken = "";
   for (const { segment } of segmenter.segment(text)) {
@@ -40,7 +40,7 @@ export function table(rows: readonly (readonly string[])[], { right = [] as numb
     const cells = row.map((cell, at) => {
       if (at === count - 1) {
         const used = widths.slice(0, at).reduce((sum, one) => sum + one + 2, 0);
-        return columns > used + 10 ? fit(cell, columns - used) : cell;
+        return columns > used + 10 ? clipped(cell, columns - used) : cell;
       }
       return pad(cell, widths[at] ?? 0, right.includes(at) ? "right" : "left");
     });
