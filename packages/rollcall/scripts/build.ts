@@ -34,6 +34,8 @@ export async function buildPackage(to = join(root, "dist")): Promise<void> {
   await cli.close();
   chmodSync(join(to, "cli/rollcall.js"), 0o755);
   writeTypes(to);
+  const parts = libraries.map((name) => `rollcall/${name}`).join(", ");
+  writeFileSync(join(to, "index.js"), `throw new Error("Import a part of this package: ${parts}");\n`);
 }
 
 /** Only what the libraries declare: their types name nothing outside their own folders. */

@@ -60,30 +60,31 @@ export function outputSuite(shared: Shared): void {
     it("fits the schema: sign in", async () => {
       const own = { XDG_CONFIG_HOME: join(home, "config"), ROLLCALL_TOKEN: "", ROLLCALL_URL: "" };
       await json("login", [shared.registry.url, "--token-stdin"], own, env["ROLLCALL_TOKEN"]);
-      await json("whoami", [], own);
-      await json("doctor", [], own);
-      await json("logout", [], own);
-      await json("open", ["shape/s"]);
-      await json("completion", ["bash"]);
+      await Promise.all([json("whoami", [], own), json("doctor", [], own)]);
+      await Promise.all([json("logout", [], own), json("open", ["shape/s"]), json("completion", ["bash"])]);
     });
 
     it("fits the schema: publish and find", async () => {
       const { file } = await json("init", []);
       await json("validate", [file]);
       await json("publish", ["shape/s", file, "--visibility", "public"]);
-      await json("publish", ["shape/s", file, "--dry-run"]);
-      await json("search", ["greets", "someone", "--why"]);
-      await json("list", ["--tenant", "shape"]);
-      await json("show", ["shape/s"]);
-      const { definition } = await json("show", ["shape/s", "say_hello"]);
+      const [{ definition }] = await Promise.all([
+        json("show", ["shape/s", "say_hello"]),
+        json("show", ["shape/s"]),
+        json("publish", ["shape/s", file, "--dry-run"]),
+        json("search", ["greets", "someone", "--why"]),
+        json("list", ["--tenant", "shape"]),
+        json("negotiate", ["--task", "greet someone"]),
+      ]);
       expect(definition.name).toBe("say_hello");
-      await json("negotiate", ["--task", "greet someone"]);
       const settings = JSON.stringify({ advertiseResources: true, variants: { summary: true, stats: true } });
       const advertised = ["api", "PUT", "/api/index/shape/advertise", "-d", settings];
       expect((await run(shared.installed, advertised, { env, cwd: home })).code).toBe(0);
-      await json("index", ["shape", "stats"]);
-      await json("index", ["shape/s", "summary"]);
-      await json("index", ["shape", "--task", "greet", "--budget", "500"]);
+      await Promise.all([
+        json("index", ["shape", "stats"]),
+        json("index", ["shape", "summary"]),
+        json("index", ["shape", "--task", "greet", "--budget", "500"]),
+      ]);
       const openapi = {
         openapi: "3.1.0",
         info: { title: "x", version: "1" },
@@ -95,8 +96,7 @@ export function outputSuite(shared: Shared): void {
 
     it("fits the schema: review, pin and verify", async () => {
       await json("pin", ["shape/s"]);
-      await json("verify", []);
-      await json("verify", ["--recompute"]);
+      await Promise.all([json("verify", []), json("verify", ["--recompute"])]);
       const manifest = JSON.parse(readFileSync(join(home, "rollcall.manifest.json"), "utf8"));
       manifest.tools[0].description = "Greets someone.";
       manifest.version = "0.2.0";
@@ -115,9 +115,11 @@ export function outputSuite(shared: Shared): void {
       expect(failed.code).toBe(3);
       expectFits("verify", JSON.parse(failed.stdout));
       expectFits("error", JSON.parse(failed.stderr));
-      await json("verify", ["--allow", "cosmetic"]);
-      await json("show", ["shape/s@1"]);
-      await json("restore-revision", ["shape/s", "previous", "--dry-run"]);
+      await Promise.all([
+        json("verify", ["--allow", "cosmetic"]),
+        json("show", ["shape/s@1"]),
+        json("restore-revision", ["shape/s", "previous", "--dry-run"]),
+      ]);
       await json("pin", ["shape/s", "--update", "--only", "say_hello"]);
       expect(JSON.parse(readFileSync(join(home, "rollcall.lock.json"), "utf8")).servers["shape/s"]).toMatchObject({
         partial: true,
@@ -157,8 +159,7 @@ export function outputSuite(shared: Shared): void {
         cwd: home,
       });
       expect([forged.code, forged.stderr]).toEqual([4, expect.stringContaining("clock")]);
-      await json("hooks list", ["shape"]);
-      await json("hooks show", [`shape/${id}`]);
+      await Promise.all([json("hooks list", ["shape"]), json("hooks show", [`shape/${id}`])]);
       await json("hooks rotate", [`shape/${id}`]);
       await json("hooks off", [`shape/${id}`]);
       await json("hooks on", [`shape/${id}`]);

@@ -63,13 +63,16 @@ describe("the package", () => {
     expect(JSON.parse(listed).dependencies.rollcall.dependencies).toBeUndefined();
   });
 
-  it("exports what package.json names, and has no main", () => {
+  it("exports what package.json names; the package itself says which part to take", () => {
     const home = join(installed.folder, "node_modules/rollcall");
     const { exports } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
     for (const { types, default: file } of [exports["./client"], exports["./lock"], exports["./webhooks"]]) {
       expect(readFileSync(join(home, types), "utf8")).not.toMatch(/from "(?:zod|@cloudflare|node:)/);
       expect(readFileSync(join(home, file), "utf8")).not.toMatch(/from "(?!\.)/);
     }
+    expect(readFileSync(join(home, exports["."]), "utf8")).toContain(
+      "rollcall/client, rollcall/lock, rollcall/webhooks",
+    );
   });
 
   it.each([20, 24])("runs on Node %i", async (major) => {
