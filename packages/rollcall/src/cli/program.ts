@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import type { CommandSpec } from "./command-spec.ts";
 import { commandGroups } from "./command-table.ts";
-import { Context, type GlobalOptions } from "./context.ts";
+import type { Context, GlobalOptions } from "./context.ts";
 import { UsageError } from "./failure.ts";
 import { createOutput } from "./terminal/output.ts";
 import { version } from "./version.ts";
@@ -50,7 +50,7 @@ export function createProgram(invocation: Invocation): Command {
     .allowUnknownOption()
     .helpOption(false)
     .action(async (words: string[]) => {
-      const context = contextOf(program, invocation);
+      const context = await contextOf(program, invocation);
       await (await import("./commands/completion.ts")).complete(context, program, words);
     });
   program.addHelpText(
@@ -77,7 +77,7 @@ function add(parent: Command, program: Command, spec: CommandSpec, invocation: I
     const args = command.processedArgs.flat().filter((one): one is string => typeof one === "string");
     const positional = keepPlaces(given, command.processedArgs.length);
     const options = { ...command.opts(), command: invocation.command, tenants: program.opts()["tenant"] ?? [] };
-    await run(contextOf(program, invocation), positional ?? args, options);
+    await run(await contextOf(program, invocation), positional ?? args, options);
   });
 }
 
@@ -89,12 +89,14 @@ function keepPlaces(given: unknown[], count: number): string[] {
     .filter((one) => one !== undefined) as string[];
 }
 
-export function contextOf(program: Command, { signal }: Pick<Invocation, "signal">): Context {
+/** Loaded by commands alone: help needs none of it. */
+async function contextOf(program: Command, { signal }: Pick<Invocation, "signal">): Promise<Context> {
   const flags = program.opts<Omit<GlobalOptions, "tenant"> & { tenant?: string[] }>();
   const { json = false, color, quiet = false, verbose = false } = flags;
   const tenant = flags.tenant?.[0];
   if (tenant !== undefined && !/^[A-Za-z0-9][A-Za-z0-9.-]{0,99}$/.test(tenant)) {
     throw new UsageError(`--tenant ${tenant} is not the name of a tenant`);
   }
+  const { Context } = await import("./context.ts");
   return new Context({ ...flags, tenant }, createOutput({ json, colour: color, quiet, verbose }), signal);
 }
