@@ -123,9 +123,9 @@ async function addRevision(
 ): Promise<void> {
   try {
     const whole = await revision(connection, server, digest, { signal: known.signal });
-    for (const { kind, name, id, tokens, flags } of whole.capabilities) {
+    for (const { kind, name, id, registry } of whole.capabilities) {
       const item = known.items.get(`${kind}:${name}`);
-      if (item !== undefined) Object.assign(item, { id, tokens, flags });
+      if (item !== undefined) Object.assign(item, { id, tokens: registry.tokens, flags: registry.flags });
     }
     if (known.recompute && (await digestOf(whole.manifest)) !== digest) known.mismatches.push("server");
   } catch (error) {

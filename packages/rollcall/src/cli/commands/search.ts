@@ -81,7 +81,8 @@ export async function search(context: Context, words: string[], flags: SearchFla
     context.out.print(lines[index] ?? "");
     if (flags.why) context.out.print(`   ${dim(whyOf(item))}`);
   });
-  const left = page.leftOut === undefined ? "" : `; ${grouped(page.leftOut)} more would not fit`;
+  const count = (page.leftOut?.length ?? 0) + (page.moreLeftOut ?? 0);
+  const left = count === 0 ? "" : `; ${grouped(count)} left out`;
   const more = page.nextCursor === undefined ? "" : "; there are more";
   context.out.print(dim(`${page.items.length} shown, ${grouped(page.usedTokens)} tokens${left}${more}`));
 }

@@ -137,9 +137,9 @@ async function showRevision(
 ): Promise<void> {
   const whole = await revision(context.connection(), server, digest, { signal: context.signal });
   const all = await itemsOfManifest(whole.manifest);
-  for (const { kind, name, id, tokens, flags: own } of whole.capabilities) {
+  for (const { kind, name, id, registry } of whole.capabilities) {
     const item = all.get(`${kind}:${name}`);
-    if (item !== undefined) Object.assign(item, { id, tokens, flags: own });
+    if (item !== undefined) Object.assign(item, { id, tokens: registry.tokens, flags: registry.flags });
   }
   if (wanted !== undefined) return showItem(context, server, all, wanted, flags);
   context.out.json(whole);
