@@ -36,7 +36,7 @@ export interface IndexServer {
   actionTriggers?: unknown;
   relationships?: unknown;
   semantic?: unknown;
-  head: Pick<Head, "status" | "statusMessage" | "sources" | "flags" | "acknowledged">;
+  head: Pick<Head, "status" | "statusMessage" | "sources" | "flags" | "acknowledged" | "digest">;
 }
 
 export interface IndexRow {
