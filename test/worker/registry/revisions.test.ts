@@ -56,7 +56,10 @@ describe("the list of revisions", () => {
     const sums = await Promise.all(
       body.data.items.map(async ({ digest }: { digest: string }) => {
         const { data } = (await past.revision("s", digest)).body;
-        return data.capabilities.reduce((sum: number, { tokens }: { tokens: number }) => sum + tokens, 0);
+        return data.capabilities.reduce(
+          (sum: number, { registry }: { registry: { tokens: number } }) => sum + registry.tokens,
+          0,
+        );
       }),
     );
     expect(body.data.items.map(({ tokens }: { tokens: number }) => tokens)).toEqual(sums);
