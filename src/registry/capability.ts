@@ -1,5 +1,6 @@
 import { stringify } from "yaml";
 import type { Principal } from "../auth/principal.ts";
+import { recordPrefix } from "../formats/rtfs/comments.ts";
 import { exportRtfs, printRtfs, type RtfsCapability } from "../formats/rtfs/index.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { TenantKey } from "../kernel/names.ts";
@@ -23,7 +24,7 @@ export function capabilityText(format: TextFormat, document: Capability): Capabi
   if (format === "yaml") return { text: stringify(document, { version: "1.2" }), losses: [] };
   const { text, losses } = printRtfs([rtfsOf(document)]);
   const { tenant: _, name: __, digest: ___, ...record } = document.registry;
-  return { text: `;; registry: ${recordText(record)}\n${text}`, losses };
+  return { text: `;; ${recordPrefix}${recordText(record)}\n${text}`, losses };
 }
 
 /** The fields that RTFS can express; what the registry knows is a comment. */

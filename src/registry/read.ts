@@ -10,7 +10,7 @@ import { checkTenantExists, requireReadable } from "./access.ts";
 import type { Resolved } from "./cache/heads.ts";
 import type { Head, Refreshed, RefreshSkipped, SourceDetail } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
-import { readSources } from "./source-warnings.ts";
+import { readSources } from "./sources/warnings.ts";
 import { visibleManifest } from "./views/enabled.ts";
 import type { View } from "./views/view.ts";
 

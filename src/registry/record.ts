@@ -3,7 +3,7 @@ import { type CapabilityFlag, type Flag, isHigh, shownFlags } from "../manifest/
 import type { StoredCapability } from "../manifest/stored.ts";
 import type { DirectoryEntry, Head } from "./contract.ts";
 import type { ItemRecord, RegistryRecord } from "./record-schema.ts";
-import { isSourcePending, isSourceStale, type ReadState } from "./source-warnings.ts";
+import { isSourcePending, isSourceStale, type ReadState } from "./sources/warnings.ts";
 
 /**
  * The record: what the registry knows of an item or a server. Every surface that shows one shows its record, made here

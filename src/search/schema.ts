@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { named } from "../http/named.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
-import { LeftOutDefinition, modelDefinitionsFields } from "../registry/definitions-schema.ts";
+import { LeftOutDefinition, modelDefinitionsFields } from "../registry/definitions/schema.ts";
 import { choiceOptions } from "../registry/record.ts";
 import { Flag, RegistryRecord } from "../registry/record-schema.ts";
 import { ServerStatus } from "../registry/schema.ts";

@@ -3,7 +3,7 @@ import { named } from "../http/named.ts";
 import { Digest } from "../kernel/names.ts";
 import { Classification, Reason } from "../manifest/classify/reasons.ts";
 import { ChainedChange } from "../registry/change-chain.ts";
-import { ModelDefinitions } from "../registry/definitions-schema.ts";
+import { ModelDefinitions } from "../registry/definitions/schema.ts";
 import { choiceOptions } from "../registry/record.ts";
 import { ShownCard } from "../search/schema.ts";
 import { CapabilityDetail } from "./schema.ts";

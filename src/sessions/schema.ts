@@ -5,7 +5,7 @@ import { withOtherSpellings } from "../http/other-spellings.ts";
 import { Digest, TenantKey, TenantName } from "../kernel/names.ts";
 import { CapabilityKind } from "../manifest/schema/capability.ts";
 import { JsonObject } from "../manifest/schema/parts.ts";
-import { DefinitionFormat } from "../registry/definitions-schema.ts";
+import { DefinitionFormat } from "../registry/definitions/schema.ts";
 import { choiceInclude } from "../search/schema.ts";
 
 /** Limits of one negotiation request. */

@@ -1,5 +1,5 @@
 import { type ListName, listNames } from "../formats/mcp/describe-item.ts";
-import type { SourceCopy, SourceOffer } from "../registry/source-offer.ts";
+import type { SourceCopy, SourceOffer } from "../registry/sources/offer.ts";
 import type { SourceReading } from "./contract.ts";
 import { ownKey } from "./source-manifest.ts";
 

@@ -6,7 +6,7 @@ import { consumeRateLimit } from "../http/request.ts";
 import type { ServerRef } from "../kernel/names.ts";
 import { refreshNow } from "../registry/read.ts";
 import { RefreshResult } from "../registry/server-schema.ts";
-import { sourceWarnings } from "../registry/source-warnings.ts";
+import { sourceWarnings } from "../registry/sources/warnings.ts";
 import { writeMeta } from "../registry/write.ts";
 import type { SourcesDeps } from "./deps.ts";
 

@@ -10,7 +10,7 @@ import { type AcceptedManifest, prepareManifest } from "../manifest/prepare.ts";
 import { sections } from "../manifest/schema/manifest.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
 import type { Head, PublishRequest, Refreshed, RefreshSkipped, RememberedEra } from "../registry/contract.ts";
-import type { SourceCopy } from "../registry/source-offer.ts";
+import type { SourceCopy } from "../registry/sources/offer.ts";
 import { appendChanges, generationOf, recordChanges } from "../registry/sql/change-log.ts";
 import { itemsOfSources, syncHidden } from "../registry/sql/hidden-items.ts";
 import { currentTokens } from "../registry/sql/items.ts";

@@ -2,7 +2,7 @@ import { type ListName, listNames, withoutSecrets, withServerMetadata } from "..
 import { createWarnings } from "../formats/text.ts";
 import { isObject } from "../kernel/json.ts";
 import { sections } from "../manifest/schema/manifest.ts";
-import { type SourceCopy, type SourceOffer, sourceHeader } from "../registry/source-offer.ts";
+import { type SourceCopy, type SourceOffer, sourceHeader } from "../registry/sources/offer.ts";
 import { type NameBefore, type SourceItem, withUniqueNames } from "./unique-names.ts";
 
 type Item = Record<string, unknown>;

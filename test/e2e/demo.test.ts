@@ -41,7 +41,7 @@ const documented: [question: string, path: string, found: (data: any) => unknown
   ["tools that store", "/api/catalog?kind=tool&category=storage&status=active&limit=10", items],
   ["what is deprecated", "/api/catalog?status=deprecated", items],
   ["what it is replaced by", "/api/mcp/configs/demo/almanac", (data) => data.statusMessage],
-  ["what a reviewer should refuse", "/api/mcp/capabilities/demo/suspicious", ({ flags }) => highest(flags)],
+  ["what a reviewer should refuse", "/api/mcp/capabilities/demo/suspicious", ({ registry }) => highest(registry.flags)],
   [
     "which generators there are",
     "/api/mcp/capabilities/demo/compose/generators",
@@ -91,7 +91,7 @@ describe("the demo answers what the docs ask", () => {
   it("only what is high there, and nothing flagged elsewhere but what is meant to be", async () => {
     const { body } = await send("GET", "/api/mcp/configs?tenant=demo&limit=100");
     for (const { name } of body.data.items) {
-      const flags = (await send("GET", `/api/mcp/capabilities/demo/${name}`)).body.data?.flags ?? [];
+      const flags = (await send("GET", `/api/mcp/capabilities/demo/${name}`)).body.data?.registry.flags ?? [];
       expect([name, highest(flags).length > 0]).toEqual([name, name === "suspicious"]);
     }
   });

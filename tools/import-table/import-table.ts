@@ -4,8 +4,9 @@
  *   node tools/import-table/import-table.ts [--sum] path...
  *
  * A path is a document, or a folder of documents (OpenAPI as JSON or YAML, GraphQL as SDL or introspection). With --sum
- * a folder is one row, and files of which not everything is published have a row each. What goes in is counted here, by
- * a reading of the document that shares nothing with the importers; a body counts as one parameter.
+ * a folder is one row, and files of which not everything is published have a row each. What goes into
+ * an OpenAPI import is counted here, apart from the importer; for GraphQL by the schema of the `graphql` package, which the
+ * importer uses too. Published is what passes the rules of a publish. A body counts as one parameter.
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";

@@ -11,6 +11,9 @@ import type { RtfsText } from "./values.ts";
 const maxComments = 64;
 const maxCommentLength = 2_000;
 
+/** Begins the comment with which the registry prints what it knows. Sent back, it is not what the publisher says. */
+export const recordPrefix = "registry: ";
+
 /** A comment that can be printed and is read back as the same text. */
 export function isPrintable(text: unknown): text is string {
   return (
@@ -54,7 +57,7 @@ function isPast(form: Form | undefined, { offset }: Comment): boolean {
 export function keepComments(comments: readonly Comment[], source: RtfsText): string[] {
   const kept: string[] = [];
   for (const { offset, text } of comments) {
-    if (text === "" || source.used.has(offset)) continue;
+    if (text === "" || text.startsWith(recordPrefix) || source.used.has(offset)) continue;
     if (kept.length === maxComments) {
       source.warn(offset, `the capability has more than ${maxComments} comments: those from here on are left out`);
       break;

@@ -9,7 +9,7 @@ import { advance, defineTool } from "./tool.ts";
 export const negotiateContextTool = defineTool({
   name: "negotiate_context",
   title: "Fit a budget",
-  description: "What fits a task and a token budget: must-haves, unchanged pins, then the best.",
+  description: "What fits a task and a budget: must-haves, pins, then the best.",
   input: ContextFields,
   spellings: contextSpellings,
   output: z.object({

@@ -3,8 +3,8 @@ import { TenantKey } from "../../kernel/names.ts";
 import { ok } from "../../kernel/result.ts";
 import { callableKinds } from "../../manifest/model/definitions.ts";
 import { CapabilityKind } from "../../manifest/schema/capability.ts";
-import { definitionsOf } from "../../registry/definitions.ts";
-import { DefinitionFormat } from "../../registry/definitions-schema.ts";
+import { definitionsOf } from "../../registry/definitions/definitions.ts";
+import { DefinitionFormat } from "../../registry/definitions/schema.ts";
 import { choiceInclude } from "../../search/schema.ts";
 import { rankedCards, searchScope, shownCard } from "../../search/visible-cards.ts";
 import { card, readOnlyAnnotations } from "./fields.ts";
@@ -13,7 +13,7 @@ import { defineTool } from "./tool.ts";
 export const searchCapabilitiesTool = defineTool({
   name: "search_capabilities",
   title: "Search capabilities",
-  description: "Capabilities for a task in plain words, best first.",
+  description: "Capabilities for a task, best first.",
   input: z.strictObject({
     task: z.string().min(1).max(10_000),
     kinds: z.array(CapabilityKind).max(CapabilityKind.options.length).optional(),

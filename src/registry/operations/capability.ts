@@ -7,8 +7,8 @@ import { flag, freshnessFrom, names, reading, server } from "../../http/paramete
 import { shownFlags } from "../../manifest/flag.ts";
 import { Capability } from "../answer-schema.ts";
 import { capabilityText, type FoundCapability, readCapability } from "../capability.ts";
-import { definitionsOfItems } from "../definitions.ts";
-import { DefinitionFormat } from "../definitions-schema.ts";
+import { definitionsOfItems } from "../definitions/definitions.ts";
+import { DefinitionFormat } from "../definitions/schema.ts";
 import type { RegistryDeps } from "../deps.ts";
 import { type ChoiceOption, choiceOptions, itemFlagsIn, obstacleTo } from "../record.ts";
 import { capabilityDocument } from "../views/capability.ts";

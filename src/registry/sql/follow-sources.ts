@@ -6,7 +6,7 @@ import type { LogChange } from "../../manifest/diff.ts";
 import { scanCapability } from "../../manifest/scan.ts";
 import { canonicalManifest } from "../../manifest/stored.ts";
 import type { ServerConfig } from "../schema.ts";
-import { sourceHeader } from "../source-offer.ts";
+import { sourceHeader } from "../sources/offer.ts";
 import { appendChanges, recordChanges } from "./change-log.ts";
 import { syncHidden } from "./hidden-items.ts";
 import type { WriteContext } from "./listener.ts";

@@ -1,6 +1,6 @@
 import { insert } from "../../kernel/platform/insert.ts";
 import { readJson } from "../../kernel/read-json.ts";
-import type { SourceCopy } from "../source-offer.ts";
+import type { SourceCopy } from "../sources/offer.ts";
 
 /** A stored copy, and the address that offered it. */
 export interface StoredCopy extends SourceCopy {

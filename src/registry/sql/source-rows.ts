@@ -2,7 +2,7 @@ import { insert } from "../../kernel/platform/insert.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import type { ProbeState, RememberedEra, SourceDetail, SourceStatus } from "../contract.ts";
 import { type ServerConfig, type Source, sourceId } from "../schema.ts";
-import { addressHint, commandHint } from "../source-warnings.ts";
+import { addressHint, commandHint } from "../sources/warnings.ts";
 import { cancelTask, enqueueTask } from "./outbox-table.ts";
 import { copyTime, dateCopy } from "./source-copies.ts";
 

@@ -5,7 +5,7 @@ import type { StoredCapability, StoredManifest } from "../../manifest/stored.ts"
 import { defaultServerInfo } from "../../manifest/validate.ts";
 import type { Head } from "../contract.ts";
 import { itemRecords, serverFlags, serverRecord } from "../record.ts";
-import { sourceWarnings } from "../source-warnings.ts";
+import { sourceWarnings } from "../sources/warnings.ts";
 import { declaredItem, enabledCapabilities } from "./enabled.ts";
 import type { View } from "./view.ts";
 

@@ -2,7 +2,7 @@ import { isMember, type Principal } from "../../auth/principal.ts";
 import { tenantKey } from "../../kernel/names.ts";
 import { ok } from "../../kernel/result.ts";
 import { CapabilityKind } from "../../manifest/schema/capability.ts";
-import { definitionsOf } from "../../registry/definitions.ts";
+import { definitionsOf } from "../../registry/definitions/definitions.ts";
 import { shownCard } from "../../search/visible-cards.ts";
 import type { Agreed, ContextAnswer, PinChange } from "../answer-schema.ts";
 import type { SessionsDeps } from "../deps.ts";

@@ -4,7 +4,7 @@ import { readJson } from "../../kernel/read-json.ts";
 import { sourceOrigin } from "../../manifest/compose.ts";
 import { sectionForKind } from "../../manifest/schema/manifest.ts";
 import type { ServerConfig } from "../../registry/schema.ts";
-import type { SourceCopy } from "../../registry/source-offer.ts";
+import type { SourceCopy } from "../../registry/sources/offer.ts";
 import { storedManifest } from "../../registry/sql/revisions.ts";
 import { writeCopy } from "../../registry/sql/source-copies.ts";
 import { type ReadableSource, readableRows, syncSources } from "../../registry/sql/source-rows.ts";

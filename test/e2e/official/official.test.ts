@@ -176,7 +176,7 @@ describe("a server that is published with a remote", () => {
       { timeout: 20_000, interval: 200 },
     );
     const { name: _, ...fields } = document;
-    expect(body.data).toMatchObject({ ...fields, sources: [{ id: "remote-1", status: "live" }] });
+    expect(body.data).toMatchObject({ ...fields, registry: { sources: [{ id: "remote-1", status: "live" }] } });
     // What its first reading found was never another under the same version.
     expect(body.data.registry.flags).toEqual([]);
     const { _meta } = await vi.waitFor(async () => {

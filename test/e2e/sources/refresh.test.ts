@@ -155,12 +155,13 @@ describe("several sources", () => {
     up.status = 500;
     await register("never", source("main", up.url));
     const answer = await read("never");
-    const said = 'It answers initialize with HTTP 500 and says "no"';
+    const said = 'initialize returned HTTP 500 and says "no"';
     expect([answer.status, answer.body.error]).toEqual([
       502,
       {
         code: "ErrorSourceUnavailable",
         message: `Failed to fetch capabilities: main is unreachable (unavailable): ${said}`,
+        details: { hint: expect.stringContaining("GET /api/mcp/configs/t/never") },
       },
     ]);
   });

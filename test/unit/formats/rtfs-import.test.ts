@@ -91,7 +91,7 @@ describe("an RTFS import", () => {
       { name: "b", metadata: { rtfs: { id: "a//b" } } },
       { name: "c", metadata: { rtfs: { id: "a/../c" } } },
     ]);
-    expect(warnings).toEqual([expect.stringMatching(/^a\/\/b: this is no id/), expect.stringMatching(/^a\/\.\.\/c: /)]);
+    expect(warnings).toEqual([expect.stringMatching(/^a\/\/b: invalid id/), expect.stringMatching(/^a\/\.\.\/c: /)]);
   });
 
   it("keeps the provenance that flat keys inside metadata declare, and the source of a document without one", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SourceStatus } from "../../../src/registry/contract.ts";
-import { isSourcePending, isSourceStale, sourceWarnings } from "../../../src/registry/source-warnings.ts";
+import { isSourcePending, isSourceStale, sourceWarnings } from "../../../src/registry/sources/warnings.ts";
 
 const since = "2026-11-17T00:00:00.000Z";
 
@@ -21,7 +21,7 @@ describe("what readers are told about sources", () => {
     [["pending", true], ["Source s1 was not read since its settings changed; showing its last known capabilities"]],
     [["unreachable", true], ["Source s1 is unreachable; showing its last known capabilities"]],
     [["gated", false], ["Source s1 is gated and was never read at its address; nothing of it is shown"]],
-    [["not-read", false], ["s1: Publish it"]],
+    [["not-read", false], ["Source s1: Publish it"]],
   ])("%j: %j", (state, expected) => {
     expect(sourceWarnings(head(state))).toEqual(expected);
   });

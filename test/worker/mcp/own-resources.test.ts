@@ -170,7 +170,7 @@ describe("a generator of a server", () => {
     const { error } = await read("generator://jinja2");
     expect(error?.code).toBe("resource_not_found");
     expect(error?.message).toContain(
-      'There is no resource "generator://jinja2". The registry has no generators of its own',
+      'Unknown resource "generator://jinja2". The registry has no generators of its own',
     );
     expect(error?.message).toContain("generator://{tenant}/{name}/{type}");
   });
@@ -195,7 +195,7 @@ describe("an unknown view", () => {
     const { error } = await read(uri, anonymous);
     expect(error?.code).toBe("resource_not_found");
     const name = uri.split("/").at(-1);
-    expect(error?.message).toBe(`There is no resource "${uri}". There is no view "${name}"; there are ${views}`);
+    expect(error?.message).toBe(`Unknown resource "${uri}". There is no view "${name}"; there are ${views}`);
   });
 });
 

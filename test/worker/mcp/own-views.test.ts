@@ -105,6 +105,10 @@ describe("views of the registry itself", () => {
     expect(Object.keys(resources)).toEqual(["capabilities", "capability-index", "capability-index stats", "generator"]);
   });
 
+  /** Without what the registry knows: ids and digests are those of another server. */
+  const declared = (value: unknown): unknown =>
+    JSON.parse(JSON.stringify(value, (key, member) => (key === "registry" ? undefined : member)));
+
   it("can be published, and are shown again", async () => {
     const member = await token({ tenants: ["mirror"] });
     const [tools, resources] = [ToolsView.parse(await view("tools")), ResourcesView.parse(await view("resources"))];
@@ -115,8 +119,8 @@ describe("views of the registry itself", () => {
     const path = "/api/mcp/capabilities/mirror/rollcall";
     expect((await registry.send("PUT", path, { token: member, body })).status).toBe(201);
     const shown = async (name: string) => (await registry.send("GET", `${path}/${name}`, { token: member })).body;
-    expect((await shown("tools")).tools_by_category).toEqual(tools.tools_by_category);
-    expect((await shown("resources")).resources).toEqual(resources.resources);
+    expect(declared((await shown("tools")).tools_by_category)).toEqual(declared(tools.tools_by_category));
+    expect(declared((await shown("resources")).resources)).toEqual(declared(resources.resources));
   });
 
   it("show the indexes that the operator advertises", async () => {

@@ -94,7 +94,7 @@ describe("the cost of a tool", () => {
     const all = await send("GET", capabilities("plain", "s"));
     const config = await send("GET", "/api/mcp/configs/plain/s");
     const costs = [
-      imported.tokens,
+      imported.registry.tokens,
       one.body.data.registry.tokens,
       all.body.data.registry.tokens,
       config.body.data.registry.tokens,

@@ -127,7 +127,7 @@ describe("a search for definitions", () => {
     const { services } = registry;
     const { items } = (await registry.send("GET", `/api/search?task=hail&tenant=${owner}`)).body.data;
     await registry.send("DELETE", config(owner, "s"), { token: bearer });
-    const { definitionsOf } = await import("../../../src/registry/definitions.ts");
+    const { definitionsOf } = await import("../../../src/registry/definitions/definitions.ts");
     const nobody = { subject: "x", tenants: [], scopes: [], admin: false, expiresAt: 0 };
     const found = await definitionsOf(services, nobody, items, "mcp");
     expect([found.definitions, reasons(found)]).toEqual([[], { hail: "changed" }]);

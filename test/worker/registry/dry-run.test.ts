@@ -94,7 +94,7 @@ describe("a dry run of an import", () => {
     const dry = await imported("into", { tools: tools("three").tools }, "&dryRun=true");
     expect(dry.body.data).toMatchObject({
       ...{ dryRun: true, counts: { tool: 1 }, changes: { removed: 2 } },
-      capabilities: [{ kind: "tool", name: "three", id: "mcp.into.three", tokens: expect.any(Number) }],
+      capabilities: [{ kind: "tool", name: "three", id: "mcp.into.three", registry: { tokens: expect.any(Number) } }],
     });
     expect(dry.body.data.warnings).toContain("This replaces 2 items that the server has: tool one, tool two");
     const real = await imported("into", { tools: tools("three").tools });
@@ -251,7 +251,7 @@ describe("over random servers", () => {
           for (const query of ["", "?include=disabled"]) {
             const shown = (await send("GET", path(server) + query)).body.data;
             const back = await send("PUT", path(server) + query, shown);
-            expect(back.body.data).toMatchObject({ outcome: "unchanged", digest: shown.digest, warnings: [] });
+            expect(back.body.data).toMatchObject({ outcome: "unchanged", digest: shown.registry.digest, warnings: [] });
           }
         }
       }),

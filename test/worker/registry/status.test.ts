@@ -33,17 +33,30 @@ describe("a withdrawn server", () => {
     expect(changed.body.data).toMatchObject(withdrawn);
     expect(changed.body.data).not.toHaveProperty("effectiveBy");
     const stranger = await token({ sub: "stranger", tenants: ["elsewhere"] });
-    const { digest: was, tools: items } = before.body.data;
+    const {
+      registry: { digest: was },
+      tools: items,
+    } = before.body.data;
     for (const as of [await token({ tenants: [tenant] }), stranger]) {
       const read = (path: string) => registry.send("GET", path, { token: as });
       const whole = await read(capabilities(tenant, "s"));
-      expect([whole.status, whole.body.data.digest, whole.body.data.status]).toEqual([200, was, "withdrawn"]);
-      expect(whole.body.data.tools).toEqual(items);
+      expect([whole.status, whole.body.data.registry.digest, whole.body.data.registry.status]).toEqual([
+        200,
+        was,
+        "withdrawn",
+      ]);
+      expect(whole.body.data.tools[0].registry).toMatchObject({
+        status: "withdrawn",
+        statusMessage: withdrawn.statusMessage,
+      });
+      expect(whole.body.data.tools.map(({ name }: { name: string }) => name)).toEqual(
+        items.map(({ name }: { name: string }) => name),
+      );
       for (const view of ["server", "tools", "resources", "generators"]) {
         expect((await read(`${capabilities(tenant, "s")}/${view}`)).status).toBe(200);
       }
       const settings = await read(config(tenant, "s"));
-      expect([settings.status, settings.body.data]).toEqual([200, expect.objectContaining(withdrawn)]);
+      expect([settings.status, settings.body.data.registry]).toEqual([200, expect.objectContaining(withdrawn)]);
       expect((await read(`/api/capabilities/${tenant}/mcp.s.a`)).status).toBe(200);
       const listed = await read(`/api/catalog?tenant=${tenant}`);
       expect(listed.body.data.items).toMatchObject([{ name: "s", status: "withdrawn" }]);
@@ -63,7 +76,7 @@ describe("a withdrawn server", () => {
     const again = await mine.publish("s", next);
     expect([again.body.data.outcome, again.body.data.warnings]).toEqual(["unchanged", [remedy]]);
     const shown = (await mine.capabilities("s")).body.data;
-    expect([shown.status, shown.digest]).toEqual(["withdrawn", answer.body.data.digest]);
+    expect([shown.registry.status, shown.registry.digest]).toEqual(["withdrawn", answer.body.data.digest]);
     expect((await mine.get("s")).body.data).toMatchObject(withdrawn);
 
     const revisions = (await mine.send("GET", `${capabilities(tenant, "s")}/revisions`)).body.data.items;

@@ -1,7 +1,7 @@
-import { isMember, type Principal } from "../auth/principal.ts";
-import { type TenantKey, tenantKey } from "../kernel/names.ts";
-import { readJson } from "../kernel/read-json.ts";
-import { shownFlags } from "../manifest/flag.ts";
+import { isMember, type Principal } from "../../auth/principal.ts";
+import { type TenantKey, tenantKey } from "../../kernel/names.ts";
+import { readJson } from "../../kernel/read-json.ts";
+import { shownFlags } from "../../manifest/flag.ts";
 import {
   type ChosenName,
   type DefinableItem,
@@ -11,10 +11,10 @@ import {
   type ModelDefinitions,
   modelDefinitions,
   selectForModel,
-} from "../manifest/model/definitions.ts";
-import { loadTokenizer } from "../manifest/tokens.ts";
-import type { DefinitionsTenant, StoredDefinition } from "./contract.ts";
-import { type ChoiceOption, obstacleTo } from "./record.ts";
+} from "../../manifest/model/definitions.ts";
+import { loadTokenizer } from "../../manifest/tokens.ts";
+import type { DefinitionsTenant, StoredDefinition } from "../contract.ts";
+import { type ChoiceOption, obstacleTo } from "../record.ts";
 
 /** A capability that was found or chosen for the caller. */
 interface ChosenCapability extends ChosenName {

@@ -1,5 +1,5 @@
-import type { ListName } from "../formats/mcp/describe-item.ts";
-import { clipText, type Warnings, withLineFeeds } from "../formats/text.ts";
+import type { ListName } from "../../formats/mcp/describe-item.ts";
+import { clipText, type Warnings, withLineFeeds } from "../../formats/text.ts";
 
 type Item = Record<string, unknown>;
 

@@ -1,4 +1,4 @@
-import type { Head, SourceStatus } from "./contract.ts";
+import type { Head, SourceStatus } from "../contract.ts";
 
 /**
  * What readers are told about the sources of a server. A source has a `lastSynced` if it was read at its present

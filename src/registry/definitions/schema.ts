@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { named } from "../http/named.ts";
-import { definitionFormats } from "../manifest/model/definitions.ts";
-import { CapabilityKind } from "../manifest/schema/capability.ts";
-import { Flag } from "./record-schema.ts";
+import { named } from "../../http/named.ts";
+import { definitionFormats } from "../../manifest/model/definitions.ts";
+import { CapabilityKind } from "../../manifest/schema/capability.ts";
+import { Flag } from "../record-schema.ts";
 
 /** Which API the definitions are for. */
 export const DefinitionFormat = z.enum(definitionFormats);
