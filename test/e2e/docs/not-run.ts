@@ -13,6 +13,10 @@ const staysOpen = "waits for changes until it is interrupted; test/e2e/end-to-en
 
 /** Blocks marked `sh norun`, and why. */
 export const notRun: NotRun[] = [
+  { page: "docs/tutorial/operator.md", begins: "npm run serve -- --port 8787 --data .rollcall --no-demo", reason: installs },
+  { page: "docs/tutorial/operator.md", begins: "npm start -- --var READ_LIMIT=50/100", reason: installs },
+  { page: "docs/tutorial/operator.md", begins: "# Ctrl-C, or SIGTERM from the service manager; then", reason: "needs the registry to be stopped" },
+  { page: "docs/tutorial/operator.md", begins: "npx wrangler login", reason: needsAccount },
   { page: "README.md", begins: "npm ci && npm start", reason: installs },
   {
     page: "README.md",
