@@ -1,6 +1,7 @@
 /**
  * What a page shows is compared with what a command prints. "…" stands for anything: a line or part of a line of text;
- * in JSON a value, the rest of a string, the rest of a list, or (as a member `"…": "…"`) other members. Digests, times,
+ * in JSON a value, the rest of a string, the rest of a list, or (as a member `"…": "…"`) other members, of
+ * which there must be some. Digests, times,
  * tokens, ids and the registry's address differ from run to run and count as equal.
  */
 
@@ -49,14 +50,15 @@ function asShown(shown: Json | undefined, printed: Json, name = ""): Json {
     const isOpen = shown.at(-1) === "…";
     const length = isOpen ? shown.length - 1 : printed.length;
     const items = printed.slice(0, length).map((item, index) => asShown(shown[index], item, name));
-    return isOpen && printed.length >= length ? [...items, "…"] : items;
+    return isOpen && printed.length > length ? [...items, "…"] : items;
   }
   if (shown !== undefined && isObject(shown) && isObject(printed)) {
     const isOpen = "…" in shown;
     const kept = Object.keys(shown).filter((key) => key in printed);
     const others = isOpen ? [] : Object.keys(printed).filter((key) => !(key in shown));
     const members = [...kept, ...others].map((key) => [key, asShown(shown[key], printed[key] ?? null, key)]);
-    return Object.fromEntries(isOpen ? [...members, ["…", "…"]] : members);
+    const hasMore = Object.keys(printed).some((key) => !(key in shown));
+    return Object.fromEntries(isOpen && hasMore ? [...members, ["…", "…"]] : members);
   }
   return printed;
 }

@@ -13,16 +13,21 @@ const staysOpen = "waits for changes until it is interrupted; test/e2e/end-to-en
 
 /** Blocks marked `sh norun`, and why. */
 export const notRun: NotRun[] = [
-  { page: "docs/tutorial/operator.md", begins: "npm run serve -- --port 8787 --data .rollcall --no-demo", reason: installs },
-  { page: "docs/tutorial/operator.md", begins: "npm start -- --var READ_LIMIT=50/100", reason: installs },
-  { page: "docs/tutorial/operator.md", begins: "# Ctrl-C, or SIGTERM from the service manager; then", reason: "needs the registry to be stopped" },
-  { page: "docs/tutorial/operator.md", begins: "npx wrangler login", reason: needsAccount },
-  { page: "README.md", begins: "npm ci && npm start", reason: installs },
   {
-    page: "README.md",
-    begins: "npx wrangler secret put JWT_SECRET      # at least 32 bytes; or set JWKS_URL in wrangler.toml",
-    reason: needsAccount,
+    page: "docs/tutorial/operator.md",
+    begins: "npm run serve -- --port 8787 --data .rollcall --no-demo",
+    reason: installs,
   },
+  { page: "docs/tutorial/operator.md", begins: "npm start -- --var READ_LIMIT=50/100", reason: installs },
+  {
+    page: "docs/tutorial/operator.md",
+    begins: "# Ctrl-C, or SIGTERM from the service manager; then",
+    reason: "needs the registry to be stopped",
+  },
+  { page: "docs/tutorial/operator.md", begins: "npx wrangler login", reason: needsAccount },
+  { page: "README.md", begins: "npm ci", reason: installs },
+  { page: "README.md", begins: "npm start", reason: installs },
+  { page: "README.md", begins: "npx wrangler secret put JWT_SECRET", reason: needsAccount },
   {
     page: "docs/explanation/performance/peers.md",
     begins: "npm run bench -- --peer official=http://127.0.0.1:8080",
@@ -34,7 +39,6 @@ export const notRun: NotRun[] = [
     reason: needsPeer,
   },
   { page: "docs/how-to/subscriptions.md", begins: "npm start -- --var ALLOW_LOOPBACK_FETCH=true", reason: installs },
-  { page: "examples/README.md", begins: "npm ci && npm start", reason: installs },
   {
     page: "examples/README.md",
     begins: 'curl -N $ROLLCALL_URL/mcp/subscription/stream -H "X-MCP-Session-ID: $SESSION"',
