@@ -28,7 +28,7 @@ hot read, in the same rounds.
   --json FILE        writes the figures there as well
   --case NAME        only this case; may be given several times
   --peer NAME=URL    asks another server that speaks the official registry's API the same three questions, in rounds
-                     with this one; may be given several times (see bench/peers.md)
+                     with this one; may be given several times (see docs/explanation/performance/peers.md)
   --peer NAME=FILE   the same for a server with its own paths: JSON with url, list, get, search and headers
 `;
 

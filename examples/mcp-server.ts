@@ -8,7 +8,7 @@ const help = `
 Usage: npx node examples/mcp-server.ts [--port P]
 
 An MCP server on this machine (127.0.0.1 only), small enough to read: two tools, over Streamable HTTP, without sessions.
-It is there to be named as a source of a server; docs/sources.md shows how.
+It is there to be named as a source of a server; docs/how-to/sources.md shows how.
   --port P   port to listen on; 0 for any free one (default 8789)
 `;
 

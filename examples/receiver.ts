@@ -9,7 +9,7 @@ const help = `
 Usage: npx node examples/receiver.ts [--port P] [--secret whsec_…]
 
 Receives webhooks on this machine (127.0.0.1 only), verifies their signatures and prints a line for each change. Subscribe
-with its address on a registry that runs with --var ALLOW_LOOPBACK_FETCH=true; docs/subscriptions.md shows how.
+with its address on a registry that runs with --var ALLOW_LOOPBACK_FETCH=true; docs/how-to/subscriptions.md shows how.
   --port P     port to listen on; 0 for any free one (default 8790)
   --secret S   the subscription's secret, or in ROLLCALL_WEBHOOK_SECRET; without one, nothing is verified
 `;

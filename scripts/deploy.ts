@@ -8,7 +8,7 @@ const help = `
 Usage: npm run deploy [-- [--env NAME] [--dry-run]]
 
 Runs every check, then deploys the Worker with wrangler. Needs a Cloudflare account (npx wrangler login) and its secrets;
-docs/deploying.md has the steps.
+docs/how-to/deploying.md has the steps.
   --env NAME   the environment of wrangler.toml to deploy
   --dry-run    bundles as a deployment would, and uploads nothing
 `;

@@ -5,9 +5,13 @@ import { projectPath } from "./project.ts";
 type Json = Record<string, unknown>;
 
 /** What src/openapi.ts exports. */
-interface Description {
+export interface Description {
   openApiDocument(origin: string): Json;
   originPlaceholder: string;
+  operationFacts(): { id: string; who: string; fails: string[] }[];
+  failureCodes: string[];
+  statusOf(code: string): number;
+  failure(code: string): { message: string; details?: { hint?: string } };
   jsonSchemas(uri: (name: string) => string): Record<string, Json>;
 }
 

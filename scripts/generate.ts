@@ -3,21 +3,39 @@ import { stringify } from "yaml";
 import { CommandError, runCommand } from "./command.ts";
 import { loadDescription } from "./description.ts";
 import { projectPath } from "./project.ts";
+import { commandsPage } from "./reference/commands.ts";
+import type { Document, Schema } from "./reference/document.ts";
+import { errorsPage } from "./reference/errors.ts";
+import { llmsText } from "./reference/llms.ts";
+import { operationPages, operationsPage } from "./reference/operations.ts";
+import { schemasPage } from "./reference/schemas.ts";
+import { settingsPage } from "./reference/settings.ts";
 import { bindingTypes, runTool } from "./run-tool.ts";
+import { readWorkerConfig } from "./worker-config.ts";
 
 const help = `
 Usage: npm run generate
 
-Writes schemas/ and the assets that are made from the operations, then the types of the bindings.
+Writes schemas/, the assets and the pages of docs/reference that are made from the operations, settings and commands, then the types of the bindings.
   --check   (node scripts/generate.ts --check) writes nothing, and says which files are out of date
 `;
 
 await runCommand({ help, options: { check: { type: "boolean", default: false } } }, async ({ check }) => {
-  const { openApiDocument, originPlaceholder, jsonSchemas } = await loadDescription();
+  const description = await loadDescription();
+  const { openApiDocument, originPlaceholder, jsonSchemas } = description;
 
   const schemas = jsonSchemas((id) => `${id}.schema.json`);
   const committed = openApiDocument("http://127.0.0.1:8787");
   const served = openApiDocument(originPlaceholder);
+  const document = JSON.parse(JSON.stringify(committed)) as Document;
+  const facts = description.operationFacts();
+  const pages: Record<string, string> = {
+    "operations.md": operationsPage(document, facts),
+    "errors.md": errorsPage(document, description),
+    "settings.md": settingsPage((await readWorkerConfig()).vars),
+    "schemas.md": schemasPage(document, schemas as Record<string, Schema>),
+    "commands.md": await commandsPage(),
+  };
   const pretty = (json: unknown) => `${JSON.stringify(json, null, 2)}\n`;
 
   const folders: Record<string, { files: Record<string, string>; owns: (name: string) => boolean }> = {
@@ -32,11 +50,15 @@ await runCommand({ help, options: { check: { type: "boolean", default: false } }
       files: {
         // The Worker serves the schemas from one file, so a new schema needs no import there.
         "schemas.json": JSON.stringify(schemas),
+        "llms.txt": llmsText(document, originPlaceholder),
         "openapi.json": JSON.stringify(served),
         "openapi.yaml": stringify(JSON.parse(JSON.stringify(served)), { aliasDuplicateObjects: false, lineWidth: 0 }),
       },
-      owns: (name) => /\.(json|yaml)$/.test(name),
+      owns: (name) => /\.(json|yaml|txt)$/.test(name),
     },
+    // Pages beside these are written by hand.
+    "docs/reference": { files: pages, owns: (name) => name in pages },
+    "docs/reference/operations": { files: operationPages(document, facts), owns: () => true },
   };
 
   let outdated = 0;

@@ -1,5 +1,7 @@
 import type { z } from "zod";
+import { type Access, memberWhereNamed } from "./http/access.ts";
 import { components } from "./http/named.ts";
+import { declaredFailures } from "./http/openapi/declared-failures.ts";
 import { describeOperation } from "./http/openapi/describe-operation.ts";
 import { DocumentSchemas } from "./http/openapi/document-schemas.ts";
 import { ErrorResponses } from "./http/openapi/error-responses.ts";
@@ -25,6 +27,7 @@ import { published } from "./service/published-schemas.ts";
 import { ChangeFilters } from "./subscriptions/schema.ts";
 
 export { originPlaceholder } from "./http/openapi/asset.ts";
+export { failure, failureCodes, statusOf } from "./kernel/failure.ts";
 export { jsonSchemas } from "./service/published-schemas.ts";
 
 type Json = Record<string, unknown>;
@@ -76,6 +79,33 @@ export function openApiDocument(origin: string): Json {
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     ...withComponents(schemas, errors, sorted),
   };
+}
+
+/** For the reference: what a page says of an operation beside what OpenAPI says of it. */
+export interface OperationFacts {
+  id: string;
+  /** Who may call it, in words. */
+  who: string;
+  fails: string[];
+}
+
+export function operationFacts(): OperationFacts[] {
+  return operations.map((operation) => ({
+    id: operation.id,
+    who: whoMayCall(operation.access),
+    fails: declaredFailures(operation),
+  }));
+}
+
+function whoMayCall(access: Access): string {
+  const { token, scope, tenant, verify, fails = [] } = access;
+  if (verify !== undefined) return "whoever signs the request with the key of the hook";
+  if (token === "none") return "anyone";
+  if (token === "optional") return `anyone; a token with \`${scope}\` shows what its tenants have as well`;
+  if (tenant === memberWhereNamed.tenant) return `a token with \`${scope}\`; of a tenant in the query, its members`;
+  if (tenant !== undefined) return `a member of the tenant in the ${tenant.in}, with \`${scope}\``;
+  if (fails.includes("ErrorTenantPermissionError")) return "an admin";
+  return `a token with \`${scope}\``;
 }
 
 function withComponents(schemas: DocumentSchemas, errors: ErrorResponses, paths: Json): Json {

@@ -70,6 +70,7 @@ export interface Services {
   openapi: OpenApiAsset;
   /** The published JSON Schemas, by name, as JSON text. */
   publishedSchemas: () => Promise<string>;
+  guideForModels: () => Promise<string>;
   /** undefined if no signing secret is configured. */
   cursors: Cursors | undefined;
 }
@@ -133,6 +134,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     indexTexts: new IndexTextCache(memory, now),
     openapi: (format) => readAsset(`openapi.${format}`),
     publishedSchemas: () => readAsset("schemas.json"),
+    guideForModels: () => readAsset("llms.txt"),
     cursors: config.signingSecret && new Cursors(config.signingSecret),
   };
 }

@@ -62,6 +62,6 @@ function originOf(name: string, url: string): string {
     throw new UsageError(`--peer ${name}: ${url} is not an http URL.`);
   if (parsed.href === `${parsed.origin}/`) return parsed.origin;
   throw new UsageError(
-    `--peer ${name}: ${url} is more than a host and a port. Paths and headers belong into a file (see bench/peers.md).`,
+    `--peer ${name}: ${url} is more than a host and a port. Paths and headers belong into a file (see docs/explanation/performance/peers.md).`,
   );
 }

@@ -64,7 +64,7 @@ const failures = {
   ErrorWebhookUnverified: [
     401,
     "Webhook rejected: unknown hook, wrong signature, or timestamp more than 5 minutes off",
-    "Check the URL, the secret and the clock; docs/hooks.md shows how to sign",
+    "Check the URL, the secret and the clock; docs/how-to/hooks.md shows how to sign",
   ],
   ErrorSessionMissing: [
     401,
@@ -194,7 +194,7 @@ const failures = {
   ErrorNoSubset: [
     409,
     'This session has no chosen capabilities. Negotiate with `extensions["dev.rollcall/context"]: {budget, task}`',
-    "POST /mcp/negotiate again; docs/negotiation.md shows the extension",
+    "POST /mcp/negotiate again; docs/explanation/negotiation.md shows the extension",
   ],
   ErrorNoSources: [
     409,
@@ -254,11 +254,11 @@ const failures = {
     "`details.issues` names each place; ?dryRun=true checks without publishing",
   ],
   ErrorToolArguments: [422, "The arguments do not fit the tool", "GET /mcp/tool has the input schema of each tool"],
-  ErrorHookInvalid: [422, "The hook's settings are not valid", "docs/hooks.md lists the settings of a hook"],
+  ErrorHookInvalid: [422, "The hook's settings are not valid", "docs/how-to/hooks.md lists the settings of a hook"],
   ErrorSubscriptionInvalid: [
     422,
     "The subscription's settings are not valid",
-    "docs/subscriptions.md lists the settings of a subscription",
+    "docs/how-to/subscriptions.md lists the settings of a subscription",
   ],
   ErrorAddressRefused: [
     422,
@@ -268,12 +268,12 @@ const failures = {
   ErrorEventInvalid: [
     422,
     "The event is not valid",
-    "docs/hooks.md shows each event; `details.issues` names each place",
+    "docs/how-to/hooks.md shows each event; `details.issues` names each place",
   ],
   ErrorNegotiationInvalid: [
     422,
     "Negotiation request is not valid",
-    "`details.issues` names each place; docs/negotiation.md shows a request",
+    "`details.issues` names each place; docs/explanation/negotiation.md shows a request",
   ],
   ErrorTooManyRequests: [429, "Too many requests", "Wait for the seconds in Retry-After, then retry"],
   ErrorToolCancelled: [499, "The call was cancelled"],

@@ -6,7 +6,7 @@ import type { Head, Writer } from "./contract.ts";
 import { capabilitiesView } from "./views/capabilities.ts";
 
 /**
- * The longest time for which any data centre may show the state before a write. docs/freshness.md derives the value.
+ * The longest time for which any data centre may show the state before a write. docs/explanation/freshness.md derives the value.
  */
 const propagationMs = 80_000;
 

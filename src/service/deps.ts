@@ -6,4 +6,6 @@ export interface ServiceDeps extends Omit<CatalogDeps & McpDeps, "tenant" | "dir
   memory: MemoryBudget;
   /** The published JSON Schemas, by name, as JSON text. */
   publishedSchemas(): Promise<string>;
+  /** Text of /llms.txt. */
+  guideForModels(): Promise<string>;
 }

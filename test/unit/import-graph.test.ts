@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 const root = join(import.meta.dirname, "../../src");
 
-/** Which rooms a room may import. Types count as imports. docs/architecture.md says what each room is for. */
+/** Which rooms a room may import. Types count as imports. docs/explanation/architecture.md says what each room is for. */
 const allowed: Record<string, readonly string[]> = {
   kernel: [],
   "config.ts": ["kernel"],
@@ -164,8 +164,8 @@ describe("a room", () => {
   });
 });
 
-describe("docs/architecture.md", () => {
-  const text = readFileSync(join(root, "../docs/architecture.md"), "utf8");
+describe("docs/explanation/architecture.md", () => {
+  const text = readFileSync(join(root, "../docs/explanation/architecture.md"), "utf8");
 
   it("has the table of rooms that the imports are held to", () => {
     const rows = text.matchAll(/^\| `([\w-]+)(?:\/|\.ts)`[^|]*\|[^|]*\| ([^|]*) \|$/gm);

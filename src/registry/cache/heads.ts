@@ -49,7 +49,7 @@ interface HeadsOptions {
 
 /**
  * Reads heads from memory, the Cache API, KV and finally the tenant's object. Each layer is trusted for as long as the
- * freshness contract (docs/freshness.md) allows. A data centre never goes back to an older state than it has shown: a
+ * freshness contract (docs/explanation/freshness.md) allows. A data centre never goes back to an older state than it has shown: a
  * head below the floor is discarded and the object is asked.
  */
 export class Heads {

@@ -1,6 +1,6 @@
 import type { TenantKey } from "../../kernel/names.ts";
 
-/** All KV keys. docs/storage.md describes their values and lifetimes. */
+/** All KV keys. docs/reference/storage.md describes their values and lifetimes. */
 
 export function headKey(tenant: TenantKey, name: string): string {
   return `head/${tenant}/${name}`;

@@ -45,6 +45,25 @@ const getDescriptionAsYaml = operation({
   },
 });
 
+const getGuideForModels = operation({
+  id: "getGuideForModels",
+  method: "get",
+  path: "/llms.txt",
+  tag: "Service",
+  summary: "Read what a model needs to use the registry",
+  access: everyone,
+  answers: { 200: { description: "Markdown: how to start, and every operation in a line.", media: ["text/markdown"] } },
+  examples: { text: {} },
+
+  async handle(services: ServiceDeps, { c, answer }) {
+    const text = await services.guideForModels();
+    return answer.raw(200, text.replaceAll(originPlaceholder, publicOrigin(c, services.config)), {
+      type: "text/markdown; charset=utf-8",
+      headers: fixed,
+    });
+  },
+});
+
 let files: ReadonlyMap<string, string> | undefined;
 
 /** The JSON Schemas by file: generated, and the same for every caller. */
@@ -91,4 +110,4 @@ const getSchema = operation({
   },
 });
 
-export const descriptionOperations = [getDescription, getDescriptionAsYaml, listSchemas, getSchema];
+export const descriptionOperations = [getDescription, getDescriptionAsYaml, getGuideForModels, listSchemas, getSchema];

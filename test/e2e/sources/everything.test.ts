@@ -8,7 +8,7 @@ import { startUpstreamAt, tool, type Upstream } from "../support/upstream.ts";
 
 /**
  * The reference server of the MCP project as a source, over both transports: changed, moved, stopped, removed, and two at
- * once. After each step, every way of finding capabilities says what the table in docs/sources.md says.
+ * once. After each step, every way of finding capabilities says what the table in docs/how-to/sources.md says.
  */
 
 let registry: RegistryProcess;
@@ -170,7 +170,7 @@ it("is told truly at every step", { timeout: 180_000 }, async () => {
   const table = rows.map(
     ({ step, shown: what, status, says, log }) => `| ${[step, what, status, says, log].join(" | ")} |`,
   );
-  const docs = await readFile(join(import.meta.dirname, "../../../docs/sources.md"), "utf8");
+  const docs = await readFile(join(import.meta.dirname, "../../../docs/how-to/sources.md"), "utf8");
   const section = docs.split("## Step by step")[1]?.split("\n## ")[0] ?? "";
   expect(
     section

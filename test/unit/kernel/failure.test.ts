@@ -35,7 +35,7 @@ describe("failures", () => {
       401 ErrorUnauthorized: Unauthorized access
           → Send \`Authorization: Bearer …\`; make a token with \`npm run token -- --tenant demo\`
       401 ErrorWebhookUnverified: Webhook rejected: unknown hook, wrong signature, or timestamp more than 5 minutes off
-          → Check the URL, the secret and the clock; docs/hooks.md shows how to sign
+          → Check the URL, the secret and the clock; docs/how-to/hooks.md shows how to sign
       401 ErrorSessionMissing: Missing session ID. Please negotiate capabilities first.
           → POST /mcp/negotiate, then send its \`X-MCP-Session-ID\`
       401 ErrorSessionInvalid: Invalid session ID. Please negotiate capabilities again.
@@ -95,7 +95,7 @@ describe("failures", () => {
       409 ErrorCapabilityDeclined: Server does not support a required capability
           → Leave it out of \`required\` in the extension dev.rollcall/negotiation
       409 ErrorNoSubset: This session has no chosen capabilities. Negotiate with \`extensions["dev.rollcall/context"]: {budget, task}\`
-          → POST /mcp/negotiate again; docs/negotiation.md shows the extension
+          → POST /mcp/negotiate again; docs/explanation/negotiation.md shows the extension
       409 ErrorNoSources: The server has no MCP sources to read
           → Add \`sources\` to its config (PUT /api/mcp/configs), or publish a manifest
       409 ErrorTooManySubscriptions: The tenant has the maximum number of subscriptions
@@ -125,15 +125,15 @@ describe("failures", () => {
       422 ErrorToolArguments: The arguments do not fit the tool
           → GET /mcp/tool has the input schema of each tool
       422 ErrorHookInvalid: The hook's settings are not valid
-          → docs/hooks.md lists the settings of a hook
+          → docs/how-to/hooks.md lists the settings of a hook
       422 ErrorSubscriptionInvalid: The subscription's settings are not valid
-          → docs/subscriptions.md lists the settings of a subscription
+          → docs/how-to/subscriptions.md lists the settings of a subscription
       422 ErrorAddressRefused: The registry will not send requests to this address. Use a public https URL on the default port
           → https, public name, port 443; for development ALLOW_LOOPBACK_FETCH=true
       422 ErrorEventInvalid: The event is not valid
-          → docs/hooks.md shows each event; \`details.issues\` names each place
+          → docs/how-to/hooks.md shows each event; \`details.issues\` names each place
       422 ErrorNegotiationInvalid: Negotiation request is not valid
-          → \`details.issues\` names each place; docs/negotiation.md shows a request
+          → \`details.issues\` names each place; docs/explanation/negotiation.md shows a request
       429 ErrorTooManyRequests: Too many requests
           → Wait for the seconds in Retry-After, then retry
       499 ErrorToolCancelled: The call was cancelled

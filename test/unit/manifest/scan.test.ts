@@ -311,7 +311,7 @@ describeFixture("real MCP servers", "catalog/mcp-servers.ndjson.gz", (location) 
       }),
     );
     expect(new Set(found.map((line) => line.slice(0, line.lastIndexOf(" ")))).size).toBeLessThanOrEqual(24);
-    const docs = readFileSync(join(import.meta.dirname, "../../../docs/flags.md"), "utf8");
+    const docs = readFileSync(join(import.meta.dirname, "../../../docs/reference/flags.md"), "utf8");
     const rows = [...docs.matchAll(/^\| `([^`]+)` \| `([^`]+)` \| `([a-z-]+)` \|/gm)];
     expect(rows.map(([, server, tool, rule]) => `${server} ${tool} ${rule}`).sort()).toEqual(found.sort());
   });

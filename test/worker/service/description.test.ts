@@ -366,3 +366,17 @@ describe("/api/metrics", () => {
     expect(after.since).toBe(before.since);
   });
 });
+
+describe("/llms.txt", () => {
+  it("names every operation, and the origin that was asked", async () => {
+    const { headers, text } = await registry.send("GET", "/llms.txt");
+    expect(headers.get("Content-Type")).toBe("text/markdown; charset=utf-8");
+    expect(text).not.toContain("origin.invalid");
+    const missing = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.keys(item)
+        .map((method) => `- ${method.toUpperCase()} ${path}: `)
+        .filter((line) => !text.includes(line)),
+    );
+    expect(missing).toEqual([]);
+  });
+});

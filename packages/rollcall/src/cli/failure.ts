@@ -1,6 +1,6 @@
 import { isRollcallError, type RollcallError } from "../client/errors.ts";
 
-/** Exit codes; docs/cli.md has the table. */
+/** Exit codes; docs/reference/cli.md has the table. */
 export const exitCodes = {
   done: 0,
   refused: 1,

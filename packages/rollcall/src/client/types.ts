@@ -786,6 +786,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/llms.txt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what a model needs to use the registry */
+        get: operations["getGuideForModels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/mcp": {
         parameters: {
             query?: never;
@@ -8553,6 +8570,29 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["EventInvalidServerValidation"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getGuideForModels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Markdown: how to start, and every operation in a line. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/markdown": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
             500: components["responses"]["InternalServer"];
             503: components["responses"]["Unavailable"];
         };

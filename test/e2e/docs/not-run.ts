@@ -1,0 +1,49 @@
+interface NotRun {
+  page: string;
+  /** First line of the block. */
+  begins: string;
+  reason: string;
+}
+
+const installs = "installs or starts what the test has started already";
+const runsTests = "runs the tests themselves";
+const needsAccount = "needs a Cloudflare account";
+const needsPeer = "needs another registry; test/unit/bench-peers.test.ts reads such a file";
+const staysOpen = "waits for changes until it is interrupted; test/e2e/end-to-end.test.ts follows a stream";
+
+/** Blocks marked `sh norun`, and why. */
+export const notRun: NotRun[] = [
+  {
+    page: "docs/tutorial/operator.md",
+    begins: "npm run serve -- --port 8787 --data .rollcall --no-demo",
+    reason: installs,
+  },
+  { page: "docs/tutorial/operator.md", begins: "npm start -- --var READ_LIMIT=50/100", reason: installs },
+  {
+    page: "docs/tutorial/operator.md",
+    begins: "# Ctrl-C, or SIGTERM from the service manager; then",
+    reason: "needs the registry to be stopped",
+  },
+  { page: "docs/tutorial/operator.md", begins: "npx wrangler login", reason: needsAccount },
+  { page: "README.md", begins: "npm ci", reason: installs },
+  { page: "README.md", begins: "npm start", reason: installs },
+  { page: "README.md", begins: "npx wrangler secret put JWT_SECRET", reason: needsAccount },
+  {
+    page: "docs/explanation/performance/peers.md",
+    begins: "npm run bench -- --peer official=http://127.0.0.1:8080",
+    reason: needsPeer,
+  },
+  {
+    page: "docs/explanation/performance/peers.md",
+    begins: "npm run bench -- --peer NAME=peer.json",
+    reason: needsPeer,
+  },
+  { page: "docs/how-to/subscriptions.md", begins: "npm start -- --var ALLOW_LOOPBACK_FETCH=true", reason: installs },
+  {
+    page: "examples/README.md",
+    begins: 'curl -N $ROLLCALL_URL/mcp/subscription/stream -H "X-MCP-Session-ID: $SESSION"',
+    reason: staysOpen,
+  },
+  { page: "CONTRIBUTING.md", begins: "npm ci            # everything, Node included", reason: runsTests },
+  { page: "CONTRIBUTING.md", begins: "npx vitest run test/worker/registry/publish.test.ts", reason: runsTests },
+];
