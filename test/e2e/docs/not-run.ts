@@ -6,6 +6,7 @@ interface NotRun {
 }
 
 const installs = "installs or starts what the test has started already";
+const ofPackage = "test/e2e/package runs the page from the tarball";
 const runsTests = "runs the tests themselves";
 const needsAccount = "needs a Cloudflare account";
 const needsPeer = "needs another registry; test/unit/bench-peers.test.ts reads such a file";
@@ -25,6 +26,12 @@ export const notRun: NotRun[] = [
     reason: "needs the registry to be stopped",
   },
   { page: "docs/tutorial/operator.md", begins: "npx wrangler login", reason: needsAccount },
+  { page: "docs/tutorial/pin-and-verify.md", begins: "npm ci", reason: ofPackage },
+  {
+    page: "docs/tutorial/pin-and-verify.md",
+    begins: "npm install ./rollcall-0.1.0.tgz @modelcontextprotocol/server-everything",
+    reason: ofPackage,
+  },
   { page: "README.md", begins: "npm ci", reason: installs },
   { page: "README.md", begins: "npm start", reason: installs },
   { page: "README.md", begins: "npx wrangler secret put JWT_SECRET", reason: needsAccount },
