@@ -12,7 +12,7 @@ import { loadTokenizer } from "../manifest/tokens.ts";
 import type { Head, PublishRequest, Refreshed, RefreshSkipped, RememberedEra } from "../registry/contract.ts";
 import type { SourceCopy } from "../registry/sources/offer.ts";
 import { appendChanges, generationOf, recordChanges } from "../registry/sql/change-log.ts";
-import { itemsOfSources, syncHidden } from "../registry/sql/hidden-items.ts";
+import { countBesideSources, itemsOfSources, syncHidden } from "../registry/sql/hidden-items.ts";
 import { currentTokens } from "../registry/sql/items.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
 import { cancelTask, enqueueTask } from "../registry/sql/outbox-table.ts";
@@ -22,7 +22,7 @@ import { readCopy, type StoredCopy, writeCopy } from "../registry/sql/source-cop
 import { type ReadableSource, readableRows, recordProbe, type SourceRow } from "../registry/sql/source-rows.ts";
 import { stateOfRow } from "../registry/sql/status.ts";
 import { introspectSource } from "./introspect.ts";
-import { copyOf, isEmptyOffer, offerOf } from "./offers.ts";
+import { copyOf, isEmptyOffer, offersOf } from "./offers.ts";
 import {
   failuresOf,
   msUntilNextRefresh,
@@ -303,13 +303,9 @@ export class Refresher {
       return copy?.address === url ? copy : undefined;
     };
     const known = reads.map((one) => (hasVanished(one.read, copyHere(one.source)) ? undeclared(one) : one));
-    const sources = known.flatMap(({ source, read }): ReadSource[] => {
-      const { id, url } = source;
-      const copy = copies.get(id);
-      if (read.ok) return [{ id, url, copy, offer: offerOf(read.value, copyHere(source)?.offer) }];
-      if (copy === undefined || without.has(id)) return [];
-      return [{ id, url: copy.address, copy, offer: copy.offer, isFormer: copy.address !== url }];
-    });
+    const most = bounds.capabilities - countBesideSources(sql, server);
+    const published = known.filter(({ source, read }) => read.ok || !without.has(source.id));
+    const sources = offersOf(published, copies, most);
     const { manifest: value, offers, names, warnings } = sourceManifest(server, sources);
     const intake = readIntake({ value, issues: [] });
     if (!intake.ok) return intake;
