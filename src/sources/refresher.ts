@@ -1,4 +1,4 @@
-import { type ListName, listNames } from "../formats/mcp/describe-item.ts";
+import type { ListName } from "../formats/mcp/describe-item.ts";
 import type { Bounds } from "../kernel/bounds.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { readJson } from "../kernel/read-json.ts";
@@ -196,23 +196,26 @@ export class Refresher {
   }
 
   /**
-   * True if a copy has an item that is not published: another source had its URI, and was removed while this one cannot
-   * be read.
+   * True if a copy has an item that is not published: another source had its URI, and was removed or moved while this
+   * one cannot be read.
    */
   #lacksCopied(server: string, reads: SourceRead[]): boolean {
     const { sql } = this.#options;
-    const ids = reads.map(({ source }) => source.id);
-    const published = new Set(itemsOfSources(sql, server, ids).map(itemKey));
-    const sources = ids.flatMap((id): ReadSource[] => {
+    const sources = reads.flatMap(({ source: { id, url } }): ReadSource[] => {
       const copy = readCopy(sql, server, id);
-      return copy === undefined ? [] : [{ id, url: copy.address, copy, offer: copy.offer }];
+      return copy === undefined
+        ? []
+        : [{ id, url: copy.address, copy, offer: copy.offer, isFormer: copy.address !== url }];
     });
-    const { manifest } = sourceManifest(server, sources);
-    return listNames.some((list) => {
+    const published = new Map(
+      sources.map(({ id }) => [id, new Set(itemsOfSources(sql, server, [id]).map(itemKey))] as const),
+    );
+    const hidden = new Set(sources.filter(({ isFormer }) => isFormer === true).map(({ id }) => id));
+    const { manifest, offers } = sourceManifest(server, sources);
+    return [...offers].some(([path, { source, list }]) => {
       const { kind, key } = sections[list];
-      return (manifest[list] as Record<string, unknown>[]).some(
-        (item) => !published.has(itemKey({ kind, key: key(item) })),
-      );
+      const item = (manifest[list] as Record<string, unknown>[])[Number(path.slice(`/${list}/`.length))] ?? {};
+      return !hidden.has(source) && published.get(source)?.has(itemKey({ kind, key: key(item) })) !== true;
     });
   }
 

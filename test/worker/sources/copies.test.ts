@@ -168,6 +168,26 @@ describe("a source with another address", () => {
     expect((await logged("twosrc", before)).filter((line) => line.includes(" tool "))).toEqual(["breaking tool a1"]);
   });
 
+  it.each([
+    ["live", "up"],
+    ["down", "dn"],
+  ])("leaves a URI to another source that offers it too and is %s, and warns of nothing hidden", async (_, id) => {
+    const resources = [{ uri: "u://1", name: "x" }];
+    Object.assign(await offer(`held-${id}-a`, "find"), { resources });
+    const other = Object.assign(await offer(`held-${id}-b`, "find"), { resources });
+    const name = `held${id}`;
+    await registered(name, source("A", `held-${id}-a`), source("B", `held-${id}-b`));
+    expect((await data(name)).warnings).toHaveLength(2);
+    const address = async () => (await data(name)).resources.map(({ metadata }: Item) => metadata.mcp.server_url);
+    expect(await address()).toEqual([`https://held-${id}-a.example/mcp`]);
+    other.isDown = id === "dn";
+    await setSources(name, source("A", "held-nowhere"), source("B", `held-${id}-b`));
+    await refresh(name);
+    expect([await address(), await names(name)]).toEqual([[`https://held-${id}-b.example/mcp`], ["B.find"]]);
+    const { warnings } = await data(name);
+    expect(warnings.filter((text: string) => !text.startsWith("Source "))).toEqual([]);
+  });
+
   it("keeps switched-off items switched off", async () => {
     await offer("off-a", "x", "y");
     await offer("off-b", "x", "y");
