@@ -1,4 +1,4 @@
-import { type ListName, listNames } from "../formats/mcp/describe-item.ts";
+import type { ListName } from "../formats/mcp/describe-item.ts";
 import type { Bounds } from "../kernel/bounds.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { readJson } from "../kernel/read-json.ts";
@@ -12,7 +12,7 @@ import { loadTokenizer } from "../manifest/tokens.ts";
 import type { Head, PublishRequest, Refreshed, RefreshSkipped, RememberedEra } from "../registry/contract.ts";
 import type { SourceCopy } from "../registry/sources/offer.ts";
 import { appendChanges, generationOf, recordChanges } from "../registry/sql/change-log.ts";
-import { itemsOfSources, syncHidden } from "../registry/sql/hidden-items.ts";
+import { countBesideSources, itemsOfSources, syncHidden } from "../registry/sql/hidden-items.ts";
 import { currentTokens } from "../registry/sql/items.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
 import { cancelTask, enqueueTask } from "../registry/sql/outbox-table.ts";
@@ -22,7 +22,7 @@ import { readCopy, type StoredCopy, writeCopy } from "../registry/sql/source-cop
 import { type ReadableSource, readableRows, recordProbe, type SourceRow } from "../registry/sql/source-rows.ts";
 import { stateOfRow } from "../registry/sql/status.ts";
 import { introspectSource } from "./introspect.ts";
-import { copyOf, isEmptyOffer, offerOf } from "./offers.ts";
+import { copyOf, isEmptyOffer, offersOf } from "./offers.ts";
 import {
   failuresOf,
   msUntilNextRefresh,
@@ -196,23 +196,26 @@ export class Refresher {
   }
 
   /**
-   * True if a copy has an item that is not published: another source had its URI, and was removed while this one cannot
-   * be read.
+   * True if a copy has an item that is not published: another source had its URI, and was removed or moved while this
+   * one cannot be read.
    */
   #lacksCopied(server: string, reads: SourceRead[]): boolean {
     const { sql } = this.#options;
-    const ids = reads.map(({ source }) => source.id);
-    const published = new Set(itemsOfSources(sql, server, ids).map(itemKey));
-    const sources = ids.flatMap((id): ReadSource[] => {
+    const sources = reads.flatMap(({ source: { id, url } }): ReadSource[] => {
       const copy = readCopy(sql, server, id);
-      return copy === undefined ? [] : [{ id, url: copy.address, copy, offer: copy.offer }];
+      return copy === undefined
+        ? []
+        : [{ id, url: copy.address, copy, offer: copy.offer, isFormer: copy.address !== url }];
     });
-    const { manifest } = sourceManifest(server, sources);
-    return listNames.some((list) => {
+    const published = new Map(
+      sources.map(({ id }) => [id, new Set(itemsOfSources(sql, server, [id]).map(itemKey))] as const),
+    );
+    const hidden = new Set(sources.filter(({ isFormer }) => isFormer === true).map(({ id }) => id));
+    const { manifest, offers } = sourceManifest(server, sources);
+    return [...offers].some(([path, { source, list }]) => {
       const { kind, key } = sections[list];
-      return (manifest[list] as Record<string, unknown>[]).some(
-        (item) => !published.has(itemKey({ kind, key: key(item) })),
-      );
+      const item = (manifest[list] as Record<string, unknown>[])[Number(path.slice(`/${list}/`.length))] ?? {};
+      return !hidden.has(source) && published.get(source)?.has(itemKey({ kind, key: key(item) })) !== true;
     });
   }
 
@@ -303,13 +306,9 @@ export class Refresher {
       return copy?.address === url ? copy : undefined;
     };
     const known = reads.map((one) => (hasVanished(one.read, copyHere(one.source)) ? undeclared(one) : one));
-    const sources = known.flatMap(({ source, read }): ReadSource[] => {
-      const { id, url } = source;
-      const copy = copies.get(id);
-      if (read.ok) return [{ id, url, copy, offer: offerOf(read.value, copyHere(source)?.offer) }];
-      if (copy === undefined || without.has(id)) return [];
-      return [{ id, url: copy.address, copy, offer: copy.offer, isFormer: copy.address !== url }];
-    });
+    const most = bounds.capabilities - countBesideSources(sql, server);
+    const published = known.filter(({ source, read }) => read.ok || !without.has(source.id));
+    const sources = offersOf(published, copies, most);
     const { manifest: value, offers, names, warnings } = sourceManifest(server, sources);
     const intake = readIntake({ value, issues: [] });
     if (!intake.ok) return intake;

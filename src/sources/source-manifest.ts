@@ -74,7 +74,7 @@ export function ownKey(list: ListName, item: Item): string {
   return sections[list].key(item);
 }
 
-function offersOf(server: string, { id, url, offer }: ReadSource, list: ListName): SourceItem[] {
+function offersOf(server: string, { id, url, offer, isFormer }: ReadSource, list: ListName): SourceItem[] {
   const provenance = {
     server,
     serverUrl: withoutSecrets(url),
@@ -84,6 +84,7 @@ function offersOf(server: string, { id, url, offer }: ReadSource, list: ListName
   return offer[list].map((item) => ({
     source: id,
     own: ownKey(list, item),
+    isFormer,
     item: { ...withServerMetadata(withoutReservedFields(item), list, provenance), provider: "mcp" },
   }));
 }

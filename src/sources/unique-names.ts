@@ -11,6 +11,8 @@ export interface SourceItem {
   item: Item;
   /** Its name or URI at the source. */
   own: string;
+  /** True if the source offered this at an address that it has no longer: the item is hidden. */
+  isFormer?: boolean;
 }
 
 /** The name under which an item of a source was published before; undefined if it is new. */
@@ -27,7 +29,7 @@ interface NamedItems {
  * published under, in whatever order the sources are configured, so that nobody's ids and pins change because another
  * source offers the same name later. A newcomer gets the id of its source as a prefix, and keeps that name although the
  * other item may go: a name never passes to another source silently. A URI is an address and is never renamed; the item
- * of the newcomer is left out.
+ * of the newcomer is left out, but for a hidden item, which gives way to one that readers can see.
  */
 export function withUniqueNames(
   list: ListName,
@@ -35,7 +37,8 @@ export function withUniqueNames(
   before: NameBefore,
   warnings: Warnings,
 ): NamedItems {
-  const distinct = withoutRepeats(offers, warnings);
+  const isRenamable = list === "tools" || list === "prompts";
+  const distinct = withoutRepeats(isRenamable ? offers : withoutHiddenTwins(offers), warnings);
   const holders = new Map<string, SourceItem>();
   const given = new Map<SourceItem, string>();
   const take = (offer: SourceItem, name: string) => {
@@ -49,7 +52,7 @@ export function withUniqueNames(
   for (const offer of distinct) {
     if (given.has(offer)) continue;
     if (!holders.has(offer.own)) take(offer, offer.own);
-    else if (list === "tools" || list === "prompts") take(offer, freeName(offer, holders));
+    else if (isRenamable) take(offer, freeName(offer, holders));
   }
   for (const offer of distinct) tell(list, offer, given.get(offer), holders.get(offer.own), warnings);
   return {
@@ -63,6 +66,11 @@ export function withUniqueNames(
       return name === own ? [] : [{ source, own, name }];
     }),
   };
+}
+
+function withoutHiddenTwins(offers: readonly SourceItem[]): SourceItem[] {
+  const visible = new Set(offers.filter(({ isFormer }) => isFormer !== true).map(({ own }) => own));
+  return offers.filter(({ isFormer, own }) => isFormer !== true || !visible.has(own));
 }
 
 function withoutRepeats(offers: readonly SourceItem[], warnings: Warnings): SourceItem[] {
@@ -83,12 +91,14 @@ function freeName({ source, own }: SourceItem, taken: ReadonlyMap<string, unknow
 
 function tell(
   list: ListName,
-  { source, own }: SourceItem,
+  { source, own, isFormer }: SourceItem,
   name: string | undefined,
   holder: SourceItem | undefined,
   warnings: Warnings,
 ): void {
   if (name === own || holder === undefined) return;
+  // Readers see nothing of a hidden item, so there is nothing to tell them.
+  if (isFormer === true || holder.isFormer === true) return;
   const what = nameForReaders(own);
   if (name === undefined) {
     warnings.add(`${list}: ${what} of ${source} is left out, because ${holder.source} has it`);

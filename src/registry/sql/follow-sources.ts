@@ -1,26 +1,32 @@
 import { createWarnings } from "../../formats/text.ts";
 import { canonicalJson, digestOfTextSync } from "../../kernel/digest.ts";
+import { readJson } from "../../kernel/read-json.ts";
+import type { LogReason } from "../../manifest/classify/reasons.ts";
 import { isSourceOrigin, type Origin, sourceOrigin } from "../../manifest/compose.ts";
 import { boundedFlags, flagsPerItem } from "../../manifest/describe.ts";
-import type { LogChange } from "../../manifest/diff.ts";
+import { countChanges, type LogChange } from "../../manifest/diff.ts";
+import type { CapabilityFlag } from "../../manifest/flag.ts";
 import { scanCapability } from "../../manifest/scan.ts";
-import { canonicalManifest } from "../../manifest/stored.ts";
+import { canonicalManifest, type StoredCapability } from "../../manifest/stored.ts";
+import type { ServerSummary } from "../contract.ts";
 import type { ServerConfig } from "../schema.ts";
 import { sourceHeader } from "../sources/offer.ts";
 import { appendChanges, recordChanges } from "./change-log.ts";
 import { syncHidden } from "./hidden-items.ts";
 import type { WriteContext } from "./listener.ts";
+import { originsText } from "./origins.ts";
 import { publish } from "./publish.ts";
-import { storedManifest } from "./revisions.ts";
-import { bumpOverlay, findLive } from "./servers.ts";
+import { insertRevision, pruneRevisions, storedManifest } from "./revisions.ts";
+import { bumpOverlay, findLive, flagsOfRow, moveServer } from "./servers.ts";
 import { dropCopy, readCopy } from "./source-copies.ts";
-import { readableRows, syncSources } from "./source-rows.ts";
+import { clearWarnings, readableRows, syncSources } from "./source-rows.ts";
 import { preparedItem } from "./stored-items.ts";
 
 /**
  * Makes a server follow a change of its sources, in the write that changes them: a source that is gone takes its items
- * along, and what a source offered at another address is hidden. `generation` is that of the write, if it has one
- * already. The config must be stored. Returns whether readers lose something.
+ * along, what a source offered at another address is hidden, and a source that gets an address back says of the server
+ * what it said there. `generation` is that of the write, if it has one already. The config must be stored. Returns
+ * whether readers lose something.
  */
 export function followSources(
   write: WriteContext,
@@ -30,73 +36,148 @@ export function followSources(
 ): { narrowed: boolean } {
   const { sql } = write;
   const { name } = config;
-  const { changed, removed, moved } = syncSources(sql, config, at);
+  const { changed, removed, moved, returned } = syncSources(sql, config, at);
   if (!changed) return { narrowed: false };
   for (const id of removed) dropCopy(sql, name, id);
-  const lost = removed.length + moved.length === 0 ? false : dropOffers(write, name, removed, at, generation);
-  const present = generation ?? (lost ? findLive(sql, name)?.generation : undefined);
+  const isLess = removed.length + moved.length > 0;
+  if (isLess) clearWarnings(sql, name);
+  const rest = isLess || returned.length > 0 ? restOf(sql, name, removed) : undefined;
+  // Fields that go with an address are hidden as the items are: no caller is told that something broke.
+  const hiddenFields = rest?.hasAllItems && removed.length === 0 && moved.length > 0 ? rest.fields : [];
+  const isPublished = rest !== undefined && hiddenFields.length === 0;
+  if (isPublished) publishRest(write, name, rest, at, generation);
+  const present = generation ?? (isPublished ? findLive(sql, name)?.generation : undefined);
   const hidden = syncHidden(write, name);
-  if (hidden.length === 0) return { narrowed: lost };
-  const reasons = moved.map((id) => ({
-    path: `/sources/${id}`,
-    classification: "advisory" as const,
-    message: "its address changed; what it offered before is hidden until the new address was read",
-  }));
+  if (hidden.length + hiddenFields.length === 0) return { narrowed: isPublished && isLess };
+  const reasons = [...moved.map(moveReason), ...hiddenFields.map(fieldReason)];
   const change: LogChange = { kind: "server", key: name, classification: "advisory", reasons };
-  if (present === undefined) bumpOverlay(sql, name, logged(write, name, at, change), at);
-  else appendChanges(sql, name, at, [change], present);
+  if (present !== undefined) appendChanges(sql, name, at, [change], present);
+  const moveGeneration = present ?? logged(write, name, at, change);
+  if (present === undefined) bumpOverlay(sql, name, moveGeneration, at);
+  if (rest !== undefined && hiddenFields.length > 0) storeFields(write, name, rest, at, moveGeneration);
   return { narrowed: true };
+}
+
+function moveReason(id: string): LogReason {
+  const message = "its address changed; what it offered before is hidden until the new address was read";
+  return { path: `/sources/${id}`, classification: "advisory", message };
+}
+
+function fieldReason(field: string): LogReason {
+  const message = "what the source said at its former address is not shown any more";
+  return { path: `/${field}`, classification: "advisory", message };
 }
 
 function logged({ sql, keep }: WriteContext, name: string, at: string, change: LogChange): number {
   return recordChanges(sql, name, at, [change], keep.changes).generation;
 }
 
+/** What a server has without some of its sources. */
+interface Rest {
+  header: Record<string, unknown>;
+  /** Fields of the header that sources set. */
+  fromSources: string[];
+  /** Fields of the header that are not what they were. */
+  fields: string[];
+  items: { item: StoredCapability; origin: Origin }[];
+  /** True if no item goes. */
+  hasAllItems: boolean;
+}
+
 /**
- * Publishes the server without the items of these sources, and with the fields of those that are read at their present
- * address. Returns whether it is another manifest now.
+ * The server without the items of these sources, and with the fields of those that are read at their present address;
+ * undefined if that is what it has.
  */
-function dropOffers(
-  write: WriteContext,
-  name: string,
-  removed: readonly string[],
-  at: string,
-  generation: number | undefined,
-): boolean {
-  const { sql } = write;
+function restOf(sql: SqlStorage, name: string, removed: readonly string[]): Rest | undefined {
   const stored = storedManifest(sql, name);
-  if (stored === undefined) return false;
+  if (stored === undefined) return undefined;
   const { manifest, origins } = stored;
   const gone = new Set<Origin>(removed.map(sourceOrigin));
   // Items of a source that is not configured any more can only be left from before sources took theirs along.
   const configured = new Set(readableRows(sql, name).map(({ id }) => sourceOrigin(id)));
   const stays = (origin: Origin) => !isSourceOrigin(origin) || (configured.has(origin) && !gone.has(origin));
-  const kept = manifest.capabilities.flatMap((item, position) => {
+  const items = manifest.capabilities.flatMap((item, position) => {
     const origin = origins.of(position);
     return stays(origin) ? [{ item, origin }] : [];
   });
-  const own = Object.entries(manifest.header).filter(([key]) => !origins.fromSources.includes(key));
+  const before = manifest.header;
+  const own = Object.entries(before).filter(([key]) => !origins.fromSources.includes(key));
   const read = headerOf(sql, name, new Set(own.map(([key]) => key)));
-  const header = { ...read, ...Object.fromEntries(own) };
-  const isSame =
-    kept.length === manifest.capabilities.length && canonicalJson(header) === canonicalJson(manifest.header);
-  if (isSame) return false;
-  const capabilities = kept.map(({ item }) => preparedItem(item));
+  const header: Record<string, unknown> = { ...read, ...Object.fromEntries(own) };
+  const isSame = (key: string) => canonicalJson([header[key]]) === canonicalJson([before[key]]);
+  const fields = [...new Set([...Object.keys(before), ...Object.keys(header)])].filter((key) => !isSame(key));
+  const hasAllItems = items.length === manifest.capabilities.length;
+  if (hasAllItems && fields.length === 0) return undefined;
+  return { header, fromSources: Object.keys(read), fields, items, hasAllItems };
+}
+
+function publishRest(
+  write: WriteContext,
+  name: string,
+  { header, fromSources, items }: Rest,
+  at: string,
+  generation: number | undefined,
+): void {
+  const { sql } = write;
+  const capabilities = items.map(({ item }) => preparedItem(item));
   const { last_synced: lastSynced = null } = findLive(sql, name) ?? {};
   const published = publish(write, {
     ...{ name, subject: "settings", at, partial: false, ofSettings: { generation } },
     manifest: {
       ...{ header, capabilities, offered: capabilities.length },
       digest: digestOfTextSync(canonicalManifest(header, capabilities)),
-      flags: boundedFlags(scanCapability({ kind: "server", name, declared: header }), flagsPerItem),
+      flags: headerFlags(name, header),
       intake: { sections: { known: [], own: [] }, confirmed: [], claims: {} },
     },
-    placement: { by: "version", origins: kept.map(({ origin }) => origin), fromSources: Object.keys(read) },
+    placement: { by: "version", origins: items.map(({ origin }) => origin), fromSources },
   });
   if (!published.ok) throw new Error(`the items of a removed source could not be removed: ${published.error.message}`);
   // Nothing was read: what stays is as old as it was.
   sql.exec("UPDATE server SET last_synced = ? WHERE name = ?", lastSynced, name);
-  return true;
+}
+
+/**
+ * Stores a revision with other fields and the same items. Not a publish, which
+ * would log the fields as removed: their change is logged already.
+ */
+function storeFields(
+  { sql, keep }: WriteContext,
+  name: string,
+  { header, fromSources, items }: Rest,
+  at: string,
+  generation: number,
+): void {
+  const row = findLive(sql, name);
+  if (row === undefined) return;
+  const { config } = row;
+  const number = row.revision + 1;
+  const digest = digestOfTextSync(
+    canonicalManifest(
+      header,
+      items.map(({ item }) => preparedItem(item)),
+    ),
+  );
+  insertRevision(sql, {
+    ...{ server: name, number, digest, generation, at, header, subject: "settings", changes: countChanges([]) },
+    layout: items.map(({ item }) => [item.kind, item.digest]),
+    origins: originsText(
+      items.map(({ origin }) => origin),
+      fromSources,
+    ),
+  });
+  const stay = flagsOfRow(row).filter(({ capability, of }) => of === "config" || capability !== undefined);
+  // No source sets a field that a summary has.
+  const summary = readJson(row.summary) as ServerSummary;
+  moveServer(sql, {
+    ...{ name, number, generation, at, digest, config, summary },
+    flags: [...headerFlags(name, header), ...stay],
+  });
+  sql.exec("UPDATE server SET last_synced = ? WHERE name = ?", row.last_synced, name);
+  pruneRevisions(sql, name, number - keep.revisions);
+}
+
+function headerFlags(name: string, header: Record<string, unknown>): CapabilityFlag[] {
+  return boundedFlags(scanCapability({ kind: "server", name, declared: header }), flagsPerItem);
 }
 
 /** The fields that the copies of present addresses give, without those that the publisher sets. */

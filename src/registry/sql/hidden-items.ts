@@ -1,4 +1,4 @@
-import { sourceOrigin } from "../../manifest/compose.ts";
+import { isSourceOrigin, sourceOrigin } from "../../manifest/compose.ts";
 import { type ItemRef, itemKey, type NewChange } from "../../manifest/diff.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import { updateAttributeCounts } from "./attribute-counts.ts";
@@ -77,4 +77,11 @@ export function itemsOfSources(sql: SqlStorage, server: string, sources: readonl
     const key = keys.get(`${kind} ${digest}`);
     return key === undefined || !origins.has(revision.origins.of(at)) ? [] : [{ kind, key }];
   });
+}
+
+/** How many of the current items came from elsewhere: a reading leaves them in place. */
+export function countBesideSources(sql: SqlStorage, server: string): number {
+  const row = findLive(sql, server);
+  const revision = row?.digest ? revisionAt(sql, server, row.revision) : undefined;
+  return revision?.layout.filter((_, at) => !isSourceOrigin(revision.origins.of(at))).length ?? 0;
 }

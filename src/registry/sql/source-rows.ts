@@ -77,6 +77,8 @@ interface SyncedSources {
   removed: string[];
   /** Ids of sources that have another address now. */
   moved: string[];
+  /** Ids of sources that have an address again of which there is a copy. */
+  returned: string[];
 }
 
 /**
@@ -88,9 +90,10 @@ function syncSourceRows(sql: SqlStorage, { name: server, sources: given }: Serve
   const sources = allSources(given);
   const wanted = sources.map((source) => JSON.stringify(source));
   if (before.length === wanted.length && before.every(({ config }, index) => config === wanted[index])) {
-    return { changed: false, removed: [], moved: [] };
+    return { changed: false, removed: [], moved: [], returned: [] };
   }
   const moved: string[] = [];
+  const returned: string[] = [];
   sql.exec("DELETE FROM source WHERE server = ?", server);
   for (const [position, source] of sources.entries()) {
     const config = wanted[position] ?? "";
@@ -104,12 +107,13 @@ function syncSourceRows(sql: SqlStorage, { name: server, sources: given }: Serve
       ...{ state: isReadable(source) ? "pending" : "not-read", since: at },
       last_synced: isReadable(source) ? (copyTime(sql, server, source.id, source.url) ?? null) : null,
     };
+    if (!staysThere && fresh.last_synced !== null) returned.push(source.id);
     const kept = known?.config === config ? known : staysThere ? { ...known, remembered: null } : fresh;
     insert(sql, "source", { ...kept, config, server, id: source.id, position });
   }
   const readable = new Set(sources.filter(isReadable).map(({ id }) => id));
   const removed = before.filter(({ id, state }) => state !== "not-read" && !readable.has(id)).map(({ id }) => id);
-  return { changed: true, removed, moved };
+  return { changed: true, removed, moved, returned };
 }
 
 function addressOf({ config }: SourceRow): string | undefined {
@@ -153,6 +157,11 @@ export function statusOf(row: SourceRow, tenant: string): SourceStatus {
 
 function unreadHint(config: string, tenant: string, server: string): string {
   return (readJson(config) as UnreadSource).type === "stdio" ? commandHint(tenant, server) : addressHint;
+}
+
+/** What a reading had to say of all sources together does not hold for others. */
+export function clearWarnings(sql: SqlStorage, server: string): void {
+  sql.exec("UPDATE source SET warnings = '[]' WHERE server = ?", server);
 }
 
 export function dropSources(sql: SqlStorage, server: string): void {

@@ -116,8 +116,11 @@ describe("a source with another address", () => {
     expect([dead.stale, dead.serverInfo.name, dead.sources[0].lastSynced]).toEqual([undefined, "movedsrc", undefined]);
     expect([isSourcePending(await head("movedsrc")), isSourceStale(await head("movedsrc"))]).toEqual([true, false]);
     const log = await logged("movedsrc", since);
-    expect(log.filter((line) => line.startsWith("advisory"))).toEqual(["advisory server movedsrc"]);
-    expect(log.join()).not.toContain("removed");
+    // The settings, the move, and the state of the source: nobody is told that something broke or is gone.
+    expect(log).toEqual(["cosmetic server movedsrc", "advisory server movedsrc", "cosmetic server movedsrc"]);
+    const { changes } = await object().changes(since, 1_000);
+    const move = changes.find(({ server, classification }) => server === "movedsrc" && classification === "advisory");
+    expect(move?.reasons.map(({ path }) => path).sort()).toEqual(["/mcpVersion", "/serverInfo", "/sources/main"]);
 
     (offers.get("moved-b.example") as Offer).isDown = false;
     const before = await sequence();
@@ -134,14 +137,18 @@ describe("a source with another address", () => {
   it("shows what it had when it gets its old one back, before anything is read", async () => {
     await offer("back-a", "one");
     await registered("back", source("main", "back-a"));
-    const { lastSynced } = (await data("back")).sources[0];
+    const { sources: read, serverInfo, mcpVersion } = await data("back");
+    const { lastSynced } = read[0];
+    expect(serverInfo.name).toBe("upstream");
     await setSources("back", source("main", "back-nowhere"));
     await refresh("back");
-    expect(await names("back")).toEqual([]);
+    expect([await names("back"), (await data("back")).mcpVersion]).toEqual([[], undefined]);
     (offers.get("back-a.example") as Offer).isDown = true;
     await setSources("back", source("main", "back-a"));
     expect(await names("back")).toEqual(["one"]);
+    expect(await data("back")).toMatchObject({ serverInfo, mcpVersion });
     await refresh("back");
+    expect(await data("back")).toMatchObject({ serverInfo, mcpVersion });
     expect(await data("back")).toMatchObject({ stale: true, sources: [{ status: "unreachable", lastSynced }] });
   });
 
@@ -166,6 +173,26 @@ describe("a source with another address", () => {
     await expectEverywhere("twosrc", "a1", "b1", "b2", "pushed");
     // The same tool at another address is a change of it, neither a removal nor an addition.
     expect((await logged("twosrc", before)).filter((line) => line.includes(" tool "))).toEqual(["breaking tool a1"]);
+  });
+
+  it.each([
+    ["live", "up"],
+    ["down", "dn"],
+  ])("leaves a URI to another source that offers it too and is %s, and warns of nothing hidden", async (_, id) => {
+    const resources = [{ uri: "u://1", name: "x" }];
+    Object.assign(await offer(`held-${id}-a`, "find"), { resources });
+    const other = Object.assign(await offer(`held-${id}-b`, "find"), { resources });
+    const name = `held${id}`;
+    await registered(name, source("A", `held-${id}-a`), source("B", `held-${id}-b`));
+    expect((await data(name)).warnings).toHaveLength(2);
+    const address = async () => (await data(name)).resources.map(({ metadata }: Item) => metadata.mcp.server_url);
+    expect(await address()).toEqual([`https://held-${id}-a.example/mcp`]);
+    other.isDown = id === "dn";
+    await setSources(name, source("A", "held-nowhere"), source("B", `held-${id}-b`));
+    await refresh(name);
+    expect([await address(), await names(name)]).toEqual([[`https://held-${id}-b.example/mcp`], ["B.find"]]);
+    const { warnings } = await data(name);
+    expect(warnings.filter((text: string) => !text.startsWith("Source "))).toEqual([]);
   });
 
   it("keeps switched-off items switched off", async () => {
@@ -329,6 +356,8 @@ describe("names", () => {
       'tools: "a1" is the name of an item of A, so that of B is called B.a1',
     ]);
     await setSources("namedsrc", source("B", "named-b"));
+    const { warnings = [] } = await data("namedsrc");
+    expect(warnings.join()).not.toContain("is the name of");
     await refresh("namedsrc");
     expect(await names("namedsrc")).toEqual(["B.a1"]);
   });
