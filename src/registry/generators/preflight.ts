@@ -3,7 +3,7 @@ import { named } from "../../http/named.ts";
 import { isObject } from "../../kernel/json.ts";
 import type { Generator } from "../../manifest/schema/capability.ts";
 import type { PreflightRequest } from "../views/schema.ts";
-import { missingAt } from "./config-path.ts";
+import { missingAt, startCheck } from "./config-path.ts";
 
 export const Preflight = named(
   "Preflight",
@@ -12,7 +12,9 @@ export const Preflight = named(
       type: z.string(),
       status: z.enum(["stable", "experimental", "deprecated"]),
       ready: z.boolean().describe("False if anything is known to be missing; see `unchecked` for what is not known."),
-      missing_fields: z.array(z.string()).describe("Paths into the config, subfields included."),
+      missing_fields: z
+        .array(z.string())
+        .describe("Paths into the config, subfields included: the first 200, and 20 of one requirement."),
       missing_credentials: z.array(z.string()),
       missing_dependencies: z
         .array(z.string())
@@ -34,9 +36,6 @@ type Upstream = Generator["upstreamDependencies"];
 
 /** Used if a generator declares no p95 latency. */
 const assumedP95Ms = 5_000;
-
-/** Paths listed of what one requirement lacks: a list of the config may have many elements. */
-const maxListedPaths = 20;
 
 /**
  * Checks whether a generator can run on a config with the credentials and packages the caller names, and advises on
@@ -110,50 +109,83 @@ interface CheckedFields {
 /** Required paths that are looked at: the publisher may declare any number of subfields. */
 const maxPaths = 1_000;
 
+/** Longer paths are not looked at; a declared field has at most 256 characters. */
+const maxPathLength = 1_000;
+
+/** Missing fields that one answer lists. */
+const maxMissing = 200;
+
 function checkFields(requirements: Generator["requirements"], config: unknown): CheckedFields {
   const checked: CheckedFields = { missing: [], unchecked: [], reasons: [] };
-  const fields = requirements?.fields ?? [];
-  const paths = [...new Set([...fields, ...subfieldPaths(requirements?.subfields, fields)])];
-  if (paths.length > maxPaths)
-    checked.unchecked.push(`subfields: only the first ${maxPaths} required paths were looked at`);
-  const lacking = new Set<string>();
-  for (const path of paths.slice(0, maxPaths)) {
-    const found = missingAt(config, path);
+  const { paths, isCut, tooLong } = requiredPaths(requirements);
+  if (isCut) checked.unchecked.push(`subfields: only the first ${maxPaths} required paths were looked at`);
+  if (tooLong > 0)
+    checked.unchecked.push(`subfields: ${tooLong} paths of more than ${maxPathLength} characters were not looked at`);
+  const check = startCheck();
+  let unlisted = 0;
+  for (const path of paths) {
+    if (check.left === 0) {
+      checked.unchecked.push(`${path}: the config is too large; this path and those after it were not looked at`);
+      break;
+    }
+    const found = missingAt(config, path, check);
     if (found.isPartial) checked.unchecked.push(`${path}: only the first elements of a long list were looked at`);
-    // A subfield of a field that is missing as a whole is not a second problem.
-    const own = found.paths.filter((at) => !lacking.has(at) && !parentsOf(at).some((parent) => lacking.has(parent)));
-    for (const at of own) lacking.add(at);
-    checked.missing.push(...own.slice(0, maxListedPaths));
-    if (own.length > maxListedPaths)
-      checked.reasons.push(`Missing field: ${path} in ${own.length - maxListedPaths} more elements`);
+    const listed = found.paths.slice(0, maxMissing - checked.missing.length);
+    checked.missing.push(...listed);
+    if (listed.length < found.paths.length) unlisted += found.paths.length - listed.length + found.more;
+    else if (found.more > 0) checked.reasons.push(`Missing field: ${path} in ${found.more} more elements`);
   }
+  if (unlisted > 0) checked.reasons.push(`Missing fields: ${unlisted} more`);
   return checked;
 }
 
-/** `a` and `a.b` of `a.b[0]`. */
-function parentsOf(path: string): string[] {
-  return Array.from(path.matchAll(/[.[]/g), ({ index }) => path.slice(0, index));
+interface RequiredPaths {
+  paths: Set<string>;
+  isCut: boolean;
+  tooLong: number;
+}
+
+/** The paths that are looked at, each once. They are made one by one: 500 fields may have any number of subfields each. */
+function requiredPaths(requirements: Generator["requirements"]): RequiredPaths {
+  const { fields = [], subfields } = requirements ?? {};
+  const paths = new Set<string>(fields);
+  let made = 0;
+  let tooLong = 0;
+  for (const path of subfieldPaths(subfields, fields)) {
+    if (made === maxPaths) return { paths, isCut: true, tooLong };
+    made += 1;
+    if (path.length <= maxPathLength) paths.add(path);
+    else tooLong += 1;
+  }
+  return { paths, isCut: false, tooLong };
 }
 
 /**
  * Paths of the required subfields. A list is required below each required field, or of the config itself if there is
  * none; a map says below what: `{a: ["b"]}`, `{a: {b: ["c"]}}`.
  */
-function subfieldPaths(subfields: unknown, fields: readonly string[]): string[] {
-  if (!Array.isArray(subfields)) return pathsBelow("", subfields);
-  return fields.length === 0 ? pathsBelow("", subfields) : fields.flatMap((field) => pathsBelow(field, subfields));
+function* subfieldPaths(subfields: unknown, fields: readonly string[]): Iterable<string> {
+  const parents = Array.isArray(subfields) && fields.length > 0 ? fields : [""];
+  for (const parent of parents) yield* pathsBelow(parent, subfields);
 }
 
-function pathsBelow(parent: string, subfields: unknown): string[] {
+function* pathsBelow(parent: string, subfields: unknown): Iterable<string> {
   const below = (key: string) => (parent === "" ? key : `${parent}.${key}`);
-  if (typeof subfields === "string") return subfields === "" ? [] : [below(subfields)];
-  if (Array.isArray(subfields)) return subfields.flatMap((subfield) => pathsBelow(parent, subfield));
-  if (!isObject(subfields)) return [];
-  return Object.entries(subfields).flatMap(([key, value]) => {
-    if (value === false || value === null) return [];
-    const deeper = pathsBelow(below(key), value);
-    return deeper.length === 0 ? [below(key)] : deeper;
-  });
+  if (typeof subfields === "string") {
+    if (subfields !== "") yield below(subfields);
+  } else if (Array.isArray(subfields)) {
+    for (const subfield of subfields) yield* pathsBelow(parent, subfield);
+  } else if (isObject(subfields)) {
+    for (const [key, value] of Object.entries(subfields)) {
+      if (value === false || value === null) continue;
+      let isLeaf = true;
+      for (const path of pathsBelow(below(key), value)) {
+        isLeaf = false;
+        yield path;
+      }
+      if (isLeaf) yield below(key);
+    }
+  }
 }
 
 /** The packages a generator needs, compared by name with those the caller has. A version is never checked. */
@@ -166,8 +198,10 @@ function checkPackages(
     return { missing: [], unchecked: needed.map((name) => `dependency ${name}: ${hint}`) };
   }
   const names = new Set(held.map(packageName));
-  const missing = needed.filter((name) => !names.has(packageName(name)));
-  const versioned = needed.filter((name) => !missing.includes(name) && !held.includes(name) && hasVersion(name));
+  const exact = new Set(held);
+  const isHeld = (name: string) => names.has(packageName(name));
+  const missing = needed.filter((name) => !isHeld(name));
+  const versioned = needed.filter((name) => isHeld(name) && !exact.has(name) && hasVersion(name));
   return { missing, unchecked: versioned.map((name) => `dependency ${name}: only its name was compared`) };
 }
 

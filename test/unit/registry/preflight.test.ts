@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { Generator } from "../../../src/manifest/schema/capability.ts";
-import { isPresent, missingAt, valuesAt } from "../../../src/registry/generators/config-path.ts";
+import {
+  isPresent,
+  maxVisited,
+  missingAt,
+  startCheck,
+  valuesAt,
+} from "../../../src/registry/generators/config-path.ts";
 import { preflight } from "../../../src/registry/generators/preflight.ts";
 
 const codeGeneration: Generator = {
@@ -93,6 +99,23 @@ describe("preflight", () => {
   });
 });
 
+const names = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+
+/** The value, with every read of a list's element or an object's member counted. */
+function counted<Value>(value: Value, visits: { count: number }): Value {
+  if (typeof value !== "object" || value === null) return value;
+  return new Proxy(value, {
+    get(target, key, receiver) {
+      if (typeof key === "string" && Object.hasOwn(target, key) && key !== "length") visits.count += 1;
+      return counted(Reflect.get(target, key, receiver), visits);
+    },
+    getOwnPropertyDescriptor(target, key) {
+      visits.count += 1;
+      return Reflect.getOwnPropertyDescriptor(target, key);
+    },
+  });
+}
+
 describe("required fields", () => {
   const missing = (requirements: Generator["requirements"], given: Record<string, unknown>) => {
     const { ready, missing_fields } = preflight({ type: "g", requirements }, { config: given, credentials: [] });
@@ -133,6 +156,39 @@ describe("required fields", () => {
     expect(answer.missing_fields).toHaveLength(20);
     expect(answer.reasons).toContain("Missing field: patterns[].x in 980 more elements");
     expect(answer.unchecked[0]).toMatch(/^patterns\[\]\.x: only the first elements/);
+  });
+
+  it.each<[string, unknown, unknown]>([
+    ["many subfields of a long list", { a: names("x", 1_000) }, { a: Array(1_000).fill(0) }],
+    ["subfields of lists in lists", { a: names("x", 1_000) }, { a: Array(1_000).fill(Array(60).fill(0)) }],
+    ["a deep path that is not there", { a: [names("b", 200).join(".")] }, { a: Array(1_000).fill({}) }],
+    ["names that no member has", names("x", 5_000), {}],
+  ])("cost no more than the budget for %s", (_, subfields, given) => {
+    const visits = { count: 0 };
+    const requirements = { subfields } as Generator["requirements"];
+    const answer = preflight({ type: "g", requirements }, { config: counted(given, visits), credentials: [] });
+    // Every element and member that is read is counted; the values themselves are few.
+    expect(visits.count).toBeGreaterThan(0);
+    expect(visits.count).toBeLessThanOrEqual(3 * maxVisited);
+    expect(answer.ready).toBe(false);
+    expect(answer.missing_fields.length).toBeLessThanOrEqual(200);
+    expect(answer.unchecked.join()).toMatch(/not looked at|only the first/);
+    expect(JSON.stringify(answer).length).toBeLessThan(500_000);
+  });
+
+  it("with paths too long to be walked are said to be unchecked", () => {
+    const requirements = { subfields: { a: [names("b", 20_000).join(".")] } };
+    const answer = preflight({ type: "g", requirements }, { config: {}, credentials: [] });
+    expect([answer.missing_fields, answer.unchecked[0]]).toEqual([[], expect.stringMatching(/^subfields: 1 paths of/)]);
+  });
+
+  it("beyond the listed ones are counted", () => {
+    const answer = preflight(
+      { type: "g", requirements: { subfields: names("x", 900) } },
+      { config: {}, credentials: [] },
+    );
+    expect(answer.missing_fields).toHaveLength(200);
+    expect(answer.reasons).toContain("Missing fields: 700 more");
   });
 });
 
@@ -194,7 +250,15 @@ describe("paths into a config", () => {
     ["x.y[].z", ["x.y[].z"]],
     ["__proto__.x", ["__proto__.x"]],
   ])("%s is missing at", (path, missing) => {
-    expect(missingAt(tree, path)).toEqual({ paths: missing, isPartial: false });
+    expect(missingAt(tree, path)).toEqual({ paths: missing, more: 0, isPartial: false });
+  });
+
+  it("stop where the budget is spent", () => {
+    const config = { a: [{}, {}, {}] };
+    expect(missingAt(config, "a.b", startCheck(6))).toEqual({ paths: ["a[0].b", "a[1].b"], more: 0, isPartial: true });
+    const check = startCheck(8);
+    expect(missingAt(config, "a.b", check)).toMatchObject({ paths: { length: 3 }, isPartial: false });
+    expect(missingAt(config, "a.c", check)).toEqual({ paths: [], more: 0, isPartial: true });
   });
 
   it("call something present when there is something to work with", () => {

@@ -3311,7 +3311,7 @@ export interface components {
             status: "stable" | "experimental" | "deprecated";
             /** @description False if anything is known to be missing; see `unchecked` for what is not known. */
             ready: boolean;
-            /** @description Paths into the config, subfields included. */
+            /** @description Paths into the config, subfields included: the first 200, and 20 of one requirement. */
             missing_fields: string[];
             missing_credentials: string[];
             /** @description Packages that are not among the caller's `dependencies`, if it sent any list. */
