@@ -1,17 +1,25 @@
+import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
+import { rolldown } from "rolldown";
 import { build, bundlePath } from "./bundle.ts";
 import { CommandError, runCommand } from "./command.ts";
+import { projectPath, projectRoot } from "./project.ts";
 import { bindingTypes, runTool } from "./run-tool.ts";
 
 const help = `
 Usage: npm run check
 
-Types, lint and format, generated files, binding types, the OpenAPI document, bundle and its size. One line for each; what failed shows why.
+Types, lint and format, generated files, binding types, the OpenAPI document, sizes of the bundle, the npm package and the client library. One line for each; what failed shows why.
 `;
 
 /** Bytes; a Worker on the free plan may have 3 MB, and a small one starts sooner. */
-const maxBundleSize = 966_000;
+const maxBundleSize = 1_000_000;
+
+/** Bytes of the npm package, and gzip of the client library: whole, and of what a search alone needs. */
+const maxPackage = { packed: 350_000, unpacked: 1_200_000 };
+const maxClient = { whole: 9_000, search: 3_000 };
 
 /** Resolves to what is worth adding to the line; throws with the reason when the check fails. */
 type Check = () => Promise<string>;
@@ -21,12 +29,16 @@ const checks: Record<string, Check> = {
   "types: scripts": tool("tsc", "--noEmit", "-p", "scripts/tsconfig.json"),
   "types: bench": tool("tsc", "--noEmit", "-p", "bench/tsconfig.json"),
   "types: tools": tool("tsc", "--noEmit", "-p", "tools/tsconfig.json"),
+  "types: package": tool("tsc", "--noEmit", "-p", "packages/rollcall/tsconfig.json"),
   "types: test": tool("tsc", "--noEmit", "-p", "test/tsconfig.json"),
   "lint and format": tool("biome", "check", "."),
   "generated files (npm run generate)": tool("node", "scripts/generate.ts", "--check"),
+  "generated files of the package (npm run generate)": tool("node", "packages/rollcall/scripts/generate.ts", "--check"),
   "binding types (npm run generate)": tool("wrangler", ...bindingTypes, "--check"),
   "OpenAPI document": tool("redocly", "lint", "schemas/openapi.json"),
   "bundle size": bundleSize,
+  "package size": packageSize,
+  "client library size": clientSize,
 };
 
 await runCommand({ help, options: {} }, async () => {
@@ -58,6 +70,50 @@ async function bundleSize(): Promise<string> {
   const figure = `${kB(size)} gzip of at most ${kB(maxBundleSize)}`;
   if (size > maxBundleSize) throw new CommandError(`dist/index.js is too big: ${figure}`);
   return figure;
+}
+
+async function packageSize(): Promise<string> {
+  // npm is not a tool of the project: it is what installed it.
+  const args = ["pack", "-w", "rollcall", "--dry-run", "--json"];
+  const { stdout } = await promisify(execFile)("npm", args, { cwd: projectRoot });
+  const sizeOf = (name: string) => Number(new RegExp(`"${name}": (\\d+)`).exec(stdout)?.[1]);
+  const [packed, unpacked] = [sizeOf("size"), sizeOf("unpackedSize")];
+  const figure = `${kB(packed)} packed of at most ${kB(maxPackage.packed)}, ${kB(unpacked)} unpacked of at most ${kB(maxPackage.unpacked)}`;
+  const fits = packed <= maxPackage.packed && unpacked <= maxPackage.unpacked;
+  if (!fits) throw new CommandError(`The package is too big: ${figure}`);
+  return figure;
+}
+
+async function clientSize(): Promise<string> {
+  const whole = await gzipOfClient("*");
+  const search = await gzipOfClient("{ connect, search }");
+  const figure = `${whole} bytes gzip of at most ${maxClient.whole}; connect and search ${search} of at most ${maxClient.search}`;
+  if (whole > maxClient.whole || search > maxClient.search)
+    throw new CommandError(`The client library is too big: ${figure}`);
+  return figure;
+}
+
+/** What a bundler makes of an application that imports these names. */
+async function gzipOfClient(names: string): Promise<number> {
+  const application = "\0application";
+  const client = projectPath("packages/rollcall/src/client/index.ts");
+  const bundle = await rolldown({
+    cwd: projectPath("."),
+    input: application,
+    platform: "neutral",
+    resolve: { mainFields: ["module", "main"] },
+    transform: { target: "es2022" },
+    plugins: [
+      {
+        name: "application",
+        resolveId: (id) => (id === application ? id : undefined),
+        load: (id) => (id === application ? `export ${names} from ${JSON.stringify(client)};` : undefined),
+      },
+    ],
+  });
+  const { output } = await bundle.generate({ minify: true });
+  await bundle.close();
+  return gzipSync(output[0].code).length;
 }
 
 function kB(bytes: number): string {

@@ -68,6 +68,10 @@ await runCommand({ help, options: { check: { type: "boolean", default: false } }
   const types = await runTool("wrangler", bindingTypes);
   if (types.exitCode !== 0) throw new CommandError(`The types of the bindings could not be made.\n\n${types.output}`);
   console.log("worker-configuration.d.ts: written");
+  // From the OpenAPI document that was just written.
+  const ofPackage = await runTool("node", ["packages/rollcall/scripts/generate.ts"]);
+  if (ofPackage.exitCode !== 0) throw new CommandError(`The package's files could not be made.\n\n${ofPackage.output}`);
+  console.log(ofPackage.output.trim());
 });
 
 /** Makes a folder's generated files what they should be, or with `check` only says which are not; returns how many. */

@@ -11,6 +11,7 @@ import type { CardQuery } from "../search/contract.ts";
 import { checkPins } from "../search/pins.ts";
 import { cardsById, rankedCards, type SearchScope, searchScope, type VisibleCard } from "../search/visible-cards.ts";
 import type { BudgetIndex } from "./answer-schema.ts";
+import { tokensOf } from "./blocks.ts";
 import type { IndexDeps } from "./deps.ts";
 import { budgetBlock } from "./elements.ts";
 import {
@@ -22,7 +23,6 @@ import {
   maxConsidered,
   worthOf,
 } from "./fit.ts";
-import { tokensOf } from "./render.ts";
 import type { IndexBudgetRequest } from "./schema.ts";
 import { budgetHeader, indexTextVersion } from "./text.ts";
 

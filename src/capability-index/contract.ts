@@ -36,7 +36,7 @@ export interface IndexServer {
   actionTriggers?: unknown;
   relationships?: unknown;
   semantic?: unknown;
-  head: Pick<Head, "status" | "statusMessage" | "sources" | "flags" | "acknowledged">;
+  head: Pick<Head, "status" | "statusMessage" | "sources" | "flags" | "acknowledged" | "digest">;
 }
 
 export interface IndexRow {
@@ -63,6 +63,15 @@ export interface AdvertisedServer {
   name: string;
   advertise: Advertise;
   /** Approximate cost of all its items, disabled ones included. */
+  tokens: number;
+}
+
+/** The first servers that advertise an index. */
+export interface AdvertisedServers {
+  servers: AdvertisedServer[];
+  /** How many others advertise one. */
+  more: number;
+  /** Approximate cost of the tenant's own index; 0 if it has no settings. */
   tokens: number;
 }
 
@@ -97,5 +106,5 @@ export interface IndexTenant {
   /** With the tenant as shown, absent before its first write. */
   advertise(): Promise<AsOf<{ tenant?: string; current?: TenantAdvertise }>>;
   setAdvertise(writer: Writer, settings: AdvertiseSettings): Promise<Result<AdvertiseOutcome, Failure>>;
-  advertisedServers(limit: number): Promise<{ servers: AdvertisedServer[]; tokens: number }>;
+  advertisedServers(limit: number): Promise<AdvertisedServers>;
 }

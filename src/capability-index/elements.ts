@@ -22,9 +22,12 @@ const leading = ["title", "description", "version", "provider", "mimeType", "inp
 const omittedFields = new Set(
   (
     "id icons _meta implementation metadata category permissions effects annotations semantic relationships " +
-    "actionTriggers action_triggers"
+    "semantic_data actionTriggers action_triggers"
   ).split(" "),
 );
+
+/** Text for whoever runs an element, which a model does not need to choose it. The full index has it. */
+const omittedInBudget: ReadonlySet<string> = new Set(["promptResponse", "prompt_response", "examples"]);
 
 /** Name of an element in the index; prefixed with the server in a tenant's index. */
 export function labelOf({ server, key }: Pick<IndexElement, "server" | "key">, amongServers: boolean): string {
@@ -42,7 +45,7 @@ export function elementBlock(element: IndexElement, amongServers: boolean, known
   if (declared.relationships !== undefined) lines.add("relationships", flow(declared.relationships));
   const semantic = semanticOf(declared);
   if (semantic !== undefined) lines.add("semantic", flow(semantic));
-  addDetails(lines, element);
+  addDetails(lines, element, nothingMore);
   return `${keyLine("    ", labelOf(element, amongServers))}\n      # registry: ${known}\n${lines.text}`;
 }
 
@@ -65,26 +68,43 @@ export function budgetBlock(
     return line === "" ? undefined : `${name}  summary: ${scalar(line)}\n`;
   }
   const lines = new Lines("  ", [kind]);
-  addDetails(lines, shown.element);
+  addDetails(lines, shown.element, omittedInBudget);
   return lines.text === "" ? undefined : `${name}${lines.text}`;
 }
 
-export function triggersOf(declared: Record<string, unknown>): string[] {
-  return declaredVerbs(declared.actionTriggers ?? declared.action_triggers);
+/** The verbs that an item declares, in each spelling of the member. */
+export function triggersOf({ actionTriggers, action_triggers, triggers }: Record<string, unknown>): string[] {
+  return declaredVerbs([actionTriggers, action_triggers, triggers].flat());
 }
 
-function semanticOf({ category, permissions, effects, annotations, semantic }: Record<string, unknown>) {
-  const said = { category, permissions, effects, annotations, semantic };
+function semanticOf(declared: Record<string, unknown>) {
+  const { category, permissions, effects, annotations } = declared;
+  const said = { category, permissions, effects, annotations, semantic: semanticData(declared) };
   return Object.values(said).some((value) => value !== undefined) ? said : undefined;
 }
 
-function addDetails(lines: Lines, { key, declared }: IndexElement): void {
+/** What an item or a server declares as `semantic` or `semantic_data`; of both, if both are objects. */
+export function semanticData({ semantic, semantic_data }: Record<string, unknown>): unknown {
+  return isObject(semantic) && isObject(semantic_data)
+    ? { ...semantic_data, ...semantic }
+    : (semantic ?? semantic_data);
+}
+
+const nothingMore: ReadonlySet<string> = new Set();
+
+function addDetails(lines: Lines, { key, declared }: IndexElement, omitted: ReadonlySet<string>): void {
   for (const name of new Set([...leading, ...Object.keys(declared)])) {
     const value = declared[name];
-    if (value === undefined || value === null || value === "" || value === key || omittedFields.has(name)) continue;
+    if (value === undefined || value === null || value === "" || value === key) continue;
+    if (omittedFields.has(name) || omitted.has(name) || (name === "triggers" && isVerbs(value))) continue;
     if (isObject(value) && Object.keys(value).length === 0) continue;
     lines.add(snakeCase(name), valueText(value)) || lines.add(name, valueText(value));
   }
+}
+
+/** True if the element already shows the value as its verbs. */
+function isVerbs(value: unknown): boolean {
+  return typeof value === "string" || (Array.isArray(value) && value.every((verb) => typeof verb === "string"));
 }
 
 /** Lines of a mapping with unique keys: a publisher's key may equal one that the index adds. */

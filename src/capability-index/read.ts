@@ -11,9 +11,10 @@ import { allowCached } from "../registry/read.ts";
 import { advertisedBy } from "./advertise.ts";
 import type { IndexState } from "./contract.ts";
 import type { IndexDeps } from "./deps.ts";
-import { changedDuringRead, renderIndex } from "./render.ts";
+import { measureIndex, renderIndex } from "./render.ts";
 import { type IndexText, indexTextVersion, indexUri, statsText, type TenantIndexOwner } from "./text.ts";
 import { sizeOfText } from "./token-estimate.ts";
+import { changedDuringRead, type Gathered } from "./walk.ts";
 
 /** A tenant's index or, with `name`, a server's. */
 export interface IndexRef {
@@ -73,6 +74,17 @@ export async function readIndex(
   return err(failure("ErrorUnavailable", "The tenant changed while its index was built. Retry in a few seconds"));
 }
 
+/** Which variants of an index are advertised; undefined if the caller may not read it. */
+export async function readAdvertised(
+  services: IndexDeps,
+  principal: Principal,
+  ref: IndexRef,
+): Promise<Advertised | undefined> {
+  if ((await checkTenantExists(services, principal, ref.tenant)) !== undefined) return undefined;
+  const state = await services.tenant(ref.tenant).indexState(ref.name);
+  return readObjection(principal, ref, state) === undefined ? advertisedIn(state, ref.name) : undefined;
+}
+
 export function mimeTypeOf(variant: IndexVariant): string {
   return variant === "stats" ? "application/json" : "text/yaml";
 }
@@ -96,34 +108,36 @@ async function textOf(
   services: IndexDeps,
   owner: TenantIndexOwner,
   variant: IndexVariant,
-  question: TextOptions,
-): Promise<Result<IndexText, Failure> | typeof changedDuringRead> {
-  const { onlyPublic, stamp, strong } = question;
-  const key = `${owner.tenant}/${owner.name ?? ""} ${onlyPublic} ${stamp} ${variant} ${indexTextVersion}`;
-  const known = strong ? undefined : services.indexTexts.get(key);
+  { onlyPublic, stamp, strong }: TextOptions,
+): Promise<Gathered<IndexText>> {
+  const keyOf = (of: IndexVariant) =>
+    `${owner.tenant}/${owner.name ?? ""} ${onlyPublic} ${stamp} ${of} ${indexTextVersion}`;
+  const cached = (of: IndexVariant) => (strong ? undefined : services.indexTexts.get(keyOf(of)));
+  const known = cached(variant);
   if (known !== undefined) {
     services.usage.memory += 1;
     return ok(known);
   }
-  const range = { server: owner.name, onlyPublic };
+  const index = { owner, range: { server: owner.name, onlyPublic }, stamp };
   const rendered =
     variant === "stats"
-      ? await statsOf(services, owner, question)
-      : await renderIndex(services, owner, range, stamp, variant);
-  if (rendered !== changedDuringRead && rendered.ok) services.indexTexts.set(key, rendered.value);
+      ? await statsOf(services, index, cached("summary"), cached("full"))
+      : await renderIndex(services, index, variant);
+  if (rendered !== changedDuringRead && rendered.ok) services.indexTexts.set(keyOf(variant), rendered.value);
   return rendered;
 }
 
+/** From texts in memory, or without any text: an index of any size has statistics. */
 async function statsOf(
   services: IndexDeps,
-  owner: TenantIndexOwner,
-  question: TextOptions,
-): Promise<Result<IndexText, Failure> | typeof changedDuringRead> {
-  const summary = await textOf(services, owner, "summary", question);
-  if (summary === changedDuringRead || !summary.ok) return summary;
-  const full = await textOf(services, owner, "full", question);
-  if (full === changedDuringRead || !full.ok) return full;
-  const text = statsText(summary.value, full.value);
+  index: Parameters<typeof measureIndex>[1],
+  summary: IndexText | undefined,
+  full: IndexText | undefined,
+): Promise<Gathered<IndexText>> {
+  const measured =
+    summary === undefined || full === undefined ? await measureIndex(services, index) : ok({ summary, full });
+  if (measured === changedDuringRead || !measured.ok) return measured;
+  const text = statsText(measured.value.summary, measured.value.full);
   return ok({ text, tokens: (await loadTokenizer())(text), size: sizeOfText(text) });
 }
 

@@ -3,10 +3,17 @@ import type { CountTokens } from "../manifest/tokens.ts";
 import type { ActionTriggers } from "./action-triggers.ts";
 import type { IndexStats } from "./answer-schema.ts";
 import { flow, flowList, keyLine, scalar } from "./print-yaml.ts";
-import { addSizes, estimateTokens, sizeOfText, smallestContext, type TextSize } from "./token-estimate.ts";
+import {
+  addSizes,
+  estimateTokens,
+  largestContext,
+  sizeOfText,
+  smallestContext,
+  type TextSize,
+} from "./token-estimate.ts";
 
 /** Part of ETags and cache keys: change it with any change of the format. */
-export const indexTextVersion = "i2";
+export const indexTextVersion = "i3";
 
 /** Format version in the metadata of an index. */
 const formatVersion = "1.0.0";
@@ -25,18 +32,22 @@ export function indexUri({ tenant, name }: IndexOwner, variant: string): string 
   return ["rollcall://capability-index", tenant, name, variant].filter((part) => part !== undefined).join("/");
 }
 
-interface IndexMetadata {
+export interface IndexMetadata {
   /** `created`: earliest registration of a server in the index; `lastUpdated`: latest change. null without servers. */
   created: string | null;
   lastUpdated: string | null;
   totalElements: number;
 }
 
-/** A text with its token count and size. */
-export interface IndexText {
-  text: string;
+/** What a text costs. */
+export interface MeasuredText {
   tokens: number;
   size: TextSize;
+}
+
+/** A text with its token count and size. */
+export interface IndexText extends MeasuredText {
+  text: string;
 }
 
 /** What an index shows of a server besides its elements. */
@@ -73,10 +84,21 @@ export function triggersBlock(triggers: ActionTriggers): string {
 
 const maxNotices = 100;
 
-/** What to mind about elements of a summary, as comments: a summary has only their names. */
-export function noticesBlock(notices: readonly string[]): string {
-  const shown = notices.slice(0, maxNotices).map((notice) => `#   ${notice}\n`);
-  const more = notices.length - shown.length;
+/** What to mind about elements of a summary: the first ones, and how many there are. */
+export class Notices {
+  readonly shown: string[] = [];
+  total = 0;
+
+  add(notice: string): void {
+    this.total += 1;
+    if (this.shown.length < maxNotices) this.shown.push(notice);
+  }
+}
+
+/** As comments: a summary has only the names of elements. */
+export function noticesBlock(notices: Pick<Notices, "shown" | "total">): string {
+  const shown = notices.shown.map((notice) => `#   ${notice}\n`);
+  const more = notices.total - shown.length;
   return `# registry:\n${shown.join("")}${more > 0 ? `#   and ${more} more; the full index has them all\n` : ""}`;
 }
 
@@ -93,24 +115,49 @@ export function elementsBlocks<Block>(
   ];
 }
 
+/** What an index says of one server behind its elements: one line, or two, for each of three places. */
+export interface NoteLines {
+  server: string;
+  relationships?: string;
+  semantic?: string;
+}
+
+export function noteLines({
+  name,
+  title,
+  version,
+  elements,
+  notice,
+  relationships,
+  semantic,
+}: IndexServerNote): NoteLines {
+  const comment = notice === "" ? "" : `    # registry: ${notice}\n`;
+  const declared = (indent: string, value: unknown) =>
+    value === undefined ? undefined : `${keyLine(indent, name)} ${flow(value)}\n`;
+  return {
+    server: `${comment}${keyLine("    ", name)} ${flow({ title, version, elements })}\n`,
+    relationships: declared("    ", relationships),
+    semantic: declared("  ", semantic),
+  };
+}
+
+/** The lines around what is said of servers. */
+export function noteHeadings(has: { servers: boolean; relationships: boolean; semantic: boolean }) {
+  return {
+    servers: has.servers ? "relationships:\n  servers:\n" : "relationships:\n  servers: {}\n",
+    relationships: has.relationships ? "  declared:\n" : "",
+    semantic: has.semantic ? "semantic:\n" : "semantic: {}\n",
+  };
+}
+
 /** The servers of the index, and the relationships and semantic data that publishers declare. */
 export function notesBlock(servers: readonly IndexServerNote[]): string {
-  const noted = servers.map(({ name, title, version, elements, notice }) => {
-    const comment = notice === "" ? "" : `    # registry: ${notice}\n`;
-    return `${comment}${keyLine("    ", name)} ${flow({ title, version, elements })}\n`;
-  });
-  const declared = (field: "relationships" | "semantic", indent: string) =>
-    servers.flatMap((server) =>
-      server[field] === undefined ? [] : [`${keyLine(indent, server.name)} ${flow(server[field])}\n`],
-    );
-  const relationships = declared("relationships", "    ");
-  const semantic = declared("semantic", "  ");
-  return [
-    "relationships:\n",
-    noted.length === 0 ? "  servers: {}\n" : `  servers:\n${noted.join("")}`,
-    ...(relationships.length === 0 ? [] : [`  declared:\n${relationships.join("")}`]),
-    semantic.length === 0 ? "semantic: {}\n" : `semantic:\n${semantic.join("")}`,
-  ].join("");
+  const notes = servers.map(noteLines);
+  const linesOf = (place: keyof NoteLines) => notes.map((note) => note[place] ?? "").join("");
+  const [named, relationships, semantic] = [linesOf("server"), linesOf("relationships"), linesOf("semantic")];
+  const has = { servers: named !== "", relationships: relationships !== "", semantic: semantic !== "" };
+  const headings = noteHeadings(has);
+  return `${headings.servers}${named}${headings.relationships}${relationships}${headings.semantic}${semantic}`;
 }
 
 const titles = {
@@ -125,10 +172,7 @@ const titles = {
   ],
 } as const;
 
-/**
- * Prepends the comments. They state the token count of the whole text, comments included, so the comments are printed
- * and counted until the figures are stable. The loop ends, because more digits never cost fewer tokens.
- */
+/** Prepends the comments. */
 export function withComments(
   variant: "summary" | "full",
   owner: IndexOwner,
@@ -136,29 +180,51 @@ export function withComments(
   body: IndexText,
   count: CountTokens,
 ): IndexText {
+  const { comments, tokens, size } = commentsOf(variant, owner, totalElements, body, count);
+  return { text: comments + body.text, tokens, size };
+}
+
+/**
+ * The comments of an index, and what the whole text costs. The comments state the token count of the whole text, comments
+ * included, so they are printed and counted until the figures are stable. The loop ends, because more digits never cost
+ * fewer tokens.
+ */
+export function commentsOf(
+  variant: "summary" | "full",
+  owner: IndexOwner,
+  totalElements: number,
+  body: MeasuredText,
+  count: CountTokens,
+): MeasuredText & { comments: string } {
   const other = variant === "summary" ? "full" : "summary";
   const elsewhere = `${variant === "summary" ? "Full index" : "Summary version"} available at: ${indexUri(owner, other)}`;
-  const suits = contextHint(body.tokens);
-  let [tokens, estimated] = [0, 0];
-  for (;;) {
+  const print = (tokens: number, estimated: number, suits: string) => {
     const costs = `Tokens: ${tokens} measured (cl100k_base), ${estimated} estimated; ${suits}`;
     const lines = [...titles[variant], costs, elsewhere, `Total elements: ${totalElements}`];
-    const comments = `${lines.map((line) => `# ${line}\n`).join("")}\n`;
+    return `${lines.map((line) => `# ${line}\n`).join("")}\n`;
+  };
+  // Fixed before the loop, because its length does not grow with the count.
+  const suits = contextHint(body.tokens + count(print(body.tokens, body.tokens, contextHint(body.tokens))));
+  let [tokens, estimated] = [0, 0];
+  for (;;) {
+    const comments = print(tokens, estimated, suits);
     const size = addSizes(sizeOfText(comments), body.size);
     const [measured, guessed] = [count(comments) + body.tokens, estimateTokens(size)];
-    if (measured === tokens && guessed === estimated) return { text: comments + body.text, tokens, size };
+    if (measured === tokens && guessed === estimated) return { comments, tokens, size };
     [tokens, estimated] = [measured, guessed];
   }
 }
 
-/** Describes the context size that a text of this many tokens suits. */
+/** Describes the contexts that a text of this many tokens suits: it takes a tenth of them, or less. */
 export function contextHint(tokens: number): string {
   const context = smallestContext(tokens);
-  return context === undefined ? "too large for the context of any model" : `for models with ${context}+ context`;
+  return context === undefined
+    ? `more than a tenth of a context of ${largestContext} tokens`
+    : `suits contexts of ${context} tokens and more`;
 }
 
 /** JSON with the size of both variants, estimated and measured tokens. */
-export function statsText(summary: IndexText, full: IndexText): string {
+export function statsText(summary: MeasuredText, full: MeasuredText): string {
   const stats: IndexStats = {
     summarySize: summary.size.chars,
     summaryWords: summary.size.words,

@@ -25,12 +25,17 @@ export function estimateTokens({ chars, words }: Pick<TextSize, "chars" | "words
 
 /** Common context sizes of models. */
 const contexts = [
+  [8_000, "8K"],
+  [32_000, "32K"],
+  [128_000, "128K"],
   [200_000, "200K"],
   [500_000, "500K"],
   [1_000_000, "1M"],
   [2_000_000, "2M"],
   [4_000_000, "4M"],
 ] as const;
+
+export const largestContext = "4M";
 
 /** Share of a context that a permanently injected text may use. */
 const share = 0.1;

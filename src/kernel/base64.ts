@@ -1,5 +1,5 @@
 /** Decodes padded base64; undefined if the text is empty or not the canonical encoding of its bytes. */
-export function decodeBase64(text: string): Uint8Array | undefined {
+export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined;
   try {
     const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

@@ -73,11 +73,18 @@ export function boundedFlags(flags: readonly Flag[], most: number): Flag[] {
   }));
 }
 
+/** Only the registry writes under this key. */
+const registryMeta = "dev.rollcall/registry";
+
 /** Removes the fields that change without the declared content changing. */
 function normalise(item: Record<string, unknown>) {
   const { enabled, lastSynced: _, ...rest } = item;
   const declared: Record<string, unknown> = rest;
   let createdAt: string | undefined;
+  if (isObject(declared._meta) && Object.hasOwn(declared._meta, registryMeta)) {
+    const { [registryMeta]: _claimed, ...meta } = declared._meta;
+    declared._meta = meta;
+  }
   const { metadata } = declared;
   if (isObject(metadata) && isObject(metadata.discovery) && typeof metadata.discovery.created_at === "string") {
     const { created_at, ...discovery } = metadata.discovery;

@@ -17,6 +17,7 @@ const severities = {
   "misplaced-joiner": "high",
   "secret-path": "high",
   shadowing: "high",
+  "more-flags": "high",
   "tool-mention": "low",
   "name-collision": "low",
   "case-twin": "low",

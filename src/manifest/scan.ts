@@ -20,6 +20,9 @@ const maxMentions = 50;
 /** Most strings are a short name such as "type" or "user_id", which no rule can match. */
 const ordinaryWord = /^[A-Za-z0-9_-]{0,15}$/;
 
+/** Takes the last place: what is not listed must not be taken for accepted when the listed flags are. */
+const moreFlags: Flag = { rule: "more-flags", path: "", message: "The text has more flags than are listed" };
+
 /** Flags that a reader should check before trusting a capability. Paths are relative to the capability. */
 export function scanCapability(capability: CapabilityText): Flag[] {
   const flags: Flag[] = [];
@@ -37,7 +40,7 @@ export function scanCapability(capability: CapabilityText): Flag[] {
     for (const { rule, message } of findPoison(text, isIcon)) add({ rule, path: pathOf(node, ""), message });
     if (flags.length === maxFlags) break;
   }
-  return flags;
+  return flags.length < maxFlags ? flags : [...flags.slice(0, -1), moreFlags];
 }
 
 /** Verbs that the name of a read-only tool neither starts nor ends with (`users.delete`). */

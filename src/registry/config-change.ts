@@ -11,7 +11,7 @@ import { zodIssues } from "../kernel/zod-issues.ts";
 import { type Claims, claimIssues, itemClaims } from "../manifest/intake/claims.ts";
 import { refused } from "../manifest/intake/intake.ts";
 import { readMembers } from "../manifest/intake/members.ts";
-import { placeOf } from "../manifest/intake/places.ts";
+import { type Place, placeOf } from "../manifest/intake/places.ts";
 import { warningTexts } from "../manifest/prepare.ts";
 import { ServerConfig } from "./schema.ts";
 
@@ -27,6 +27,17 @@ const place = placeOf(ServerConfig, {
   lookInto: ["sources", "credential", "advertise", "variants", "policy"],
   alsoKnown: ["$schema", "version", "websiteUrl", "repository", "icons", "categories", "tags"],
 });
+
+/** The same with `resources: {advertise_resources, variants}`, another spelling of `advertise`. */
+const placeWithResources: Place = {
+  members: new Map([...place.members, ["resources", { ...place.members.get("advertise"), name: "advertise" }]]),
+};
+
+/** True if a config says in `resources` what belongs to `advertise`. Anything else called so is its publisher's own. */
+function advertisesAsResources({ resources }: Record<string, unknown>): boolean {
+  const settings = ["advertise_resources", "advertiseResources", "variants"];
+  return isObject(resources) && settings.some((name) => Object.hasOwn(resources, name));
+}
 
 /** Members of a source that the registry does not read itself: a command on its publisher's host. */
 const commandMembers = ["command", "args", "env", "cwd", "headers"];
@@ -45,7 +56,8 @@ export function readConfigMembers({ value, issues: damage }: StrictJson): Result
   const issues: Issue[] = [];
   const unknown: Issue[] = [];
   const omit = { names: new Set([...itemClaims, ...answerMembers]), found: claims };
-  const members = readMembers(value, place, "", { issues, unknown, omit });
+  const known = advertisesAsResources(value) ? placeWithResources : place;
+  const members = readMembers(value, known, "", { issues, unknown, omit });
   if (issues.length > 0) return err(refused(issues));
   const odd = unknown.filter(({ path }) => !isCommandMember(path));
   return ok({ members, claims, warnings: warningTexts(odd) });

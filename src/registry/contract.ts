@@ -70,6 +70,7 @@ export interface AcknowledgedFlag {
   digest: string;
   rule: FlagRule;
   path: string;
+  message: string;
   /** The path is one of the server's config. The acknowledgement ends when the config changes. */
   of?: "config";
   by: string;

@@ -17,6 +17,7 @@ export const Revision = named(
       publishedAt: z.iso.datetime(),
       publishedBy: z.string(),
       changes: ChangeCounts,
+      tokens: z.int().describe("Cost of all definitions together."),
     })
     .describe("One revision of a server."),
 );
@@ -81,6 +82,8 @@ export const RevisionDiff = named(
               message: z.string(),
             }),
           ),
+          before: z.record(z.string(), z.unknown()).optional().describe("The earlier version, with `include=items`."),
+          after: z.record(z.string(), z.unknown()).optional().describe("The later version, with `include=items`."),
         }),
       ),
     })

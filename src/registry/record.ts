@@ -11,7 +11,10 @@ import { isSourcePending, isSourceStale, type ReadState } from "./sources/warnin
  */
 
 /** What holds for a server and all its items. */
-export type ServerFacts = Omit<RegistryRecord, "tokens" | "flags">;
+export interface ServerFacts extends Omit<RegistryRecord, "tokens" | "flags"> {
+  /** About the message of the status, which every item shows. */
+  statusFlags?: readonly CapabilityFlag[];
+}
 
 /** What holds for one item, whatever its server. */
 export interface ItemFacts {
@@ -22,11 +25,12 @@ export interface ItemFacts {
 }
 
 export function recordOf({ tokens, flags, deprecated }: ItemFacts, server: ServerFacts): RegistryRecord {
-  const { status, statusMessage, stale, pending } = server;
+  const { status, statusMessage, stale, pending, statusFlags = [] } = server;
   const isAlone = deprecated !== undefined && status === "active";
+  const all = statusFlags.length === 0 ? flags : [...flags, ...statusFlags];
   return {
     tokens,
-    flags: flags.length === 0 ? [] : shownFlags(flags),
+    flags: all.length === 0 ? [] : shownFlags(all),
     status: isAlone ? "deprecated" : status,
     statusMessage: isAlone ? deprecated || undefined : statusMessage,
     stale,
@@ -34,11 +38,18 @@ export function recordOf({ tokens, flags, deprecated }: ItemFacts, server: Serve
   };
 }
 
-export function factsOf({ status, statusMessage, sources = [] }: FactsHead): ServerFacts {
-  return { status, statusMessage, ...sourceFacts(sources) };
+export function factsOf(head: FactsHead): ServerFacts {
+  const { status, statusMessage, sources = [] } = head;
+  return { status, statusMessage, ...sourceFacts(sources), statusFlags: statusFlagsIn(serverFlags(head)) };
 }
 
-type FactsHead = Pick<Head, "status" | "statusMessage" | "sources">;
+type FactsHead = Pick<Head, "status" | "statusMessage" | "sources" | "flags" | "acknowledged" | "digest">;
+
+/** Of the flags of a server, those about the message of its status. */
+export function statusFlagsIn(flags: readonly CapabilityFlag[]): CapabilityFlag[] | undefined {
+  const found = flags.filter(({ of, path }) => of === "config" && path === "/statusMessage");
+  return found.length === 0 ? undefined : found;
+}
 
 export function sourceFacts(sources: ReadState[]): Pick<ServerFacts, "stale" | "pending"> {
   return {
@@ -47,10 +58,8 @@ export function sourceFacts(sources: ReadState[]): Pick<ServerFacts, "stale" | "
   };
 }
 
-type RecordHead = FactsHead & Pick<Head, "flags" | "acknowledged">;
-
 /** Returns the function that makes the record of each item of a server. */
-export function itemRecords(head: RecordHead): (item: StoredCapability) => ItemRecord {
+export function itemRecords(head: FactsHead): (item: StoredCapability) => ItemRecord {
   const server = factsOf(head);
   const flagsOf = itemFlagsIn(head);
   return (item) => {
@@ -66,9 +75,9 @@ export function itemFlagsIn(
 ): (item: Pick<StoredCapability, "id" | "digest" | "flags">) => Flag[] {
   const ofItems = Map.groupBy(head.flags, ({ capability }) => capability ?? "");
   return ({ id, digest, flags }) => {
-    const others = ofItems.get(id);
-    if (flags.length === 0 && others === undefined) return [];
-    const all = [...flags, ...(others ?? []).map(({ capability: _, ...flag }) => flag)];
+    const others = [...(ofItems.get(id) ?? []), ...(ofItems.get(everyItem) ?? [])];
+    if (flags.length === 0 && others.length === 0) return [];
+    const all = [...flags, ...others.map(({ capability: _, ...flag }) => flag)];
     return withAcknowledged(all, digest, head.acknowledged);
   };
 }
@@ -79,15 +88,10 @@ export function serverFlags({ flags, acknowledged, digest }: ServerFlagsHead): C
   return withAcknowledged(own, digest ?? "", acknowledged);
 }
 
-/** Flags of a server and, with their ids, those of its items that its head knows. */
-export function allFlags(head: ServerFlagsHead): CapabilityFlag[] {
-  return [...serverFlags(head), ...head.flags.filter(({ capability }) => capability !== undefined)];
-}
-
 type ServerFlagsHead = Pick<Head, "flags" | "acknowledged" | "digest">;
 
-export function serverRecord(head: FactsHead & ServerFlagsHead, tokens: number): RegistryRecord {
-  return recordOf({ tokens, flags: serverFlags(head) }, factsOf(head));
+export function serverRecord(head: FactsHead, tokens: number): RegistryRecord {
+  return recordOf({ tokens, flags: serverFlags(head) }, { ...factsOf(head), statusFlags: undefined });
 }
 
 /** The record of a row of the directory. */
@@ -97,7 +101,13 @@ export function entryRecord({ tokens = 0, flags = [], ...facts }: EntryFacts): R
 
 type EntryFacts = Pick<DirectoryEntry, "tokens" | "flags" | "status" | "statusMessage" | "stale" | "pending">;
 
-/** The acknowledgement belongs to content: other content under the same name has its flags anew. */
+/** Stands for every item of a server, where a flag cannot name them all. */
+export const everyItem = "*";
+
+/**
+ * An acknowledgement belongs to content and to what the flag said of it: other content under the same name is flagged anew,
+ * and so is the same content where the flag now names another tool.
+ */
 function withAcknowledged<T extends CapabilityFlag>(
   flags: readonly T[],
   digest: string,
@@ -106,8 +116,12 @@ function withAcknowledged<T extends CapabilityFlag>(
   if (acknowledged.length === 0) return [...flags];
   return flags.map((flag) => {
     const found = acknowledged.find(
-      ({ rule, path, of, digest: content }) =>
-        rule === flag.rule && path === flag.path && of === flag.of && (of === "config" || content === digest),
+      ({ rule, path, message, of, digest: content }) =>
+        rule === flag.rule &&
+        path === flag.path &&
+        message === flag.message &&
+        of === flag.of &&
+        (of === "config" || content === digest),
     );
     return found === undefined ? flag : { ...flag, acknowledged: { by: found.by, at: found.at } };
   });

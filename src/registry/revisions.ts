@@ -117,6 +117,8 @@ function index({ capabilities }: StoredManifest, head: Head): WholeRevision["cap
 
 interface DiffOptions {
   minGeneration?: number;
+  /** Adds both versions of each item. */
+  withItems?: boolean;
   /** Called before each step; a returned failure stops the work. */
   step?: (done: number, total: number, message: string) => Failure | undefined;
 }
@@ -127,7 +129,7 @@ export async function diffRevisions(
   principal: Principal,
   ref: ServerRef,
   wanted: { from: string | undefined; to: string | undefined },
-  { minGeneration = 0, step = () => undefined }: DiffOptions = {},
+  { minGeneration = 0, withItems = false, step = () => undefined }: DiffOptions = {},
 ): Promise<Result<{ diff: RevisionDiff; generation: number }, Failure>> {
   const read = (parameter: string, value: string | undefined) =>
     readRevision(services, principal, ref, { parameter, value }, minGeneration);
@@ -143,8 +145,24 @@ export async function diffRevisions(
 
   stopped = step(2, 3, "Comparing them");
   if (stopped !== undefined) return err(stopped);
-  const diff = compareRevisions(ref.name, before.value.manifest, after.value.manifest);
-  return ok({ diff, generation: after.value.generation });
+  const [earlier, later] = [before.value.manifest, after.value.manifest];
+  const diff = compareRevisions(ref.name, earlier, later);
+  return ok({ diff: withItems ? withVersions(diff, earlier, later) : diff, generation: after.value.generation });
+}
+
+/** Both versions of what changed: the declared item, or the fields of the manifest where `kind` is `server`. */
+function withVersions(diff: RevisionDiff, earlier: StoredManifest, later: StoredManifest): RevisionDiff {
+  const finder = ({ header, capabilities }: StoredManifest) => {
+    const items = new Map(capabilities.map(({ kind, key, declared }) => [`${kind} ${key}`, declared]));
+    return (kind: string, name: string) => (kind === "server" ? header : items.get(`${kind} ${name}`));
+  };
+  const [before, after] = [finder(earlier), finder(later)];
+  const changes = diff.changes.map((change) => ({
+    ...change,
+    before: before(change.kind, change.name),
+    after: after(change.kind, change.name),
+  }));
+  return { ...diff, changes };
 }
 
 function compareRevisions(name: string, before: StoredManifest, after: StoredManifest): RevisionDiff {

@@ -94,7 +94,9 @@ export const ServerConfig = z
         message: "has two sources of one id; without one a source is called source-1, source-2 and so on",
       })
       .optional(),
-    advertise: Advertise.optional(),
+    advertise: Advertise.describe(
+      "Which variants of the server's index are advertised; also read as `resources`.",
+    ).optional(),
     policy: z
       .looseObject({
         sameVersion: z

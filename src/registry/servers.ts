@@ -7,7 +7,7 @@ import { type CapabilityFlag, type Shown, shownFlags } from "../manifest/flag.ts
 import { checkTenantExists, requireReadable } from "./access.ts";
 import type { Head, ServerEntry, SourceDetail } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
-import { allFlags, serverFlags, serverRecord } from "./record.ts";
+import { serverFlags, serverRecord } from "./record.ts";
 import type { ListedServer, ServerSettings } from "./server-schema.ts";
 import { directoryEntry, listedServer } from "./summary.ts";
 
@@ -23,7 +23,7 @@ export function settingsOf(
 ): ServerSettings {
   const { generation, digest, lastSynced, disabled, warnings } = head;
   const { counts, tokens = 0, version } = summary;
-  const record = { ...serverRecord(head, tokens), flags: shownFlags(allFlags(head)) };
+  const record = serverRecord(head, tokens);
   const items = disabled.map(({ kind, key }) => ({ kind, name: key }));
   return {
     ...config,

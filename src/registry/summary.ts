@@ -2,7 +2,7 @@ import { type Attribute, countAttributes } from "../manifest/attributes.ts";
 import { type CapabilityFlag, keepSevere } from "../manifest/flag.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { DirectoryEntry, Head, ProbeState, ServerSummary } from "./contract.ts";
-import { entryRecord, factsOf, serverFlags } from "./record.ts";
+import { entryRecord, factsOf, type ServerFacts, serverFlags, statusFlagsIn } from "./record.ts";
 import type { ServerConfig } from "./schema.ts";
 import type { ListedServer } from "./server-schema.ts";
 
@@ -64,17 +64,25 @@ export function directoryEntry(
     tenant: config.tenant,
     name: config.name,
     visibility: config.visibility,
-    ...factsOf(head),
+    ...withoutStatusFlags(factsOf(head)),
     flags: listedFlags(serverFlags(head)),
     ...{ generation, updatedAt, digest },
   };
+}
+
+/** The row's own flags have them. */
+function withoutStatusFlags({ statusFlags: _, ...facts }: ServerFacts): Omit<ServerFacts, "statusFlags"> {
+  return facts;
 }
 
 /** A list has many rows, so each shows the most severe flags only. */
 const flagsPerRow = 5;
 
 function listedFlags(flags: readonly CapabilityFlag[]): readonly CapabilityFlag[] | undefined {
-  return flags.length === 0 ? undefined : keepSevere(flags, flagsPerRow);
+  if (flags.length === 0) return undefined;
+  // Those of the status message first: every item of the server shows them.
+  const ofStatus = statusFlagsIn(flags) ?? [];
+  return keepSevere([...ofStatus, ...flags.filter((flag) => !ofStatus.includes(flag))], flagsPerRow);
 }
 
 /** A server as lists show it. */

@@ -5,7 +5,7 @@ import { FetchError, type FetchFailureKind } from "../outbound/fetch-failure.ts"
 import type { SourceFailure, SourceFailureReason } from "./contract.ts";
 import type * as Sdk from "./mcp-sdk.ts";
 import type { Exchange, Traffic } from "./mcp-traffic.ts";
-import { visibleWords } from "./source-words.ts";
+import { wordsForMembers } from "./source-words.ts";
 
 /** Turns untrusted text into a line that is safe to store and show. */
 export type Redact = (text: string) => string;
@@ -62,7 +62,7 @@ export function failureOf(thrown: unknown, circumstances: FailureContext): Sourc
   }
   const httpStatus = status === undefined || status < 300 ? {} : { httpStatus: status };
   if (rpcError !== undefined) {
-    const message = safeLine(`${asked} returned error ${rpcError.code}: ${rpcError.message}`);
+    const message = `${asked} returned error ${rpcError.code} and says ${wordsForMembers(safeLine(rpcError.message))}`;
     return { reason: "error", message, ...httpStatus };
   }
   if (status !== undefined && status >= 300) {
@@ -78,7 +78,7 @@ export function failureOf(thrown: unknown, circumstances: FailureContext): Sourc
 function wordsOf({ said = "" }: Exchange, safeLine: Redact): string {
   const line = said.split(/[\r\n]+/).find((text) => text.trim() !== "");
   if (line === undefined || line.trimStart().startsWith("<")) return "";
-  return ` and says ${visibleWords(JSON.stringify(safeLine(line)))}`;
+  return ` and says ${wordsForMembers(safeLine(line))}`;
 }
 
 /** True if trying another era would give the same failure. */

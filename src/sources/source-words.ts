@@ -22,3 +22,9 @@ export function visibleWords(text: string): string {
     return `\\u{${codePoint.toString(16)}}`;
   });
 }
+
+/** What a source said, quoted. A text that would be flagged is not repeated: members may be agents. */
+export function wordsForMembers(line: string): string {
+  const [found] = findPoison(line, false);
+  return found === undefined ? visibleWords(JSON.stringify(line)) : `something that is flagged: ${found.rule}`;
+}

@@ -85,11 +85,11 @@ function isSmallOrder(point: Uint8Array): boolean {
   return smallOrder.has(bytesToHex(unsigned));
 }
 
-function importPublic(bytes: Uint8Array): Promise<CryptoKey> {
+function importPublic(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
   return crypto.subtle.importKey("raw", bytes, ed25519, false, ["verify"]);
 }
 
-function readBytes(text: string, least: number, most: number): Result<Uint8Array, KeyFault> {
+function readBytes(text: string, least: number, most: number): Result<Uint8Array<ArrayBuffer>, KeyFault> {
   const bytes = decodeBase64(text);
   if (bytes === undefined) return err("encoding");
   return bytes.byteLength < least || bytes.byteLength > most ? err("length") : ok(bytes);

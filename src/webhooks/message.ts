@@ -37,7 +37,7 @@ export function readMessageHead(id: string, timestamp: string, now: number): Res
 }
 
 /** The signed bytes. The body is used as received: parsed and serialised again it could differ. */
-export function signedBytes({ id, timestamp }: MessageHead, body: Uint8Array): Uint8Array {
+export function signedBytes({ id, timestamp }: MessageHead, body: Uint8Array): Uint8Array<ArrayBuffer> {
   const start = new TextEncoder().encode(`${id}.${timestamp}.`);
   const bytes = new Uint8Array(start.byteLength + body.byteLength);
   bytes.set(start);

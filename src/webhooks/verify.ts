@@ -17,7 +17,7 @@ interface ReceivedWebhook {
 
 interface Signature {
   scheme: Scheme;
-  bytes: Uint8Array;
+  bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** Old and new keys of both schemes make four signatures; the limit is twice that. */

@@ -7,14 +7,15 @@ const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { script
 /** Every command of the project's own; `test` and `format` are vitest's and biome's. */
 const commands = Object.entries(scripts).flatMap(([name, line]) => {
   const [, file] = /^node (\S+\.ts)$/.exec(line) ?? [];
-  return file === undefined ? [] : [[name, file] as const];
+  // The command line of the npm package has tests of its own.
+  return file === undefined || name === "rollcall" ? [] : [[name, file] as const];
 });
 
 const run = (file: string, ...args: string[]) => start("node_modules/.bin/node", [file, ...args]).finished;
 
 it("all commands but those of other tools are the project's own", () => {
   const others = Object.keys(scripts).filter((name) => !commands.some(([own]) => own === name));
-  expect(others.sort()).toEqual(["format", "test"]);
+  expect(others.sort()).toEqual(["format", "rollcall", "test"]);
 });
 
 describe.each(commands)("npm run %s", (name, file) => {

@@ -5,7 +5,7 @@ import { generationOf } from "../../registry/sql/change-log.ts";
 import { findLive, headOf, type ServerRow, shownTitle } from "../../registry/sql/servers.ts";
 import { shownTenant } from "../../registry/sql/tenant-name.ts";
 import type {
-  AdvertisedServer,
+  AdvertisedServers,
   DeclaredItem,
   IndexPage,
   IndexRange,
@@ -13,6 +13,7 @@ import type {
   IndexServer,
   IndexState,
 } from "../contract.ts";
+import { semanticData } from "../elements.ts";
 import { advertiseOf } from "./advertise.ts";
 
 const pageRows = 5_000;
@@ -51,9 +52,10 @@ const maxNoteLength = 65_536;
 export function indexServers(sql: SqlStorage, range: IndexRange, after: string): IndexPage<IndexServer> {
   const note = (field: string) =>
     `iif(length(r.header -> '$.${field}') <= ${maxNoteLength}, r.header -> '$.${field}', NULL)`;
-  const rows = sql.exec<ServerRow & { triggers: string | null; relationships: string | null; semantic: string | null }>(
+  const rows = sql.exec<NotedRow>(
     `SELECT s.*, coalesce(${note("actionTriggers")}, ${note("action_triggers")}) AS triggers,
-       ${note("relationships")} AS relationships, ${note("semantic")} AS semantic
+       ${note("relationships")} AS relationships,
+       ${note("semantic")} AS semantic, ${note("semantic_data")} AS semantic_data
      FROM server s LEFT JOIN revision r ON r.server = s.name AND r.number = s.revision AND s.digest IS NOT NULL
      WHERE s.name > ? AND s.deleted_at IS NULL ${range.onlyPublic ? "AND s.public_since IS NOT NULL" : ""}
        ${range.server === undefined ? "" : "AND s.name = ?"}
@@ -65,17 +67,23 @@ export function indexServers(sql: SqlStorage, range: IndexRange, after: string):
   return paged(
     contentVersionOf(sql, range.server),
     rows,
-    (row) =>
-      1_000 + [row.triggers, row.relationships, row.semantic].reduce((sum, text) => sum + (text?.length ?? 0), 0),
+    ({ triggers, relationships, semantic, semantic_data }) =>
+      1_000 + [triggers, relationships, semantic, semantic_data].reduce((sum, text) => sum + (text?.length ?? 0), 0),
     (row) => [row.name],
     (row) => indexServer(sql, row),
   );
 }
 
-function indexServer(
-  sql: SqlStorage,
-  row: ServerRow & { triggers: string | null; relationships: string | null; semantic: string | null },
-): IndexServer {
+/** A server with what its manifest declares for the index, as JSON. */
+interface NotedRow extends ServerRow {
+  triggers: string | null;
+  relationships: string | null;
+  semantic: string | null;
+  semantic_data: string | null;
+}
+
+function indexServer(sql: SqlStorage, row: NotedRow): IndexServer {
+  const declared = (text: string | null): unknown => (text === null ? undefined : readJson(text));
   const title = shownTitle(row);
   const { status, statusMessage, sources, flags, acknowledged } = headOf(sql, "", row, row.generation);
   const config = readJson(row.config) as ServerConfig & { version?: unknown };
@@ -87,16 +95,16 @@ function indexServer(
     updatedAt: row.updated_at,
     title,
     version: version as string,
-    actionTriggers: row.triggers === null ? undefined : readJson(row.triggers),
-    relationships: row.relationships === null ? undefined : readJson(row.relationships),
-    semantic: row.semantic === null ? undefined : readJson(row.semantic),
+    actionTriggers: declared(row.triggers),
+    relationships: declared(row.relationships),
+    semantic: semanticData({ semantic: declared(row.semantic), semantic_data: declared(row.semantic_data) }),
     head: { status, statusMessage, sources, flags, acknowledged },
   };
 }
 
 /** What a summary needs of an item: what may trigger it, and whether it is deprecated. */
 const shownMembers = [
-  ...(["actionTriggers", "action_triggers"] as const),
+  ...(["actionTriggers", "action_triggers", "triggers"] as const),
   ...(["deprecated", "status", "deprecationReason", "statusMessage"] as const),
 ];
 
@@ -180,22 +188,29 @@ export function declaredItems(
 }
 
 /**
- * The first servers that advertise an index, and the approximate cost of the tenant's own index (0 without settings).
+ * The first servers that advertise an index, how many more there are, and the approximate cost of the tenant's own index
+ * (0 without settings).
  */
-export function advertisedServers(sql: SqlStorage, limit: number): { servers: AdvertisedServer[]; tokens: number } {
+export function advertisedServers(sql: SqlStorage, limit: number): AdvertisedServers {
+  const advertising = `FROM server WHERE ${isAdvertised} AND deleted_at IS NULL`;
   const rows = sql.exec<{ name: string; advertise: string; tokens: number }>(
     `SELECT name, config -> '$.advertise' AS advertise, coalesce(json_extract(summary, '$.tokens'), 0) AS tokens
-     FROM server WHERE ${isAdvertised} AND deleted_at IS NULL ORDER BY name LIMIT ?`,
+     ${advertising} ORDER BY name LIMIT ?`,
     limit,
   );
   const servers = rows.toArray().map((row) => ({ ...row, advertise: readJson(row.advertise) as Advertise }));
-  if (advertiseOf(sql) === undefined) return { servers, tokens: 0 };
+  const { total } =
+    servers.length < limit
+      ? { total: servers.length }
+      : sql.exec<{ total: number }>(`SELECT count(*) AS total ${advertising}`).one();
+  const more = total - servers.length;
+  if (advertiseOf(sql) === undefined) return { servers, more, tokens: 0 };
   const { tokens } = sql
     .exec<{ tokens: number }>(
       "SELECT coalesce(sum(json_extract(summary, '$.tokens')), 0) AS tokens FROM server WHERE deleted_at IS NULL",
     )
     .one();
-  return { servers, tokens };
+  return { servers, more, tokens };
 }
 
 /** Must equal the condition of the SQL index `server_advertised`. */

@@ -127,6 +127,7 @@ const header = members({
   actionTriggers: cosmeticRule,
   relationships: cosmeticRule,
   semantic: cosmeticRule,
+  semantic_data: cosmeticRule,
   features: members({}, promiseRule),
   limits: members({}, limit),
   concurrencyLimits: members({}, limit),

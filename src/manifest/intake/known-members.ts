@@ -14,7 +14,7 @@ const lookInto = [
 /** Members without a schema of their own that MCP, the importers or the index know. */
 const alsoKnown = [
   ...["kind", "actionTriggers", "triggers", "deprecated", "deprecationReason"],
-  ...["tags", "status", "annotations"],
+  ...["tags", "status", "annotations", "relationships", "semantic", "semantic_data"],
 ];
 const alsoKnownIn: Partial<Record<SectionName, string[]>> = {
   tools: ["execution"],
@@ -37,5 +37,6 @@ export const headerPlace: Place = placeOf(ManifestHeader, {
   alsoKnown: [
     ...sectionNames,
     ...["$schema", "name", "tenant", "id", "createdAt", "updatedAt", "instructions", "metadata", "elements", "tags"],
+    "semantic_data",
   ],
 });

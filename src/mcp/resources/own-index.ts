@@ -1,6 +1,6 @@
 import { actionTriggers } from "../../capability-index/action-triggers.ts";
+import { countedBody, type IndexBlock } from "../../capability-index/blocks.ts";
 import { elementBlock, type IndexElement, labelOf } from "../../capability-index/elements.ts";
-import { countedBody, type IndexBlock } from "../../capability-index/render.ts";
 import {
   elementsBlocks,
   type IndexText,
@@ -18,20 +18,27 @@ import { type SectionName, sectionForKind } from "../../manifest/schema/manifest
 import { loadTokenizer } from "../../manifest/tokens.ts";
 import { recordText } from "../../registry/record-text.ts";
 import type { McpDeps } from "../deps.ts";
-import { listTools } from "../tools/tools.ts";
+import type { ListedTool } from "../schema.ts";
 import { ownResources, ownResourceTemplates } from "./own-resources.ts";
 
 let rendered: Record<IndexVariant, IndexText> | undefined;
 
-/** The index of the registry's own tools and resources. It changes only with a deployment. */
-export async function ownIndex(services: McpDeps, variant: IndexVariant): Promise<IndexText> {
+/**
+ * The index of the registry's own tools and resources. It changes only with a deployment. The tools are handed over,
+ * because one of them reads this index.
+ */
+export async function ownIndex(
+  services: McpDeps,
+  variant: IndexVariant,
+  tools: readonly ListedTool[],
+): Promise<IndexText> {
   // Cache the result, not the promise: a promise belongs to the request that created it.
-  rendered ??= await render(services);
+  rendered ??= await render(services, tools);
   return rendered[variant];
 }
 
-async function render(services: McpDeps): Promise<Record<IndexVariant, IndexText>> {
-  const elements = ownElements();
+async function render(services: McpDeps, tools: readonly ListedTool[]): Promise<Record<IndexVariant, IndexText>> {
+  const elements = ownElements(tools);
   const count = await loadTokenizer();
   const costOf = ({ kind, declared }: IndexElement) =>
     recordText({ tokens: count(JSON.stringify(definitionOf(kind, declared))), flags: [], status: "active" });
@@ -57,7 +64,7 @@ async function render(services: McpDeps): Promise<Record<IndexVariant, IndexText
   return { summary, full, stats: { text: stats, tokens: count(stats), size: sizeOfText(stats) } };
 }
 
-function ownElements(): IndexElement[] {
+function ownElements(tools: readonly ListedTool[]): IndexElement[] {
   const element = (kind: IndexElement["kind"], key: string, declared: object): IndexElement => ({
     server: service,
     kind,
@@ -66,7 +73,7 @@ function ownElements(): IndexElement[] {
     declared: { ...declared },
   });
   return [
-    ...listTools().map((tool) => element("tool", tool.name, tool)),
+    ...tools.map((tool) => element("tool", tool.name, tool)),
     ...ownResources.map((resource) => element("resource", resource.uri, resource)),
     ...ownResourceTemplates.map((template) => element("resourceTemplate", template.uriTemplate, template)),
   ];

@@ -7,7 +7,13 @@ import { generatorView } from "../../registry/views/generators.ts";
 import { namedView } from "../../registry/views/named.ts";
 import type { View } from "../../registry/views/view.ts";
 import type { McpDeps } from "../deps.ts";
-import { isIndexUri, listIndexResources, readIndexResource } from "./index-resources.ts";
+import {
+  hasAdvertisedIndex,
+  isIndexUri,
+  type ListCuts,
+  listIndexResources,
+  readIndexResource,
+} from "./index-resources.ts";
 import { ownView } from "./own-manifest.ts";
 import { type OwnResource, ownResources, ownResourceTemplates, type ResourceContents } from "./own-resources.ts";
 import { parseResourceUri } from "./uri.ts";
@@ -15,8 +21,18 @@ import { parseResourceUri } from "./uri.ts";
 export { ownResources, ownResourceTemplates } from "./own-resources.ts";
 
 /** The registry's own resources, then the capability indexes that are advertised to the caller. */
-export async function listResources(services: McpDeps, principal: Principal): Promise<OwnResource[]> {
-  return [...ownResources, ...(await listIndexResources(services, principal))];
+export async function listResources(
+  services: McpDeps,
+  principal: Principal,
+): Promise<{ resources: OwnResource[]; cuts?: ListCuts }> {
+  const { resources, cuts } = await listIndexResources(services, principal);
+  return { resources: [...ownResources, ...resources], cuts };
+}
+
+/** The registry's resource templates: those of indexes only while one is advertised to the caller. */
+export async function listResourceTemplates(services: McpDeps, principal: Principal) {
+  if (await hasAdvertisedIndex(services, principal)) return ownResourceTemplates;
+  return ownResourceTemplates.filter(({ uriTemplate }) => !isIndexUri(uriTemplate));
 }
 
 /**

@@ -1,11 +1,11 @@
 import { checkScope, isMember, type Principal } from "../../auth/principal.ts";
-import { indexVariants } from "../../config.ts";
 import { ServerName, TenantKey, tenantKey } from "../../kernel/names.ts";
 import { type PublishedManifest, readManifest } from "../../registry/read.ts";
 import { summaryOf } from "../../registry/servers.ts";
 import { standardViews, viewsOf } from "../../registry/views/extensions.ts";
 import { generatorsOf } from "../../registry/views/generators.ts";
 import type { McpDeps } from "../deps.ts";
+import { advertisedVariants } from "../resources/index-resources.ts";
 import { ownResourceTemplates } from "../resources/own-resources.ts";
 import type { McpCaller } from "./caller.ts";
 import { ownPrompts } from "./prompts.ts";
@@ -95,7 +95,7 @@ export async function complete(caller: McpCaller, request: CompletionRequest): P
   if (!parametersOf(ref).includes(argument.name)) {
     throw new RpcError(invalidParams, `${nameOf(ref)} has no parameter ${JSON.stringify(argument.name.slice(0, 64))}`);
   }
-  const values = await valuesOf(caller, argument, request.context?.arguments ?? {});
+  const values = await valuesOf(caller, argument, request.context?.arguments ?? {}, ref);
   return { values: values.slice(0, maxValues), total: values.length, hasMore: values.length > maxValues };
 }
 
@@ -103,6 +103,7 @@ async function valuesOf(
   { services, principal }: McpCaller,
   { name, value }: CompletionRequest["argument"],
   otherArguments: Record<string, string>,
+  ref: CompletionRequest["ref"],
 ): Promise<string[]> {
   switch (name) {
     case "tenant":
@@ -122,8 +123,12 @@ async function valuesOf(
       const types = (await ofServer(services, principal, otherArguments, typesIn)) ?? [];
       return types.filter((type) => type.startsWith(value)).sort();
     }
-    case "variant":
-      return indexVariants.filter((variant) => variant.startsWith(value));
+    case "variant": {
+      const [tenant, server] = [TenantKey.safeParse(otherArguments.tenant), ServerName.safeParse(otherArguments.name)];
+      const owner = { tenant: tenant.data, name: server.data };
+      const variants = await advertisedVariants(services, principal, owner, parametersOf(ref).includes("name"));
+      return variants.filter((variant) => variant.startsWith(value));
+    }
     default:
       return [];
   }

@@ -10,7 +10,7 @@ import type {
   ServerContext,
 } from "@modelcontextprotocol/server";
 import type { Failure } from "../../kernel/failure.ts";
-import { listResources, ownResources, ownResourceTemplates, readResource } from "../resources/resources.ts";
+import { listResources, listResourceTemplates, ownResources, readResource } from "../resources/resources.ts";
 import type { Progress, ToolContext } from "../tools/tool.ts";
 import { callTool, listTools } from "../tools/tools.ts";
 import { resourceHint, resourceListHint, staticHint } from "./cache-hints.ts";
@@ -56,16 +56,20 @@ export function ownHandlers(caller: McpCaller): Handlers {
       return failedCall(called.error);
     },
     async "resources/list"({ cursor }) {
-      const listed = await listResources(services, principal);
+      const { resources: listed, cuts } = await listResources(services, principal);
       // The registry's own resources in the order of `ownResources`, then indexes by URI.
       const keyOf = ({ uri }: { uri: string }, index: number) =>
         index < ownResources.length ? `0 ${positionKey(uri, index)}` : `1 ${uri}`;
       const page = caller.unwrap(await listPage(caller, "resources", cursor, listed, keyOf));
-      return { resources: page.items, ...nextCursorOf(page), ...resourceListHint(principal) } as ListResourcesResult;
+      const _meta = cuts === undefined ? undefined : { "dev.rollcall/leftOut": cuts };
+      const hint = resourceListHint(principal);
+      return { resources: page.items, ...nextCursorOf(page), ...hint, _meta } as ListResourcesResult;
     },
     async "resources/templates/list"({ cursor }) {
-      const page = caller.unwrap(await listPage(caller, "templates", cursor, ownResourceTemplates, positionKey));
-      return { resourceTemplates: page.items, ...nextCursorOf(page), ...staticHint } as ListResourceTemplatesResult;
+      const listed = await listResourceTemplates(services, principal);
+      const page = caller.unwrap(await listPage(caller, "templates", cursor, listed, positionKey));
+      const hint = resourceListHint(principal);
+      return { resourceTemplates: page.items, ...nextCursorOf(page), ...hint } as ListResourceTemplatesResult;
     },
     async "resources/read"({ uri }) {
       const { mimeType, text, etag, generation } = caller.unwrap(await readResource(services, principal, uri), { uri });

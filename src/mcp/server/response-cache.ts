@@ -30,13 +30,7 @@ export function prependChunk(
 export const mcpPath = "/mcp";
 
 /** Methods whose response depends only on the caller, the message and data in memory. */
-const cacheableMethods = [
-  "server/discover",
-  "tools/list",
-  "prompts/list",
-  "resources/templates/list",
-  "resources/read",
-] as const;
+const cacheableMethods = ["server/discover", "tools/list", "prompts/list", "resources/read"] as const;
 
 /** Cacheable messages are short. Longer messages bypass the cache; the route reads them within its own limits. */
 const maxMessageLength = 4_096;
@@ -166,7 +160,7 @@ function cacheKey({ url, headers }: Request, { before, behind }: SplitMessage): 
 }
 
 /** Methods whose result is fixed in code and the same for every caller. */
-const fixedMethods = ["server/discover", "tools/list", "prompts/list", "resources/templates/list"];
+const fixedMethods = ["server/discover", "tools/list", "prompts/list"];
 
 /** When the response to a message may be sent again, and to whom. */
 interface Reuse {

@@ -45,6 +45,12 @@ export interface ToolContext {
   signal?: AbortSignal;
 }
 
+/** What a tool gets besides its arguments. */
+export interface ToolCall extends ToolContext {
+  /** All tools, as clients see them. */
+  tools: readonly ListedTool[];
+}
+
 /** One of the registry's own tools, independent of the transport. */
 export interface OwnTool {
   name: string;
@@ -55,7 +61,7 @@ export interface OwnTool {
   output: z.ZodObject;
   annotations: ListedTool["annotations"];
   /** Takes unvalidated arguments; invalid arguments return a failure. */
-  run(input: unknown, context: ToolContext): Promise<Result<object, Failure>>;
+  run(input: unknown, context: ToolCall): Promise<Result<object, Failure>>;
 }
 
 /** A tool as defined in code: `run` gets parsed arguments, and its result must match the output schema. */
@@ -65,7 +71,7 @@ interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject>
   /** Accepted spellings of arguments, which are not listed: clients would pay for them in tokens. */
   spellings?: Readonly<Record<string, readonly string[]>>;
   output: Output;
-  run(input: z.output<Input>, context: ToolContext): Promise<Result<z.input<Output>, Failure>>;
+  run(input: z.output<Input>, context: ToolCall): Promise<Result<z.input<Output>, Failure>>;
 }
 
 /** Checks permission before arguments, so that a caller without permission learns nothing about the arguments. */

@@ -43,7 +43,7 @@ export function listTools(): readonly ListedTool[] {
 
 export async function callTool(name: string, input: unknown, context: ToolContext): Promise<Result<object, Failure>> {
   const tool = ownTools.find((candidate) => candidate.name === name);
-  if (tool !== undefined) return tool.run(input, context);
+  if (tool !== undefined) return tool.run(input, { ...context, tools: listTools() });
   const names = ownTools.map((candidate) => candidate.name).join(", ");
   const message = `Unknown tool ${JSON.stringify(name.slice(0, 128).toWellFormed())}; available: ${names}`;
   return err(failure("ErrorToolNotFound", message));
@@ -73,6 +73,8 @@ function jsonSchemaOf(schema: z.ZodObject): JsonSchema {
       delete jsonSchema.maxLength;
       // No ordinary call comes near these limits; a call that does is told.
       if ((jsonSchema.maxItems ?? 0) >= 1_000) delete jsonSchema.maxItems;
+      if ((jsonSchema.maximum ?? 0) >= 1e9) delete jsonSchema.maximum;
+      if ((jsonSchema.items as JsonSchema | undefined)?.enum !== undefined) delete jsonSchema.maxItems;
       if (jsonSchema.description === TenantName.description) delete jsonSchema.description;
       if (isJson(jsonSchema.propertyNames, '{"type":"string"}')) delete jsonSchema.propertyNames;
       if (isJson(jsonSchema.additionalProperties, "{}")) delete jsonSchema.additionalProperties;

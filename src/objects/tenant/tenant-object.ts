@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type {
-  AdvertisedServer,
+  AdvertisedServers,
   DeclaredItem,
   IndexPage,
   IndexRange,
@@ -233,8 +233,8 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
     return this.#core.readAsOf({}, (sql) => ({ tenant: shownTenant(sql), current: advertiseOf(sql) }));
   }
 
-  async advertisedServers(limit: number): Promise<{ servers: AdvertisedServer[]; tokens: number }> {
-    return this.#core.read({ servers: [], tokens: 0 }, (sql) => advertisedServers(sql, limit));
+  async advertisedServers(limit: number): Promise<AdvertisedServers> {
+    return this.#core.read({ servers: [], more: 0, tokens: 0 }, (sql) => advertisedServers(sql, limit));
   }
 
   async setAdvertise(writer: Writer, settings: AdvertiseSettings): Promise<ReturnType<typeof setAdvertise>> {

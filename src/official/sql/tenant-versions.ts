@@ -89,9 +89,10 @@ export function setStatus(
 ): void {
   sql.exec(
     `UPDATE version SET status_changed_at = iif(status = ?3, status_changed_at, ?5), status = ?3, status_message = ?4,
-       updated_at = ?5, generation = ?6, pending = 1
+       updated_at = ?5, generation = ?6, pending = 1, flags = ?7
      WHERE server = ?1 AND version = ?2`,
     ...[server, version, status, statusMessage ?? null, at, generation],
+    JSON.stringify(versionFlags(sql, server, version, statusMessage)),
   );
 }
 
@@ -224,9 +225,14 @@ export function officialVersions(sql: SqlStorage): ServerListener {
   };
 }
 
-function documentFlags(server: string, document: string): Flag[] {
-  const declared = readJson(document) as Record<string, unknown>;
+function documentFlags(server: string, document: string, statusMessage?: string): Flag[] {
+  const declared = { ...(readJson(document) as Record<string, unknown>), statusMessage };
   return boundedFlags(scanCapability({ kind: "server", name: server, declared }), flagsPerItem);
+}
+
+function versionFlags(sql: SqlStorage, server: string, version: string, statusMessage: string | undefined): Flag[] {
+  const document = findVersion(sql, server, version)?.document;
+  return document === undefined ? [] : documentFlags(server, document, statusMessage);
 }
 
 /** Flags the documents of an earlier release, and sends the flagged ones to the directory. */

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { manager, member } from "../../http/access.ts";
 import { unwrap } from "../../http/context.ts";
 import { operation } from "../../http/operation.ts";
@@ -125,6 +126,7 @@ const diffRevisions = operation({
     query: {
       from: required(Digest.describe("Digest of the earlier revision."), "a digest"),
       to: Digest.optional().describe("Digest of the later revision; the current one if absent."),
+      include: z.literal("items").optional().describe("Adds both versions of each item that changed."),
     },
     headers: minGeneration,
   },
@@ -137,11 +139,10 @@ const diffRevisions = operation({
     },
   },
 
-  async handle(services: RegistryDeps, { principal, path: ref, query: { from, to }, headers, answer }) {
+  async handle(services: RegistryDeps, { principal, path: ref, query: { from, to, include }, headers, answer }) {
     const { minGeneration: wanted } = freshnessFrom(headers);
-    const { diff, generation } = unwrap(
-      await compare(services, principal, ref, { from, to }, { minGeneration: wanted }),
-    );
+    const options = { minGeneration: wanted, withItems: include === "items" };
+    const { diff, generation } = unwrap(await compare(services, principal, ref, { from, to }, options));
     return answer(200, diff, { generation, source: "object" });
   },
 });

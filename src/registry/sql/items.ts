@@ -145,15 +145,23 @@ export function neighbourFlags(
   added: readonly PreparedCapability[],
   own: ReadonlySet<string>,
 ): CapabilityFlag[] {
-  const tools = added.filter(({ kind }) => kind === "tool");
-  const names = new Set(tools.flatMap(({ key, mentions }) => [key, ...mentions.map(({ name }) => name)]));
+  const names = new Set(
+    added.flatMap(({ kind, key, mentions }) => [
+      ...(kind === "tool" ? [key] : []),
+      ...mentions.map(({ name }) => name),
+    ]),
+  );
   const owners = toolsElsewhere(sql, server, [...names]);
-  return tools.flatMap((tool) => flagsOf(tool, owners, own).map((flag) => ({ ...flag, capability: tool.id })));
+  return added.flatMap((item) => flagsOf(item, owners, own).map((flag) => ({ ...flag, capability: item.id })));
 }
 
-function flagsOf({ key, mentions }: PreparedCapability, owners: ReadonlySet<string>, own: ReadonlySet<string>): Flag[] {
+function flagsOf(
+  { kind, key, mentions }: PreparedCapability,
+  owners: ReadonlySet<string>,
+  own: ReadonlySet<string>,
+): Flag[] {
   const flags: Flag[] = [];
-  if (owners.has(key)) {
+  if (kind === "tool" && owners.has(key)) {
     flags.push({
       rule: "name-collision",
       path: "/name",

@@ -4,13 +4,14 @@ import { readJson } from "../../kernel/read-json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { clip } from "../../kernel/text.ts";
 import { type ChangeCounts, changedItems, countChanges, itemKey } from "../../manifest/diff.ts";
-import { type CapabilityFlag, keepSevere } from "../../manifest/flag.ts";
+import { type CapabilityFlag, keepSevere, severityOf } from "../../manifest/flag.ts";
 import { type Claims, claimIssues } from "../../manifest/intake/claims.ts";
 import { refused } from "../../manifest/intake/intake.ts";
 import { ownSectionsIssues, unconfirmedSections } from "../../manifest/intake/sections.ts";
 import { type PreparedCapability, warningTexts } from "../../manifest/prepare.ts";
+import { triggersWithoutElement } from "../../manifest/triggers.ts";
 import type { PublishOutcome, PublishRequest, Switch } from "../contract.ts";
-import { itemFlagsIn } from "../record.ts";
+import { everyItem, itemFlagsIn } from "../record.ts";
 import { ServerConfig } from "../schema.ts";
 import { summarise } from "../summary.ts";
 import { acknowledgedFlags } from "./acknowledged.ts";
@@ -107,7 +108,7 @@ export function publish(write: WriteContext, request: PublishRequest): Result<Pu
 function recordUnchanged(
   { sql, keep, listener }: WriteContext,
   live: ServerRow,
-  { name, manifest, at, throughHook = false }: PublishRequest,
+  { name, manifest, at, placement, throughHook = false }: PublishRequest,
   placed: PlacedManifest | undefined,
 ): PublishOutcome {
   const cost = shownTokens(sql, live);
@@ -135,6 +136,7 @@ function recordUnchanged(
     ...{ kept, rejected, collisions },
     warnings: [
       ...claimWarnings(sql, live, claims, { name, digest, tokens: cost }),
+      ...triggerWarnings(placement, placed ?? { header: manifest.header, items: manifest.capabilities }),
       ...withdrawnWarnings(sql, live, throughHook),
     ],
   };
@@ -195,7 +197,7 @@ function applyManifest(
   moveServer(sql, {
     ...{ name, number, generation, at, digest },
     config: live?.config ?? JSON.stringify(ServerConfig.parse({ tenant: shownTenant(sql), name })),
-    flags: [...keepSevere([...flags, ...carriedOverFlags(live, found, own), ...neighbours], maxFlags)],
+    flags: boundedServerFlags([...flags, ...carriedOverFlags(live, found, own, items.length), ...neighbours]),
     summary: summarise(header, items, (item) => off.has(itemKey(item))),
   });
   if (live !== undefined && isRetitled(sql, live)) listener.titleChanged(name);
@@ -239,8 +241,16 @@ function stateWarnings(
   if (count > 0 && placed.items.length === 0) {
     texts.push(`The server had ${countOf(count, "capability", "capabilities")} and has none now`);
   }
-  texts.push(...withdrawnWarnings(sql, live, throughHook));
+  texts.push(...triggerWarnings(placement, placed), ...withdrawnWarnings(sql, live, throughHook));
   return texts;
+}
+
+/** Judged by the whole manifest that is stored, which has more than a push of some sections. */
+function triggerWarnings(
+  { by }: PublishRequest["placement"],
+  { header, items }: Pick<PlacedManifest, "header"> & { items: readonly { key: string; id: string }[] },
+): string[] {
+  return by === "push" || by === "restore" ? warningTexts(triggersWithoutElement(header, items)) : [];
 }
 
 /** Of what a document states about its server, what the registry does not say. */
@@ -282,12 +292,27 @@ function carriedOverFlags(
   row: ServerRow | undefined,
   { added, gone }: Difference,
   own: ReadonlySet<string>,
+  count: number,
 ): CapabilityFlag[] {
   const touched = new Set([...added, ...gone].map(({ id }) => id));
   const ownMentions = new Set([...own].map(mentionMessage));
   return flagsOfRow(row).filter(({ capability, message, of }) => {
+    // It ends when every item was looked at again.
+    if (capability === everyItem) return added.length < count;
     return of === "config" || (capability !== undefined && !touched.has(capability) && !ownMentions.has(message));
   });
+}
+
+/**
+ * The flags that a head carries. If there are more items to flag than it has room for, every item of the server is flagged:
+ * none may look clean because of the others.
+ */
+function boundedServerFlags(flags: readonly CapabilityFlag[]): CapabilityFlag[] {
+  const kept = keepSevere(flags, maxFlags);
+  const hasLost = kept.length < flags.filter(({ rule }) => severityOf(rule) === "high").length;
+  if (!hasLost || kept.some(({ capability }) => capability === everyItem)) return [...kept];
+  const message = "the server has more flagged items than are listed, so each of its items is flagged";
+  return [...kept, { rule: "more-flags", path: "", message, capability: everyItem }];
 }
 
 function policyOf(row: ServerRow | undefined): "flag" | "refuse" {

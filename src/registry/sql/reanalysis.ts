@@ -115,7 +115,7 @@ export function finishReanalysis({ sql, keep }: WriteContext, server: string, at
     )
     .one().tokens;
   const summary = readJson(row.summary) as ServerSummary;
-  const flags = serverFlags(sql, row);
+  const flags = deriveServerFlags(sql, row);
   sql.exec(
     "UPDATE server SET summary = ?, flags = ? WHERE name = ?",
     JSON.stringify(tokens === null ? summary : { ...summary, tokens }),
@@ -159,7 +159,7 @@ function takeFlagsChanged(sql: SqlStorage, server: string): boolean {
 }
 
 /** Flags that follow from the server's own texts are derived again; the others are kept. */
-function serverFlags(sql: SqlStorage, row: ServerRow): CapabilityFlag[] {
+function deriveServerFlags(sql: SqlStorage, row: ServerRow): CapabilityFlag[] {
   const header = row.digest === null ? {} : headerAt(sql, row.name, row.revision);
   const scanned: Flag[] = scanCapability({ kind: "server", name: row.name, declared: header });
   const tools = sql

@@ -92,38 +92,61 @@ const columns = "number, digest, generation, published_at, published_by, changes
 
 /** Revisions of a server below a revision number, newest first. */
 export function listRevisions(sql: SqlStorage, server: string, before: number, limit: number): Revision[] {
-  return sql
+  const rows = sql
     .exec<RevisionRow>(
       `SELECT ${columns} FROM revision WHERE server = ? AND number < ? ORDER BY number DESC LIMIT ?`,
       server,
       before,
       limit,
     )
-    .toArray()
-    .map(revisionOf);
+    .toArray();
+  return withTokens(sql, server, rows);
 }
 
 /** The newest revision of the server with this digest; revisions of other servers are not searched. */
 export function findRevision(sql: SqlStorage, server: string, digest: string): Revision | undefined {
-  return sql
+  const rows = sql
     .exec<RevisionRow>(
       `SELECT ${columns} FROM revision WHERE digest = ? AND server = ? ORDER BY number DESC LIMIT 1`,
       digest,
       server,
     )
-    .toArray()
-    .map(revisionOf)[0];
+    .toArray();
+  return withTokens(sql, server, rows)[0];
 }
 
-function revisionOf(row: RevisionRow): Revision {
-  return {
+interface ItemSpan extends Record<string, SqlStorageValue> {
+  first: number;
+  last: number | null;
+  tokens: number;
+}
+
+/** Revisions with the cost of their definitions, from the stored items: one pass over the rows, however many revisions. */
+function withTokens(sql: SqlStorage, server: string, rows: readonly RevisionRow[]): Revision[] {
+  const oldest = rows.at(-1)?.number;
+  if (oldest === undefined) return [];
+  const columns = "first_revision AS first, last_revision AS last, sum(tokens) AS tokens";
+  const spans = sql
+    .exec<ItemSpan>(
+      `SELECT ${columns} FROM capability INDEXED BY capability_current
+       WHERE server = ?1 AND last_revision IS NULL GROUP BY first_revision
+       UNION ALL SELECT ${columns} FROM capability INDEXED BY capability_past
+       WHERE server = ?1 AND last_revision >= ?2 GROUP BY first_revision, last_revision`,
+      server,
+      oldest,
+    )
+    .toArray();
+  return rows.map((row) => ({
     number: row.number,
     digest: row.digest,
     generation: row.generation,
     publishedAt: row.published_at,
     publishedBy: row.published_by,
     changes: readJson(row.changes) as ChangeCounts,
-  };
+    tokens: spans
+      .filter(({ first, last }) => first <= row.number && (last === null || last >= row.number))
+      .reduce((sum, { tokens }) => sum + tokens, 0),
+  }));
 }
 
 interface ItemRow extends Record<string, SqlStorageValue> {
@@ -216,7 +239,8 @@ function enqueueBody(sql: SqlStorage, server: string, digest: string): void {
 
 /** Enqueues deleting a body from KV if no retained revision refers to it. */
 export function dropBodyIfOrphan(sql: SqlStorage, server: string, digest: string): void {
-  if (findRevision(sql, server, digest) !== undefined) return;
+  const kept = sql.exec("SELECT 1 FROM revision WHERE digest = ? AND server = ? LIMIT 1", digest, server).toArray();
+  if (kept.length > 0) return;
   cancelTask(sql, "body", bodySubject(server, digest));
   enqueueTask(sql, "drop-body", bodySubject(server, digest));
 }

@@ -197,12 +197,19 @@ export function flagsOfRow(row: ServerRow | undefined): CapabilityFlag[] {
   return row === undefined ? [] : (readJson(row.flags) as CapabilityFlag[]);
 }
 
-/** Settings that are not text. Their schemas check them. */
-const settings = new Set(["tenant", "name", "visibility", "status", "sources", "advertise", "policy"]);
+/** Settings that have no text of their own. */
+const settings = new Set(["tenant", "name", "visibility", "status"]);
+
+/** Members of a source that are no text. */
+const addresses = ["type", "url", "credential"];
 
 /** Flags about the text of a config. */
 export function configFlags(config: ServerConfig): CapabilityFlag[] {
-  const declared = Object.fromEntries(Object.entries(config).filter(([key]) => !settings.has(key)));
+  const texts = Object.fromEntries(Object.entries(config).filter(([key]) => !settings.has(key)));
+  const sources = config.sources?.map((source) =>
+    Object.fromEntries(Object.entries(source).filter(([key]) => !addresses.includes(key))),
+  );
+  const declared = { ...texts, sources };
   const flags = scanCapability({ kind: "server", name: config.name, declared });
   return boundedFlags(flags, flagsPerItem).map((flag) => ({ ...flag, of: "config" }));
 }

@@ -43,10 +43,11 @@ export function setServerStatus(
   const config = readJson(row.config) as ServerConfig;
   const before = stateOf(config);
   if (isSameState(before, next)) return undefined;
-  const changes = [{ ...statusChange(name, next), registry: rowRecord(sql, row, next) }];
+  setConfig(sql, withState(config, next));
+  // With the flags of the new message, not of the one before.
+  const changes = [{ ...statusChange(name, next), registry: rowRecord(sql, findLive(sql, name) ?? row, next) }];
   if (current !== undefined) appendChanges(sql, name, at, changes, current);
   const generation = current ?? recordChanges(sql, name, at, changes, keep.changes).generation;
-  setConfig(sql, withState(config, next));
   bumpOverlay(sql, name, generation, at);
   listener.statusChanged(name, next, at, generation);
   // Sources are not read while a server is withdrawn.

@@ -115,10 +115,11 @@ export const acknowledgedTable = `
     digest TEXT NOT NULL,
     rule TEXT NOT NULL,
     path TEXT NOT NULL,
+    message TEXT NOT NULL,
     of TEXT NOT NULL,
     by TEXT NOT NULL,
     at TEXT NOT NULL,
-    PRIMARY KEY (server, digest, rule, path, of)
+    PRIMARY KEY (server, digest, rule, path, of, message)
   ) WITHOUT ROWID;
 `;
 

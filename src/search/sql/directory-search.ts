@@ -1,6 +1,7 @@
 import type { TenantKey } from "../../kernel/names.ts";
 import { readJson } from "../../kernel/read-json.ts";
-import type { ServerFacts } from "../../registry/record.ts";
+import type { CapabilityFlag } from "../../manifest/flag.ts";
+import { type ServerFacts, statusFlagsIn } from "../../registry/record.ts";
 import type { CapabilityCard, CardQuery, PublicCard, RankedCard, StoredCard, TenantFilter } from "../contract.ts";
 import type { WordVectors } from "../word-vectors.ts";
 import { type CardServer, cardWithServer, demoteCards } from "./card-records.ts";
@@ -48,7 +49,7 @@ function withServers<T extends StoredCard>(
   const places = new Map(cards.map(({ tenant, server }) => [`${tenant}/${server}`, [tenant, server]]));
   const rows = sql.exec<ServerRow>(
     `SELECT server.tenant, server.name, indexed_server.items_generation AS generation,
-       json_extract(server.entry, '$.tenant', '$.version', '$.status', '$.statusMessage', '$.stale', '$.pending') AS entry
+       json_extract(server.entry, '$.tenant', '$.version', '$.status', '$.statusMessage', '$.stale', '$.pending', '$.flags') AS entry
      FROM json_each(?) AS place
      JOIN server ON server.tenant = place.value ->> 0 AND server.name = place.value ->> 1
      JOIN indexed_server ON indexed_server.tenant = server.tenant AND indexed_server.name = server.name
@@ -63,12 +64,13 @@ function withServers<T extends StoredCard>(
 }
 
 function serverOf({ entry, generation }: ServerRow): CardServer & { generation: number } {
-  const [tenant, version, status, message, stale, pending] = readJson(entry) as EntryMembers;
+  const [tenant, version, status, message, stale, pending, flags] = readJson(entry) as EntryMembers;
   const facts: ServerFacts = {
     status,
     statusMessage: message ?? undefined,
     stale: stale ?? undefined,
     pending: pending ?? undefined,
+    statusFlags: statusFlagsIn(flags ?? []),
   };
   return { tenant, version: version ?? undefined, facts, generation };
 }
@@ -81,4 +83,5 @@ type EntryMembers = [
   message: string | null,
   stale: true | null,
   pending: "source" | "review" | null,
+  flags: CapabilityFlag[] | null,
 ];

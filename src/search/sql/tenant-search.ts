@@ -1,7 +1,9 @@
 import { readJson } from "../../kernel/read-json.ts";
-import type { ProbeState } from "../../registry/contract.ts";
-import { type ServerFacts, sourceFacts } from "../../registry/record.ts";
+import type { CapabilityFlag } from "../../manifest/flag.ts";
+import type { AcknowledgedFlag, ProbeState } from "../../registry/contract.ts";
+import { type ServerFacts, serverFlags, sourceFacts, statusFlagsIn } from "../../registry/record.ts";
 import type { ServerStatus } from "../../registry/schema.ts";
+import { acknowledgedFlags } from "../../registry/sql/acknowledged.ts";
 import { shownTenant } from "../../registry/sql/tenant-name.ts";
 import type { CapabilityCard, CardQuery, RankedCard, StoredCard } from "../contract.ts";
 import type { WordVectors } from "../word-vectors.ts";
@@ -39,6 +41,7 @@ interface ServerRow extends Record<string, SqlStorageValue> {
   public: number;
   status: ServerStatus | null;
   message: string | null;
+  flags: string;
   sources: string;
 }
 
@@ -53,20 +56,27 @@ function serversOf(sql: SqlStorage, cards: readonly StoredCard[]): (card: Stored
        iif(json_type(config, '$.version') = 'text', json_extract(config, '$.version'),
          json_extract(summary, '$.version')) AS version,
        config ->> '$.status' AS status, config ->> '$.statusMessage' AS message,
+       iif(config ->> '$.statusMessage' IS NULL, '[]', flags) AS flags,
        (SELECT json_group_array(json_object('status', state, 'lastSynced', last_synced))
         FROM source WHERE source.server = server.name) AS sources
      FROM server WHERE name IN (SELECT value FROM json_each(?))`,
     JSON.stringify(names),
   );
   const tenant = shownTenant(sql);
-  const found = new Map(rows.toArray().map((row) => [row.name, serverOf(tenant, row)]));
+  const found = new Map(
+    rows
+      .toArray()
+      .map((row) => [row.name, serverOf(tenant, row, row.message === null ? [] : acknowledgedFlags(sql, row.name))]),
+  );
   return ({ server }) => found.get(server) ?? { tenant, public: false, facts: { status: "active" } };
 }
 
-function serverOf(tenant: string, { version, public: listed, status, message, sources }: ServerRow): TenantServer {
+function serverOf(tenant: string, row: ServerRow, acknowledged: AcknowledgedFlag[]): TenantServer {
+  const { version, public: listed, status, message, sources } = row;
   const facts: ServerFacts = {
     status: status ?? "active",
     statusMessage: message ?? undefined,
+    statusFlags: statusFlagsIn(serverFlags({ flags: readJson(row.flags) as CapabilityFlag[], acknowledged })),
     ...sourceFacts(
       (readJson(sources) as ReadRow[]).map(({ status: state, lastSynced }) => ({
         status: state,

@@ -191,7 +191,7 @@ describe("a server that is published with a remote", () => {
     const changed = await read();
     expect(changed.body.data).toMatchObject({ ...fields, tools: [{ name: "forecast" }, { name: "history" }] });
     // From then on it is: whoever reviewed 1.0.0 reviewed something else.
-    expect(changed.body.data.flags).toMatchObject([{ rule: "same-version" }]);
+    expect(changed.body.data.registry.flags).toMatchObject([{ rule: "same-version" }]);
 
     expect((await publish({ ...document, version: "1.1.0", title: "Weather 2" })).status).toBe(200);
     expect((await read()).body.data).toMatchObject({ version: "1.1.0", title: "Weather 2", tools: [{}, {}] });

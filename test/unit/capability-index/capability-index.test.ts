@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { actionTriggers, declaredVerbs, type TriggerElement } from "../../../src/capability-index/action-triggers.ts";
+import {
+  actionTriggers,
+  declaredVerbs,
+  TriggerCollector,
+  type TriggerElement,
+} from "../../../src/capability-index/action-triggers.ts";
 import { advertisedBy } from "../../../src/capability-index/advertise.ts";
 import { elementBlock, labelOf, summaryLine } from "../../../src/capability-index/elements.ts";
 import { flow, flowList, keyLine, scalar, valueText } from "../../../src/capability-index/print-yaml.ts";
@@ -55,8 +60,12 @@ describe("the estimate", () => {
   });
 
   it.each([
-    [50, "200K"],
-    [1_254, "200K"],
+    [50, "8K"],
+    [800, "8K"],
+    [801, "32K"],
+    [1_254, "32K"],
+    [3_201, "128K"],
+    [12_801, "200K"],
     [20_000, "200K"],
     [20_001, "500K"],
     [48_306, "500K"],
@@ -66,7 +75,7 @@ describe("the estimate", () => {
     [400_001, undefined],
   ])("of %i suits a context of %s", (tokens, context) => {
     expect(smallestContext(tokens)).toBe(context);
-    expect(contextHint(tokens)).toContain(context ?? "too large");
+    expect(contextHint(tokens)).toContain(context ?? "more than a tenth of a context of 4M");
   });
 });
 
@@ -141,6 +150,34 @@ describe("action triggers", () => {
       chant: ["c"],
       create: ["d", "c", "b", "create_a"],
     });
+  });
+
+  it("are the same for elements that come one by one", () => {
+    const verb = fc.constantFrom("create", "get", "hum", "bite", "slither");
+    const element = fc.record({
+      key: fc.constantFrom("create_a", "get_b", "c", "d_list", "e", "f"),
+      server: fc.constantFrom("s", "t"),
+      declared: fc.array(verb, { maxLength: 3 }),
+    });
+    const wanted = fc.dictionary(verb, fc.array(fc.constantFrom("create_a", "get_b", "c", "mcp.s.e", "none")));
+    fc.assert(
+      fc.property(fc.array(element, { maxLength: 40 }), wanted, wanted, (some, ofS, ofT) => {
+        const all = some
+          .map(({ key, ...rest }, at) => tool(key, { ...rest, label: `${rest.server}/${key}${at}` }))
+          .sort((a, b) => (a.server < b.server ? -1 : 1));
+        const collector = new TriggerCollector();
+        for (const [server, triggers] of Object.entries({ s: ofS, t: ofT })) {
+          const own = all.filter((one) => one.server === server);
+          for (const one of own) collector.addElement(one);
+          collector.addDeclared(triggers, own);
+        }
+        const declared = [
+          { server: "s", triggers: ofS },
+          { server: "t", triggers: ofT },
+        ];
+        expect([...collector.triggers()]).toEqual([...actionTriggers(all, declared)]);
+      }),
+    );
   });
 
   it("name no element that is not there, nor another server's", () => {

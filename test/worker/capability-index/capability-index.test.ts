@@ -79,16 +79,18 @@ describe("while nothing is advertised", () => {
       expect(answer.body.error.message).toContain('"advertiseResources": true');
       const read = await readResource(registry.services, member, uri);
       expect(read).toMatchObject({ ok: false, error: { code: "ErrorIndexDisabled" } });
-      const listed = await listResources(registry.services, member);
-      expect(listed.filter((one) => one.uri.startsWith("rollcall:"))).toEqual([]);
+      const { resources } = await listResources(registry.services, member);
+      expect(resources.filter((one) => one.uri.startsWith("rollcall:"))).toEqual([]);
     },
   );
 
   it("the tool still has it, for whoever may read", async () => {
     const call = (input: object, who = member) =>
       callTool("get_capability_index", input, { services: registry.services, principal: who });
-    const answer = await call({ tenant: "atlas" });
-    expect(answer).toMatchObject({ ok: true, value: { text: expect.stringContaining("action_triggers:") } });
+    const answer = await call({ tenant: "atlas", variant: "summary" });
+    expect(answer).toMatchObject({ ok: true, value: { text: expect.stringMatching(/^# Capability Index Summary/) } });
+    const whole = await call({ tenant: "atlas" });
+    expect(whole).toMatchObject({ ok: true, value: { text: expect.stringMatching(/^# Capability Index \(Full\)/) } });
     expect(await call({ tenant: "atlas", name: "maps" }, outsider)).toMatchObject({
       ok: false,
       error: { code: "ErrorTenantPermissionError" },
@@ -318,8 +320,9 @@ describe("the index of a server", () => {
 describe("resources", () => {
   it("list what is advertised to the caller, with what it costs and whom it suits", async () => {
     await advertise(everything);
-    const listed = await listResources(registry.services, member);
-    const indexes = listed.filter(({ uri }) => uri.startsWith("rollcall:"));
+    const { resources, cuts } = await listResources(registry.services, member);
+    expect(cuts).toBeUndefined();
+    const indexes = resources.filter(({ uri }) => uri.startsWith("rollcall:"));
     expect(indexes.map(({ uri, mimeType }) => [uri.replace("rollcall://capability-index/", ""), mimeType])).toEqual([
       ["atlas/summary", "text/yaml"],
       ["atlas/full", "text/yaml"],
@@ -331,12 +334,15 @@ describe("resources", () => {
       const read = await readResource(registry.services, member, uri);
       const contents = read.ok ? read.value : undefined;
       expect(contents).toMatchObject({ uri, mimeType });
-      expect(description).toContain(`Measured ${count(contents?.text ?? "")} tokens, for models with 200K+ context.`);
+      expect(description).toContain(
+        `Measured ${count(contents?.text ?? "")} tokens; suits contexts of 8K tokens and more.`,
+      );
     }
-    expect((await listResources(registry.services, outsider)).some(({ uri }) => uri.includes("atlas"))).toBe(false);
-    expect(
-      (await listResources(registry.services, principal({ tenants: [tenantKey("atlas")], scopes: [] }))).length,
-    ).toBe(ownResources.length);
+    const listedFor = async (who: Principal) => (await listResources(registry.services, who)).resources;
+    expect((await listedFor(outsider)).some(({ uri }) => uri.includes("atlas"))).toBe(false);
+    expect((await listedFor(principal({ tenants: [tenantKey("atlas")], scopes: [] }))).length).toBe(
+      ownResources.length,
+    );
   });
 
   it.each([
@@ -370,7 +376,7 @@ describe("resources", () => {
       measuredFullTokens: count(texts[1] ?? ""),
     });
     const listed = await listResources(new Registry({ vars: on }).services, anonymous);
-    expect(listed.slice(ownResources.length).map(({ uri }) => uri)).toEqual(
+    expect(listed.resources.slice(ownResources.length).map(({ uri }) => uri)).toEqual(
       ["summary", "full", "stats"].map((variant) => `rollcall://capability-index/${variant}`),
     );
     expect(() => new Registry({ vars: { ADVERTISE_INDEX: "all" } })).toThrow("ADVERTISE_INDEX");
@@ -554,7 +560,26 @@ describe("an index that is too large", () => {
     expect(answer.body.error.message).toContain("more than 8388608 characters");
     expect(answer.body.error.message).toContain("/api/index/void/{name}/full");
     expect((await get("void/summary", mine)).status).toBe(200);
+    const called = await callTool(
+      "get_capability_index",
+      { tenant: "void" },
+      { services: registry.services, principal: principal({ tenants: [tenantKey("void")] }) },
+    );
+    expect(called).toMatchObject({ ok: false, error: { code: "ErrorIndexTooLarge" } });
     const fitted = await registry.send("POST", "/api/index/void/budget", { token: mine, body: { budget: 500 } });
     expect(count(fitted.body.data.index)).toBeLessThanOrEqual(500);
+  });
+
+  it("still has figures, summed without the text", async () => {
+    const summary = await get("void/summary", mine);
+    const { status, body } = await get("void/stats", mine);
+    expect(status).toBe(200);
+    expect(body.fullSize).toBeGreaterThan(200 * 60_000);
+    expect(body.fullWords).toBeGreaterThan(200 * 12_000);
+    // Of an element: its name, registry, id, server, description and schema.
+    expect(body.fullLines).toBeGreaterThan(200 * 6);
+    expect(body.measuredFullTokens).toBeGreaterThan(200 * 12_000);
+    expect(body.measuredSummaryTokens).toBe(count(summary.text));
+    expect(body.estimatedFullTokens).toBe(estimateTokens({ chars: body.fullSize, words: body.fullWords }));
   });
 });

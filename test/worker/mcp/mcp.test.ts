@@ -185,7 +185,7 @@ describe("revision 2026-07-28", () => {
     expect(await complete(view, "name", "open", { tenant })).toEqual(["open"]);
     expect(await complete(view, "view", "re")).toEqual(["resources"]);
     expect(await complete(view, "view", "")).toEqual(["server", "tools", "resources", "generators"]);
-    expect(await complete(index, "variant", "s")).toEqual(["summary", "stats"]);
+    expect(await complete(index, "variant", "s")).toEqual([]);
     expect(await complete(index, "name", "")).toBe(-32_602);
     expect(await complete("other://{x}", "x", "")).toBe(-32_602);
   });

@@ -34,7 +34,6 @@ describe("a message that is answered again", () => {
   it.each([
     ["tools/list", {}, undefined],
     ["prompts/list", {}, undefined],
-    ["resources/templates/list", {}, undefined],
     ["server/discover", {}, undefined],
     ["resources/read", { uri }, uri],
   ])("%s says what it said", async (method, params, name) => {

@@ -51,6 +51,22 @@ describe("the list of revisions", () => {
     expect(Date.parse(newest.publishedAt)).not.toBeNaN();
   });
 
+  it("has the cost of each, as the items of that revision add up", async () => {
+    const { body } = await past.revisions("s");
+    const sums = await Promise.all(
+      body.data.items.map(async ({ digest }: { digest: string }) => {
+        const { data } = (await past.revision("s", digest)).body;
+        return data.capabilities.reduce(
+          (sum: number, { registry }: { registry: { tokens: number } }) => sum + registry.tokens,
+          0,
+        );
+      }),
+    );
+    expect(body.data.items.map(({ tokens }: { tokens: number }) => tokens)).toEqual(sums);
+    expect(new Set(sums).size).toBe(5);
+    expect((await past.revision("s", digests[2] ?? "")).body.data.tokens).toBe(sums[2]);
+  });
+
   it("comes in pages, each revision once", async () => {
     const seen: string[] = [];
     const sizes: number[] = [];
@@ -302,6 +318,31 @@ describe("the difference between two revisions", () => {
       to: expect.stringMatching(/^sha256-/),
     });
     expect(changes.stricter.from).not.toBe(changes.stricter.to);
+  });
+
+  it("has both versions of what changed where they are asked for", async () => {
+    const writer = await historian("versions");
+    const manifest = (description: string, version: string, ...more: object[]) => ({
+      version,
+      tools: [{ name: "versions_kept", description, inputSchema: { type: "object" } }, ...more],
+    });
+    const from = await writer.publish(
+      "s",
+      manifest("Old words.", "1", { name: "gone", inputSchema: { type: "object" } }),
+    );
+    await writer.publish("s", manifest("New words.", "2"));
+    const plain = await writer.diff("s", `?from=${from}`);
+    expect(plain.body.data.changes.some((change: object) => "before" in change || "after" in change)).toBe(false);
+    const { body } = await writer.diff("s", `?from=${from}&include=items`);
+    const shown = Object.fromEntries(body.data.changes.map((change: { name: string }) => [change.name, change]));
+    expect(shown["versions_kept"]).toMatchObject({
+      before: { description: "Old words." },
+      after: { description: "New words." },
+    });
+    expect(shown["gone"]).toMatchObject({ before: { name: "gone" } });
+    expect(shown["gone"]).not.toHaveProperty("after");
+    expect(shown["s"]).toMatchObject({ kind: "server", before: { version: "1" }, after: { version: "2" } });
+    expect((await writer.diff("s", `?from=${from}&include=all`)).status).toBe(400);
   });
 
   it("can be taken in any direction, between any two", async () => {
