@@ -12,8 +12,26 @@ const needsAccount = "needs a Cloudflare account";
 const needsPeer = "needs another registry; test/unit/bench-peers.test.ts reads such a file";
 const staysOpen = "waits for changes until it is interrupted; test/e2e/end-to-end.test.ts follows a stream";
 
+const needsGenerator = "fetches a generator of clients; test/e2e/clients and npm run python-client make both clients";
+
 /** Blocks marked `sh norun`, and why. */
 export const notRun: NotRun[] = [
+  {
+    page: "docs/reference/changes.md",
+    begins:
+      'curl -N "$ROLLCALL_URL/api/changes/demo?since=76" -H "Authorization: Bearer $ROLLCALL_TOKEN" -H \'Accept: text/event-stream\'',
+    reason: staysOpen,
+  },
+  {
+    page: "docs/how-to/clients.md",
+    begins: "npx openapi-typescript $ROLLCALL_URL/openapi.json --output rollcall.d.ts",
+    reason: needsGenerator,
+  },
+  {
+    page: "docs/how-to/clients.md",
+    begins: "openapi-python-client generate --url $ROLLCALL_URL/openapi.json",
+    reason: needsGenerator,
+  },
   {
     page: "docs/tutorial/operator.md",
     begins: "npm run serve -- --port 8787 --data .rollcall --no-demo",
