@@ -58,10 +58,14 @@ const locked = object({
   "digest?": text,
   "partial?": { const: true },
   tokens: count,
+  "flags?": list(text),
   capabilities: { type: "object", additionalProperties: object({ digest: text, tokens: count, "flags?": list(text) }) },
 });
 
-const definitions = object({ definitions: list(any), tokens: count, names: { type: "object" }, leftOut: list(any) });
+const definitions = object({
+  ...{ definitions: list(any), tokens: count, names: { type: "object", additionalProperties: of("SentItem") } },
+  ...{ leftOut: list(object({ reason: text, "message?": text }, open)), moreLeftOut: count },
+});
 const written = object({ server: text, "generation?": count }, open);
 
 const outputs: Record<string, Json> = {
@@ -135,10 +139,10 @@ const outputs: Record<string, Json> = {
   "server create": written,
   "server edit": written,
   "server delete": written,
-  "server refresh": written,
+  "server refresh": { allOf: [of("RefreshResult"), object({ server: text }, open)] },
   "server on": written,
   "server off": written,
-  flags: object({ items: list(any) }, open),
+  flags: object({ items: list({ allOf: [of("FlaggedContent"), object({ tenant: text }, open)] }) }),
   token: object({ token: text }),
   open: object({ url: text }),
   completion: object({ shell: text, script: text }),

@@ -1,5 +1,6 @@
 const digest = { type: "string", pattern: "^sha256-[0-9a-f]{64}$" };
 const count = { type: "integer", minimum: 0 };
+const rules = { type: "array", items: { type: "string" } };
 
 export const lockFileSchema = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
@@ -21,6 +22,7 @@ export const lockFileSchema = {
           digest: { ...digest, description: "Of the whole manifest; absent if only some items are pinned." },
           partial: { const: true },
           tokens: { ...count, description: "Cost of the definitions of the pinned items." },
+          flags: { ...rules, description: "Rules of high flags about the server's own texts that were there." },
           capabilities: {
             type: "object",
             description: "By kind and name, such as tool:get_forecast.",
@@ -30,11 +32,7 @@ export const lockFileSchema = {
               properties: {
                 digest,
                 tokens: count,
-                flags: {
-                  type: "array",
-                  items: { type: "string" },
-                  description: "Rules of high flags that were there.",
-                },
+                flags: { ...rules, description: "Rules of high flags that were there." },
               },
               required: ["digest", "tokens"],
               additionalProperties: false,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { manager, reader } from "../../http/access.ts";
+import { anyone, manager, reader } from "../../http/access.ts";
 import { throwIf, unwrap } from "../../http/context.ts";
 import { operation } from "../../http/operation.ts";
 import { flag, list, reading, server, writing } from "../../http/parameters.ts";
@@ -40,6 +40,24 @@ const getCapabilities = operation({
     throwIf(checkManager(call.principal, call.path.tenant));
     return answerView(services, call, managedView);
   },
+});
+
+/** The same view on a path that needs no token: `/api/mcp/capabilities` answers 401 to callers without one. */
+const getCatalogServer = operation({
+  id: "getCatalogServer",
+  method: "get",
+  path: "/api/catalog/{tenant}/{name}",
+  tag: "Find",
+  summary: "Read a public server",
+  description: "Everything a server can do. A public server needs no token; members read their others here, too.",
+  access: anyone,
+  parameters: { path: server, headers: reading },
+  answers: { 200: { description: "The capabilities.", data: Capabilities, etag: true, generation: true } },
+  fails: offerFails,
+  cached: true,
+  examples: { weather: { path: { tenant: "demo", name: "weather" } } },
+
+  handle: (services: RegistryDeps, call) => answerView(services, call, capabilitiesView),
 });
 
 const publishManifest = operation({
@@ -129,4 +147,4 @@ const switchItems = operation({
   },
 });
 
-export const capabilitiesOperations = [getCapabilities, publishManifest, switchItems];
+export const capabilitiesOperations = [getCapabilities, getCatalogServer, publishManifest, switchItems];

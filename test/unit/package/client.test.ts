@@ -139,11 +139,15 @@ describe("what the registry knows of an answer", () => {
       tokens: 3,
       status: "deprecated",
     });
-    expect(factsOf({ registry: { digest: "d", tokens: 3, flags, status: "withdrawn", pending: {} } })).toMatchObject({
+    expect(
+      factsOf({ registry: { digest: "d", tokens: 3, flags, status: "withdrawn", pending: "review" } }),
+    ).toMatchObject({
       status: "withdrawn",
       isPending: true,
       flags,
     });
+    // A source that was not read yet is no review.
+    expect(factsOf({ registry: { pending: "source" } }).isPending).toBeUndefined();
     const [shown] = itemsIn({
       tools: [{ name: "a", id: "declared", tokens: "mine", registry: { id: "known", digest: "d", tokens: 2 } }],
     });

@@ -4,6 +4,7 @@ import { webhooks } from "./webhook-commands.ts";
 const dryRun = ["--dry-run", "show what would happen, change nothing"] as const;
 const limit = ["--limit <n>", "how many at most"] as const;
 const lock = ["--lock <file>", "another file than rollcall.lock.json"] as const;
+const include = ["--include <what>", "also flagged,withdrawn items, which choices leave out"] as const;
 const apis = ["--for <api>", "for a model: mcp, openai, openai-chat, anthropic"] as const;
 const serverOptions = [
   ["--title <text>", "title"],
@@ -54,6 +55,7 @@ const finding: CommandSpec[] = [
       ["--budget <n>", "tokens that the definitions may cost together"],
       ["--kind <kind...>", "tool, prompt, resource, resourceTemplate, …"],
       apis,
+      include,
       limit,
       ["--why", "say why each was found"],
     ],
@@ -94,6 +96,7 @@ const finding: CommandSpec[] = [
       ["--must <id[@range]...>", "capabilities that must be there"],
       ["--pins", "leave out what is not as in rollcall.lock.json"],
       apis,
+      include,
     ],
     example: 'rollcall negotiate --task "plan a trip" --budget 1000',
     run: async (...given) => (await import("./commands/choose.ts")).negotiate(...given),
@@ -110,9 +113,9 @@ const finding: CommandSpec[] = [
   },
   {
     usage: "flags",
-    summary: "List what is flagged in a tenant",
+    summary: "List what is flagged in your tenants",
     example: "rollcall flags --tenant acme",
-    run: async (context) => (await import("./commands/server.ts")).flags(context),
+    run: async (...given) => (await import("./commands/flags.ts")).flags(...given),
   },
 ];
 
@@ -249,7 +252,7 @@ const reviewing: CommandSpec[] = [
     usage: "watch [places...]",
     summary: "Follow changes of tenants or servers",
     options: [
-      ["--class <class...>", "breaking, additive, cosmetic, removed"],
+      ["--class <class...>", "breaking, additive, cosmetic, removed, advisory"],
       ["--since <n>", "from this entry of the log on"],
     ],
     example: "rollcall watch acme --class breaking",

@@ -23,6 +23,7 @@ export interface GlobalOptions {
 }
 
 const defaultUrl = "http://127.0.0.1:8787";
+const fromLock = "the lock file";
 
 /** What every command gets: flags, output, and a connection when it asks for one. */
 export class Context {
@@ -54,8 +55,8 @@ export class Context {
     const config = readConfig();
     const profile = this.flags.profile ?? (env["ROLLCALL_PROFILE"] || undefined) ?? config.current ?? "default";
     const isNamed = this.flags.profile !== undefined || (env["ROLLCALL_PROFILE"] ?? "") !== "";
-    const stored = config.profiles[profile];
-    if (isNamed && stored === undefined && this.flags.url === undefined) {
+    const own = config.profiles[profile];
+    if (isNamed && own === undefined && this.flags.url === undefined) {
       const known = Object.keys(config.profiles).join(", ") || "none";
       throw new UsageError(`There is no profile "${profile}"; known: ${known}`, {
         hint: `Make it with rollcall login URL --profile ${profile}`,
@@ -64,13 +65,20 @@ export class Context {
     const candidates: [string | undefined, string][] = [
       [this.flags.url, "--url"],
       [env["ROLLCALL_URL"] || undefined, "ROLLCALL_URL"],
-      [lock?.registry, "the lock file"],
-      [stored?.url, `profile ${profile}`],
+      [lock?.registry, fromLock],
+      [own?.url, `profile ${profile}`],
       [defaultUrl, "the default"],
     ];
     const [url = defaultUrl, from] = candidates.find(([value]) => value !== undefined) ?? [defaultUrl, "the default"];
-    const token = env["ROLLCALL_TOKEN"]?.trim() || this.#tokenFor(config.profiles, profile, url);
-    this.#target = { url, profile, token: token || undefined, from };
+    const given = env["ROLLCALL_TOKEN"]?.trim() || undefined;
+    const stored = this.#tokenFor(config.profiles, profile, url);
+    // Whoever can change a file of the repository could otherwise have CI send its token to an address of theirs.
+    const isTrusted = from !== fromLock || sameRegistry(config.profiles[profile]?.url ?? defaultUrl, url);
+    if (given !== undefined && !isTrusted && stored === undefined)
+      this.out.warn(
+        `ROLLCALL_TOKEN is not sent to ${url}, which only the lock file names. To send it, set ROLLCALL_URL.`,
+      );
+    this.#target = { url, profile, token: isTrusted ? (given ?? stored) : stored, from };
     return this.#target;
   }
 

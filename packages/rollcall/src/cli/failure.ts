@@ -114,7 +114,7 @@ export function shownFailure(error: unknown): ShownFailure {
     return { exitCode, code, status: 0, message, where, details, hint, lines };
   }
   if (isRollcallError(error)) {
-    const { code, status, message, details, hint, requestId } = error;
+    const { code, status, message, details, requestId } = error;
     const lines = issueLines(details);
     return {
       exitCode: exitCodeOf(error),
@@ -122,23 +122,44 @@ export function shownFailure(error: unknown): ShownFailure {
       status,
       message,
       details,
-      hint: hint ?? hintOf(error),
+      hint: hintOf(error),
       requestId,
       lines,
     };
   }
   const bug = error instanceof Error ? error : new Error(String(error));
-  const hint = "This is a bug in rollcall. --verbose shows where.";
+  const hint = "This is a bug in rollcall, or an answer that is not a registry's. --verbose shows where.";
   return { exitCode: 1, code: "ErrorBug", status: 0, message: bug.message, hint, lines: [] };
 }
 
-function hintOf({ code, status }: RollcallError): string | undefined {
-  if (code === "ErrorUnreachable") return "Check the address with rollcall doctor, or name it with --url.";
-  if (code === "ErrorTimeout") return "Try again, or allow more time with --timeout SECONDS.";
+/** What to do next, in commands. The registry's own hints name requests. */
+const hints: Record<string, string> = {
+  ErrorUnreachable: "Check the address with rollcall doctor, or name it with --url.",
+  ErrorTimeout: "Try again, or allow more time with --timeout SECONDS.",
+  ErrorInsufficientScope: "Sign in with a token that has this scope; rollcall whoami shows what yours has.",
+  ErrorMCPServerNotFound: "rollcall list shows which servers there are.",
+  ErrorCapabilityNotFound: "rollcall show T/NAME lists what a server has.",
+  ErrorRevisionNotFound: "rollcall history T/NAME lists those that are kept.",
+  ErrorHookNotFound: "rollcall hooks list T shows the hooks of a tenant.",
+  ErrorSubscriptionNotFound: "rollcall subscriptions list T shows the subscriptions of a tenant.",
+  ErrorMCPServerExists: "Change it with rollcall server edit T/NAME, or delete it with rollcall server delete T/NAME.",
+  ErrorCapabilityCollision: "Set another id, or leave the item out with --partial.",
+  ErrorSameVersion: "Raise the version in the manifest; the server's policy asks for it.",
+  ErrorNoSources: "Add one with rollcall server edit T/NAME --source URL, or publish a manifest.",
+  ErrorTooManySubscriptions: "Remove one first: rollcall subscriptions remove T/ID",
+  ErrorTooManyHooks: "Remove one first: rollcall hooks remove T/ID",
+  ErrorMCPServerValidation: "Correct these items, or publish the others with --partial.",
+  ErrorSourceUnavailable: "rollcall server refresh T/NAME reads its sources again, and says what they answered.",
+};
+
+function hintOf({ code, status, hint }: RollcallError): string | undefined {
+  if (Object.hasOwn(hints, code)) return hints[code];
+  if (code === "ErrorTenantPermissionError")
+    return (
+      hint?.replace("GET /api/whoami", "rollcall whoami") ?? "rollcall whoami shows which tenants your token is for."
+    );
+  if (hint !== undefined) return hint;
   if (status === 401) return "Sign in with rollcall login.";
-  if (code === "ErrorInsufficientScope")
-    return "Sign in with a token that has this scope; rollcall whoami shows what yours has.";
-  if (code === "ErrorTenantPermissionError") return "rollcall whoami shows which tenants your token is for.";
   if (status === 429 || status >= 500) return "Try again later; nothing was changed.";
   if (status === 404) return "rollcall list shows which servers there are.";
   return undefined;

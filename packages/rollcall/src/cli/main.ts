@@ -15,10 +15,15 @@ export async function main(argv: readonly string[]): Promise<number> {
   };
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
+  process.on("SIGHUP", stop);
   // A reader that left, such as `head`, is no error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(0);
+    if (error.code === "EPIPE") process.exit(exitCodes.done);
+    // An answer that was cut off must not look like a whole one.
+    process.stderr.write(`✗ The answer cannot be written: ${error.code ?? error.message}\n`);
+    process.exit(exitCodes.refused);
   });
+  process.stderr.on("error", () => {});
   const { before, command } = splitCommand(argv);
   const invocation: Invocation = { command, signal: controller.signal };
   const program = createProgram(invocation);

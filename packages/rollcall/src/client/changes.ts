@@ -77,7 +77,7 @@ export async function* changes(
         failures = 0;
         if (event?.retry !== undefined) retry = event.retry;
         if (event?.event !== "change") continue;
-        const entry = JSON.parse(event.data) as Change;
+        const entry = jsonOf<Change>(event.data);
         if (await accepted(entry)) yield entry;
       }
       await delay(retry, signal);
@@ -91,6 +91,14 @@ export async function* changes(
       options.onReconnect?.(error, wait);
       await delay(wait, signal).catch(() => {});
     }
+  }
+}
+
+function jsonOf<T>(text: string): T {
+  try {
+    return JSON.parse(text) as T;
+  } catch (cause) {
+    throw new RollcallError("ErrorNotRegistry", "An event of the stream is not JSON", { cause });
   }
 }
 

@@ -15,7 +15,7 @@ export interface ConnectOptions {
   consistency?: "session" | "none";
   /** Bytes of answers kept for 304; 0 keeps none. */
   cache?: { bytes?: number };
-  /** Milliseconds for one answer to begin. */
+  /** Milliseconds for one answer; of a stream, none. */
   timeoutMs?: number;
   /** Told of each try; never of the token. */
   onRequest?: (event: RequestEvent) => void;
@@ -99,9 +99,11 @@ export function connect(options: ConnectOptions): Connection {
     try {
       // By hand: a redirect would take the token to wherever it leads.
       response = await fetchIt(url.href, { method, headers, body, signal, redirect: "manual" });
+      if (!sent.stream) response = await whole(response);
     } catch (error) {
       tell(0);
       if (sent.signal?.aborted) throw sent.signal.reason;
+      if (error instanceof RollcallError) throw error;
       const isLate = timeout.aborted;
       const message = isLate ? `${base.origin} did not answer in time` : `${base.origin} cannot be reached`;
       throw new RollcallError(isLate ? "ErrorTimeout" : "ErrorUnreachable", message, { retryable: true, cause: error });
@@ -173,6 +175,25 @@ export function connect(options: ConnectOptions): Connection {
   };
 
   return { url: base.href.replace(/\/$/, ""), options, send, subject, generations: new Map(), kept: new Map() };
+}
+
+const mostBytes = 64 * 1_024 * 1_024;
+
+/** Reads the body before the answer counts as one: a connection that breaks off within it may be tried again. */
+async function whole({ body, status, statusText, headers }: Response): Promise<Response> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  const reader = body?.getReader();
+  for (let bytes = 0; reader; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    bytes += value.length;
+    if (bytes > mostBytes) {
+      await reader.cancel();
+      throw new RollcallError("ErrorNotRegistry", "The answer is larger than 64 MiB", { status });
+    }
+    chunks.push(value);
+  }
+  return new Response(chunks.length > 0 ? new Blob(chunks) : null, { status, statusText, headers });
 }
 
 function parseBase(text: string): URL {

@@ -1,22 +1,18 @@
 import { type Connection, dataOf, segment } from "./connection.ts";
 import { RollcallError } from "./errors.ts";
-import type { Kind } from "./search.ts";
+import type { Include, Kind } from "./search.ts";
+import type { components } from "./types.ts";
 
 /** The API that the definitions are for. */
 export type DefinitionsFor = "anthropic" | "openai" | "openai-chat" | "mcp";
 
 /** What stands behind a name that was sent to a model. */
-export interface NamedItem {
-  tenant: string;
-  server: string;
-  name: string;
-  digest: string;
-  flags?: unknown[];
-}
+export type NamedItem = components["schemas"]["SentItem"];
 
 export interface LeftOut {
   id?: string;
   tenant?: string;
+  server?: string;
   name?: string;
   reason: string;
   message?: string;
@@ -35,8 +31,9 @@ export interface DefinitionsOptions {
   tenants?: readonly string[];
   limit?: number;
   /** Leaves out a pinned tool whose digest is another one than was reviewed. */
-  pins?: readonly (Pin | NamedItem)[];
-  include?: readonly string[];
+  pins?: readonly (Pin | Pick<NamedItem, "tenant" | "server" | "name" | "digest">)[];
+  /** Also what a choice would leave out. */
+  include?: readonly Include[];
   signal?: AbortSignal;
 }
 
@@ -49,6 +46,8 @@ export interface Definitions {
   /** What stands behind each name. */
   names: Record<string, NamedItem>;
   leftOut: LeftOut[];
+  /** Number of results that are left out and not listed. */
+  moreLeftOut: number;
   /** The tool behind a name that the model called; undefined if it made the name up. */
   resolve(sentName: string): NamedItem | undefined;
 }
@@ -57,7 +56,8 @@ interface DefinitionsData {
   definitions: Record<string, unknown>[];
   tokens: number;
   names: Record<string, NamedItem>;
-  leftOut?: LeftOut[] | number;
+  leftOut?: LeftOut[];
+  moreLeftOut?: number;
 }
 
 /**
@@ -76,14 +76,16 @@ export async function definitions(
     tokens: 0,
     names: Object.create(null) as Record<string, NamedItem>,
     leftOut: [],
+    moreLeftOut: 0,
     resolve: (sent) => (Object.hasOwn(answer.names, sent) ? answer.names[sent] : undefined),
   };
   for (const part of parts) {
     answer.tokens += part.tokens;
-    if (Array.isArray(part.leftOut)) answer.leftOut.push(...part.leftOut);
+    answer.leftOut.push(...(part.leftOut ?? []));
+    answer.moreLeftOut += part.moreLeftOut ?? 0;
     for (const definition of part.definitions) {
       const sent = nameOf(definition);
-      const item = part.names[sent];
+      const item = Object.hasOwn(part.names, sent) ? part.names[sent] : undefined;
       if (item === undefined) continue;
       const changed = changedSince(item, options.pins);
       if (changed !== undefined) answer.leftOut.push(changed);
@@ -146,7 +148,7 @@ function add(answer: Definitions, definition: Record<string, unknown>, sent: str
   answer.names[name] = item;
 }
 
-function changedSince(item: NamedItem & { id?: string }, pins: DefinitionsOptions["pins"]): LeftOut | undefined {
+function changedSince(item: NamedItem, pins: DefinitionsOptions["pins"]): LeftOut | undefined {
   const pin = pins?.find(
     (one) =>
       one.tenant.toLowerCase() === item.tenant.toLowerCase() &&

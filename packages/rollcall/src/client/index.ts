@@ -15,7 +15,9 @@ export {
   type DefinitionsFor,
   type DefinitionsOptions,
   definitions,
+  type LeftOut,
   type NamedItem,
+  type Pin,
 } from "./definitions.ts";
 export { isRollcallError, RollcallError } from "./errors.ts";
 export {
@@ -37,7 +39,7 @@ export {
   view,
   type WholeRevision,
 } from "./read.ts";
-export { type Kind, type SearchOptions, type SearchPage, type SearchResult, search } from "./search.ts";
+export { type Include, type Kind, type SearchOptions, type SearchPage, type SearchResult, search } from "./search.ts";
 export { type ItemChange, type NegotiateOptions, negotiate, Session } from "./session.ts";
 export type { components, paths } from "./types.ts";
 export {

@@ -6,6 +6,9 @@ export type Kind = components["schemas"]["CapabilityKind"];
 export type SearchPageData = components["schemas"]["SearchPage"];
 export type SearchResult = SearchPageData["items"][number];
 
+/** What choices leave out unless they are told to take it: items with high flags, items of withdrawn servers. */
+export type Include = "flagged" | "withdrawn";
+
 export interface SearchOptions {
   /** Tokens that the definitions of what is found may cost together. */
   budget?: number;
@@ -15,8 +18,8 @@ export interface SearchOptions {
   cursor?: string;
   /** Adds to each result why it was found. */
   explain?: boolean;
-  /** Also what a choice would leave out: `flagged`, `withdrawn`. */
-  include?: readonly string[];
+  /** Also what a choice would leave out. */
+  include?: readonly Include[];
   signal?: AbortSignal;
 }
 

@@ -2,6 +2,7 @@ import { stream } from "./changes.ts";
 import { bodyOf, type Connection, delay, type RequestOptions, segment } from "./connection.ts";
 import type { DefinitionsFor } from "./definitions.ts";
 import { isRollcallError, RollcallError } from "./errors.ts";
+import type { Include, Kind } from "./search.ts";
 import { readEvents } from "./sse.ts";
 import type { components } from "./types.ts";
 
@@ -16,6 +17,10 @@ export interface NegotiateOptions {
   budget?: number;
   mustHave?: readonly (string | { id: string; version?: string; tenant?: string })[];
   pins?: readonly { id: string; tenant?: string; digest: string }[];
+  kinds?: readonly Kind[];
+  tenants?: readonly string[];
+  /** Also what a choice would leave out. */
+  include?: readonly Include[];
   for?: DefinitionsFor;
   /** Names of client capabilities; all that this library can handle if absent. */
   capabilities?: readonly string[];
@@ -200,12 +205,15 @@ async function negotiated(response: Response): Promise<Negotiated> {
 }
 
 async function ask(connection: Connection, options: NegotiateOptions): Promise<Negotiated> {
-  const { task, budget, mustHave, pins, capabilities = able, client } = options;
+  const { task, budget, mustHave, pins, kinds, tenants, include, capabilities = able, client } = options;
   const wish = {
     task,
     budget,
     must_have: mustHave?.map((one) => (typeof one === "string" ? { id: one } : one)),
     pins,
+    kinds,
+    tenants,
+    include,
     definitions: options.for,
   };
   const isWished = Object.values(wish).some((value) => value !== undefined);

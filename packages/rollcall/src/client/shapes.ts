@@ -9,7 +9,7 @@ export interface Flag {
   path: string;
   message: string;
   capability?: string;
-  acknowledged?: unknown;
+  acknowledged?: { by?: string };
 }
 
 export interface Facts {
@@ -20,6 +20,7 @@ export interface Facts {
   status?: string;
   statusMessage?: string;
   isStale?: boolean;
+  /** A change waits for review. */
   isPending?: boolean;
   warnings: string[];
 }
@@ -53,7 +54,7 @@ export function factsOf(answer: object): Facts {
     status: text(known.status),
     statusMessage: text(known.statusMessage),
     isStale: known.stale === true || undefined,
-    isPending: (known.pending !== undefined && known.pending !== null && known.pending !== false) || undefined,
+    isPending: known.pending === "review" || undefined,
     warnings: Array.isArray(known.warnings) ? known.warnings.map(String) : [],
   };
 }

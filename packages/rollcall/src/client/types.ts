@@ -112,6 +112,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/catalog/{tenant}/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a public server
+         * @description Everything a server can do. A public server needs no token; members read their others here, too.
+         */
+        get: operations["getCatalogServer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/changes/{tenant}": {
         parameters: {
             query?: never;
@@ -6495,6 +6515,58 @@ export interface operations {
             403: components["responses"]["InsufficientScope"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
+            503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    getCatalogServer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
+                "Rollcall-Min-Generation"?: number;
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
+                /** @description An ETag of an earlier answer: 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Owner namespace of servers, in any case. */
+                tenant: string;
+                /** @description Name of a server inside its tenant. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The capabilities. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
+                    "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CapabilitiesAnswer"];
+                };
+            };
+            /** @description Nothing has changed since the tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestServerNameTenant"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            404: components["responses"]["ServerNotFound"];
+            412: components["responses"]["GenerationAhead"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            502: components["responses"]["SourceUnavailable"];
             503: components["responses"]["NotConfiguredUnavailable"];
         };
     };

@@ -1,5 +1,5 @@
 import type { RevisionDiff } from "../client/read.ts";
-import { isHigh } from "../client/shapes.ts";
+import { type Flag, isHigh } from "../client/shapes.ts";
 import type { CurrentServer } from "./current.ts";
 import type { LockedServer } from "./lock-file.ts";
 
@@ -75,12 +75,7 @@ export function compareServer(locked: LockedServer, current: CurrentServer, opti
     } else if (now.digest !== digest) {
       const why = explained(item);
       findings.push({ item, finding: "changed", level: levelOf(why.class), from: digest, to: now.digest, ...why });
-    } else {
-      const fresh = now.flags.filter((flag) => isHigh(flag) && !flags.includes(flag.rule));
-      for (const { rule, path, message } of fresh) {
-        findings.push({ item, finding: "flagged", level: "fail", reasons: [`${rule} ${path}: ${message}`] });
-      }
-    }
+    } else findings.push(...newFlags(item, now.flags, flags));
   }
   if (!locked.partial) {
     for (const [item, { digest, flags }] of current.items) {
@@ -89,6 +84,8 @@ export function compareServer(locked: LockedServer, current: CurrentServer, opti
       const reasons = flags.filter(isHigh).map(({ rule, message }) => `${rule}: ${message}`);
       findings.push({ item, finding: "added", class: "additive", level, to: digest, reasons });
     }
+    if (locked.digest !== undefined && locked.digest === current.digest)
+      findings.push(...newFlags("server", current.flags, locked.flags ?? []));
     const isRecordChanged =
       locked.digest !== undefined && current.digest !== undefined && locked.digest !== current.digest;
     if (isRecordChanged && !findings.some(({ finding }) => ["changed", "removed", "added"].includes(finding))) {
@@ -105,6 +102,18 @@ export function compareServer(locked: LockedServer, current: CurrentServer, opti
     }
   }
   return [...findings, ...aboutServer(current)];
+}
+
+/** High flags that were not there at the review and that no admin has acknowledged. */
+function newFlags(item: string, now: readonly Flag[], locked: readonly string[]): Finding[] {
+  return now
+    .filter((flag) => isHigh(flag) && !locked.includes(flag.rule))
+    .map(({ rule, path, message }) => ({
+      item,
+      finding: "flagged",
+      level: "fail",
+      reasons: [`${rule} ${path}: ${message}`],
+    }));
 }
 
 function aboutServer({ status, statusMessage, isPending, mismatches }: CurrentServer): Finding[] {

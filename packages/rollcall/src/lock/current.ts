@@ -15,7 +15,7 @@ export interface CurrentServer {
   tokens: number;
   /** By kind and name, such as `tool:get_forecast`. */
   items: Map<string, CurrentItem>;
-  /** `high` flags about the server itself. */
+  /** Flags about the server itself. */
   flags: Flag[];
   /** Digests that the registry states but that its own content does not have. */
   mismatches: string[];
@@ -26,6 +26,8 @@ export interface CurrentItem {
   digest: string;
   tokens: number;
   flags: Flag[];
+  status?: string;
+  statusMessage?: string;
   declared: Record<string, unknown>;
 }
 
@@ -95,7 +97,8 @@ export async function currentServer(
     ];
     if (own.digest === undefined) isPlain = true;
     if (recompute && own.digest !== undefined && own.digest !== computed.digest) mismatches.push(key);
-    items.set(key, { ...computed, id: own.id, digest: own.digest ?? computed.digest, tokens: own.tokens ?? 0, flags });
+    const { id, digest = computed.digest, tokens = 0, status, statusMessage } = own;
+    items.set(key, { ...computed, id, digest, tokens, flags, status, statusMessage });
   }
   const digest = facts.digest;
   if (digest !== undefined && (isPlain || recompute)) {

@@ -16,6 +16,8 @@ export interface LockedServer {
   digest?: string;
   partial?: true;
   tokens: number;
+  /** Rules of `high` flags about the server's own texts that were there when it was reviewed. */
+  flags?: string[];
   /** By kind and name, such as `tool:get_forecast`. */
   capabilities: Record<string, LockedItem>;
 }
@@ -43,6 +45,8 @@ type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const isDigest = (value: unknown) => typeof value === "string" && /^sha256-[0-9a-f]{64}$/.test(value);
+const isRules = (value: unknown) =>
+  value === undefined || (Array.isArray(value) && value.every((one) => typeof one === "string"));
 const isCount = (value: unknown) => typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 
 /** Reads a lock file, or throws a LockFileError that says what is wrong and where. */
@@ -75,8 +79,9 @@ export function parseLockFile(text: string): LockFile {
     if (!/^[^/]+\/[^/]+$/.test(name)) throw fault(at, "is not named tenant/name");
     if (!isObject(server) || !isObject(server.capabilities)) throw fault(at, "has no capabilities");
     if (server.partial !== true && !isDigest(server.digest)) throw fault(`${at}.digest`, "is not a digest");
+    if (!isRules(server.flags)) throw fault(`${at}.flags`, "is not a list of rules");
     for (const [key, item] of Object.entries(server.capabilities)) {
-      const isItem = isObject(item) && isDigest(item.digest) && isCount(item.tokens);
+      const isItem = isObject(item) && isDigest(item.digest) && isCount(item.tokens) && isRules(item.flags);
       if (!isItem || !key.includes(":")) throw fault(`${at}.capabilities["${key}"]`, "is not {digest, tokens}");
     }
   }
@@ -91,8 +96,8 @@ export function parseLockFile(text: string): LockFile {
 export function formatLockFile(lock: LockFile): string {
   const { lockfileVersion, registry, servers, log } = lock;
   const ordered = Object.entries(sorted(servers)).map(([name, server]) => {
-    const { version, digest, partial, tokens, capabilities } = server;
-    return [name, { version, digest, partial, tokens, capabilities: sorted(capabilities) }];
+    const { version, digest, partial, tokens, flags, capabilities } = server;
+    return [name, { version, digest, partial, tokens, flags, capabilities: sorted(capabilities) }];
   });
   const hasLog = log !== undefined && Object.keys(log).length > 0;
   const members = {

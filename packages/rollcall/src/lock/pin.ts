@@ -1,7 +1,7 @@
 import { changePage } from "../client/changes.ts";
 import type { Connection } from "../client/connection.ts";
 import { isRollcallError } from "../client/errors.ts";
-import { isHigh } from "../client/shapes.ts";
+import { type Flag, isHigh } from "../client/shapes.ts";
 import { type CurrentServer, currentServer } from "./current.ts";
 import type { LockedItem, LockedServer, LockFile } from "./lock-file.ts";
 
@@ -9,16 +9,22 @@ import type { LockedItem, LockedServer, LockFile } from "./lock-file.ts";
 export function lockServer(current: CurrentServer, only?: readonly string[]): LockedServer {
   const items = [...current.items].filter(([key]) => only === undefined || only.includes(key));
   const capabilities = Object.fromEntries(
-    items.map(([key, { digest, tokens, flags }]): [string, LockedItem] => {
-      const high = [...new Set(flags.filter(isHigh).map(({ rule }) => rule))].sort();
-      return [key, high.length > 0 ? { digest, tokens, flags: high } : { digest, tokens }];
-    }),
+    items.map(([key, { digest, tokens, flags }]): [string, LockedItem] => [
+      key,
+      { digest, tokens, flags: highRules(flags) },
+    ]),
   );
   const tokens = items.reduce((sum, [, item]) => sum + item.tokens, 0);
   const { version, digest } = current;
   return only === undefined
-    ? { version, digest, tokens, capabilities }
+    ? { version, digest, tokens, flags: highRules(current.flags), capabilities }
     : { version, partial: true, tokens, capabilities };
+}
+
+/** Rules of flags that a reviewer accepts by pinning; undefined if there are none. */
+function highRules(flags: readonly Flag[]): string[] | undefined {
+  const rules = [...new Set(flags.filter(isHigh).map(({ rule }) => rule))].sort();
+  return rules.length > 0 ? rules : undefined;
 }
 
 /** The newest entry of a tenant's log; undefined for those who may not read it. */

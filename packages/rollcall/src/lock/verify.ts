@@ -78,6 +78,8 @@ async function verifyServer(
     };
     return verdict(server, locked, null, [gone]);
   }
+  // Without it the server's own texts cannot be compared.
+  if (locked.digest !== undefined && current.digest === undefined) current.mismatches.push("server");
   const isSame = locked.digest !== undefined && locked.digest === current.digest;
   const explanation = isSame ? undefined : await reasons(connection, server, locked, current, signal);
   return verdict(

@@ -4,6 +4,9 @@ import { leafDifferences, wordDifference } from "../terminal/words.ts";
 
 /** How a change is shown: a mark by its class, its reasons, and the words that changed. */
 
+/** `advisory`: status or flags moved, the content did not. */
+export const changeClasses = ["breaking", "additive", "cosmetic", "removed", "advisory"];
+
 export function classMark(context: Context, classification: string, text: string): string {
   const { red, green, yellow } = context.out.colours;
   switch (classification) {
@@ -15,6 +18,8 @@ export function classMark(context: Context, classification: string, text: string
       return green(`+ ${text}`);
     case "cosmetic":
       return yellow(`~ ${text}`);
+    case "advisory":
+      return yellow(`! ${text}`);
     default:
       return yellow(`? ${text}`);
   }

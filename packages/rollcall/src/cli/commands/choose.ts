@@ -8,7 +8,7 @@ import { type Context, readLock } from "../context.ts";
 import { CliError, UsageError } from "../failure.ts";
 import { grouped, table } from "../terminal/layout.ts";
 import { printable, printableLines } from "../terminal/printable.ts";
-import { modelApis, oneOf, wholeNumber } from "./search.ts";
+import { includeOf, leftOutLines, modelApis, oneOf, wholeNumber } from "./search.ts";
 
 interface NegotiateFlags {
   task?: string;
@@ -16,9 +16,14 @@ interface NegotiateFlags {
   must?: string[];
   pins?: boolean;
   for?: string;
+  include?: string;
 }
 
-export async function negotiate(context: Context, _args: string[], flags: NegotiateFlags): Promise<void> {
+export async function negotiate(
+  context: Context,
+  _args: string[],
+  flags: NegotiateFlags & { tenants: string[] },
+): Promise<void> {
   const connection = context.connection();
   const lock = flags.pins ? readLock()?.lock : undefined;
   if (flags.pins && lock === undefined)
@@ -34,6 +39,8 @@ export async function negotiate(context: Context, _args: string[], flags: Negoti
     budget: wholeNumber("--budget", flags.budget) ?? 2_000,
     mustHave,
     pins: lock === undefined ? undefined : await pinsOf(connection, lock),
+    tenants: flags.tenants.length > 0 ? flags.tenants : undefined,
+    include: includeOf(flags.include),
     for: oneOf("--for", flags.for, modelApis) as "mcp" | undefined,
     capabilities: ["sampling"],
     client: { name: "rollcall-cli", version: "1" },
@@ -52,6 +59,16 @@ export async function negotiate(context: Context, _args: string[], flags: Negoti
   const answer = session.negotiation.extensions["dev.rollcall/context"] as components["schemas"]["ContextAnswer"];
   context.out.json(answer);
   const { bold, dim, yellow, red } = context.out.colours;
+  const left = leftOutLines({ leftOut: session.leftOut, moreLeftOut: answer?.more_left_out });
+  const changed = session.changed.map(
+    ({ id, classification }) => `changed   ${printable(id)}  ${printable(classification)}: not what was reviewed`,
+  );
+  if (answer?.definitions !== undefined) {
+    // Definitions are JSON either way: they are pasted into a request.
+    context.out.printJson(answer.definitions);
+    context.out.note(...left, ...changed, ...leftOutLines({ leftOut: answer.leftOut }));
+    return;
+  }
   const rows = session.items.map((item) => [
     `${printable(item.tenant)}/${printable(item.server)}`,
     bold(printable(item.name)),
@@ -60,10 +77,7 @@ export async function negotiate(context: Context, _args: string[], flags: Negoti
     printable((item as { description?: string }).description ?? ""),
   ]);
   context.out.print(...table(rows, { right: [2], columns: context.out.columns }));
-  for (const { id, reason, message } of session.leftOut)
-    context.out.print(yellow(`left out  ${printable(id)}  ${reason}  ${printable(message)}`));
-  for (const { id, classification } of session.changed)
-    context.out.print(red(`changed   ${printable(id)}  ${classification}: not what was reviewed`));
+  context.out.print(...left.map(yellow), ...changed.map(red));
   context.out.print(
     dim(
       `${session.items.length} chosen, ${grouped(answer?.used_tokens ?? 0)} of ${grouped(answer?.budget ?? 0)} tokens`,

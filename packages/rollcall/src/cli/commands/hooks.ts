@@ -2,10 +2,11 @@ import { serverPath } from "../../client/connection.ts";
 import { hooks as hooksOf, subscriptions as subscriptionsOf } from "../../client/write.ts";
 import type { EventType } from "../../webhooks/index.ts";
 import type { Context } from "../context.ts";
-import { UsageError } from "../failure.ts";
+import { CliError, UsageError } from "../failure.ts";
 import { table } from "../terminal/layout.ts";
 import { printable } from "../terminal/printable.ts";
 import { confirm } from "../terminal/prompt.ts";
+import { changeClasses } from "./changes-text.ts";
 import { readDocument } from "./document.ts";
 import { hookSender, sendEvent, sequenceNow } from "./hook-event.ts";
 import { oneOf, wholeNumber } from "./search.ts";
@@ -66,7 +67,7 @@ export async function hooksAdd(
 export async function hooksShow(context: Context, [id = ""]: string[]): Promise<void> {
   const data = await asked(context, hooksOf(context.connection()).show(...place(context, id)));
   context.out.json(data);
-  context.out.print(JSON.stringify(data, null, 2));
+  context.out.printJson(data);
 }
 
 export async function hooksRotate(
@@ -146,7 +147,7 @@ export async function subscriptionsAdd(
   flags: SubscribeFlags,
 ): Promise<void> {
   if (!URL.canParse(url)) throw new UsageError(`"${url}" is not an address`);
-  for (const one of flags.class ?? []) oneOf("--class", one, ["breaking", "additive", "cosmetic", "removed"]);
+  for (const one of flags.class ?? []) oneOf("--class", one, changeClasses);
   const classifications = flags.class as "breaking"[] | undefined;
   const servers = flags.server?.map((one) => one.split("/").at(-1) ?? one);
   const filters = servers || classifications ? { servers, classifications } : undefined;
@@ -165,13 +166,21 @@ export async function subscriptionsAdd(
 export async function subscriptionsShow(context: Context, [id = ""]: string[]): Promise<void> {
   const data = await asked(context, subscriptionsOf(context.connection()).show(...place(context, id)));
   context.out.json(data);
-  context.out.print(JSON.stringify(data, null, 2));
+  context.out.printJson(data);
 }
 
 export async function subscriptionsTest(context: Context, [id = ""]: string[]): Promise<void> {
   const data = await asked(context, subscriptionsOf(context.connection()).test(...place(context, id)));
   context.out.json(data);
-  context.out.print(`${data.delivered ? "Delivered" : "Not delivered"}: ${printable(data.message)}`);
+  if (!data.delivered) {
+    const why = data.failure ?? (data.status === undefined ? "no answer" : `it answered HTTP ${data.status}`);
+    throw new CliError(`The test message was not delivered: ${why}`, {
+      where: id,
+      hint: `rollcall subscriptions show ${id} has the last attempts.`,
+      code: "ErrorNotDelivered",
+    });
+  }
+  context.out.print(`Delivered ${printable(data.message)}: HTTP ${data.status ?? ""}`);
 }
 
 export async function subscriptionsRotate(

@@ -1,8 +1,10 @@
 import { catalog } from "../../client/read.ts";
+import { factsOf } from "../../client/shapes.ts";
 import type { Context } from "../context.ts";
 import { grouped, table } from "../terminal/layout.ts";
 import { printable } from "../terminal/printable.ts";
-import { flagMark, kinds, oneOf, wholeNumber } from "./search.ts";
+import { flagMark, stateOf } from "./record-text.ts";
+import { kinds, oneOf, wholeNumber } from "./search.ts";
 
 interface ListFlags {
   kind?: string;
@@ -39,7 +41,7 @@ export async function list(context: Context, _args: string[], flags: ListFlags):
     printable(item.version ?? ""),
     grouped(Object.values((item.counts ?? {}) as Record<string, number>).reduce((sum, count) => sum + count, 0)),
     grouped(item.tokens ?? 0),
-    item.status === undefined || item.status === "active" ? flagMark(context, item) : yellow(item.status),
+    `${flagMark(context, item)} ${yellow(stateOf(factsOf(item)))}`.trim(),
     printable(item.description ?? item.title ?? ""),
   ]);
   const head = ["server", "version", "items", "tokens", "", "description"].map((name) => dim(name));

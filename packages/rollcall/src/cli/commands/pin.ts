@@ -70,6 +70,12 @@ export async function pin(context: Context, names: string[], flags: PinFlags): P
     if (head !== undefined && next.log !== undefined) next.log[tenant] = head;
   }
   const text = formatLockFile(next);
+  // Another pin, or git, may have written the file while this one asked.
+  if (readLock(path)?.text !== found?.text) {
+    throw new UsageError(`${path} was changed by someone else meanwhile: nothing was pinned`, {
+      hint: "Run it again.",
+    });
+  }
   try {
     writeWhole(path, text, 0o644);
   } catch (error) {

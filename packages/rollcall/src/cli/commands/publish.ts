@@ -163,7 +163,7 @@ function named(error: unknown, where: string): unknown {
     code: error.code,
     details: error.details,
     lines: issues.map(({ path, message }) => `${path} ${message}`.trim()),
-    hint: error.hint ?? "Correct these items, or publish the others with --partial.",
+    hint: "Correct these items, or publish the others with --partial.",
   });
 }
 

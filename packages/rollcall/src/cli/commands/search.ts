@@ -1,10 +1,11 @@
-import { definitions } from "../../client/definitions.ts";
-import { search as ask, type Kind, type SearchResult } from "../../client/search.ts";
-import { factsOf, isHigh } from "../../client/shapes.ts";
+import { definitions, type LeftOut } from "../../client/definitions.ts";
+import { search as ask, type Include, type Kind, type SearchResult } from "../../client/search.ts";
+import { factsOf } from "../../client/shapes.ts";
 import type { Context } from "../context.ts";
 import { UsageError } from "../failure.ts";
 import { grouped, table } from "../terminal/layout.ts";
 import { printable } from "../terminal/printable.ts";
+import { flagMark, stateOf } from "./record-text.ts";
 
 export const kinds = ["tool", "prompt", "resource", "resourceTemplate", "generator", "operation"];
 export const modelApis = ["mcp", "openai", "openai-chat", "anthropic"];
@@ -14,6 +15,7 @@ interface SearchFlags {
   kind?: string[];
   for?: string;
   limit?: string;
+  include?: string;
   why?: boolean;
 }
 
@@ -31,29 +33,32 @@ export function oneOf<T extends string>(name: string, value: T | undefined, know
   return value;
 }
 
-export function flagMark(context: Context, row: object): string {
-  const { flags } = factsOf(row);
-  const { red, yellow } = context.out.colours;
-  if (flags.length === 0) return "";
-  return flags.some(isHigh) ? red("⚑") : yellow("⚐");
+/** What choices leave out by themselves, and take if they are told to. */
+export function includeOf(text: string | undefined): Include[] | undefined {
+  return text?.split(",").map((one) => oneOf("--include", one.trim() as Include, ["flagged", "withdrawn"]) as Include);
 }
 
-export async function search(context: Context, words: string[], flags: SearchFlags): Promise<void> {
+export async function search(
+  context: Context,
+  words: string[],
+  flags: SearchFlags & { tenants: string[] },
+): Promise<void> {
   const task = words.join(" ");
   for (const kind of flags.kind ?? []) oneOf("--kind", kind, kinds);
   const budget = wholeNumber("--budget", flags.budget);
   const limit = wholeNumber("--limit", flags.limit, 100);
-  const tenants = context.flags.tenant === undefined ? undefined : [context.flags.tenant];
-  const options = { budget, limit, kinds: flags.kind as Kind[] | undefined, tenants, signal: context.signal };
+  const tenants = flags.tenants.length > 0 ? flags.tenants : undefined;
+  const kindsWanted = flags.kind as Kind[] | undefined;
+  const include = includeOf(flags.include);
+  const options = { budget, limit, kinds: kindsWanted, tenants, include, signal: context.signal };
   if (flags.for !== undefined) {
     const api = oneOf("--for", flags.for, modelApis) as "mcp";
     const answer = await definitions(context.connection(), task, { ...options, for: api });
     const { resolve: _resolve, ...data } = answer;
     context.out.json(data);
     // Definitions are JSON either way: they are pasted into a request.
-    context.out.print(JSON.stringify(answer.definitions, null, 2));
-    for (const { name, id, reason } of answer.leftOut)
-      context.out.note(`left out: ${printable(name ?? id ?? "")} (${reason})`);
+    context.out.printJson(answer.definitions);
+    context.out.note(...leftOutLines(answer));
     return;
   }
   const page = await context.during(`Searching for ${task}`, () =>
@@ -63,11 +68,15 @@ export async function search(context: Context, words: string[], flags: SearchFla
   context.out.json(data);
   if (context.out.isJson) return;
   if (page.items.length === 0) {
-    context.out.print(`Nothing was found for "${printable(task)}".`);
-    context.out.note("→ Try fewer words, or the words that a name or a description would have.");
+    const left = leftOutLines(page);
+    context.out.print(
+      left.length > 0 ? "Nothing that was found fits." : `Nothing was found for "${printable(task)}".`,
+      ...left,
+    );
+    if (left.length === 0) context.out.note("→ Try fewer words, or the words that a name or a description would have.");
     return;
   }
-  const { bold, dim } = context.out.colours;
+  const { bold, dim, yellow } = context.out.colours;
   const rows = page.items.map((item, index) => [
     String(index + 1),
     `${printable(item.tenant)}/${printable(item.server)}`,
@@ -79,12 +88,29 @@ export async function search(context: Context, words: string[], flags: SearchFla
   const lines = table(rows, { right: [0, 4], columns: context.out.columns });
   page.items.forEach((item, index) => {
     context.out.print(lines[index] ?? "");
+    const facts = factsOf(item);
+    const state = [stateOf(facts), printable(facts.statusMessage ?? "")].filter((part) => part !== "").join(": ");
+    if (state !== "") context.out.print(`   ${yellow(state)}`);
     if (flags.why) context.out.print(`   ${dim(whyOf(item))}`);
   });
-  const count = (page.leftOut?.length ?? 0) + (page.moreLeftOut ?? 0);
-  const left = count === 0 ? "" : `; ${grouped(count)} left out`;
   const more = page.nextCursor === undefined ? "" : "; there are more";
-  context.out.print(dim(`${page.items.length} shown, ${grouped(page.usedTokens)} tokens${left}${more}`));
+  context.out.print(dim(`${page.items.length} shown, ${grouped(page.usedTokens)} tokens${more}`));
+  context.out.print(...leftOutLines(page).map((line) => dim(line)));
+}
+
+/** One line for each, with its reason; those that the registry only counts in the last. */
+export function leftOutLines({
+  leftOut = [],
+  moreLeftOut = 0,
+}: {
+  leftOut?: readonly LeftOut[];
+  moreLeftOut?: number;
+}): string[] {
+  const lines = leftOut.map((one: LeftOut) => {
+    const what = [one.tenant, one.server].filter((part) => part !== undefined).join("/");
+    return `left out  ${printable(`${what} ${one.name ?? one.id ?? ""}`)}  ${printable(one.reason)}: ${printable(one.message ?? "")}`;
+  });
+  return moreLeftOut > 0 ? [...lines, `left out  ${grouped(moreLeftOut)} more`] : lines;
 }
 
 function whyOf({ why, score }: SearchResult): string {

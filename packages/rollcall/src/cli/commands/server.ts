@@ -1,12 +1,11 @@
-import { dataOf, serverPath } from "../../client/connection.ts";
+import { serverPath } from "../../client/connection.ts";
 import { read } from "../../client/read.ts";
 import { itemsIn } from "../../client/shapes.ts";
 import { write } from "../../client/write.ts";
 import { keyOf } from "../../lock/current.ts";
 import type { Context } from "../context.ts";
 import { CliError, exitCodes, UsageError } from "../failure.ts";
-import { plural, table } from "../terminal/layout.ts";
-import { printable } from "../terminal/printable.ts";
+import { plural } from "../terminal/layout.ts";
 import { confirm } from "../terminal/prompt.ts";
 import { oneOf } from "./search.ts";
 import { withNearest } from "./show.ts";
@@ -119,39 +118,4 @@ export async function serverSwitch(context: Context, [given = "", item]: string[
       `${plural(items.length, "item")} of ${server} switched ${enabled ? "on" : "off"}  generation ${answer.generation ?? "–"}`,
     );
   });
-}
-
-interface FlaggedItem {
-  server?: string;
-  name?: string;
-  capability?: string;
-  rule: string;
-  severity: string;
-  path: string;
-  message: string;
-  digest?: string;
-}
-
-/** What is flagged in a tenant. Older registries have no list: then each server is read. */
-export async function flags(context: Context): Promise<void> {
-  const { tenant } = context.flags;
-  if (tenant === undefined) throw new UsageError("Name the tenant: --tenant T");
-  const response = await context
-    .connection()
-    .send("GET", "/api/flags", { query: { tenant }, signal: context.signal })
-    .catch((error: unknown) => {
-      throw context.signInError(error);
-    });
-  const data = await dataOf<{ items: FlaggedItem[] }>(response);
-  context.out.json(data);
-  if (data.items.length === 0) context.out.print("Nothing is flagged.");
-  const { red, yellow } = context.out.colours;
-  const rows = data.items.map((flag) => [
-    flag.severity === "high" ? red("⚑ high") : yellow("⚐ low"),
-    printable(`${tenant}/${flag.server ?? ""}`),
-    printable(flag.name ?? flag.capability ?? ""),
-    printable(flag.rule),
-    printable(`${flag.path} ${flag.message}`),
-  ]);
-  context.out.print(...table(rows, { columns: context.out.columns }));
 }

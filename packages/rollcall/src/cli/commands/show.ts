@@ -2,7 +2,7 @@ import { segment, serverPath } from "../../client/connection.ts";
 import { definitions } from "../../client/definitions.ts";
 import { isRollcallError } from "../../client/errors.ts";
 import { catalog, read, revision } from "../../client/read.ts";
-import { type Flag, factsOf, isHigh } from "../../client/shapes.ts";
+import { factsOf, isHigh } from "../../client/shapes.ts";
 import { type CurrentItem, currentServer, itemsOfManifest } from "../../lock/current.ts";
 import type { Context } from "../context.ts";
 import { CliError, UsageError } from "../failure.ts";
@@ -10,6 +10,7 @@ import { nearestNames } from "../nearest-names.ts";
 import { grouped, pad, plural, short, table } from "../terminal/layout.ts";
 import { printable, printableLines } from "../terminal/printable.ts";
 import { resolveDigest } from "./digest.ts";
+import { flagLine, stateOf } from "./record-text.ts";
 import { modelApis, oneOf } from "./search.ts";
 
 interface ShowFlags {
@@ -60,15 +61,14 @@ export async function show(context: Context, [name = "", wanted]: string[], flag
       });
     }
     context.out.json(data);
-    if (flags.format === "json") return context.out.print(JSON.stringify(data, null, 2));
-    const status = current.status ?? "active";
+    if (flags.format === "json") return context.out.printJson(data);
     const facts = factsOf(data);
-    const states = [status === "active" ? "" : status, facts.isStale ? "stale: its sources cannot be read" : ""];
-    header(context, server, { ...data, digest: current.digest }, states);
-    if (current.statusMessage) context.out.print(`  ${context.out.colours.yellow(printable(current.statusMessage))}`);
+    header(context, server, { ...data, digest: current.digest }, [stateOf(facts)]);
+    if (facts.statusMessage) context.out.print(`  ${context.out.colours.yellow(printable(facts.statusMessage))}`);
     if (data.description) context.out.print("", ...indented(data.description));
-    items(context, current.items, flags);
+    items(context, current.items, flags, facts.status);
     for (const flag of current.flags) context.out.print(flagLine(context, flag));
+    for (const warning of facts.warnings) context.out.warn(warning);
   });
 }
 
@@ -95,14 +95,13 @@ function indented(text: string): string[] {
     .map((line) => `  ${line}`);
 }
 
-function flagLine(context: Context, { rule, severity, path, message }: Flag): string {
-  const { red, yellow } = context.out.colours;
-  const mark = severity === "high" ? red("⚑ high") : yellow("⚐ low");
-  return `    ${mark}  ${printable(rule)}  ${printable(path)}  ${printable(message)}`;
-}
-
-function items(context: Context, all: ReadonlyMap<string, CurrentItem>, { costs }: ShowFlags): void {
-  const { bold, dim, cyan } = context.out.colours;
+function items(
+  context: Context,
+  all: ReadonlyMap<string, CurrentItem>,
+  { costs }: ShowFlags,
+  serverStatus?: string,
+): void {
+  const { bold, dim, cyan, yellow } = context.out.colours;
   const most = Math.max(1, ...[...all.values()].map(({ tokens }) => tokens));
   const entries = [...all];
   if (costs) entries.sort(([, a], [, b]) => b.tokens - a.tokens);
@@ -119,8 +118,17 @@ function items(context: Context, all: ReadonlyMap<string, CurrentItem>, { costs 
   });
   const lines = table(rows, { right: [2], columns: context.out.columns });
   context.out.print("");
-  entries.forEach(([, { flags }], index) => {
+  entries.forEach(([, { flags, status, statusMessage }], index) => {
     context.out.print(lines[index] ?? "");
+    if (status !== undefined && status !== "active" && status !== serverStatus)
+      context.out.print(
+        `    ${yellow(
+          [status, statusMessage ?? ""]
+            .filter((part) => part !== "")
+            .map(printable)
+            .join(": "),
+        )}`,
+      );
     for (const flag of [...flags].sort((a, b) => Number(isHigh(b)) - Number(isHigh(a))))
       context.out.print(flagLine(context, flag));
   });
@@ -172,7 +180,7 @@ async function showItem(
   if (isModelApi && item.id !== undefined) {
     const answer = await definitions(context.connection(), [{ tenant, id: item.id }], { for: flags.format as "mcp" });
     context.out.json(answer.definitions[0] ?? null);
-    return context.out.print(JSON.stringify(answer.definitions[0] ?? null, null, 2));
+    return context.out.printJson(answer.definitions[0] ?? null);
   }
   if ((flags.format === "yaml" || flags.format === "rtfs") && item.id !== undefined) {
     const path = `/api/capabilities/${segment(tenant)}/${segment(item.id)}`;
@@ -189,7 +197,7 @@ async function showItem(
     definition: declared,
   });
   if (flags.format === "json" || flags.schema) {
-    return context.out.print(JSON.stringify(flags.schema ? (declared.inputSchema ?? {}) : declared, null, 2));
+    return context.out.printJson(flags.schema ? (declared.inputSchema ?? {}) : declared);
   }
   const { bold, dim } = context.out.colours;
   context.out.print(

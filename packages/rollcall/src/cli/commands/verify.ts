@@ -157,9 +157,11 @@ function show(
 ): void {
   const isGithub = format === "github" || (format === undefined && process.env["GITHUB_ACTIONS"] === "true");
   const isJson = format === "json" || context.out.isJson;
-  if (isJson && !context.out.isJson) process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
   context.out.json(result);
-  if (isJson) return;
+  if (isJson) {
+    context.out.printJson(result);
+    return;
+  }
   printVerdict(context, result, lock.path);
   if (!isGithub) return;
   context.out.print(...annotations(result.servers, lock));

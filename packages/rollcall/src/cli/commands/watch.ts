@@ -4,7 +4,7 @@ import type { Context } from "../context.ts";
 import { CliError, exitCodes, UsageError } from "../failure.ts";
 import { span } from "../terminal/layout.ts";
 import { printable } from "../terminal/printable.ts";
-import { classMark } from "./changes-text.ts";
+import { changeClasses, classMark } from "./changes-text.ts";
 import { oneOf, wholeNumber } from "./search.ts";
 
 interface WatchFlags {
@@ -13,7 +13,7 @@ interface WatchFlags {
 }
 
 export async function watch(context: Context, args: string[], flags: WatchFlags): Promise<void> {
-  for (const one of flags.class ?? []) oneOf("--class", one, ["breaking", "additive", "cosmetic", "removed"]);
+  for (const one of flags.class ?? []) oneOf("--class", one, changeClasses);
   const servers = args.filter((one) => one.includes("/")).map((one) => context.server(one));
   const named = args.filter((one) => !one.includes("/"));
   const connection = context.connection();

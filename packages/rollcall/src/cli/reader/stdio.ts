@@ -5,6 +5,7 @@ import { answerTo, isObject, type Json, modernVersion, type Rpc, RpcRefusal, rep
 
 const mostLine = 32 * 1_024 * 1_024;
 const keptLines = 20;
+const mostShown = 500;
 
 /** Secrets of the registry are none of the command's business. */
 const withheld = ["ROLLCALL_TOKEN", "ROLLCALL_HOOK_SECRET", "ROLLCALL_HOOK_URL"];
@@ -51,10 +52,13 @@ export function startStdio(command: readonly string[], signal: AbortSignal): Rpc
       }),
     );
   });
+  // A second ^C ends this process at once; the command has a group of its own, which nobody else would end.
+  const endGroup = () => signalGroup(child, isPosix, "SIGKILL");
+  process.once("exit", endGroup);
   // Writing to a command that ended is told by its exit.
   child.stdin?.on("error", () => {});
   readLines(child.stderr, (line) => {
-    errors.push(line);
+    errors.push(line.slice(0, mostShown));
     if (errors.length > keptLines) errors.shift();
   });
   readLines(child.stdout, (line) => {
@@ -63,7 +67,7 @@ export function startStdio(command: readonly string[], signal: AbortSignal): Rpc
     try {
       message = readJson(line);
     } catch {
-      junk.push(line.slice(0, 500));
+      junk.push(line.slice(0, mostShown));
       if (junk.length > keptLines) junk.shift();
       return;
     }
@@ -121,6 +125,7 @@ export function startStdio(command: readonly string[], signal: AbortSignal): Rpc
       if (isClosing) return;
       isClosing = true;
       await stop(child, isPosix);
+      process.off("exit", endGroup);
     },
   };
 }
@@ -165,6 +170,13 @@ function readLines(stream: NodeJS.ReadableStream | null, take: (line: string) =>
   });
 }
 
+function signalGroup(child: ChildProcess, isPosix: boolean, name: NodeJS.Signals): void {
+  try {
+    if (isPosix && child.pid !== undefined) process.kill(-child.pid, name);
+    else child.kill(name);
+  } catch {}
+}
+
 /** As MCP says: close stdin, then SIGTERM, then SIGKILL; to the whole group. */
 async function stop(child: ChildProcess, isPosix: boolean): Promise<void> {
   const isGone = () => child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
@@ -172,12 +184,6 @@ async function stop(child: ChildProcess, isPosix: boolean): Promise<void> {
     if (isGone()) resolve();
     child.once("exit", () => resolve());
   });
-  const send = (name: NodeJS.Signals) => {
-    try {
-      if (isPosix && child.pid !== undefined) process.kill(-child.pid, name);
-      else child.kill(name);
-    } catch {}
-  };
   child.stdin?.end();
   for (const [name, ms] of [
     ["SIGTERM", 300],
@@ -188,10 +194,10 @@ async function stop(child: ChildProcess, isPosix: boolean): Promise<void> {
       new Promise<boolean>((resolve) => setTimeout(resolve, ms, false)),
     ]);
     if (isDone) break;
-    send(name);
+    signalGroup(child, isPosix, name);
   }
   // Children of a shell that ended may still be there.
-  send("SIGKILL");
+  signalGroup(child, isPosix, "SIGKILL");
   child.stdout?.destroy();
   child.stderr?.destroy();
 }

@@ -1,5 +1,5 @@
 import pico from "picocolors";
-import { printable, printableJson } from "./printable.ts";
+import { printable, printableJson, withoutControls } from "./printable.ts";
 
 type Colours = ReturnType<typeof pico.createColors>;
 
@@ -17,8 +17,10 @@ export interface Output {
   readonly colours: Colours;
   /** Columns of the terminal that the answer goes to; 0 if it is none: then nothing is cut. */
   readonly columns: number;
-  /** Lines of the answer. Their publisher text has been through `printable`. */
+  /** Lines of the answer. Their publisher text has been through `printable`; controls that it missed are escaped here. */
   print(...lines: string[]): void;
+  /** JSON that is the answer even without `--json`, such as definitions. */
+  printJson(data: unknown): void;
   /** The answer under `--json`. */
   json(data: unknown): void;
   /** One object a line, for streams. */
@@ -46,7 +48,10 @@ export function createOutput({ json, colour, quiet, verbose }: OutputOptions): O
     colours: out,
     columns: stdout.isTTY ? (stdout.columns ?? 80) : 0,
     print: (...lines) => {
-      if (!json) for (const text of lines) line(stdout, text);
+      if (!json) for (const text of lines) line(stdout, withoutControls(text, out.isColorSupported));
+    },
+    printJson: (data) => {
+      if (!json) line(stdout, printableJson(data, 2));
     },
     json: (data) => {
       if (json) line(stdout, printableJson(data, 2));
@@ -55,10 +60,10 @@ export function createOutput({ json, colour, quiet, verbose }: OutputOptions): O
       if (json) line(stdout, printableJson(data));
     },
     note: (...lines) => {
-      if (!quiet) for (const text of lines) line(stderr, text);
+      if (!quiet) for (const text of lines) line(stderr, withoutControls(text, out.isColorSupported));
     },
-    warn: (text) => line(stderr, `${err.yellow("!")} ${text}`),
-    error: (text) => line(stderr, text),
+    warn: (text) => line(stderr, `${err.yellow("!")} ${printable(text)}`),
+    error: (text) => line(stderr, withoutControls(text, false)),
   };
 }
 

@@ -15,6 +15,12 @@ function escaped(character: string): string {
   return point > 0xffff ? `\\u{${point.toString(16)}}` : `\\u${point.toString(16).padStart(4, "0")}`;
 }
 
+function escapeUnprintable(text: string): string {
+  return text.replace(unprintable, (character) =>
+    character === "\n" || allowed.has(character) ? character : escaped(character),
+  );
+}
+
 /** One line: line breaks and tabs become spaces, everything else that is not plain its escape. */
 export function printable(text: unknown): string {
   return printableLines(String(text).replace(/\s*[\r\n\t]+\s*/g, " "));
@@ -22,13 +28,20 @@ export function printable(text: unknown): string {
 
 /** Lines stay lines. */
 export function printableLines(text: string): string {
-  return text
-    .replace(/\r\n?/g, "\n")
-    .replace(unprintable, (character) =>
-      character === "\n" || allowed.has(character) ? character : escaped(character),
-    )
+  return escapeUnprintable(text.replace(/\r\n?/g, "\n"))
     .replace(workflowCommand, "$1\\u003a")
     .replace(inlineCommand, "\\u0023");
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours are escape sequences
+const colourSequence = /(\u001b\[\d*m)/;
+
+/** A line of our own: colours stay if there are any, other controls that slipped in are escaped. */
+export function withoutControls(line: string, hasColours: boolean): string {
+  return line
+    .split(hasColours ? colourSequence : /(?!)/)
+    .map((part, at) => (at % 2 === 1 ? part : escapeUnprintable(part)))
+    .join("");
 }
 
 /** JSON that stays the same when parsed: escapes are JSON's own. Nothing in it can begin a line but JSON itself. */
