@@ -1,45 +1,64 @@
 import type { z } from "zod";
+import { importBounds } from "../kernel/bounds.ts";
 import { characterIssues } from "../kernel/characters.ts";
 import { type FailureCode, failure } from "../kernel/failure.ts";
 import { issueText } from "../kernel/issue.ts";
-import { parseStrictJson, type StrictJson } from "../kernel/strict-json.ts";
-import { parseYaml } from "../kernel/yaml.ts";
+import type { Pace } from "../kernel/pace/pace.ts";
+import { createWorkerPace } from "../kernel/platform/worker-pace.ts";
+import type { Result } from "../kernel/result.ts";
+import { type JsonFault, parseStrictJson, type StrictJson, strictJsonSteps } from "../kernel/strict-json.ts";
+import { yamlSteps } from "../kernel/yaml.ts";
 import { parseWith } from "../kernel/zod-issues.ts";
 import { type RequestContext, RequestFailed, requestError } from "./context.ts";
 
 interface DocumentLimits {
   bytes: number;
   depth: number;
-  /** The YAML parser is far slower than the JSON parser, so YAML documents have a lower limit. */
+  /** A lower limit of YAML than `importBounds.yamlBytes`. */
   yamlBytes?: number;
   /** Value of an empty body. If undefined, an empty body is an error. */
   whenEmpty?: unknown;
 }
 
-const defaultYamlBytes = 1024 * 1024;
+/** A parsed body and its size in bytes. */
+export interface SentDocument extends StrictJson {
+  bytes: number;
+}
 
 /** Reads a JSON or YAML body within the limits. Damage that may concern a single item is returned as issues. */
-export async function readDocument(c: RequestContext, limits: DocumentLimits): Promise<StrictJson> {
+export async function readDocument(
+  c: RequestContext,
+  limits: DocumentLimits,
+  pace: Pace = createWorkerPace(),
+): Promise<SentDocument> {
   const format = formatOf(c.req.header("Content-Type"));
-  const limit = format === "yaml" ? Math.min(limits.bytes, limits.yamlBytes ?? defaultYamlBytes) : limits.bytes;
-  const bytes = await readBytes(c, limit);
+  // The YAML parser is far slower than the JSON parser and cannot always pause, so YAML documents have a lower limit.
+  const yamlLimit = Math.min(limits.yamlBytes ?? importBounds.yamlBytes, importBounds.yamlBytes);
+  const limit = format === "yaml" ? Math.min(limits.bytes, yamlLimit) : limits.bytes;
+  const body = await readBytes(c, limit);
+  const bytes = body.byteLength;
   // A request without a body may arrive with an empty one, depending on the client and on proxies.
-  if (bytes.byteLength === 0 && limits.whenEmpty !== undefined) return { value: limits.whenEmpty, issues: [] };
-  if (format === "json") return parseJson(bytes, limits.depth);
-  const parsed = parseYaml(bytes, { maxDepth: limits.depth, maxBytes: limit });
-  if (parsed.ok) return parsed.value;
-  const { message, line, column, tooLarge } = parsed.error;
+  if (bytes === 0 && limits.whenEmpty !== undefined) return { value: limits.whenEmpty, issues: [], bytes };
+  if (format === "json") {
+    return { ...jsonOrThrow(await pace.run(strictJsonSteps(body, { maxDepth: limits.depth }))), bytes };
+  }
+  const parsed = await pace.run(yamlSteps(body, { maxDepth: limits.depth, maxBytes: limit }));
+  if (parsed.ok) return { ...parsed.value, bytes };
+  const { message, line, column, tooLarge, bound } = parsed.error;
   if (tooLarge) throw requestError("ErrorTooLarge", message, { limit });
   const where = line === undefined ? "" : ` at line ${line}, column ${column}`;
-  throw requestError(
-    "ErrorInvalidBody",
-    `Invalid YAML: ${message}${where}`,
-    line === undefined ? {} : { line, column },
-  );
+  const place = line === undefined ? {} : { line, column };
+  if (bound !== undefined) {
+    throw requestError("ErrorMCPServerValidation", `${message}${where}`, { bound, ...place });
+  }
+  throw requestError("ErrorInvalidBody", `Invalid YAML: ${message}${where}`, place);
 }
 
 export function parseJson(bytes: Uint8Array, maxDepth: number): StrictJson {
-  const parsed = parseStrictJson(bytes, { maxDepth });
+  return jsonOrThrow(parseStrictJson(bytes, { maxDepth }));
+}
+
+function jsonOrThrow(parsed: Result<StrictJson, JsonFault>): StrictJson {
   if (parsed.ok) return parsed.value;
   const { message, line, column, path } = parsed.error;
   throw requestError("ErrorInvalidBody", `Invalid JSON: ${message}`, {
@@ -77,14 +96,17 @@ function formatOf(contentType: string | undefined): "json" | "yaml" {
   );
 }
 
-/** The raw body. Stops reading at the limit instead of trusting Content-Length. */
+/** The raw body. Not read at all if Content-Length is beyond the limit; reading stops at the limit whatever it says. */
 export async function readBytes(c: RequestContext, limit: number): Promise<Uint8Array> {
   if (c.req.header("Content-Encoding") !== undefined) {
     throw requestError("ErrorUnsupportedMediaType", "Content-Encoding is not supported; send the body as it is");
   }
   const tooLarge = () => requestError("ErrorTooLarge", `The body is larger than ${sizeText(limit)}`, { limit });
-  if (Number(c.req.header("Content-Length") ?? 0) > limit) throw tooLarge();
   const stream = c.req.raw.body;
+  if (Number(c.req.header("Content-Length") ?? 0) > limit) {
+    await stream?.cancel();
+    throw tooLarge();
+  }
   if (stream === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -18,6 +18,8 @@ export interface Token {
   escaped?: true;
   loneSurrogate?: true;
   lossy?: true;
+  /** Larger than any double. */
+  infinite?: true;
 }
 
 const plainToken: Token = {};
@@ -90,7 +92,8 @@ export function readNumber(cursor: Cursor): Token | string {
   // Integers of up to 15 digits always fit a double; that covers nearly every number.
   if (isInteger && digits <= 15) return plainToken;
   const literal = text.slice(start, cursor.at);
-  return (isInteger ? fitsDouble(literal) : Number.isFinite(Number(literal))) ? plainToken : { lossy: true };
+  if (!Number.isFinite(Number(literal))) return { infinite: true };
+  return !isInteger || fitsDouble(literal) ? plainToken : { lossy: true };
 }
 
 /**
@@ -101,7 +104,7 @@ export function readNumber(cursor: Cursor): Token | string {
 function fitsDouble(integer: string): boolean {
   if (integer.length > 310) return false;
   const double = Number(integer);
-  return Number.isFinite(double) && (String(double) === integer || BigInt(integer) === BigInt(double));
+  return String(double) === integer || BigInt(integer) === BigInt(double);
 }
 
 export function readLiteral(cursor: Cursor, word: "true" | "false" | "null"): Token | string {

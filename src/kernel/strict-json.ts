@@ -9,7 +9,8 @@ import {
   skipSpace,
   type Token,
 } from "./json-tokens.ts";
-import { readEscapedKeys, readPlainKeys, unquote } from "./read-json.ts";
+import { readingUnits, type Steps } from "./pace/pace.ts";
+import { maxPartLength, readEscapedKeys, readPlainKeys, readSteps, type TextPart, unquote } from "./read-json.ts";
 import { err, ok, type Result } from "./result.ts";
 
 export interface StrictJson {
@@ -36,6 +37,8 @@ const maxIssues = 100;
  */
 interface Frame {
   isObject: boolean;
+  /** Position of the opening bracket. */
+  start: number;
   keys: Set<string>;
   key: string;
   index: number;
@@ -46,6 +49,9 @@ interface Scan extends Cursor {
   depth: number;
   issues: Issue[];
   hasEscapedKey: boolean;
+  isStarted: boolean;
+  /** The largest containers that are small enough for `JSON.parse`, in order; collected if the list is there. */
+  parts?: TextPart[];
 }
 
 /**
@@ -54,24 +60,69 @@ interface Scan extends Cursor {
  * the value. JSON.parse cannot fail afterwards, as both follow the grammar of RFC 8259.
  */
 export function parseStrictJson(bytes: Uint8Array, limits: { maxDepth: number }): Result<StrictJson, JsonFault> {
+  const text = decoded(bytes);
+  if (!text.ok) return text;
+  const scan = newScan(text.value);
+  const fault = scanUntil(scan, limits.maxDepth, text.value.length);
+  if (fault !== "more" && fault !== undefined) return err(fault);
+  const { hasEscapedKey, issues } = scan;
+  return ok({ value: hasEscapedKey ? readEscapedKeys(text.value) : readPlainKeys(text.value), issues });
+}
+
+/** Up to here a document is parsed in one step, faster. */
+const oneStepBytes = 64 * 1024;
+const charactersPerStep = 64 * 1024;
+
+/**
+ * `parseStrictJson` in steps. Large documents are built by the reader of `read-json.ts`, which leaves only small parts to
+ * `JSON.parse`: that takes 0.12 s for 16 MiB and cannot pause.
+ */
+export function* strictJsonSteps(
+  bytes: Uint8Array,
+  limits: { maxDepth: number },
+): Steps<Result<StrictJson, JsonFault>> {
+  if (bytes.byteLength <= oneStepBytes) {
+    const read = parseStrictJson(bytes, limits);
+    yield 2 * readingUnits(bytes.byteLength);
+    return read;
+  }
+  const text = decoded(bytes);
+  if (!text.ok) return text;
+  const scan = newScan(text.value);
+  scan.parts = [];
+  for (;;) {
+    const start = scan.at;
+    const fault = scanUntil(scan, limits.maxDepth, scan.at + charactersPerStep);
+    yield readingUnits(scan.at - start);
+    if (fault === undefined) break;
+    if (fault !== "more") return err(fault);
+  }
+  const parts = scan.hasEscapedKey ? [] : scan.parts;
+  return ok({ value: yield* readSteps(text.value, parts), issues: scan.issues });
+}
+
+function decoded(bytes: Uint8Array): Result<string, JsonFault> {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     return err({ kind: "encoding", message: "The document starts with a byte order mark; send plain UTF-8" });
   }
-  let text: string;
   try {
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return ok(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch {
     return err({ kind: "encoding", message: "The document is not valid UTF-8" });
   }
-  const scan: Scan = { text, at: 0, frames: [], depth: 0, issues: [], hasEscapedKey: false };
-  const fault = scanDocument(scan, limits.maxDepth);
-  if (fault !== undefined) return err(fault);
-  return ok({ value: scan.hasEscapedKey ? readEscapedKeys(text) : readPlainKeys(text), issues: scan.issues });
 }
 
-function scanDocument(scan: Scan, maxDepth: number): JsonFault | undefined {
-  skipSpace(scan);
-  if (scan.at === scan.text.length) return located(scan, "syntax", "The document is empty");
+function newScan(text: string): Scan {
+  return { text, at: 0, frames: [], depth: 0, issues: [], hasEscapedKey: false, isStarted: false };
+}
+
+/** Scans on to `until` or a little farther. "more" if the document has not ended there; undefined at its end. */
+function scanUntil(scan: Scan, maxDepth: number, until: number): JsonFault | "more" | undefined {
+  if (!scan.isStarted) {
+    scan.isStarted = true;
+    skipSpace(scan);
+    if (scan.at === scan.text.length) return located(scan, "syntax", "The document is empty");
+  }
   for (;;) {
     const first = scan.text[scan.at];
     let wrong: SyntaxMessage;
@@ -89,6 +140,7 @@ function scanDocument(scan: Scan, maxDepth: number): JsonFault | undefined {
     }
     if (wrong !== undefined) return located(scan, "syntax", wrong);
     if (scan.depth === 0) return undefined;
+    if (scan.at > until) return "more";
   }
 }
 
@@ -107,6 +159,7 @@ function closeOrAdvance(scan: Scan): SyntaxMessage {
     if (next === (frame.isObject ? "}" : "]")) {
       scan.at += 1;
       scan.depth -= 1;
+      if (scan.parts !== undefined) addPart(scan.parts, frame.start, scan.at);
     } else if (next === ",") {
       scan.at += 1;
       skipSpace(scan);
@@ -119,12 +172,24 @@ function closeOrAdvance(scan: Scan): SyntaxMessage {
   }
 }
 
+/** Keeps a container that has just closed, in place of those inside it. */
+function addPart(parts: TextPart[], start: number, end: number): void {
+  if (end - start > maxPartLength) return;
+  let last = parts.at(-1);
+  while (last !== undefined && last.start > start) {
+    parts.pop();
+    last = parts.at(-1);
+  }
+  parts.push({ start, end });
+}
+
 function open(scan: Scan, isObject: boolean): void {
   const frame = scan.frames[scan.depth];
   if (frame === undefined) {
-    scan.frames.push({ isObject, keys: new Set(), key: "", index: 0 });
+    scan.frames.push({ isObject, start: scan.at, keys: new Set(), key: "", index: 0 });
   } else {
     frame.isObject = isObject;
+    frame.start = scan.at;
     frame.index = 0;
     if (frame.keys.size > 0) frame.keys.clear();
   }
@@ -168,7 +233,8 @@ function readScalar(scan: Scan): SyntaxMessage {
   const token = scalarToken(scan);
   if (typeof token === "string") return token;
   if (token.loneSurrogate) report(scan, "lone-surrogate", "The string holds half of a surrogate pair");
-  if (token.lossy) report(scan, "lossy-number", "Number loses precision as a 64-bit float; send it as a string");
+  if (token.infinite) report(scan, "infinite-number", "Number is too large for JSON (over 1.8e308)");
+  else if (token.lossy) report(scan, "lossy-number", "Number loses precision as a 64-bit float; send it as a string");
   return undefined;
 }
 

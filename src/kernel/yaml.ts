@@ -1,24 +1,47 @@
-import { type Document, isAlias, isNode, isScalar, LineCounter, type Node, parseAllDocuments, visit } from "yaml";
+import {
+  Composer,
+  type CST,
+  type Document,
+  isAlias,
+  isNode,
+  isScalar,
+  Lexer,
+  LineCounter,
+  type Node,
+  Parser,
+  visit,
+} from "yaml";
+import { importBounds } from "./bounds.ts";
 import type { Issue } from "./issue.ts";
+import { runAtOnce, type Steps, unitsPerPause } from "./pace/pace.ts";
 import { err, ok, type Result } from "./result.ts";
-import { parseStrictJson, type StrictJson } from "./strict-json.ts";
+import { type StrictJson, strictJsonSteps } from "./strict-json.ts";
 
 interface YamlFault {
   message: string;
   /** The document is valid but exceeds the size limit. */
   tooLarge?: true;
+  /** The document is valid but exceeds another bound. */
+  bound?: { name: string; limit: number; found: number };
   line?: number;
   column?: number;
+}
+
+interface YamlLimits {
+  maxDepth: number;
+  maxBytes: number;
 }
 
 /**
  * Parses the YAML 1.2 core schema to plain JSON data: no tags, no merge keys, few aliases, one document. The result
  * goes through the same strict parser as JSON, so that depth and key rules hold for both.
  */
-export function parseYaml(
-  bytes: Uint8Array,
-  limits: { maxDepth: number; maxBytes: number },
-): Result<StrictJson, YamlFault> {
+export function parseYaml(bytes: Uint8Array, limits: YamlLimits): Result<StrictJson, YamlFault> {
+  return runAtOnce(yamlSteps(bytes, limits));
+}
+
+/** `parseYaml` in steps. Composing and `toJS` are one step each, because the library cannot pause inside them. */
+export function* yamlSteps(bytes: Uint8Array, limits: YamlLimits): Steps<Result<StrictJson, YamlFault>> {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -27,50 +50,98 @@ export function parseYaml(
   }
   if (nestsTooDeeply(text)) return err({ message: "the YAML is nested too deeply" });
   try {
-    const lines = new LineCounter();
-    // The library's uniqueness check compares every pair of keys, and its pretty errors walk the text once per error.
-    // Both are quadratic, so both are replaced by code here.
-    const options = {
-      version: "1.2",
-      schema: "core",
-      merge: false,
-      uniqueKeys: false,
-      prettyErrors: false,
-      intAsBigInt: true,
-      resolveKnownTags: false,
-    } as const;
-    const documents = parseAllDocuments(text, { ...options, lineCounter: lines });
-    const fault = (message: string, offset: number | undefined): { ok: false; error: YamlFault } => {
-      if (offset === undefined) return err({ message });
-      const { line, col } = lines.linePos(offset);
-      return err({ message, line, column: col });
-    };
-    if (!Array.isArray(documents) || documents.length === 0) return err({ message: "the YAML is empty" });
-    const [document] = documents;
-    if (document === undefined || documents.length > 1)
-      return err({ message: "the YAML holds more than one document" });
-    const problem = document.errors[0] ?? document.warnings[0];
-    if (problem !== undefined) return fault(firstLine(problem.message), problem.pos[0]);
-    // The limit applies to the size with aliases expanded, computed before anything is expanded.
-    const size = expandedSize(document, text.length);
-    if (size > 100 * limits.maxBytes) return err({ message: "aliases expand to too much data" });
-    if (size > limits.maxBytes) {
-      return err({ message: `the YAML expands to more than ${limits.maxBytes} bytes`, tooLarge: true });
-    }
-    const odd = findInvalidKey(document);
-    if (odd !== undefined) return fault(odd.message, odd.offset);
-    const issues: Issue[] = [];
-    const json = new TextEncoder().encode(
-      JSON.stringify(document.toJS({ maxAliasCount: 100 }), numberReplacer(issues)),
-    );
-    const strict = parseStrictJson(json, limits);
-    return strict.ok
-      ? ok({ value: strict.value.value, issues: [...issues, ...strict.value.issues] })
-      : err({ message: strict.error.message });
+    return yield* readSteps(text, limits);
   } catch (cause) {
     // The parser recurses, so a stack overflow from deep nesting ends here, as does an alias bomb.
     return err({ message: firstLine(`${cause}`) });
   }
+}
+
+/**
+ * The library's uniqueness check compares every pair of keys, and its pretty errors walk the text once per error. Both
+ * are quadratic, so both are replaced by code here.
+ */
+const libraryOptions = {
+  version: "1.2",
+  schema: "core",
+  merge: false,
+  uniqueKeys: false,
+  prettyErrors: false,
+  intAsBigInt: true,
+  resolveKnownTags: false,
+} as const;
+
+function* readSteps(text: string, limits: YamlLimits): Steps<Result<StrictJson, YamlFault>> {
+  const lines = new LineCounter();
+  const at = (offset: number | undefined): Pick<YamlFault, "line" | "column"> => {
+    if (offset === undefined) return {};
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+  const tokens = yield* tokenSteps(text, lines);
+  if (!tokens.ok) return err({ ...tokens.error, ...at(tokens.error.offset) });
+  const composer = new Composer({ ...libraryOptions, lineCounter: lines });
+  const documents: Document[] = [];
+  for (const token of tokens.value) documents.push(...composer.next(token));
+  documents.push(...composer.end());
+  yield unitsPerPause;
+  const [document] = documents;
+  if (document === undefined) return err({ message: "the YAML is empty" });
+  if (documents.length > 1) return err({ message: "the YAML holds more than one document" });
+  const problem = document.errors[0] ?? document.warnings[0];
+  if (problem !== undefined) return err({ message: firstLine(problem.message), ...at(problem.pos[0]) });
+  // The limit applies to the size with aliases expanded, computed before anything is expanded.
+  const size = expandedSize(document, text.length);
+  if (size > 100 * limits.maxBytes) return err({ message: "aliases expand to too much data" });
+  if (size > limits.maxBytes) {
+    return err({ message: `the YAML expands to more than ${limits.maxBytes} bytes`, tooLarge: true });
+  }
+  yield unitsPerPause;
+  const odd = findInvalidKey(document);
+  if (odd !== undefined) return err({ message: odd.message, ...at(odd.offset) });
+  yield unitsPerPause;
+  const issues: Issue[] = [];
+  // The size was checked above, with aliases expanded.
+  const value = document.toJS({ maxAliasCount: -1 });
+  yield unitsPerPause;
+  const json = new TextEncoder().encode(JSON.stringify(value, numberReplacer(issues)));
+  yield unitsPerPause;
+  const strict = yield* strictJsonSteps(json, limits);
+  return strict.ok
+    ? ok({ value: strict.value.value, issues: [...issues, ...strict.value.issues] })
+    : err({ message: strict.error.message });
+}
+
+const lexemesPerStep = 500;
+/** A token is made of a lexeme in several objects. */
+const unitsPerLexeme = 2;
+/** The lexer puts this before a scalar; without it a lexeme that starts with `*` is an alias. */
+const scalarMark = "\u001f";
+
+/** The tokens of all documents. Aliases are counted, because the work behind them grows with the square of their number. */
+function* tokenSteps(text: string, lines: LineCounter): Steps<Result<CST.Token[], YamlFault & { offset: number }>> {
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  const tokens: CST.Token[] = [];
+  let lexemes = 0;
+  let aliases = 0;
+  let before = "";
+  for (const lexeme of new Lexer().lex(text)) {
+    if (lexeme.startsWith("*") && before !== scalarMark) {
+      aliases += 1;
+      const limit = importBounds.yamlAliases;
+      if (aliases > limit) {
+        const message = `the YAML has more than ${limit} aliases (yamlAliases: ${limit})`;
+        return err({ message, bound: { name: "yamlAliases", limit, found: aliases }, offset: parser.offset });
+      }
+    }
+    before = lexeme;
+    for (const token of parser.next(lexeme)) tokens.push(token);
+    lexemes += 1;
+    if (lexemes % lexemesPerStep === 0) yield lexemesPerStep * unitsPerLexeme;
+  }
+  for (const token of parser.end()) tokens.push(token);
+  return ok(tokens);
 }
 
 /**
@@ -90,14 +161,19 @@ function nestsTooDeeply(text: string): boolean {
   return false;
 }
 
+interface AliasUse {
+  offset: number;
+  target: Node;
+}
+
 /** Approximate length of the text with every alias expanded. */
 function expandedSize(document: Document, length: number): number {
   const anchors = new Map<string, Node>();
-  const targets = new Map<Node, Node>();
+  const uses: AliasUse[] = [];
   visit(document, (_, node) => {
     if (isAlias(node)) {
       const target = anchors.get(node.source);
-      if (target !== undefined) targets.set(node, target);
+      if (target !== undefined) uses.push({ offset: node.range?.[0] ?? 0, target });
     } else if (isNode(node) && "anchor" in node && node.anchor !== undefined) {
       anchors.set(node.anchor, node);
     }
@@ -109,21 +185,12 @@ function expandedSize(document: Document, length: number): number {
     // Until its size is known, a node counts as infinite, so that a node with an alias to itself is infinite.
     sizes.set(node, Number.POSITIVE_INFINITY);
     const [start = 0, end = 0] = node.range ?? [];
-    const size = end - start + aliasesIn(node);
+    const size = end - start + added(uses.filter(({ offset }) => offset >= start && offset < end));
     sizes.set(node, size);
     return size;
   };
-  const aliasesIn = (root: Node | Document): number => {
-    let size = 0;
-    visit(root, {
-      Alias(_, alias) {
-        const target = targets.get(alias);
-        if (target !== undefined) size += sizeOf(target);
-      },
-    });
-    return size;
-  };
-  return length + aliasesIn(document);
+  const added = (inside: readonly AliasUse[]): number => inside.reduce((size, { target }) => size + sizeOf(target), 0);
+  return length + added(uses);
 }
 
 /** The first key that JSON cannot represent: a duplicate, or one that is not a scalar. */

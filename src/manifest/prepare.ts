@@ -70,9 +70,13 @@ export async function prepareManifest(
     const issues = asWritten(intake, unreadable);
     return err(failure("ErrorInvalidBody", issues[0]?.message, { issues }));
   }
-  if (items.length > options.bounds.capabilities) {
-    const message = `A manifest holds at most ${options.bounds.capabilities} capabilities; this one has ${items.length}`;
-    return err(failure("ErrorTooLarge", message));
+  const limit = options.bounds.capabilities;
+  const beyond = items[limit];
+  if (beyond !== undefined) {
+    const path = writtenPath(intake.written, beyond.path);
+    const message = `A manifest holds at most ${limit} capabilities; this one has ${items.length}, and ${path} is one too many`;
+    const bound = { name: "capabilities", limit, found: items.length };
+    return err(failure("ErrorMCPServerValidation", message, { bound, path }));
   }
   const found = [...damage, ...faults];
   const { header, rejected: fieldsRejected } = validateFields(fields, found, options);

@@ -1,8 +1,8 @@
-import type { Bounds } from "../kernel/bounds.ts";
+import { type Bounds, importBounds } from "../kernel/bounds.ts";
 import { characterIssues } from "../kernel/characters.ts";
 import { canonicalJson } from "../kernel/digest.ts";
 import { type Issue, pointer } from "../kernel/issue.ts";
-import { isObject } from "../kernel/json.ts";
+import { countNodes, isObject } from "../kernel/json.ts";
 import { byteLength, clip } from "../kernel/text.ts";
 import { zodIssues } from "../kernel/zod-issues.ts";
 import type { ItemAnalysis } from "./describe.ts";
@@ -153,6 +153,12 @@ export function validateItems(
 function itemIssues(section: SectionName, path: string, value: unknown, bounds: Bounds): Issue[] {
   if (!isObject(value)) return [{ path, rule: "type", message: "must be an object" }];
   const issues = [...zodIssues(sections[section].schema, value, path), ...characterIssues(value, path)];
+  // Before anything follows their references: comparing and exploring schemas costs more than reading them.
+  const nodes = countNodes(value.inputSchema) + countNodes(value.outputSchema);
+  if (nodes > importBounds.schemaNodes) {
+    const message = `its schemas have ${nodes} values, more than ${importBounds.schemaNodes} (schemaNodes)`;
+    return [{ path, rule: "size", message }];
+  }
   for (const field of ["inputSchema", "outputSchema"]) {
     if (isObject(value[field])) issues.push(...schemaIssues(value[field], pointer(path, field)));
   }

@@ -1,8 +1,9 @@
 import type { Imported, ImportFault } from "../formats/imported.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { ServerRef } from "../kernel/names.ts";
+import { type Pace, readingUnits, type Steps } from "../kernel/pace/pace.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import { parseStrictJson, type StrictJson } from "../kernel/strict-json.ts";
+import { type StrictJson, strictJsonSteps } from "../kernel/strict-json.ts";
 import { deprecationOfText } from "../manifest/deprecation.ts";
 import type { PreparedCapability } from "../manifest/prepare.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
@@ -21,8 +22,9 @@ export async function publishImported(
   writer: Writer,
   { manifest, warnings }: Imported,
   { partial, dryRun }: Pick<PublishOptions, "partial" | "dryRun">,
+  pace: Pace,
 ): Promise<Result<Published, Failure>> {
-  const document = asDocument(manifest, services.config.bounds.depth);
+  const document = await pace.run(documentSteps(manifest, services.config.bounds.depth));
   if (!document.ok) return document;
   const published = await publishDocument(services, ref, writer, document.value, {
     ...{ partial, dryRun, onlyNamedSections: true },
@@ -36,7 +38,7 @@ export function importFailure({ isIncomplete, ...fault }: ImportFault): Failure 
   const { message, line, column, path: at } = fault;
   const where = line === undefined ? "" : ` at line ${line}, column ${column}`;
   const place = at === undefined || at === "" ? "" : ` at ${at}`;
-  const code = isIncomplete ? "ErrorMCPServerValidation" : "ErrorInvalidBody";
+  const code = isIncomplete || fault.bound !== undefined ? "ErrorMCPServerValidation" : "ErrorInvalidBody";
   return failure(code, `${message}${where}${place}`, { ...fault });
 }
 
@@ -51,9 +53,26 @@ export function importedItems({ capabilities }: Published, dryRun: boolean) {
  * Parses an importer's manifest as strictly as a published one: other formats allow keys that the strict JSON parser
  * forbids.
  */
-function asDocument(manifest: Record<string, unknown>, maxDepth: number): Result<StrictJson, Failure> {
-  const read = parseStrictJson(new TextEncoder().encode(JSON.stringify(manifest)), { maxDepth });
+function* documentSteps(manifest: Record<string, unknown>, maxDepth: number): Steps<Result<StrictJson, Failure>> {
+  const text = yield* stringifySteps(manifest);
+  const read = yield* strictJsonSteps(new TextEncoder().encode(text), { maxDepth });
   return read.ok ? read : err(failure("ErrorInvalidBody", `The document cannot be published: ${read.error.message}`));
+}
+
+/** `JSON.stringify`, one item of a section at a time. */
+function* stringifySteps(manifest: Record<string, unknown>): Steps<string> {
+  const members: string[] = [];
+  for (const [name, value] of Object.entries(manifest)) {
+    if (value === undefined) continue;
+    const items: string[] = [];
+    for (const item of Array.isArray(value) ? value : [value]) {
+      const text = JSON.stringify(item) ?? "null";
+      items.push(text);
+      yield readingUnits(text.length);
+    }
+    members.push(`${JSON.stringify(name)}:${Array.isArray(value) ? `[${items.join(",")}]` : items.join("")}`);
+  }
+  return `{${members.join(",")}}`;
 }
 
 function importedItem({ kind, key, id, tokens, flags, text }: PreparedCapability) {

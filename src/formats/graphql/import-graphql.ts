@@ -7,10 +7,12 @@ import {
   lexicographicSortSchema,
   printSchema,
 } from "graphql";
+import { importBounds } from "../../kernel/bounds.ts";
 import { digestOfText } from "../../kernel/digest.ts";
 import { isObject, withoutUndefined } from "../../kernel/json.ts";
+import { type Pace, type Steps, unitsPerPause, withoutPauses } from "../../kernel/pace/pace.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
-import { createDrafts } from "../definitions.ts";
+import { createDrafts, exceeded } from "../definitions.ts";
 import type { Imported, ImportFault } from "../imported.ts";
 import {
   clipText,
@@ -21,7 +23,7 @@ import {
   withLineFeeds,
   withoutCredentials,
 } from "../text.ts";
-import { faultOf, schemaFromSdl } from "./sdl.ts";
+import { faultOf, located, schemaSteps } from "./sdl.ts";
 import { createTypes, deprecation } from "./types.ts";
 
 interface Operation {
@@ -58,19 +60,26 @@ interface GraphqlOptions {
   endpointUrl?: string | undefined;
   /** URL of the document; the endpoint's if absent. */
   sourceUrl?: string | undefined;
+  /** Size of the document; if unknown, the largest that is accepted. */
+  documentBytes?: number | undefined;
 }
 
 /** SDL → manifest with one operation per field of the root types. */
-export async function importGraphqlSdl(text: string, options: GraphqlOptions): Promise<Result<Imported, ImportFault>> {
+export async function importGraphqlSdl(
+  text: string,
+  options: GraphqlOptions,
+  pace: Pace = withoutPauses,
+): Promise<Result<Imported, ImportFault>> {
   const warnings = createWarnings();
-  const schema = schemaFromSdl(text, warnings);
-  return schema.ok ? importSchema(schema.value, options, undefined, warnings) : schema;
+  const schema = await pace.run(schemaSteps(text, warnings));
+  return schema.ok ? importSchema(schema.value, options, undefined, warnings, pace) : schema;
 }
 
 /** Introspection result → manifest. Accepts the whole response or only its `data`. */
 export async function importGraphqlIntrospection(
   document: unknown,
   options: GraphqlOptions,
+  pace: Pace = withoutPauses,
 ): Promise<Result<Imported, ImportFault>> {
   const isAnswer = isObject(document) && isObject(document.data);
   const data = isAnswer ? document.data : document;
@@ -78,14 +87,37 @@ export async function importGraphqlIntrospection(
   if (!isObject(data) || !isObject(data.__schema)) {
     return err(fault("there is no __schema: this is not the answer to an introspection query", path));
   }
-  if (!Array.isArray(data.__schema.types)) return err(fault("types must be an array", `${path}/__schema/types`));
+  const { types } = data.__schema;
+  if (!Array.isArray(types)) return err(fault("types must be an array", `${path}/__schema/types`));
+  const large = tooManyMembers(types);
+  if (large !== undefined) return err({ ...large.fault, path: `${path}/__schema/types${large.path}` });
   let schema: GraphQLSchema;
   try {
     schema = buildClientSchema(data as unknown as IntrospectionQuery);
   } catch (cause) {
     return err({ ...faultOf(cause), path: `${path}/__schema` });
   }
-  return importSchema(schema, options, `${path}/__schema`, createWarnings());
+  await pace.spend(unitsPerPause);
+  return importSchema(schema, options, `${path}/__schema`, createWarnings(), pace);
+}
+
+/** What `buildClientSchema` would read: types with their fields, arguments and values. It cannot pause. */
+function tooManyMembers(types: readonly unknown[]): { fault: ImportFault; path: string } | undefined {
+  const limit = importBounds.introspectedMembers;
+  let members = 0;
+  for (const [index, type] of types.entries()) {
+    members += 1;
+    for (const list of isObject(type) ? Object.values(type) : []) {
+      for (const member of Array.isArray(list) ? list : []) {
+        members += 1 + (isObject(member) && Array.isArray(member.args) ? member.args.length : 0);
+      }
+    }
+    if (members > limit) {
+      const message = `the types up to this one have ${members} fields, arguments and values`;
+      return { fault: exceeded(message, "introspectedMembers", limit, members), path: `/${index}` };
+    }
+  }
+  return undefined;
 }
 
 /** `introspected` is the place of the schema in an introspection result; undefined for SDL. */
@@ -94,29 +126,33 @@ async function importSchema(
   options: GraphqlOptions,
   introspected: string | undefined,
   warnings: Warnings,
+  pace: Pace,
 ): Promise<Result<Imported, ImportFault>> {
   let canonical: string;
   try {
-    canonical = printSchema(lexicographicSortSchema(schema));
+    const sorted = lexicographicSortSchema(schema);
+    await pace.spend(unitsPerPause);
+    canonical = printSchema(sorted);
+    await pace.spend(unitsPerPause);
   } catch (cause) {
     // The package evaluates types lazily; printing the schema evaluates every type, so an invalid one throws here.
     return err({ ...faultOf(cause), path: introspected });
   }
   const hash = await digestOfText(canonical);
   const about = { schema_hash: hash, requires_introspection: introspected !== undefined };
-  const imported = importOperations(schema, options, about, warnings);
+  const imported = await pace.run(importOperations(schema, options, about, warnings));
   if (imported !== undefined) return imported;
   const message = "the schema has no query, mutation or subscription";
   return err(introspected === undefined ? { message, line: 1, column: 1 } : fault(message, introspected));
 }
 
 /** undefined if the schema has no operations. */
-function importOperations(
+function* importOperations(
   schema: GraphQLSchema,
   options: GraphqlOptions,
   about: { schema_hash: string; requires_introspection: boolean },
   warnings: Warnings,
-): Result<Imported, ImportFault> | undefined {
+): Steps<Result<Imported, ImportFault> | undefined> {
   const nameOf = createItemNames(warnings);
   const types = createTypes();
   const operations = operationsOf(schema, warnings);
@@ -128,14 +164,15 @@ function importOperations(
     description: text,
     serverInfo: { name: options.server },
   });
-  const drafts = createDrafts(header);
+  const drafts = createDrafts(header, options.documentBytes);
 
   for (const { kind, wanted, field } of operations) {
     const input = types.input(field.args);
     const output = types.output(field.type);
+    yield* types.define();
     const what = `the description of ${kind} ${field.name}`;
     const description = clipText(field.description, 65_536, what, warnings);
-    const overflow = drafts.add({
+    const overflow = yield* drafts.add({
       operation: withoutUndefined({
         name: nameOf(wanted, `${kind} ${field.name}`),
         description,
@@ -165,16 +202,22 @@ function importOperations(
       inputNeeds: input.needs,
       outputNeeds: output.needs,
     });
-    if (overflow !== undefined) return err(overflow);
+    if (overflow !== undefined) return err(placed(overflow, kind, field));
   }
 
-  const finished = drafts.finish(types.definitions, warnings);
+  const finished = yield* drafts.finish(types.definitions, warnings);
   if (!finished.ok) return finished;
   return ok({
     manifest: { ...header, operations: finished.value },
     counts: { operation: finished.value.length },
     warnings: warnings.all(),
   });
+}
+
+/** The fault at its field: by line and column of SDL, else by name. */
+function placed(overflow: ImportFault, kind: Operation["kind"], field: GraphQLField): ImportFault {
+  const message = `${kind} ${field.name}: ${overflow.message}`;
+  return field.astNode ? { ...overflow, ...located(message, field.astNode.name) } : { ...overflow, message };
 }
 
 const effects: Record<Operation["kind"], string[]> = {

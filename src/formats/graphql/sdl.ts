@@ -16,29 +16,51 @@ import {
   specifiedScalarTypes,
   type TypeNode,
 } from "graphql";
+import { importBounds } from "../../kernel/bounds.ts";
+import { type Steps, unitsPerPause } from "../../kernel/pace/pace.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
+import { exceeded } from "../definitions.ts";
 import type { ImportFault } from "../imported.ts";
 import type { Warnings } from "../text.ts";
 
-/** Several times the size of GitHub's public schema. */
-const parserLimits = { maxSourceLength: 4 * 1024 * 1024, maxLexicalTokens: 200_000, maxComments: 50_000 };
+const parserLimits = {
+  maxSourceLength: importBounds.sdlBytes,
+  maxLexicalTokens: importBounds.sdlTokens,
+  maxComments: importBounds.sdlComments,
+};
 
 /**
  * Builds a schema from SDL. The validation of the `graphql` package searches for similar names at every unknown name
  * and reports without a position, so type names are checked here. Its directive checks are skipped: directives do not
  * matter for the import, and federated schemas use directives that they do not define.
+ *
+ * Parsing, checking and building are one step each, because the package cannot pause inside them.
  */
-export function schemaFromSdl(text: string, warnings: Warnings): Result<GraphQLSchema, ImportFault> {
+export function* schemaSteps(text: string, warnings: Warnings): Steps<Result<GraphQLSchema, ImportFault>> {
   try {
     const document = parse(text, parserLimits);
+    yield unitsPerPause;
     const problem = firstProblem(document, warnings);
     if (problem !== undefined) return err(located(problem.message, problem.name));
-    return ok(buildASTSchema(document, { assumeValidSDL: true }));
+    yield unitsPerPause;
+    const schema = buildASTSchema(document, { assumeValidSDL: true });
+    yield unitsPerPause;
+    return ok(schema);
   } catch (cause) {
     // The parser calls itself for every bracket and has no position to tell when it runs out of stack.
     const at = cause instanceof RangeError ? deepBracket(text) : undefined;
-    return err({ ...faultOf(cause), ...at });
+    const stopped = faultOf(cause);
+    return err({ ...stopped, ...tooManyTokens(stopped), ...at });
   }
+}
+
+/** The fault of a parser that stopped at a limit. */
+function tooManyTokens({ message }: ImportFault): Pick<ImportFault, "message" | "bound"> | undefined {
+  const [, what] = /more than \d+ (tokens|comments)\b/i.exec(message) ?? [];
+  if (what === undefined) return undefined;
+  const limit = what === "tokens" ? parserLimits.maxLexicalTokens : parserLimits.maxComments;
+  const name = what === "tokens" ? "sdlTokens" : "sdlComments";
+  return exceeded(`the schema has more than ${limit} ${what}`, name, limit, limit + 1);
 }
 
 /** More than any type or default value nests. */
@@ -67,7 +89,7 @@ export function faultOf(cause: unknown): ImportFault {
   return at === undefined ? { message } : { message, line: at.line, column: at.column };
 }
 
-function located(message: string, { loc }: NameNode | DefinitionNode): ImportFault {
+export function located(message: string, { loc }: NameNode | DefinitionNode): ImportFault {
   if (loc === undefined) return { message };
   const { line, column } = getLocation(loc.source, loc.start);
   return { message, line, column };

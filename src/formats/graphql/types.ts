@@ -15,6 +15,7 @@ import {
   Kind,
 } from "graphql";
 import { withoutUndefined } from "../../kernel/json.ts";
+import type { Steps } from "../../kernel/pace/pace.ts";
 import type { Converted, Definition } from "../definitions.ts";
 import { plainCopy, plainObject, withLineFeeds } from "../text.ts";
 
@@ -49,6 +50,8 @@ const maxLists = 8;
  */
 export function createTypes() {
   const definitions = new Map<string, Definition>();
+  /** Results by the printed type, `[User!]!`: many fields have the same. */
+  const outputs = new Map<string, Converted>();
 
   /**
    * Schema of an input value. Null is not listed for optional arguments: omitting the argument is simpler, and every
@@ -117,14 +120,16 @@ export function createTypes() {
   const pending: GraphQLNamedType[] = [];
 
   /**
-   * Runs after a type is read, not during it: recursion over a long chain of input objects could overflow the stack.
+   * Reads the types that are referenced, one a step. Runs after a type is read, not during it: recursion over a long chain
+   * of input objects could overflow the stack.
    */
-  function define(): void {
+  function* define(): Steps<void> {
     for (let type = pending.pop(); type !== undefined; type = pending.pop()) {
       if (definitions.has(type.name)) continue;
       const needs = new Set<string>();
       const schema = definition(type, needs);
       definitions.set(type.name, { name: type.name, schema, needs: [...needs] });
+      yield 1 + membersOf(type);
     }
   }
 
@@ -145,16 +150,26 @@ export function createTypes() {
     input(values: readonly GraphQLArgument[]): Converted {
       const needs = new Set<string>();
       const schema = inputObject(values, needs);
-      define();
       return { schema, needs: [...needs] };
     },
     output(type: GraphQLOutputType): Converted {
+      const printed = String(type);
+      const known = outputs.get(printed);
+      if (known !== undefined) return known;
       const needs = new Set<string>();
       const schema = outputType(type, needs);
-      define();
-      return { schema, needs: [...needs] };
+      const converted = { schema, needs: [...needs] };
+      outputs.set(printed, converted);
+      return converted;
     },
+    define,
   };
+}
+
+/** Number of fields or values. */
+function membersOf(type: GraphQLNamedType): number {
+  if (isEnumType(type)) return type.getValues().length;
+  return "getFields" in type ? Object.keys(type.getFields()).length : 0;
 }
 
 /** The GraphQL specification reserves names that start with `__` for introspection. */

@@ -1,7 +1,9 @@
+import { importBounds } from "../../kernel/bounds.ts";
 import { pathSegment } from "../../kernel/characters.ts";
 import { pointer, unescapeSegment } from "../../kernel/issue.ts";
 import { isObject } from "../../kernel/json.ts";
 import { clip } from "../../kernel/text.ts";
+import { type Converted, exceeded } from "../definitions.ts";
 import type { ImportFault } from "../imported.ts";
 import { createWarnings, fault, type Warnings, withoutCredentials } from "../text.ts";
 
@@ -38,10 +40,22 @@ export interface OpenApiDocument {
    * large part.
    */
   steps: number;
+  /** Parameters by the object that declares them: a shared one is read once. */
+  parameters: Map<object, Parameter | undefined>;
   /** Header parameters that OpenAPI says to ignore. */
   ignoredHeaders: number;
   /** Cache of resolved references. */
   targets: Map<string, Target>;
+}
+
+/** One parameter of an operation. */
+export interface Parameter {
+  name: string;
+  /** path, query, querystring, header or cookie; in 2.0 also formData and body. */
+  location: string;
+  required: boolean;
+  /** The parameter's schema, with the parameter's own description, deprecation and example. */
+  converted: Converted;
 }
 
 /** Target of a reference. `key` is the decoded JSON pointer. */
@@ -64,6 +78,7 @@ export function createSource(
     warnings: createWarnings(),
     fault: undefined,
     steps: 0,
+    parameters: new Map(),
     ignoredHeaders: 0,
     targets: new Map(),
   };
@@ -71,6 +86,16 @@ export function createSource(
 
 export function fail(source: OpenApiDocument, message: string, place: Place): void {
   source.fault ??= fault(message, pathOf(place));
+}
+
+/** True, with a fault at the place, if more values were visited than an import may. */
+export function visitedTooMuch(source: OpenApiDocument, place: Place): boolean {
+  const { steps: visited } = source;
+  const limit = importBounds.visitedValues;
+  if (visited <= limit) return false;
+  const message = `the import up to this place visits ${visited} values: too much is shared by too many operations`;
+  source.fault ??= { ...exceeded(message, "visitedValues", limit, visited), path: pathOf(place) };
+  return true;
 }
 
 export function child(place: Place, key: string | number): Place {
@@ -112,6 +137,7 @@ export function follow(source: OpenApiDocument, start: Place): Place | undefined
       return undefined;
     }
     source.steps += 1;
+    if (visitedTooMuch(source, start)) return undefined;
     const target = targetOf(source, child(place, "$ref"));
     if (target === undefined) return undefined;
     place = target.place;

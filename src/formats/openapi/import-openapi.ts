@@ -1,9 +1,10 @@
 import { isObject, withoutUndefined } from "../../kernel/json.ts";
+import { runAtOnce, type Steps } from "../../kernel/pace/pace.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { createDrafts } from "../definitions.ts";
 import type { Imported, ImportFault } from "../imported.ts";
 import { clipText, createItemNames, fault } from "../text.ts";
-import { child, createSource, fail, type OpenApiDocument, type OpenApiVersion } from "./document.ts";
+import { child, createSource, type OpenApiDocument, type OpenApiVersion, pathOf, visitedTooMuch } from "./document.ts";
 import { readOperation } from "./operation.ts";
 import { countCallbacks, countWebhooks, type OperationPlace, operations } from "./path-items.ts";
 import { createSchemas } from "./schemas.ts";
@@ -14,13 +15,17 @@ interface OpenApiOptions {
   sourceUrl?: string | undefined;
   /** Base URL of all operations, in place of those that the document names. */
   endpointUrl?: string | undefined;
+  /** Size of the document; if unknown, the largest that is accepted. */
+  documentBytes?: number | undefined;
 }
-
-/** Limit on visited values. Only a document built to be slow exceeds it, by many uses of shared parts. */
-const maxSteps = 1_000_000;
 
 /** OpenAPI 2.0 to 3.2 → manifest with one operation per method and path. Nothing is fetched. */
 export function importOpenApi(document: unknown, options: OpenApiOptions): Result<Imported, ImportFault> {
+  return runAtOnce(openApiSteps(document, options));
+}
+
+/** The import in steps, for documents from outside. */
+export function* openApiSteps(document: unknown, options: OpenApiOptions): Steps<Result<Imported, ImportFault>> {
   const version = versionOf(document);
   if (!version.ok) return version;
   const source = createSource(document as Record<string, unknown>, version.value, options);
@@ -33,18 +38,26 @@ export function importOpenApi(document: unknown, options: OpenApiOptions): Resul
 
   const { header, apiVersion } = readHeader(source, options.server);
   const schemas = createSchemas(source);
-  const drafts = createDrafts(header);
+  const drafts = createDrafts(header, options.documentBytes);
   const nameOf = createItemNames(source.warnings);
   let callbacks = 0;
+  let visited = 0;
   for (const place of operations(source, paths)) {
     const { operation } = place;
     const draft = readOperation(source, schemas, place, apiVersion);
     callbacks += countCallbacks(source, operation);
-    if (source.steps > maxSteps) fail(source, "too much is shared by too many operations", operation);
+    yield source.steps - visited;
+    visited = source.steps;
+    for (const _ of schemas.readPending()) {
+      yield source.steps - visited;
+      visited = source.steps;
+      if (visitedTooMuch(source, operation)) break;
+    }
+    visitedTooMuch(source, operation);
     if (source.fault !== undefined) break;
     const name = nameOf(wantedName(place), `${place.method} ${place.path}`);
-    const overflow = drafts.add({ ...draft, operation: { name, ...draft.operation } });
-    if (overflow !== undefined) return err(overflow);
+    const overflow = yield* drafts.add({ ...draft, operation: { name, ...draft.operation } });
+    if (overflow !== undefined) return err({ ...overflow, path: pathOf(operation) });
   }
   warnOfWebhooksAndCallbacks(source, countWebhooks(source), callbacks);
   if (source.ignoredHeaders > 0) {
@@ -52,9 +65,9 @@ export function importOpenApi(document: unknown, options: OpenApiOptions): Resul
     source.warnings.add(`${headers}: ${source.ignoredHeaders} left out`);
   }
 
-  const definitions = schemas.finish();
+  const definitions = yield* schemas.finish();
   if (source.fault !== undefined) return err(source.fault);
-  const finished = drafts.finish(definitions, source.warnings);
+  const finished = yield* drafts.finish(definitions, source.warnings);
   if (!finished.ok) return finished;
   return ok({
     manifest: { ...header, operations: finished.value },

@@ -1,19 +1,11 @@
 import { isObject } from "../../kernel/json.ts";
 import type { Converted } from "../definitions.ts";
 import { plainCopy, withLineFeeds } from "../text.ts";
-import { child, fail, follow, items, members, type OpenApiDocument, type Place } from "./document.ts";
+import { child, fail, follow, items, members, type OpenApiDocument, type Parameter, type Place } from "./document.ts";
 import type { OperationPlace } from "./path-items.ts";
 import type { Schemas } from "./schemas.ts";
 
-/** One parameter of an operation. */
-export interface Parameter {
-  name: string;
-  /** path, query, querystring, header or cookie; in 2.0 also formData and body. */
-  location: string;
-  required: boolean;
-  /** The parameter's schema, with the parameter's own description, deprecation and example. */
-  converted: Converted;
-}
+export type { Parameter };
 
 /** Headers described elsewhere in the document: OpenAPI 3 says to ignore parameters with these names. */
 const reservedHeaders = new Set(["accept", "content-type", "authorization"]);
@@ -63,6 +55,20 @@ function namesInPath(source: OpenApiDocument, path: string): Set<string> {
 function readParameter(source: OpenApiDocument, schemas: Schemas, item: Place): Parameter | undefined {
   const place = follow(source, item);
   if (place === undefined) return undefined;
+  const { value } = place;
+  if (!isObject(value)) return parameterAt(source, schemas, place);
+  if (source.parameters.has(value)) {
+    const known = source.parameters.get(value);
+    if (known === undefined) source.ignoredHeaders += 1;
+    return known;
+  }
+  const parameter = parameterAt(source, schemas, place);
+  source.parameters.set(value, parameter);
+  return parameter;
+}
+
+/** undefined for a header that is to be ignored, or after a fault, which ends the import. */
+function parameterAt(source: OpenApiDocument, schemas: Schemas, place: Place): Parameter | undefined {
   const { value } = place;
   if (!isObject(value) || typeof value.name !== "string" || value.name === "" || typeof value.in !== "string") {
     fail(source, "a parameter is an object with a name and a place it is in", place);

@@ -1,3 +1,4 @@
+import type { Steps } from "../../kernel/pace/pace.ts";
 import { fail, type OpenApiDocument, type Place, pathOf } from "./document.ts";
 
 /** A reference in a converted schema. */
@@ -30,7 +31,7 @@ interface Step {
  * references has no meaning: the document is rejected. A base that lists its variants, each of which includes the base,
  * is common and its meaning is clear: the reference that closes the cycle is replaced by an open schema.
  */
-export function cutCycles(source: OpenApiDocument, definitions: ReadonlyMap<string, Node>): void {
+export function* cutCycles(source: OpenApiDocument, definitions: ReadonlyMap<string, Node>): Steps<void> {
   const state = new Map<string, "open" | "done">();
   for (const start of definitions.keys()) {
     if (state.has(start)) continue;
@@ -40,6 +41,7 @@ export function cutCycles(source: OpenApiDocument, definitions: ReadonlyMap<stri
       const reference = definitions.get(top.key)?.references[top.next];
       top.next += 1;
       if (reference === undefined) {
+        yield top.next;
         state.set(top.key, "done");
         trail.pop();
         continue;

@@ -1,4 +1,5 @@
 import { isObject, withoutUndefined } from "../../kernel/json.ts";
+import type { Steps } from "../../kernel/pace/pace.ts";
 import type { Converted, Definition, Schema } from "../definitions.ts";
 import { plainCopy, plainObject, withLineFeeds } from "../text.ts";
 import { child, fail, type OpenApiDocument, type Place, pathOf, targetOf } from "./document.ts";
@@ -90,7 +91,8 @@ interface Reading {
 export function createSchemas(source: OpenApiDocument) {
   const entries = new Map<string, Entry>();
   const names = new Map<string, number>();
-  const pending: { entry: Entry; place: Place }[] = [];
+  /** Definitions that are referenced and not read yet, by their entries. */
+  const pending = new Map<Entry, Place>();
   const inline = new Map<unknown, Converted>();
 
   function convert(place: Place): Converted {
@@ -98,14 +100,26 @@ export function createSchemas(source: OpenApiDocument) {
     if (known !== undefined) return known;
     const reading: Reading = { references: [] };
     const schema = read(place, reading, maxLevels, true);
-    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-      const { entry } = next;
-      entry.schema = read(next.place, entry, maxLevels, true);
-      entry.needs = keysOf(entry.references);
-    }
     const converted = { schema, needs: keysOf(reading.references) };
     if (typeof place.value === "object") inline.set(place.value, converted);
     return converted;
+  }
+
+  function readDefinition(entry: Entry): void {
+    const place = pending.get(entry);
+    if (place === undefined) return;
+    pending.delete(entry);
+    entry.schema = read(place, entry, maxLevels, true);
+    entry.needs = keysOf(entry.references);
+  }
+
+  /** Reads what is referenced, one definition a step: one operation may lead to all of the document. */
+  function* readPending(): Generator<void> {
+    // Iterating a Map also visits entries that are added meanwhile.
+    for (const entry of pending.keys()) {
+      readDefinition(entry);
+      yield;
+    }
   }
 
   function read(place: Place, reading: Reading, levels: number, inPlace: boolean): Schema {
@@ -191,7 +205,7 @@ export function createSchemas(source: OpenApiDocument) {
     if (known !== undefined) return { key, definition: known };
     const definition: Entry = { name: definitionName(String(place.key ?? "")), schema: {}, needs: [], references: [] };
     entries.set(key, definition);
-    pending.push({ entry: definition, place });
+    pending.set(definition, place);
     return { key, definition };
   }
 
@@ -209,11 +223,16 @@ export function createSchemas(source: OpenApiDocument) {
 
   return {
     convert,
+    readPending,
     /** The definition with this key, for callers that inspect its content. */
-    definition: (key: string): Definition | undefined => entries.get(key),
+    definition(key: string): Definition | undefined {
+      const entry = entries.get(key);
+      if (entry !== undefined) readDefinition(entry);
+      return entry;
+    },
     /** All definitions, with cycles cut. */
-    finish(): ReadonlyMap<string, Definition> {
-      cutCycles(source, entries);
+    *finish(): Steps<ReadonlyMap<string, Definition>> {
+      yield* cutCycles(source, entries);
       return entries;
     },
   };

@@ -1,11 +1,15 @@
+import { defaultBounds } from "../../kernel/bounds.ts";
 import { isObject } from "../../kernel/json.ts";
+import { readingUnits, runAtOnce, type Steps } from "../../kernel/pace/pace.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
+import { exceeded } from "../definitions.ts";
+import type { Exceeded } from "../imported.ts";
 import { type Argument, readArguments } from "./arguments.ts";
 import { commentsByCapability, keepComments } from "./comments.ts";
 import { type Comment, type Form, type OffsetFault, quoted } from "./form.ts";
 import { createLocator, type Position } from "./locate.ts";
 import { endpointIn, migrate } from "./migrate.ts";
-import { readFormsAndComments } from "./read-forms.ts";
+import { formSteps } from "./read-forms.ts";
 import { type JsonSchema, toJsonSchema } from "./schema.ts";
 import { type RtfsText, sourceOf, textOf, toField, toJson } from "./values.ts";
 
@@ -30,6 +34,8 @@ export interface RtfsCapability {
 
 export interface RtfsFault extends Position {
   message: string;
+  /** The text would become more than this bound allows. */
+  bound?: Exceeded;
 }
 
 export interface RtfsDocument {
@@ -45,20 +51,33 @@ const maxWarnings = 100;
 
 /** Reads every capability in the text, in any layout, and returns the hierarchical layout. */
 export function readRtfs(text: string): Result<RtfsDocument, RtfsFault> {
+  return runAtOnce(readRtfsSteps(text));
+}
+
+export function* readRtfsSteps(text: string): Steps<Result<RtfsDocument, RtfsFault>> {
   const locate = createLocator(text);
-  const fault = ({ message, offset }: OffsetFault) => err({ message, ...locate(offset) });
-  const read = readFormsAndComments(text);
+  const fault = ({ message, offset, bound }: OffsetFault) => err({ message, bound, ...locate(offset) });
+  const read = yield* formSteps(text);
   if (!read.ok) return fault(read.error);
 
   const remarks: OffsetFault[] = [];
   const source: RtfsText = { text, warn: (offset, message) => remarks.push({ offset, message }), used: new Set() };
   const capabilities: RtfsCapability[] = [];
   const forms = findCapabilities(read.value.forms, source);
+  const one = forms[defaultBounds.capabilities];
+  if (one !== undefined) {
+    const limit = defaultBounds.capabilities;
+    return fault({
+      ...exceeded(`the text has ${forms.length} capabilities`, "capabilities", limit, forms.length),
+      offset: one.start,
+    });
+  }
   const comments = commentsByCapability(read.value.comments, forms);
   for (const form of forms) {
     const capability = readCapability(form, comments.get(form) ?? [], source);
     if (!capability.ok) return fault(capability.error);
     capabilities.push(capability.value);
+    yield 2 * readingUnits(form.end - form.start);
   }
   if (capabilities.length === 0) source.warn(0, noCapability);
   const warnings = remarks.slice(0, maxWarnings).map(({ message, offset }) => ({ message, ...locate(offset) }));

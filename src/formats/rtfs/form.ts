@@ -1,3 +1,5 @@
+import type { Exceeded } from "../imported.ts";
+
 /** Position of a form as offsets into the text (end exclusive), and the comments next to the form. */
 interface Place {
   start: number;
@@ -34,6 +36,7 @@ export type ListForm = Extract<Form, { kind: "list" | "vector" | "set" }>;
 export interface OffsetFault {
   message: string;
   offset: number;
+  bound?: Exceeded;
 }
 
 /** Document text as one short line, for messages. */

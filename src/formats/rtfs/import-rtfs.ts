@@ -1,14 +1,17 @@
 import { isObject, withoutUndefined } from "../../kernel/json.ts";
 import { CapabilityId } from "../../kernel/names.ts";
+import { runAtOnce, type Steps } from "../../kernel/pace/pace.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import type { CapabilityKind } from "../../manifest/schema/capability.ts";
 import type { Imported } from "../imported.ts";
-import { noCapability, type RtfsCapability, type RtfsFault, readRtfs, toolName } from "./capability.ts";
+import { noCapability, type RtfsCapability, type RtfsFault, readRtfsSteps, toolName } from "./capability.ts";
 import { quoted } from "./form.ts";
 import { isItemName, validName } from "./item-name.ts";
 import { mcpDefaults } from "./migrate.ts";
 
 type Kind = Extract<CapabilityKind, "tool" | "operation">;
+
+const unitsPerItem = 20;
 
 interface RtfsOptions {
   /** URL of the document, for capabilities that do not say where they come from. */
@@ -17,7 +20,12 @@ interface RtfsOptions {
 
 /** RTFS text → manifest. API operations become operations; MCP and all other capabilities become tools. */
 export function importRtfs(text: string, options: RtfsOptions = {}): Result<Imported, RtfsFault> {
-  const read = readRtfs(text);
+  return runAtOnce(rtfsSteps(text, options));
+}
+
+/** The import in steps. */
+export function* rtfsSteps(text: string, options: RtfsOptions = {}): Steps<Result<Imported, RtfsFault>> {
+  const read = yield* readRtfsSteps(text);
   if (!read.ok) return read;
   const { capabilities } = read.value;
   if (capabilities.length === 0) return err({ message: noCapability, line: 1, column: 1 });
@@ -35,6 +43,7 @@ export function importRtfs(text: string, options: RtfsOptions = {}): Result<Impo
     const kind = kindOf(capability);
     const name = uniqueName(capability, sections[kind], warn);
     if (name !== undefined) sections[kind].set(name, toItem(capability, name, options, warn));
+    yield unitsPerItem;
   }
   const [tools, operations] = [Array.from(sections.tool.values()), Array.from(sections.operation.values())];
   return ok({

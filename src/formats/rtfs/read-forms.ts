@@ -1,9 +1,14 @@
+import { runAtOnce, type Steps } from "../../kernel/pace/pace.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { type Comment, type Form, type OffsetFault, quoted } from "./form.ts";
 import { readPattern, readString } from "./string.ts";
 
 /** Deeper than real code nests, and shallow enough for recursive functions over the forms. */
 export const maxDepth = 512;
+
+const charactersPerStep = 4_096;
+/** Forms are small objects, made one by one. */
+const unitsPerCharacter = 0.05;
 
 interface Frame {
   kind: "list" | "vector" | "set" | "map";
@@ -36,19 +41,23 @@ const brackets = {
 
 /** Parses text into forms. */
 export function readForms(text: string, depth = maxDepth): Result<Form[], OffsetFault> {
-  const read = readFormsAndComments(text, depth);
+  const read = runAtOnce(formSteps(text, depth));
   return read.ok ? ok(read.value.forms) : read;
 }
 
 /** Parses text into forms, in one pass and without recursion. Lists all comments too, in the order of the text. */
-export function readFormsAndComments(
+export function* formSteps(
   text: string,
   depth = maxDepth,
-): Result<{ forms: Form[]; comments: Comment[] }, OffsetFault> {
+): Steps<Result<{ forms: Form[]; comments: Comment[] }, OffsetFault>> {
   const scan: Scan = { text, at: 0, depth, frames: [], top: [], last: undefined, comments: undefined, all: [] };
+  let counted = 0;
   while (scan.at < text.length) {
     const fault = step(scan);
     if (fault !== undefined) return err(fault);
+    if (scan.at - counted < charactersPerStep) continue;
+    yield unitsPerCharacter * (scan.at - counted);
+    counted = scan.at;
   }
   const unclosed = scan.frames.at(-1);
   if (unclosed === undefined) return ok({ forms: scan.top, comments: scan.all });

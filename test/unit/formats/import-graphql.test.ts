@@ -266,13 +266,13 @@ describe("schemas that are none", () => {
     ["a root that is no object", "scalar Query", /no query, mutation or subscription/],
     ["lists without end", `type Query { a: ${"[".repeat(1_000_000)}`, /nested too deeply/],
     ["a default without end", `type Query { a(x: Int = ${"[".repeat(1_000_000)}`, /nested too deeply/],
-    ["too many tokens", `type Query { ${"a: Int ".repeat(100_000)} }`, /more than 200000 tokens/],
+    ["too many tokens", `type Query { ${"a: Int ".repeat(100_000)} }`, /more than 80000 tokens/],
     ["too much text", " ".repeat(5_000_000), /more than 4194304/],
     ["too many comments", "#\n".repeat(100_000), /more than 50000 comments/],
     [
       "results too large",
       `type Query { ${range(3_000).map((n) => `q${n}: T`)} } type T { ${range(3_000).map((n) => `f${n}: Int`)} }`,
-      /larger than 8388608/,
+      /have \d+ values \(documentNodes: 500000\)/,
     ],
   ])(
     "are refused in good time: %s",
@@ -290,7 +290,7 @@ describe("schemas that are none", () => {
   });
 
   it("may name any number of unknown types", async () => {
-    const types = range(20_000).map((index) => `type A${index} { a: B${index} }`);
+    const types = range(10_000).map((index) => `type A${index} { a: B${index} }`);
     expect(await refused(`type Query { a: Int }\n${types.join("\n")}`)).toMatchObject({ line: 2 });
   });
 });

@@ -224,7 +224,7 @@ describe("preparing a manifest", () => {
   it("refuses more capabilities than it keeps", async () => {
     const tools = Array.from({ length: 3 }, (_, index) => ({ name: `t${index}` }));
     const error = await refused({ tools }, { bounds: { ...defaultBounds, capabilities: 2 } });
-    expect(error.code).toBe("ErrorTooLarge");
+    expect(error.code).toBe("ErrorMCPServerValidation");
   });
 
   it("with partial leaves out bad fields as well as bad items", async () => {

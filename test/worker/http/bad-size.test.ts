@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { importBounds } from "../../../src/kernel/bounds.ts";
 import { capabilities, config, configs } from "../support/registry.ts";
 import { bounds, issues, nested, type Sender, sender } from "../support/sender.ts";
 
@@ -70,11 +71,59 @@ describe("size", () => {
     expect([over.status, issues(over)]).toEqual([422, [["", "size"]]]);
   });
 
-  it("of a manifest in YAML may be 1 MiB", async () => {
-    const { status } = await large.publish("yaml", `title: x\n${"# fill\n".repeat(150_000)}`, "", {
-      "Content-Type": "application/yaml",
-    });
-    expect(status).toBe(413);
+  it("of a manifest in YAML may be 512 kB", async () => {
+    const yaml = (bytes: number) => "tools: []\n".padEnd(bytes, "# fill\n");
+    const headers = { "Content-Type": "application/yaml" };
+    expect((await large.publish("yaml", yaml(importBounds.yamlBytes), "", headers)).status).toBe(201);
+    const over = await large.publish("yaml", yaml(importBounds.yamlBytes + 1), "", headers);
+    expect([over.status, over.body.error.details.limit]).toEqual([413, 512 * 1024]);
+  });
+
+  it("in aliases of YAML may be 1,000 and no more", async () => {
+    const yaml = (aliases: number) => `tools: []\na: &a 1\nb:\n${"- *a\n".repeat(aliases)}`;
+    const headers = { "Content-Type": "application/yaml" };
+    expect((await large.publish("aliases", yaml(importBounds.yamlAliases), "", headers)).status).toBe(201);
+    const before = await large.state();
+    const over = await large.publish("aliases", yaml(importBounds.yamlAliases + 1), "", headers);
+    expect([over.status, over.body.error]).toMatchObject([
+      422,
+      {
+        message: "the YAML has more than 1000 aliases (yamlAliases: 1000) at line 1004, column 3",
+        details: { bound: { name: "yamlAliases", limit: 1_000, found: 1_001 }, line: 1_004, column: 3 },
+      },
+    ]);
+    expect(await large.state()).toEqual(before);
+  });
+
+  it("that Content-Length says to be too much is refused before anything is read", async () => {
+    let pulled = 0;
+    let isCancelled = false;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          pulled += 1;
+          controller.enqueue(new Uint8Array(1024));
+        },
+        cancel() {
+          isCancelled = true;
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const headers = { "Content-Type": "application/json", "Content-Length": String(bounds.configBytes + 1) };
+    expect((await large.send("POST", configs, body, headers)).status).toBe(413);
+    expect([pulled, isCancelled]).toEqual([0, true]);
+  });
+
+  it("of a capability's schemas may be 20,000 values and no more", async () => {
+    // The schema, its enum, and the values in it.
+    const tool = (nodes: number) => ({ name: "large_nodes", inputSchema: { enum: Array(nodes - 2).fill(1) } });
+    expect((await large.publish("nodes", { tools: [tool(importBounds.schemaNodes)] })).status).toBe(201);
+    const before = await large.state();
+    const over = await large.publish("nodes", { tools: [tool(importBounds.schemaNodes + 1)] });
+    expect([over.status, issues(over)]).toEqual([422, [["/tools/0", "size"]]]);
+    expect(over.body.error.message).toContain("20001 values, more than 20000 (schemaNodes)");
+    expect(await large.state()).toEqual(before);
   });
 
   it("is not taken from Content-Length, and reading stops at the bound", async () => {
@@ -97,8 +146,13 @@ describe("size", () => {
       tools: Array.from({ length: count }, (_, index) => ({ name: `large_${index}` })),
     });
     const over = await large.publish("items", items(bounds.capabilities + 1));
-    expect([over.status, over.body.error.code]).toEqual([413, "ErrorTooLarge"]);
-    expect(over.body.error.message).toContain("10001");
+    expect([over.status, over.body.error]).toMatchObject([
+      422,
+      {
+        message: expect.stringContaining("this one has 10001, and /tools/10000 is one too many"),
+        details: { bound: { name: "capabilities", limit: 10_000, found: 10_001 }, path: "/tools/10000" },
+      },
+    ]);
   });
 
   it.each<[string, Record<string, unknown>, string]>([
