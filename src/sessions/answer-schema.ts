@@ -37,7 +37,7 @@ export type Agreed = z.infer<typeof Agreed>;
 const Declined = named(
   "Declined",
   z
-    .object({ name: z.string(), reason: z.enum(["unknown", "version", "undeclared"]), message: z.string() })
+    .object({ name: z.string(), reason: z.enum(["unknown", "server", "version", "undeclared"]), message: z.string() })
     .describe("A capability that is not used in the session."),
 );
 export type Declined = z.infer<typeof Declined>;

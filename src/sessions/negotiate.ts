@@ -61,10 +61,14 @@ export interface Offer {
   versions: readonly { version: string; parameters?: Record<string, unknown> }[];
 }
 
-/** The common capabilities, in the order of the client's list, so that the result is deterministic. */
+/**
+ * The common capabilities, in the order of the client's list, so that the result is deterministic. `own` are capabilities
+ * of the server, which a client need not declare to use.
+ */
 export function negotiate(
   request: Pick<NegotiationRequest, "supported_capabilities" | "capability_details">,
   offers: readonly Offer[],
+  own: readonly string[] = [],
 ): Negotiated {
   const details = Map.groupBy(Object.values(request.capability_details ?? {}), ({ name }) => name);
   const known = new Map(offers.map((offer) => [offer.name, offer]));
@@ -72,6 +76,11 @@ export function negotiate(
   const declined: Declined[] = [];
   for (const name of request.supported_capabilities) {
     const offer = known.get(name);
+    if (offer === undefined && own.includes(name)) {
+      const message = "The server has this capability; a client need not declare it: recorded, without effect";
+      declined.push({ name, reason: "server", message });
+      continue;
+    }
     if (offer === undefined) {
       declined.push({ name, reason: "unknown", message: "Unknown capability: recorded, without effect" });
       continue;

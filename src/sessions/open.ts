@@ -10,7 +10,7 @@ import type { SessionsDeps } from "./deps.ts";
 import type { SessionExtension } from "./extension.ts";
 import { resumeWindowMs } from "./lifetime.ts";
 import { heldCapabilities, negotiate } from "./negotiate.ts";
-import { clientOffers } from "./offers.ts";
+import { clientOffers, serverCapabilities } from "./offers.ts";
 import { endStreams, ownerOf } from "./owner.ts";
 import { newResumeSecret, resumeToken } from "./resume-token.ts";
 import { NegotiationConditions, type NegotiationRequest } from "./schema.ts";
@@ -34,7 +34,8 @@ export async function openSession(
   principal: Principal,
   request: NegotiationRequest,
 ): Promise<Result<OpenedSession, Failure>> {
-  const negotiated = negotiate(request, [...clientOffers, ...sessionExtensions]);
+  const own = serverCapabilities(principal).map(({ name }) => name);
+  const negotiated = negotiate(request, [...clientOffers, ...sessionExtensions], own);
   const error = checkConditions(services, request, negotiated) ?? checkExtensions(request, negotiated);
   if (error !== undefined) return err(error);
 

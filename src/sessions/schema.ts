@@ -14,7 +14,8 @@ export const negotiationBounds = { capabilities: 256, details: 256, parametersBy
 const SemanticVersion = z
   .string()
   .max(256)
-  .refine((text) => valid(text) === text, {
+  // What is valid comes back without its build metadata.
+  .refine((text) => valid(text) === text.split("+", 1)[0], {
     message: "must be a semantic version such as 1.2.0",
   });
 

@@ -46,6 +46,8 @@ export interface OpenApiDocument {
   ignoredHeaders: number;
   /** Cache of resolved references. */
   targets: Map<string, Target>;
+  /** References being resolved: one may lead through another, and back to itself. */
+  resolving: Set<string>;
 }
 
 /** One parameter of an operation. */
@@ -81,6 +83,7 @@ export function createSource(
     parameters: new Map(),
     ignoredHeaders: 0,
     targets: new Map(),
+    resolving: new Set(),
   };
 }
 
@@ -159,16 +162,36 @@ export function targetOf(source: OpenApiDocument, at: Place): Target | undefined
     fail(source, `the reference ${quoted(ref)} is not a JSON pointer`, at);
     return undefined;
   }
-  let place = source.top;
-  for (const segment of key.split("/").slice(1)) {
-    place = child(place, unescapeSegment(segment));
-    if (place.value === undefined) {
-      fail(source, `the reference ${quoted(ref)} points at nothing`, at);
-      return undefined;
-    }
+  if (source.resolving.has(ref) || source.resolving.size === maxHops) {
+    fail(source, "this reference only leads to other references", at);
+    return undefined;
   }
+  source.resolving.add(ref);
+  const place = placeOf(source, key, () => fail(source, `the reference ${quoted(ref)} points at nothing`, at));
+  source.resolving.delete(ref);
+  if (place === undefined) return undefined;
   source.targets.set(ref, { place, key });
   return { place, key };
+}
+
+/** The place of a JSON pointer. Where a part on the way is a reference, the rest is looked for in its target. */
+function placeOf(source: OpenApiDocument, key: string, tellMissing: () => void): Place | undefined {
+  let place = source.top;
+  for (const segment of key.split("/").slice(1)) {
+    const name = unescapeSegment(segment);
+    let next = child(place, name);
+    if (next.value === undefined) {
+      const target = follow(source, place);
+      if (target === undefined) return undefined;
+      next = child(target, name);
+    }
+    if (next.value === undefined) {
+      tellMissing();
+      return undefined;
+    }
+    place = next;
+  }
+  return place;
 }
 
 function decoded(fragment: string): string {

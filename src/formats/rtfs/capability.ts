@@ -63,6 +63,7 @@ export function* readRtfsSteps(text: string): Steps<Result<RtfsDocument, RtfsFau
   const remarks: OffsetFault[] = [];
   const source: RtfsText = { text, warn: (offset, message) => remarks.push({ offset, message }), used: new Set() };
   const capabilities: RtfsCapability[] = [];
+  for (const form of read.value.dropped) if (capabilitiesIn(form, ignore).length > 0) warnOfComment(form, source);
   const forms = findCapabilities(read.value.forms, source);
   const one = forms[defaultBounds.capabilities];
   if (one !== undefined) {
@@ -91,25 +92,47 @@ export function* readRtfsSteps(text: string): Steps<Result<RtfsDocument, RtfsFau
 /** Capabilities are top-level forms, or nested in `(do …)`, a module or another form. */
 function findCapabilities(forms: readonly Form[], source: RtfsText): Form[] {
   return forms.flatMap((form) => {
-    const nested = capabilitiesIn(form);
-    if (nested.length === 0) {
+    let commented = 0;
+    const nested = capabilitiesIn(form, (comment) => {
+      commented += 1;
+      warnOfComment(comment, source);
+    });
+    if (nested.length === 0 && commented === 0) {
       source.warn(form.start, `${quoted(sourceOf(form, source))} holds no capability: left out`);
     }
     return nested;
   });
 }
 
-/** A capability is a list `(capability "id" …)` or a map `{:type "capability" :id "id" …}`. */
-function capabilitiesIn(form: Form): Form[] {
+function warnOfComment(form: Form, source: RtfsText): void {
+  source.warn(form.start, `${quoted(sourceOf(form, source))} is commented out: left out`);
+}
+
+const ignore = () => {};
+
+/**
+ * A capability is a list `(capability "id" …)` or a map `{:type "capability" :id "id" …}`. Those in a `(comment …)` are
+ * left out; `tell` is called with each such form.
+ */
+function capabilitiesIn(form: Form, tell: (comment: Form) => void): Form[] {
   if (form.kind === "map") {
     const type = entryOf(form, "type");
     const isCapability = (type?.kind === "string" && type.value === "capability") || isNamed(type, "capability");
-    return isCapability ? [form] : form.entries.flatMap(([, value]) => capabilitiesIn(value));
+    return isCapability ? [form] : form.entries.flatMap(([, value]) => capabilitiesIn(value, tell));
   }
   if (!("items" in form)) return [];
   const [head] = form.items;
   if (form.kind === "list" && head?.kind === "symbol" && head.name === "capability") return [form];
-  return form.items.flatMap(capabilitiesIn);
+  const nested = form.items.flatMap((item) => capabilitiesIn(item, isComment(form) ? ignore : tell));
+  if (!isComment(form)) return nested;
+  if (nested.length > 0) tell(form);
+  return [];
+}
+
+/** `(comment …)`, of which nothing is read. */
+function isComment(form: Form): boolean {
+  const [head] = form.kind === "list" ? form.items : [];
+  return head?.kind === "symbol" && head.name === "comment";
 }
 
 function entryOf({ entries }: Extract<Form, { kind: "map" }>, name: string): Form | undefined {

@@ -16,6 +16,8 @@ interface Frame {
   start: number;
   items: Form[];
   lead: string[] | undefined;
+  /** Forms still to be dropped here: `#_` drops the next one. */
+  drops: number;
 }
 
 interface Scan {
@@ -24,6 +26,10 @@ interface Scan {
   depth: number;
   frames: Frame[];
   top: Form[];
+  /** Forms still to be dropped outside of all brackets. */
+  drops: number;
+  /** Forms behind `#_`. */
+  dropped: Form[];
   /** The last form that ended on the current line, if only blanks follow it so far. */
   last: Form | undefined;
   /** Comments to attach to the next form. */
@@ -45,12 +51,18 @@ export function readForms(text: string, depth = maxDepth): Result<Form[], Offset
   return read.ok ? ok(read.value.forms) : read;
 }
 
-/** Parses text into forms, in one pass and without recursion. Lists all comments too, in the order of the text. */
+/**
+ * Parses text into forms, in one pass and without recursion. Lists all comments too, in the order of the text, and the
+ * forms that `#_` drops.
+ */
 export function* formSteps(
   text: string,
   depth = maxDepth,
-): Steps<Result<{ forms: Form[]; comments: Comment[] }, OffsetFault>> {
-  const scan: Scan = { text, at: 0, depth, frames: [], top: [], last: undefined, comments: undefined, all: [] };
+): Steps<Result<{ forms: Form[]; comments: Comment[]; dropped: Form[] }, OffsetFault>> {
+  const scan: Scan = {
+    ...{ text, at: 0, depth, frames: [], top: [], drops: 0, dropped: [] },
+    ...{ last: undefined, comments: undefined, all: [] },
+  };
   let counted = 0;
   while (scan.at < text.length) {
     const fault = step(scan);
@@ -60,7 +72,7 @@ export function* formSteps(
     counted = scan.at;
   }
   const unclosed = scan.frames.at(-1);
-  if (unclosed === undefined) return ok({ forms: scan.top, comments: scan.all });
+  if (unclosed === undefined) return ok({ forms: scan.top, comments: scan.all, dropped: scan.dropped });
   return err({ message: `the ${unclosed.kind} that starts here is never closed`, offset: unclosed.start });
 }
 
@@ -94,9 +106,16 @@ function step(scan: Scan): OffsetFault | undefined {
       if (isBlank(text.charCodeAt(at))) scan.at += 1;
       else if (text.startsWith("#{", at)) return open(scan, "#{");
       else if (text.startsWith('#"', at)) return addPattern(scan);
+      else if (text.startsWith("#_", at)) drop(scan);
       else add(scan, readAtom(text, at), takeComments(scan));
       return undefined;
   }
+}
+
+/** `#_`, which comments out the next form. Several in a row drop as many forms. */
+function drop(scan: Scan): void {
+  (scan.frames.at(-1) ?? scan).drops += 1;
+  scan.at += 2;
 }
 
 /** `#"…"`, a regular expression whose backslashes are its own. */
@@ -131,7 +150,7 @@ function takeComments(scan: Scan): string[] | undefined {
 
 function open(scan: Scan, opener: keyof typeof brackets): OffsetFault | undefined {
   if (scan.frames.length === scan.depth) return { message: `nested deeper than ${scan.depth} levels`, offset: scan.at };
-  scan.frames.push({ ...brackets[opener], start: scan.at, items: [], lead: takeComments(scan) });
+  scan.frames.push({ ...brackets[opener], start: scan.at, items: [], lead: takeComments(scan), drops: 0 });
   scan.last = undefined;
   scan.at += opener.length;
   return undefined;
@@ -159,7 +178,13 @@ function close(scan: Scan, closer: string): OffsetFault | undefined {
 
 function add(scan: Scan, form: Form, lead: string[] | undefined): void {
   if (lead !== undefined) form.lead = lead;
-  (scan.frames.at(-1)?.items ?? scan.top).push(form);
+  const around = scan.frames.at(-1) ?? scan;
+  if (around.drops > 0) {
+    around.drops -= 1;
+    scan.dropped.push(form);
+    // What the author wrote inside belongs to no form that is read.
+    while ((scan.all.at(-1)?.offset ?? -1) >= form.start) scan.all.pop();
+  } else ("items" in around ? around.items : around.top).push(form);
   scan.last = form;
   scan.at = form.end;
 }

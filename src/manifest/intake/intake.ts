@@ -3,6 +3,7 @@ import { type Issue, pointer, pointerSegments } from "../../kernel/issue.ts";
 import { isObject } from "../../kernel/json.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import type { StrictJson } from "../../kernel/strict-json.ts";
+import { anySchema, sendableSchema } from "../model/parameters.ts";
 import { type SectionName, sectionNames } from "../schema/manifest.ts";
 import { type Claims, headerClaims, itemClaims } from "./claims.ts";
 import { headerPlace, itemPlaces } from "./known-members.ts";
@@ -116,12 +117,13 @@ function withParameterList(item: Record<string, unknown>): Record<string, unknow
   return { ...item, parameters: list };
 }
 
-/** APIs of models take only object schemas. */
+/** What keeps an item from every model, by the rule that decides what is sent. */
 function inputSchemaWarnings({ inputSchema }: Record<string, unknown>, path: string): Issue[] {
-  const told = (message: string): Issue[] => [{ path: pointer(path, "inputSchema"), rule: "input-schema", message }];
-  if (inputSchema === undefined) return told("is absent, so no model can be given this; send an object schema");
-  if (!isObject(inputSchema) || inputSchema.type === undefined || inputSchema.type === "object") return [];
-  return told('is not of type "object", so no model can be given this');
+  if (!isObject(inputSchema)) return [];
+  const sendable = sendableSchema(inputSchema, anySchema);
+  if (sendable.ok) return [];
+  const message = `keeps this from every model: ${sendable.error}`;
+  return [{ path: pointer(path, "inputSchema"), rule: "input-schema", message }];
 }
 
 /** A pointer whose first segment is a section in another spelling, with the registry's name of the section. */

@@ -3,7 +3,7 @@ import type { Flag, Shown } from "../flag.ts";
 import type { CapabilityKind } from "../schema/capability.ts";
 import type { CountTokens } from "../tokens.ts";
 import { type NameRule, sendableNames } from "./names.ts";
-import { type SchemaRule, sendableSchema } from "./parameters.ts";
+import { anySchema, type SchemaRule, sendableSchema } from "./parameters.ts";
 
 /**
  * Definitions in the form that the API of a model takes as its `tools`. What the registry knows of an item is never
@@ -66,7 +66,6 @@ interface Format {
   wrap(name: string, description: unknown, schema: Record<string, unknown>): Record<string, unknown>;
 }
 
-const anySchema: SchemaRule = { notAtRoot: [], needsProperties: false };
 const openaiRules = {
   names: { maxLength: 64, replaceOthers: true },
   schema: { notAtRoot: ["oneOf", "anyOf", "allOf", "enum", "const", "not"], needsProperties: true },
@@ -101,7 +100,10 @@ const formats: Record<DefinitionFormat, Format> = {
 /** Kinds that a model can call. */
 export const callableKinds: readonly CapabilityKind[] = ["tool", "operation"];
 
-/** The chosen that can be sent at all, in order; only these need to be read. */
+/** Chosen items that are read: enough to find twenty that can be sent among them. */
+export const maxCandidates = 100;
+
+/** The chosen that a model can call, in order; only these need to be read. */
 export function selectForModel<Item extends ChosenName>(
   chosen: readonly Item[],
 ): { selected: Item[]; leftOut: LeftOutDefinition[] } {
@@ -110,14 +112,17 @@ export function selectForModel<Item extends ChosenName>(
   for (const item of chosen) {
     if (!callableKinds.includes(item.kind))
       leftOut.push(left(item, "kind", `A model calls tools and operations; this is a ${item.kind}`));
-    else if (selected.length === maxDefinitions)
-      leftOut.push(left(item, "limit", `${maxDefinitions} are in already; choose fewer`));
+    else if (selected.length === maxCandidates)
+      leftOut.push(left(item, "limit", `Only the first ${maxCandidates} were looked at; choose fewer`));
     else selected.push(item);
   }
   return { selected, leftOut };
 }
 
-/** The definitions of selected items, in their order. The tokenizer is large, so it is loaded only if it is needed. */
+/**
+ * The definitions of selected items, in their order. What cannot be sent takes no place of the twenty. The tokenizer is
+ * large, so it is loaded only if it is needed.
+ */
 export async function modelDefinitions(
   items: readonly DefinableItem[],
   format: DefinitionFormat,
@@ -125,16 +130,16 @@ export async function modelDefinitions(
 ): Promise<ModelDefinitions> {
   const { names: nameRule, schema: schemaRule, wrap } = formats[format];
   const leftOut: LeftOutDefinition[] = [];
-  const sent = items.flatMap((item) => {
+  const sent: { item: DefinableItem; schema: Record<string, unknown> }[] = [];
+  for (const item of items) {
     const { obstacle } = item;
+    const schema = sendableSchema(item.declared.inputSchema, schemaRule);
     if (obstacle !== undefined) leftOut.push(left(item, obstacle.reason, obstacle.message));
-    else {
-      const schema = sendableSchema(item.declared.inputSchema, schemaRule);
-      if (schema.ok) return [{ item, schema: schema.value }];
-      leftOut.push(left(item, "schema", schema.error));
-    }
-    return [];
-  });
+    else if (!schema.ok) leftOut.push(left(item, "schema", schema.error));
+    else if (sent.length === maxDefinitions)
+      leftOut.push(left(item, "limit", `${maxDefinitions} are in already; choose fewer`));
+    else sent.push({ item, schema: schema.value });
+  }
   const names = sendableNames(
     sent.map(({ item }) => item),
     nameRule,

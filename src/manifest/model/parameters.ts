@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { schemaFlags } from "../schema-refs.ts";
+import { schemaFault } from "./schema-shape.ts";
 
 type Schema = Record<string, unknown>;
 
@@ -12,6 +13,9 @@ export interface SchemaRule {
   /** Names of arguments. */
   propertyName?: RegExp;
 }
+
+/** What every API asks for. */
+export const anySchema: SchemaRule = { notAtRoot: [], needsProperties: false };
 
 /**
  * The schema of a tool's arguments as the API takes it, or why it does not. Arguments are an object: a missing or empty
@@ -32,8 +36,9 @@ export function sendableSchema(declared: unknown, rule: SchemaRule): Result<Sche
   if (refused !== undefined) return err(`This API takes no ${refused} in the outermost schema`);
   const [remote] = schemaFlags(schema, "");
   if (remote !== undefined) return err(`Its schema refers to another document at ${remote.path}`);
+  const fault = schemaFault(schema);
+  if (fault !== undefined) return err(`Its schema is wrong: ${fault}`);
   const { properties } = schema;
-  if (properties !== undefined && !isObject(properties)) return err("The properties of its schema are no object");
   const odd = rule.propertyName && Object.keys(properties ?? {}).find((name) => !rule.propertyName?.test(name));
   if (odd !== undefined) return err(`This API takes no argument called ${JSON.stringify(odd).slice(0, 100)}`);
   return ok(rule.needsProperties && properties === undefined ? { ...schema, properties: {} } : schema);

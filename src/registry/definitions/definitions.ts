@@ -46,7 +46,7 @@ export async function definitionsOf(
     leftOut.push(reason);
     return [];
   });
-  const made = await definitionsOfItems(items, format);
+  const made = await modelDefinitions(items, format, loadTokenizer);
   return { ...made, leftOut: [...leftOut, ...made.leftOut] };
 }
 

@@ -108,7 +108,8 @@ const selectGenerator = operation({
   path: `${path}/select`,
   tag: "Find",
   summary: "Select a generator for a config",
-  description: "Which of the server's generators the config is for, and why.",
+  description:
+    "Which of the server's generators the config is for, and why. A body that fits the preflight, `{config}`, is taken for its config.",
   access: reader,
   parameters: { path: server, headers: fresh },
   body: { schema: GeneratorConfig, read: "document", limit: "configBytes" },
@@ -126,9 +127,15 @@ const selectGenerator = operation({
     const [damage] = issues;
     if (damage !== undefined) throw requestError("ErrorInvalidBody", `${damage.path} ${damage.message}`, { issues });
     if (!isObject(value)) throw requestError("ErrorMCPServerValidation", "The body must be a JSON object");
-    return answer(200, unwrap(selectFrom(published, value)));
+    return answer(200, unwrap(selectFrom(published, configIn(value))));
   },
 });
+
+/** The config in a body that is meant for the preflight as well, or else the body. */
+function configIn(body: Record<string, unknown>): Record<string, unknown> {
+  const isWrapped = Object.keys(body).every((key) => Object.hasOwn(PreflightRequest.shape, key));
+  return isWrapped && isObject(body.config) ? body.config : body;
+}
 
 const preflightGenerator = operation({
   id: "preflightGenerator",

@@ -8,7 +8,7 @@ import type { ResourcesView } from "./schema.ts";
 import { jsonView } from "./view.ts";
 
 /** `capabilities://resources`. */
-export const resourcesView = jsonView("r3", (manifest, head): ResourcesView => {
+export const resourcesView = jsonView("r4", (manifest, head): ResourcesView => {
   const shown = enabledCapabilities(manifest, head);
   const resources = families(shown, itemRecords(head));
   const metadata = { total_count: Object.keys(resources).length, version: versionOf(manifest) };
@@ -29,7 +29,8 @@ export function families(
     const { kind, declared } = item;
     const declaredPatterns = texts(declared.patterns);
     const uri = text(declared.uri) || text(declared.uriTemplate);
-    const patterns = uri === "" ? declaredPatterns : [uri, ...declaredPatterns];
+    // What this view prints can be published, and then has the template among its patterns.
+    const patterns = [...new Set(uri === "" ? declaredPatterns : [uri, ...declaredPatterns])];
     merge(found, name, isDeclared, {
       patterns,
       mime_type: text(declared.mimeType),

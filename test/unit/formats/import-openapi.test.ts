@@ -132,6 +132,16 @@ describe("an operation", () => {
     });
   });
 
+  it("may stand behind a path that is a reference itself", () => {
+    const shared = { get: { operationId: "listPets", responses: {} } };
+    const { manifest } = importedApi({
+      ...v31({}),
+      paths: { "/a": { $ref: "#/x-items/pets" }, "/d": { get: { $ref: "#/paths/~1a/get", operationId: "other" } } },
+      "x-items": { pets: shared },
+    });
+    expect(manifest.operations).toMatchObject([{ name: "listPets" }, { name: "other" }]);
+  });
+
   it("may stand elsewhere in the document, its own fields first", () => {
     const parameters = [{ name: "limit", in: "query", schema: { type: "integer" } }];
     const shared = { operationId: "listPets", summary: "All", parameters, responses: {} };
@@ -147,6 +157,7 @@ describe("an operation", () => {
   it.each([
     ["in another document", "operations/list.yml", /leaves the document/, "/paths/~1pets/get/$ref"],
     ["nowhere", "#/x-operations/none", /points at nothing/, "/paths/~1pets/get/$ref"],
+    ["below itself", "#/paths/~1pets/get/get", /only leads to other references/, "/paths/~1pets/get/$ref"],
     ["at itself", "#/paths/~1pets/get", /only leads to other references/, "/paths/~1pets/get/$ref"],
     ["at text", "#/info/title", /an operation is an object/, "/paths/~1pets/get"],
   ])("is refused by its place where it stands %s", (_, $ref, message, path) => {

@@ -535,3 +535,46 @@ describe("comments", () => {
     expect(capability?.metadata).toEqual({ rtfs: { comments: ["optional, more"] } });
   });
 });
+
+describe("what the author commented out", () => {
+  const ids = (text: string) => {
+    const { capabilities, warnings } = read(text);
+    return [capabilities.map(({ id }) => id), warnings.map(({ message }) => message)];
+  };
+
+  it.each([
+    ["one form", '(capability "a1") #_(capability "a2")', ["a1"], ['(capability "a2") is commented out: left out']],
+    ["a form behind a blank", '#_ (capability "a2") (capability "a1")', ["a1"], [expect.stringMatching(/"a2"/)]],
+    [
+      "several forms",
+      '#_ #_ (capability "a2") (capability "a3") (capability "a1")',
+      ["a1"],
+      [expect.stringMatching(/"a2"/), expect.stringMatching(/"a3"/)],
+    ],
+    [
+      "a comment form",
+      '(capability "a1") (comment (capability "a3"))',
+      ["a1"],
+      ['(comment (capability "a3")) is commented out: left out'],
+    ],
+    [
+      "a comment form inside another",
+      '(do (comment (do (comment (capability "a3")) (capability "a4"))) (capability "a1"))',
+      ["a1"],
+      [expect.stringMatching(/commented out/)],
+    ],
+    ["an element", '(do #_(capability "a2") (capability "a1"))', ["a1"], [expect.stringMatching(/"a2"/)]],
+    ["nothing that follows", '(capability "a1" #_)', ["a1"], []],
+  ])("is left out: %s", (_, text, expected, told) => {
+    expect(ids(text)).toEqual([expected, told]);
+  });
+
+  it("is left out of a capability's fields, with its comments", () => {
+    const [found] = read('(capability "x" #_:name #_"no" ; kept\n :name #_(a ; not kept\n) "yes")').capabilities;
+    expect(found).toMatchObject({ name: "yes", metadata: { rtfs: { comments: ["kept"] } } });
+  });
+
+  it("stays in the text of an implementation", () => {
+    expect(one(":implementation (fn [x] #_(log x) x)")?.implementation).toBe("(fn [x] #_(log x) x)");
+  });
+});

@@ -175,6 +175,12 @@ describe("capabilities://resources", () => {
   const familiesOf = (...capabilities: StoredCapability[]) =>
     ResourcesView.parse(render("resources", { ...manifest, capabilities })).resources;
 
+  it("lists a pattern once that is also the template", () => {
+    const uriTemplate = "config://{id}";
+    const found = familiesOf(template("config", [uriTemplate, "config://{id}/old"], { uriTemplate }));
+    expect(Object.values(found).map(({ patterns }) => patterns)).toEqual([[uriTemplate, "config://{id}/old"]]);
+  });
+
   it("keeps what a publisher declares of a family, whatever else has its scheme", () => {
     const config = template("config", ["config://artifact/{artifact_id}", "config://content/{content_id}"], {
       mimeType: "application/json",
@@ -368,7 +374,7 @@ describe("views", () => {
         "d2": "c8ea25572daa",
         "g2": "a1a16736db49",
         "o1": "11483cbba3fa",
-        "r3": "8c397780f6d8",
+        "r4": "8c397780f6d8",
         "s3": "d9a337696af8",
         "t2": "07cafe5e05b4",
         "x2.validators": "5cb416eb1d6b",

@@ -127,6 +127,16 @@ describe("names", () => {
     expect(heldCapabilities(declared, negotiated)).toEqual(declared);
   });
 
+  it("that only the server has need not be declared, and are said to be there", () => {
+    const declared = ["tools", "plain"];
+    const negotiated = negotiate({ supported_capabilities: declared }, offers, ["tools", "plain"]);
+    expect(negotiated.capabilities).toEqual([{ name: "plain", version: "1.0.0" }]);
+    expect(negotiated.declined).toEqual([
+      { name: "tools", reason: "server", message: expect.stringContaining("a client need not declare it") },
+    ]);
+    expect(heldCapabilities(declared, negotiated)).toEqual(declared);
+  });
+
   it("whose version is not spoken here are not held", () => {
     const request = { supported_capabilities: ["plain"], capability_details: { plain: detail("plain", "7.0.0") } };
     expect(heldCapabilities(["plain"], negotiate(request, offers))).toEqual([]);

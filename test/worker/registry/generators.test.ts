@@ -33,6 +33,8 @@ describe("selecting a generator", () => {
     [{ generation: { patterns: [{ template: "{% if a %}{{ b }}{% endif %}" }] } }, "jinja2", "template-syntax"],
     [{ generation: { patterns: [{ template: "{{ b }}" }] } }, "template_fill", "template-syntax"],
     [{ elements: [{ example_output: "x" }] }, "demonstration", "structure"],
+    [{ config: { elements: [{ example_output: "x" }] }, credentials: [] }, "demonstration", "structure"],
+    [{ config: { elements: [{ example_output: "x" }] }, other: 1 }, "jinja2", "fallback"],
     [{}, "jinja2", "fallback"],
   ])("%j → %s by %s", async (config, type, rule) => {
     const { status, body } = await post(`${path}/select`, config);

@@ -120,7 +120,6 @@ describe("what is not known", () => {
         "/tools/0/inputschema is not known and was kept; did you mean inputSchema?",
         "/tools/0/descripton is not known and was kept; did you mean description?",
         "/tools/0/parameters is not known and was kept; did you mean inputSchema?",
-        "/tools/0/inputSchema is absent, so no model can be given this; send an object schema",
       ],
     ]);
     const { data } = (await send("GET", capabilities(tenant, "unk"))).body;
@@ -129,7 +128,9 @@ describe("what is not known", () => {
 
   it("includes input schemas that no model takes", async () => {
     const { body } = await put("array", { tools: [{ name: "t", inputSchema: { type: "array" } }] });
-    expect(body.data.warnings).toEqual(['/tools/0/inputSchema is not of type "object", so no model can be given this']);
+    expect(body.data.warnings).toEqual([
+      '/tools/0/inputSchema keeps this from every model: The type of its arguments must be "object"; it is "array"',
+    ]);
   });
 });
 

@@ -31,6 +31,12 @@ describe("a negotiation", () => {
       },
       session: { id, client_name: "agent", client_version: "2.1", client_capabilities: request.supported_capabilities },
     });
+    const built = { name: "sampling", version: "1.0.0+b1", description: "" };
+    const other = { ...client("tools", "sampling"), capability_details: { sampling: built } };
+    expect((await negotiate(registry, other)).answer.body.negotiated).toMatchObject({
+      capabilities: [{ name: "sampling", version: "1.0.0" }],
+      declined: [{ name: "tools", reason: "server" }],
+    });
     const { created_at, last_activity, expires_at } = answer.body.session;
     expect(Math.abs(created_at - Date.now() / 1_000)).toBeLessThan(60);
     expect(expires_at - last_activity).toBeCloseTo(3_600, 3);

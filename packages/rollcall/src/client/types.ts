@@ -430,7 +430,7 @@ export interface paths {
         put?: never;
         /**
          * Select a generator for a config
-         * @description Which of the server's generators the config is for, and why.
+         * @description Which of the server's generators the config is for, and why. A body that fits the preflight, `{config}`, is taken for its config.
          */
         post: operations["selectGenerator"];
         delete?: never;
@@ -2092,7 +2092,7 @@ export interface components {
         Declined: {
             name: string;
             /** @enum {string} */
-            reason: "unknown" | "version" | "undeclared";
+            reason: "unknown" | "server" | "version" | "undeclared";
             message: string;
         };
         /** @description When a server was deleted. */

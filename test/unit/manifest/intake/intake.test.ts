@@ -314,15 +314,23 @@ describe("unknown members", () => {
 
 describe("input schemas that no model takes", () => {
   it.each([
-    ["an array", { type: "array" }, 'is not of type "object"'],
-    ["none", undefined, "is absent"],
+    ["an array", { type: "array" }, 'keeps this from every model: The type of its arguments must be "object"'],
+    [
+      "a reference without a type",
+      { $ref: "#/$defs/a", $defs: { a: { type: "object" } } },
+      "keeps this from every model",
+    ],
+    ["names that are no list", { type: "object", required: "x" }, "keeps this from every model: Its schema is wrong"],
   ])("%s", (_, inputSchema, message) => {
     expect(warnings({ tools: [{ name: "t", inputSchema }] })[0]).toContain(`/tools/0/inputSchema ${message}`);
   });
 
   it("are not those of other kinds, or objects", () => {
     expect(
-      warnings({ tools: [tool, { name: "u", inputSchema: { properties: {} } }], prompts: [{ name: "p" }] }),
+      warnings({
+        tools: [tool, { name: "u", inputSchema: { properties: {} } }, { name: "none" }],
+        prompts: [{ name: "p" }],
+      }),
     ).toEqual([]);
   });
 });

@@ -14,6 +14,7 @@ import {
   type DefinableItem,
   type DefinitionFormat,
   definitionFormats,
+  maxCandidates,
   maxDefinitions,
   modelDefinitions,
   selectForModel,
@@ -142,6 +143,40 @@ describe.each(definitionFormats)("definitions for %s", (format) => {
       /propert/,
     ],
     [
+      "names that are no list",
+      { declared: { inputSchema: { type: "object", required: "x" } } },
+      "schema",
+      /\/required/,
+    ],
+    [
+      "an unknown type",
+      { declared: { inputSchema: { properties: { x: { type: "strng" } } } } },
+      "schema",
+      /\/properties\/x\/type.*"strng"/,
+    ],
+    [
+      "an unknown type in a list of types",
+      { declared: { inputSchema: { type: "object", $defs: { x: { type: ["string", "any"] } } } } },
+      "schema",
+      /\/\$defs\/x\/type/,
+    ],
+    [
+      "a property that is no schema",
+      { declared: { inputSchema: { type: "object", properties: { x: "string" } } } },
+      "schema",
+      /\/properties\/x is no schema/,
+    ],
+    [
+      "names that are no list deep inside",
+      {
+        declared: {
+          inputSchema: { type: "object", properties: { x: { items: { anyOf: [true, { required: true }] } } } },
+        },
+      },
+      "schema",
+      /\/properties\/x\/items\/anyOf\/1\/required/,
+    ],
+    [
       "a reference elsewhere",
       { declared: { inputSchema: { type: "object", properties: { a: { $ref: "https://x.example/s.json" } } } } },
       "schema",
@@ -153,6 +188,16 @@ describe.each(definitionFormats)("definitions for %s", (format) => {
     expect(found.leftOut).toEqual([
       { tenant: "demo", server: "weather", name: "bad", reason, message: expect.stringMatching(message) },
     ]);
+  });
+
+  it("keep values that only look like schemas", async () => {
+    const properties = {
+      type: { type: "string", default: { type: "strng" } },
+      required: true,
+      a: { const: { required: 1 } },
+    };
+    const found = await define(format, item("a", { declared: { inputSchema: { type: "object", properties } } }));
+    expect(found.leftOut).toEqual([]);
   });
 
   it("keep references inside the schema as they are", async () => {
@@ -260,17 +305,34 @@ describe("names", () => {
 });
 
 describe("the selection", () => {
-  it("takes the first twenty tools and operations and names the others", () => {
-    const chosen = [
-      item("p", { kind: "prompt" }),
-      ...Array.from({ length: 22 }, (_, n) => item(`t${n}`, { kind: n % 2 === 0 ? "tool" : "operation" })),
-    ];
-    const { selected, leftOut } = selectForModel(chosen);
-    expect(selected.map(({ name }) => name)).toEqual(Array.from({ length: maxDefinitions }, (_, n) => `t${n}`));
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, n) => item(`t${n}`, { kind: n % 2 === 0 ? "tool" : "operation" }));
+
+  it("takes tools and operations, as many as are read, and names the others", () => {
+    const { selected, leftOut } = selectForModel([item("p", { kind: "prompt" }), ...many(maxCandidates + 1)]);
+    expect(selected.map(({ name }) => name)).toEqual(Array.from({ length: maxCandidates }, (_, n) => `t${n}`));
     expect(leftOut.map(({ name, reason }) => [name, reason])).toEqual([
       ["p", "kind"],
+      ["t100", "limit"],
+    ]);
+  });
+
+  it("gives the twenty places to what can be sent", async () => {
+    const obstacle = { reason: "flagged", message: "Its text is flagged" } as const;
+    const wrong = { inputSchema: { type: "array" } };
+    const chosen = [
+      ...[item("flagged", { obstacle }), item("wrong", { declared: wrong })],
+      ...many(maxDefinitions + 1),
+      ...[item("flagged_late", { obstacle }), item("wrong_late", { declared: wrong })],
+    ];
+    const { definitions, leftOut } = await define("openai", ...chosen);
+    expect(definitions).toHaveLength(maxDefinitions);
+    expect(leftOut.map(({ name, reason }) => [name, reason])).toEqual([
+      ["flagged", "flagged"],
+      ["wrong", "schema"],
       ["t20", "limit"],
-      ["t21", "limit"],
+      ["flagged_late", "flagged"],
+      ["wrong_late", "schema"],
     ]);
   });
 });
@@ -334,7 +396,7 @@ describeFixture("the real catalogue", "catalog/mcp-servers.ndjson.gz", (location
       expect(definitions.length + leftOut.length).toBe(page.length);
       sent += definitions.length;
     }
-    const refused = { mcp: 0, openai: 32, "openai-chat": 32, anthropic: 39 }[format];
+    const refused = { mcp: 14, openai: 46, "openai-chat": 46, anthropic: 47 }[format];
     expect(items).toHaveLength(11_890);
     expect([sent + (reasons.flagged ?? 0) + (reasons.schema ?? 0), reasons.schema ?? 0]).toEqual([11_890, refused]);
   });
