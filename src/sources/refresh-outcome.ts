@@ -78,20 +78,53 @@ export interface Notes {
 
 export const noNotes: Notes = { warnings: [], details: [] };
 
-export function notesOn(rejected: readonly Pick<Rejection, "name" | "issues">[]): Notes {
+type Left = Pick<Rejection, "name" | "issues">;
+
+export function notesOn(rejected: readonly Left[]): Notes {
   return {
-    warnings: rejected.map(rejectionText),
+    warnings: [...Map.groupBy(rejected, whyLeftOut)].map(([why, items]) => clip(`${leftOut(items)}: ${why}`, 300)),
     details: rejected.filter(({ name }) => !isPlainName(name)).map(rejectionDetail),
   };
 }
 
-/** Why an item was left out, for every reader. The rule stands for the message where that may quote the name. */
-function rejectionText({ name, issues }: Pick<Rejection, "name" | "issues">): string {
-  const reason = isPlainName(name) ? issues[0]?.message : issues[0]?.rule;
-  return clip(`${nameForReaders(name)} was left out: ${reason}`, 300);
+function leftOut(items: readonly Left[]): string {
+  const [first, ...others] = items;
+  if (others.length === 0) return `${nameForReaders(first?.name)} was left out`;
+  const named = items.flatMap(({ name }) => (isPlainName(name) ? [nameForReaders(name)] : []));
+  const shown = named.slice(0, namedItems).join(", ");
+  return `${items.length} items were left out${shown === "" ? "" : ` (${shown}${named.length > namedItems ? " …" : ""})`}`;
 }
 
+const namedItems = 3;
+
+/** Why an item was left out, for every reader. Own words stand for the message where that may quote the name. */
+function whyLeftOut({ name, issues }: Left): string {
+  const [issue] = issues;
+  if (issue === undefined) return "it is not valid";
+  if (isPlainName(name)) return issue.message;
+  const field = issue.path.split("/").at(-1) ?? "";
+  const what = identifying.includes(field) ? `the ${field === "name" ? "name" : "URI"}` : "a field";
+  const words = wordsOfRules[issue.rule];
+  return words === undefined ? `it breaks the rule ${issue.rule}` : words.replace("FIELD", what);
+}
+
+const identifying = ["name", "uri", "uriTemplate"];
+
+/** What a rule says of an item, without the words of its source. */
+const wordsOfRules: Record<string, string> = {
+  invalid_format: "FIELD has characters that are not allowed",
+  invalid_type: "FIELD is missing or of another type",
+  invalid_value: "FIELD has a value that is not allowed",
+  too_big: "FIELD is too long",
+  too_small: "FIELD is empty or too short",
+  duplicate: "another item has the same name",
+  owned: "the name belongs to an item that came another way",
+  "id-taken": "the id belongs to another item",
+  size: "it is too large",
+  type: "it is not an object",
+};
+
 /** The same for members of the tenant, with the name of the source. */
-function rejectionDetail({ name, issues }: Pick<Rejection, "name" | "issues">): string {
+function rejectionDetail({ name, issues }: Left): string {
   return `left out: ${visibleWords(JSON.stringify(name ?? ""))}: ${visibleWords(issues[0]?.message ?? "")}`;
 }

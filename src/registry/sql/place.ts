@@ -25,6 +25,7 @@ import { sectionForKind } from "../../manifest/schema/manifest.ts";
 import { canonicalManifest } from "../../manifest/stored.ts";
 import { idCollisions } from "./items.ts";
 import { type RevisionContent, revisionOfDigest } from "./revisions.ts";
+import { sourceRows, unseenSources } from "./source-rows.ts";
 
 /** What a server has before a write. */
 export interface ServerState {
@@ -89,7 +90,10 @@ export function placeManifest(
 
   const entries = came.value.items.map(entryOf);
   const tried = compose(present, entries, placement);
-  const owned = tried.refused.map(({ item, owner }) => rejection(item.item, "owned", ownedMessage(owner)));
+  const unseen = tried.refused.length === 0 ? [] : unseenSources(sourceRows(sql, state.name)).map(sourceOrigin);
+  const owned = tried.refused.map(({ item, owner }) =>
+    rejection(item.item, "owned", ownedMessage(owner, unseen.includes(owner))),
+  );
   if (owned.length > 0 && !partial) return err(refused(owned.flatMap(({ issues }) => issues)));
   const collisions = collisionsOf(sql, state, tried.items);
   if (collisions.length > 0 && !partial) return err(collisionFailure(collisions));
@@ -293,13 +297,17 @@ function collisionFailure(collisions: IdCollision[]): Failure {
   return failure("ErrorCapabilityCollision", message, { collisions });
 }
 
-function ownedMessage(owner: Origin): string {
+/** `isHidden`: the item is not shown, because its source has another address now. */
+function ownedMessage(owner: Origin, isHidden: boolean): string {
   if (owner === "pushed" || owner === "plugin") {
     const how = owner === "pushed" ? "a push" : "a registration";
     return `is the name of an item that came with ${how} and has other content; remove that one first`;
   }
   const id = JSON.stringify(owner.slice("source:".length));
-  return `is the name of an item that source ${id} offers with other content; rename it, or remove the source`;
+  const what = isHidden
+    ? "offered at its former address, and which is hidden until the new one was read"
+    : "offers with other content";
+  return `is the name of an item that source ${id} ${what}; rename it, or remove the source`;
 }
 
 function rejection({ path, key }: Pick<PreparedCapability, "path" | "key">, rule: string, message: string): Rejection {

@@ -166,7 +166,10 @@ describe("required fields", () => {
   ])("cost no more than the budget for %s", (_, subfields, given) => {
     const visits = { count: 0 };
     const requirements = { subfields } as Generator["requirements"];
-    const answer = preflight({ type: "g", requirements }, { config: counted(given, visits), credentials: [] });
+    const answer = preflight(
+      { type: "g", requirements },
+      { config: counted(given, visits) as Record<string, unknown>, credentials: [] },
+    );
     // Every element and member that is read is counted; the values themselves are few.
     expect(visits.count).toBeGreaterThan(0);
     expect(visits.count).toBeLessThanOrEqual(3 * maxVisited);

@@ -17,12 +17,30 @@ describe("a name that a source gave", () => {
       warnings: ['"get/forecast" was left out: must be 1 to 128 of A-Z'],
       details: [],
     });
-    expect(notesOn([{ issues }]).warnings).toEqual(["an item was left out: pattern"]);
+    expect(notesOn([{ issues }]).warnings).toEqual(["an item was left out: it breaks the rule pattern"]);
   });
 
   it.each(hostile)("is kept from readers otherwise: %j", (name) => {
     const quoting = [{ path: "", rule: "duplicate", message: `${JSON.stringify(name)} is already at /tools/0` }];
-    expect(notesOn([{ name, issues: quoting }]).warnings).toEqual(["an item was left out: duplicate"]);
+    expect(notesOn([{ name, issues: quoting }]).warnings).toEqual([
+      "an item was left out: another item has the same name",
+    ]);
+  });
+
+  it("is told once for all items that were left out for the same reason", () => {
+    const malformed = (path: string) => [{ path, rule: "invalid_format", message: "must be 1 to 128 of A-Z" }];
+    const six = ["a b", "c d", "e f", "g h", "i j", "k l"].map((name, at) => ({
+      ...{ name, issues: malformed(`/tools/${at}/name`) },
+    }));
+    expect(notesOn(six)).toMatchObject({
+      warnings: ["6 items were left out: the name has characters that are not allowed"],
+      details: { length: 6 },
+    });
+    const plain = ["a/1", "a/2", "a/3", "a/4"].map((name) => ({ name, issues }));
+    expect(notesOn([...plain, { name: "x y", issues: malformed("/resources/0/uri") }]).warnings).toEqual([
+      '4 items were left out ("a/1", "a/2", "a/3" …): must be 1 to 128 of A-Z',
+      "an item was left out: the URI has characters that are not allowed",
+    ]);
   });
 
   it("is quoted, cut and visible for members", () => {

@@ -195,6 +195,15 @@ describe("a source with another address", () => {
     expect(warnings.filter((text: string) => !text.startsWith("Source "))).toEqual([]);
   });
 
+  it("keeps its names, and says why to who pushes one", async () => {
+    await offer("keeps-a", "x");
+    await registered("keeps", source("main", "keeps-a"));
+    await setSources("keeps", source("main", "keeps-nowhere"));
+    const answer = await send("PUT", capabilities(tenant, "keeps"), { tools: [{ name: "x", description: "Pushed." }] });
+    expect(answer.status).toBe(422);
+    expect(answer.text).toContain('source \\"main\\" offered at its former address');
+  });
+
   it("keeps switched-off items switched off", async () => {
     await offer("off-a", "x", "y");
     await offer("off-b", "x", "y");
