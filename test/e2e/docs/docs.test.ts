@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { copyFile, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -51,9 +51,16 @@ afterEach(async () => {
   }
 });
 
-/** A folder in which commands find all they find in a clone, and write into none. */
+/**
+ * A folder in which commands find all they find in a clone. node_modules is a folder of links: a command that empties it
+ * takes away the links alone.
+ */
 async function likeAClone(target: string): Promise<void> {
-  const own = [".git", ".rollcall", ".wrangler", ".dev.vars", "dist", "package.json"];
+  const own = [".git", ".rollcall", ".wrangler", ".dev.vars", "dist", "node_modules", "package.json"];
+  await mkdir(join(target, "node_modules"));
+  for (const name of await readdir(join(root, "node_modules"))) {
+    await symlink(join(root, "node_modules", name), join(target, "node_modules", name));
+  }
   for (const name of await readdir(root)) {
     if (!own.includes(name)) await symlink(join(root, name), join(target, name));
   }
@@ -81,12 +88,20 @@ it("blocks that are not run are those with a reason", () => {
   expect(marked.map(({ page, command }) => `${page}: ${command.split("\n")[0]}`).sort()).toEqual(listed.sort());
 });
 
+const installing = /\bnpm (?:ci|i|install|pack|publish|link|uninstall)\b|\brm -rf\b/;
+
+it("no block that is run installs or removes what the project is made of", () => {
+  const found = [...blocks.values()].flat().filter(({ command, isRun }) => isRun && installing.test(command));
+  expect(found.map(({ page, line }) => `${page}:${line}`)).toEqual([]);
+});
+
 it("every command asks the registry that the two variables name", () => {
   const others = [...blocks.values()].flat().filter(({ command, isRun }) => isRun && /127\.0\.0\.1:8787/.test(command));
   expect(others.map(({ page, line }) => `${page}:${line}`)).toEqual([]);
 });
 
-const pages = [...blocks].map(([page, all]) => [page, all.filter(({ isRun }) => isRun)] as const);
+const isSafe = (block: ShellBlock) => block.isRun && !installing.test(block.command);
+const pages = [...blocks].map(([page, all]) => [page, all.filter(isSafe)] as const);
 
 describe.each(pages.filter(([page, all]) => all.length > 0 && (only === undefined || page === only)))(
   "%s",

@@ -22,8 +22,11 @@ export async function runPage(blocks: ShellBlock[], cwd: string, env: Record<str
     cwd,
     env: { ...rest, ...env },
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: 60_000,
+    // A group of its own, so that what a page leaves running ends with it.
+    detached: true,
   });
+  const end = () => endGroup(child.pid);
+  const timer = setTimeout(end, 60_000);
   const output = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
     child[name].setEncoding("utf8").on("data", (text: string) => {
@@ -31,8 +34,9 @@ export async function runPage(blocks: ShellBlock[], cwd: string, env: Record<str
     });
   }
   const exitCode = await new Promise<number | null>((resolve, reject) => {
-    child.once("error", reject).once("close", resolve);
+    child.once("error", reject).once("exit", end).once("close", resolve);
   });
+  clearTimeout(timer);
   const parts = (text: string) => text.split(`\n${mark}\n`);
   const [stdout, stderr] = [parts(output.stdout), parts(output.stderr)];
   const ended = Math.min(stdout.length - 1, blocks.length);
@@ -42,4 +46,14 @@ export async function runPage(blocks: ShellBlock[], cwd: string, env: Record<str
     stdout: stdout[index] ?? "",
     stderr: stderr[index] ?? "",
   }));
+}
+
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    // Nothing is left of it.
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
 }
