@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Outcome, oldestNode, plainEnvironment, run } from "./installed.ts";
@@ -38,57 +38,41 @@ export function hostileSuite(shared: Shared): void {
   }
 
   describe("^C", () => {
-    const interrupt = async (args: string[], when: RegExp) => {
-      const file = join(shared.installed.folder, "node_modules/rollcall/dist/cli/rollcall.js");
-      const child = spawn(oldestNode(), [file, ...args], {
-        cwd: home,
-        env: plainEnvironment(shared.installed.folder, env),
-      });
-      const finished = new Promise<number | null>((resolve) => child.once("close", resolve));
-      await new Promise<void>((resolve) => {
-        let text = "";
-        for (const stream of [child.stdout, child.stderr]) {
-          stream.on("data", (chunk) => {
-            text += chunk;
-            if (when.test(text)) resolve();
-          });
-        }
-      });
-      child.kill("SIGINT");
-      return finished;
-    };
-
     it("ends watching with 130", async () => {
-      expect(await interrupt(["watch", "wrong"], /Watching wrong/)).toBe(130);
+      const { code } = await run(shared.installed, ["watch", "wrong"], { env, cwd: home, until: /Watching wrong/ });
+      expect(code).toBe(130);
     });
 
-    it("ends the command that is read", async () => {
-      const pid = join(home, "interrupted.pid");
-      const script = `require("fs").writeFileSync(${JSON.stringify(pid)}, String(process.pid)); setInterval(() => {}, 1000)`;
-      const code = interruptWhenFile(pid, ["publish", "wrong/s", "--", oldestNode(), "-e", script]);
-      expect(await code).toBe(130);
-      expect(() => process.kill(Number(readFileSync(pid, "utf8")), 0)).toThrow("ESRCH");
-    });
-
-    async function interruptWhenFile(path: string, args: string[]): Promise<number | null> {
+    /** Publishes what a command offers that never answers and stays; resolves when the command itself is gone. */
+    async function interruptReading(times: number): Promise<number | null> {
+      const started = Promise.withResolvers<Socket>();
+      const watcher = createTcpServer((socket) => started.resolve(socket));
+      await new Promise<void>((resolve) => watcher.listen(0, "127.0.0.1", resolve));
+      const { port } = watcher.address() as AddressInfo;
+      const script = `process.on("SIGTERM", () => {}); process.on("SIGINT", () => {}); require("net").connect(${port}, "127.0.0.1"); setInterval(() => {}, 1000)`;
       const file = join(shared.installed.folder, "node_modules/rollcall/dist/cli/rollcall.js");
-      const appeared = new Promise<void>((resolve) => {
-        const watcher = watch(home, () => {
-          if (!existsSync(path) || readFileSync(path, "utf8") === "") return;
-          watcher.close();
-          resolve();
-        });
-      });
-      const child = spawn(oldestNode(), [file, ...args], {
+      const child = spawn(oldestNode(), [file, "publish", "wrong/s", "--", oldestNode(), "-e", script], {
         cwd: home,
         env: plainEnvironment(shared.installed.folder, env),
         stdio: "ignore",
       });
       const finished = new Promise<number | null>((resolve) => child.once("close", resolve));
-      await appeared;
-      child.kill("SIGINT");
-      return finished;
+      const socket = await started.promise;
+      const gone = new Promise((resolve) => socket.on("error", () => {}).once("close", resolve));
+      for (let time = 0; time < times; time += 1) child.kill("SIGINT");
+      const code = await finished;
+      await gone;
+      watcher.close();
+      return code;
     }
+
+    it("ends the command that is read", async () => {
+      expect(await interruptReading(1)).toBe(130);
+    });
+
+    it("twice leaves no command behind", async () => {
+      expect(await interruptReading(2)).toBe(130);
+    });
   });
 
   describe("hostile text", () => {
@@ -172,6 +156,112 @@ export function hostileSuite(shared: Shared): void {
         expect(stdout).not.toMatch(controls);
         if (flags.length > 0) expect(JSON.parse(stdout).items[0].name).toBe(`n${osc}`);
       }
+    });
+
+    it("of a registry is escaped in definitions, too", async () => {
+      const data = {
+        definitions: [{ name: "x", description: "\u009b2J\u202e##[error]" }],
+        names: { x: { tenant: "t", server: "s", name: `x${osc}`, kind: "tool", id: "x", digest: "d", flags: [] } },
+        leftOut: [{ tenant: "t", server: "s", name: osc, reason: osc, message: osc }],
+        ...{ tokens: 1, items: [], usedTokens: 1, generation: 1 },
+      };
+      const url = await answering((_request, response) => response.end(JSON.stringify({ success: true, data })));
+      for (const flags of [[], ["--json"]]) {
+        const { code, stdout, stderr } = await rollcall(["search", "x", "--for", "anthropic", ...flags], {
+          ROLLCALL_URL: url,
+        });
+        expect(code).toBe(0);
+        expect(stdout + stderr).not.toMatch(controls);
+        expect(stdout).not.toContain("##[");
+      }
+    });
+  });
+
+  describe("a registry that lies", () => {
+    const digest = (digit: string) => `sha256-${digit.repeat(64)}`;
+    const pinned = (registry: string, members: object = {}) => {
+      const folder = mkdtempSync(join(home, "lie-"));
+      const server = { digest: digest("1"), tokens: 1, capabilities: {}, ...members };
+      writeFileSync(
+        join(folder, "rollcall.lock.json"),
+        JSON.stringify({ lockfileVersion: 1, registry, servers: { "t/s": server } }),
+      );
+      return folder;
+    };
+
+    it.each<[string, unknown, string[], number]>([
+      ["null", null, ["list"], 1],
+      ["nothing in it", {}, ["list"], 1],
+      ["rows that are none", { items: [null] }, ["search", "x"], 1],
+      ["no session", {}, ["negotiate", "--task", "x"], 1],
+      ["no one", {}, ["whoami"], 1],
+    ])("with %s gets a sentence and no stack", async (_name, data, args, expected) => {
+      const url = await answering((_request, response) => response.end(JSON.stringify({ success: true, data })));
+      const { code, stdout, stderr } = await rollcall(args, { ROLLCALL_URL: url });
+      expect([code, stdout]).toEqual([expected, ""]);
+      expect(stderr).toMatch(/^✗ (?:What answers at this address is not a registry|An answer is not as expected)/);
+      expect(stderr).not.toContain("    at ");
+    });
+
+    it("does not pass a verification by leaving out its digest", async () => {
+      const url = await answering((_request, response) =>
+        response.end(JSON.stringify({ success: true, data: { tools: [], registry: { flags: [], status: "active" } } })),
+      );
+      const { code, stdout } = await run(shared.installed, ["verify"], {
+        env: { ...env, ROLLCALL_URL: url },
+        cwd: pinned(url),
+      });
+      expect([code, stdout]).toEqual([3, expect.stringContaining("server does not hash to its digest")]);
+    });
+
+    it("is not reachable where its answer breaks off, and is not read without end", async () => {
+      const cut = await answering((_request, response) => {
+        response.writeHead(200, { "Content-Length": "1000" }).write('{"data":');
+        response.destroy();
+      });
+      expect((await rollcall(["list"], { ROLLCALL_URL: cut })).code).toBe(5);
+      const chunk = Buffer.alloc(1 << 20, 32);
+      const endless = await answering((_request, response) => {
+        response.on("error", () => {});
+        const more = () => {
+          while (!response.destroyed && response.write(chunk));
+          response.once("drain", more);
+        };
+        more();
+      });
+      const { code, stderr } = await rollcall(["list"], { ROLLCALL_URL: endless });
+      expect([code, stderr]).toEqual([1, expect.stringContaining("larger than 64 MiB")]);
+    });
+
+    it("does not get ROLLCALL_TOKEN because a lock file names it", async () => {
+      const seen: (string | undefined)[] = [];
+      const url = await answering((request, response) => {
+        seen.push(request.headers.authorization);
+        response.writeHead(404).end('{"error":{"code":"ErrorMCPServerNotFound","message":"no"}}');
+      });
+      const cwd = pinned(url);
+      const { code, stderr } = await run(shared.installed, ["verify"], { env: { ...env, ROLLCALL_URL: "" }, cwd });
+      expect([code, stderr]).toEqual([3, expect.stringContaining("ROLLCALL_TOKEN is not sent")]);
+      expect(new Set(seen)).toEqual(new Set([undefined]));
+      await run(shared.installed, ["verify"], { env: { ...env, ROLLCALL_URL: url }, cwd });
+      expect(seen.at(-1)).toBe(`Bearer ${env["ROLLCALL_TOKEN"]}`);
+    });
+  });
+
+  describe("an answer that cannot be written", () => {
+    it.skipIf(!existsSync("/dev/full"))("is an error, not half an answer", async () => {
+      const file = join(shared.installed.folder, "node_modules/rollcall/dist/cli/rollcall.js");
+      const child = spawn(oldestNode(), [file, "list"], {
+        cwd: home,
+        env: plainEnvironment(shared.installed.folder, env),
+        stdio: ["ignore", openSync("/dev/full", "w"), "pipe"],
+      });
+      let stderr = "";
+      child.stderr?.on("data", (text) => {
+        stderr += text;
+      });
+      const code = await new Promise((resolve) => child.once("close", resolve));
+      expect([code, stderr]).toEqual([1, expect.stringContaining("cannot be written: ENOSPC")]);
     });
   });
 }

@@ -43,8 +43,15 @@ export function removePacked(): void {
   packed = undefined;
 }
 
+let known: Map<number, string> | undefined;
+
 /** Every Node on this machine that the package must run on, by major version. */
 export function nodes(): Map<number, string> {
+  known ??= findNodes();
+  return known;
+}
+
+function findNodes(): Map<number, string> {
   const found = new Map<number, string>();
   const own = join(root, "node_modules", "node", "bin", "node");
   for (const candidate of [
@@ -73,6 +80,8 @@ export interface Outcome {
 }
 
 export interface RunOptions {
+  /** Interrupts the command, as ^C does, as soon as what it has written matches. */
+  until?: RegExp;
   env?: Record<string, string>;
   input?: string;
   cwd?: string;
@@ -96,11 +105,19 @@ export function run({ folder }: Pick<Installed, "folder">, args: string[], optio
   });
   let stdout = "";
   let stderr = "";
+  let isInterrupted = false;
+  const look = () => {
+    if (isInterrupted || !options.until?.test(stdout + stderr)) return;
+    isInterrupted = true;
+    child.kill("SIGINT");
+  };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     stdout += text;
+    look();
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr += text;
+    look();
   });
   child.stdin.on("error", () => {});
   child.stdin.end(options.input ?? "");

@@ -39,7 +39,8 @@ const shared: Shared = {
 };
 
 beforeAll(async () => {
-  const starting = startRegistry("acme");
+  // Subscriptions and sources of the tests are on this machine.
+  const starting = startRegistry("acme", { ALLOW_LOOPBACK_FETCH: "true" });
   installed = installPackage();
   registry = await starting;
 });

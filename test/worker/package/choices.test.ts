@@ -36,11 +36,11 @@ beforeAll(async () => {
 });
 
 describe("definitions", () => {
-  const nameIn: Record<DefinitionsFor, (definition: Record<string, never>) => string> = {
+  const nameIn: Record<DefinitionsFor, (definition: { name: string; function: { name: string } }) => string> = {
     mcp: ({ name }) => name,
     anthropic: ({ name }) => name,
     openai: ({ name }) => name,
-    "openai-chat": ({ function: inner }) => (inner as { name: string }).name,
+    "openai-chat": ({ function: inner }) => inner.name,
   };
 
   it.each(["mcp", "openai", "openai-chat", "anthropic"] as const)(

@@ -128,8 +128,15 @@ export function shownFailure(error: unknown): ShownFailure {
     };
   }
   const bug = error instanceof Error ? error : new Error(String(error));
-  const hint = "This is a bug in rollcall, or an answer that is not a registry's. --verbose shows where.";
-  return { exitCode: 1, code: "ErrorBug", status: 0, message: bug.message, hint, lines: [] };
+  const known = { exitCode: exitCodes.refused, status: 0, lines: [] };
+  // Answers are not validated member by member: one that lacks something fails where that is read.
+  if (bug instanceof TypeError) {
+    const hint =
+      "rollcall doctor compares the versions. If they match, this is a bug in rollcall; --verbose shows where.";
+    return { ...known, code: "ErrorUnexpectedAnswer", message: `An answer is not as expected: ${bug.message}`, hint };
+  }
+  const hint = "This is a bug in rollcall. --verbose shows where.";
+  return { ...known, code: "ErrorBug", message: bug.message, hint };
 }
 
 /** What to do next, in commands. The registry's own hints name requests. */

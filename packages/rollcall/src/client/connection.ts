@@ -269,12 +269,15 @@ export function metaOf({ headers }: Response): AnswerMeta {
 
 /** The `data` of an answer of `/api`; with `whole`, the answer itself. */
 export function dataIn<T>(response: Response, text: string, whole = false): T {
-  const body = parsed(text);
-  if (typeof body === "object" && body !== null && (whole || "data" in body)) {
-    return whole ? (body as T) : (body as { data: T }).data;
-  }
-  throw new RollcallError("ErrorNotRegistry", "What answers at this address is not a registry", {
-    status: response.status,
+  const body = parsed(text) as { data?: unknown } | null;
+  const data = whole ? body : body?.data;
+  if (typeof data === "object" && data !== null) return data as T;
+  throw notRegistry(response.status);
+}
+
+export function notRegistry(status: number): RollcallError {
+  return new RollcallError("ErrorNotRegistry", "What answers at this address is not a registry", {
+    status,
     hint: "Check the address: it answers, but not with Rollcall's API.",
   });
 }

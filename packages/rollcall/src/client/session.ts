@@ -1,5 +1,5 @@
 import { stream } from "./changes.ts";
-import { bodyOf, type Connection, delay, type RequestOptions, segment } from "./connection.ts";
+import { bodyOf, type Connection, delay, notRegistry, type RequestOptions, segment } from "./connection.ts";
 import type { DefinitionsFor } from "./definitions.ts";
 import { isRollcallError, RollcallError } from "./errors.ts";
 import type { Include, Kind } from "./search.ts";
@@ -200,8 +200,10 @@ interface Negotiated {
 }
 
 async function negotiated(response: Response): Promise<Negotiated> {
-  const answer = (await bodyOf(response)) as NegotiationResponse;
-  return { answer, id: response.headers.get("X-MCP-Session-ID") ?? answer.session?.id ?? "" };
+  const answer = (await bodyOf(response)) as Partial<NegotiationResponse> | null;
+  if (!answer?.session || !answer.extensions) throw notRegistry(response.status);
+  const id = response.headers.get("X-MCP-Session-ID") ?? answer.session.id ?? "";
+  return { answer: answer as NegotiationResponse, id };
 }
 
 async function ask(connection: Connection, options: NegotiateOptions): Promise<Negotiated> {

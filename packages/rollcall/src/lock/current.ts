@@ -91,10 +91,8 @@ export async function currentServer(
     const key = keyOf(kind, item);
     const computed = hashed.get(key);
     if (computed === undefined) continue;
-    const flags = [
-      ...own.flags,
-      ...facts.flags.filter((flag) => flag.capability !== undefined && flag.capability === own.id),
-    ];
+    const ofItem = facts.flags.filter((flag) => flag.capability !== undefined && flag.capability === own.id);
+    const flags = own.flags.length > 0 ? own.flags : ofItem;
     if (own.digest === undefined) isPlain = true;
     if (recompute && own.digest !== undefined && own.digest !== computed.digest) mismatches.push(key);
     const { id, digest = computed.digest, tokens = 0, status, statusMessage } = own;

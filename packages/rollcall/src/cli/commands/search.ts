@@ -108,7 +108,7 @@ export function leftOutLines({
 }): string[] {
   const lines = leftOut.map((one: LeftOut) => {
     const what = [one.tenant, one.server].filter((part) => part !== undefined).join("/");
-    return `left out  ${printable(`${what} ${one.name ?? one.id ?? ""}`)}  ${printable(one.reason)}: ${printable(one.message ?? "")}`;
+    return `left out  ${printable(`${what} ${one.name ?? one.id ?? ""}`)}  ${printable(one.reason)}: ${printable((one.message ?? "").replace(/include "(\w+)"/, "--include $1"))}`;
   });
   return moreLeftOut > 0 ? [...lines, `left out  ${grouped(moreLeftOut)} more`] : lines;
 }
