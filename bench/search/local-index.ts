@@ -3,10 +3,10 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { tenantKey } from "../../src/kernel/names.ts";
 import { cardWords } from "../../src/search/card-words.ts";
-import type { ItemChange } from "../../src/search/contract.ts";
+import type { ItemChange, StoredCard } from "../../src/search/contract.ts";
 import { itemTermWeights } from "../../src/search/item-terms.ts";
 import { applyItems } from "../../src/search/sql/directory-cards.ts";
-import { directorySearchTables } from "../../src/search/sql/tables.ts";
+import { cardRecordColumns, directorySearchTables } from "../../src/search/sql/tables.ts";
 import type { CatalogueServer } from "../corpus/catalogue.ts";
 import { openLocalSql } from "./local-sql.ts";
 
@@ -17,13 +17,20 @@ export async function openIndex(file: string, servers: () => Iterable<CatalogueS
   const unfinished = `${file}.part`;
   await rm(unfinished, { force: true });
   const sql = openLocalSql(unfinished);
-  sql.exec(directorySearchTables);
+  sql.exec(`${directorySearchTables} ${cardRecordColumns}`);
   sql.exec("BEGIN");
   for (const { tenant, name, title, tools } of servers()) {
     const changed = tools.map((tool): ItemChange => {
       const [key, declared] = [tool.name, { ...tool }];
-      const place = { tenant, server: name, kind: "tool", key } as const;
-      const card = { ...place, id: `mcp.${name}.${key}`, digest: "", tokens: 0, ...cardWords(declared) };
+      const place = { tenant: tenantKey(tenant), server: name, kind: "tool", key, flags: [] };
+      const card: StoredCard = {
+        ...place,
+        kind: "tool",
+        id: `mcp.${name}.${key}`,
+        digest: "",
+        tokens: 0,
+        ...cardWords(declared),
+      };
       return { kind: "tool", key, indexed: { card, bag: itemTermWeights({ key, declared }, { name, title }) } };
     });
     applyItems(sql, { tenant: tenantKey(tenant), name, generation: 1 }, { publicSince: 1, changed, complete: true });
