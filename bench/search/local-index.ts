@@ -23,7 +23,7 @@ export async function openIndex(file: string, servers: () => Iterable<CatalogueS
     const changed = tools.map((tool): ItemChange => {
       const [key, declared] = [tool.name, { ...tool }];
       const place = { tenant, server: name, kind: "tool", key } as const;
-      const card = { ...place, id: `mcp.${name}.${key}`, digest: "", tokens: 0, ...cardWords(declared) };
+      const card = { ...place, id: `mcp.${name}.${key}`, digest: "", tokens: 0, flags: [], ...cardWords(declared) };
       return { kind: "tool", key, indexed: { card, bag: itemTermWeights({ key, declared }, { name, title }) } };
     });
     applyItems(sql, { tenant: tenantKey(tenant), name, generation: 1 }, { publicSince: 1, changed, complete: true });

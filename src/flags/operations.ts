@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { admin, member } from "../http/access.ts";
 import { requestError, unwrap } from "../http/context.ts";
 import { operation } from "../http/operation.ts";
