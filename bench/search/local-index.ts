@@ -22,7 +22,7 @@ export async function openIndex(file: string, servers: () => Iterable<CatalogueS
   for (const { tenant, name, title, tools } of servers()) {
     const changed = tools.map((tool): ItemChange => {
       const [key, declared] = [tool.name, { ...tool }];
-      const place = { tenant, server: name, kind: "tool", key } as const;
+      const place = { tenant: tenantKey(tenant), server: name, kind: "tool", key } as const;
       const card = { ...place, id: `mcp.${name}.${key}`, digest: "", tokens: 0, flags: [], ...cardWords(declared) };
       return { kind: "tool", key, indexed: { card, bag: itemTermWeights({ key, declared }, { name, title }) } };
     });
