@@ -6,13 +6,13 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
+const root = fileURLToPath(new URL("..", import.meta.url).href);
 const repository = join(root, "../..");
 /** The parts of the package that others import. */
 const libraries = ["client", "lock", "webhooks"];
 
-/** Writes the built package to `to`. */
-export async function buildPackage(to = join(root, "dist")): Promise<void> {
+/** Writes the built package to `to`; types take longer than everything else. */
+export async function buildPackage(to = join(root, "dist"), { types = true } = {}): Promise<void> {
   rmSync(to, { recursive: true, force: true });
   const library = await rolldown({
     cwd: root,
@@ -33,7 +33,7 @@ export async function buildPackage(to = join(root, "dist")): Promise<void> {
   await cli.write({ dir: join(to, "cli"), chunkFileNames: "[name].js", minify: true });
   await cli.close();
   chmodSync(join(to, "cli/rollcall.js"), 0o755);
-  writeTypes(to);
+  if (types) writeTypes(to);
   const parts = libraries.map((name) => `rollcall/${name}`).join(", ");
   writeFileSync(join(to, "index.js"), `throw new Error("Import a part of this package: ${parts}");\n`);
 }

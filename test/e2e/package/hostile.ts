@@ -233,6 +233,23 @@ export function hostileSuite(shared: Shared): void {
       expect([code, stderr]).toEqual([1, expect.stringContaining("larger than 64 MiB")]);
     });
 
+    it("does not make pin overwrite a lock file that someone else wrote meanwhile", async () => {
+      let lock = "";
+      const url = await answering((request, response) => {
+        writeFileSync(lock, '{"lockfileVersion": 1, "registry": "https://other.test", "servers": {}}');
+        const isLog = request.url?.startsWith("/api/changes") === true;
+        const data = isLog
+          ? { items: [], head: { sequence: 0, hash: "" } }
+          : { tools: [], registry: { digest: digest("1"), tokens: 0, flags: [], status: "active" } };
+        const isRevision = request.url?.includes("/revisions/") === true;
+        response.writeHead(isRevision ? 404 : 200).end(JSON.stringify({ success: true, data }));
+      });
+      lock = join(pinned(url), "rollcall.lock.json");
+      const { code, stderr } = await rollcall(["pin", "t/other", "--lock", lock], { ROLLCALL_URL: url });
+      expect([code, stderr]).toEqual([2, expect.stringContaining("was changed by someone else meanwhile")]);
+      expect(readFileSync(lock, "utf8")).toContain("other.test");
+    });
+
     it("does not get ROLLCALL_TOKEN because a lock file names it", async () => {
       const seen: (string | undefined)[] = [];
       const url = await answering((request, response) => {

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildPackage } from "../../../packages/rollcall/scripts/build.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url).href);
 
@@ -34,6 +35,17 @@ export function installPackage(): Installed {
   const folder = mkdtempSync(join(tmpdir(), "rollcall-empty-"));
   writeFileSync(join(folder, "package.json"), '{"private": true}\n');
   execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", path], { cwd: folder, stdio: "ignore" });
+  return { folder, tarball, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** The same without npm and without types, for tests that only run it. */
+export async function buildInstalled(): Promise<Installed> {
+  const folder = mkdtempSync(join(tmpdir(), "rollcall-built-"));
+  const home = join(folder, "node_modules/rollcall");
+  for (const part of ["package.json", "schemas"])
+    cpSync(join(root, "packages/rollcall", part), join(home, part), { recursive: true });
+  await buildPackage(join(home, "dist"), { types: false });
+  const tarball = { bytes: 0, unpacked: 0, files: [] };
   return { folder, tarball, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 

@@ -269,7 +269,7 @@ export function outputSuite(shared: Shared): void {
   describe("without a token", () => {
     it("shows, pins and verifies what is public, and asks for one otherwise", async () => {
       const cwd = mkdtempSync(join(home, "public-"));
-      const anonymous = { env: { ROLLCALL_URL: shared.registry.url }, cwd };
+      const anonymous = { env: { ROLLCALL_URL: shared.registry.url, XDG_CONFIG_HOME: cwd }, cwd };
       const commands = [
         ["show", "shape/s"],
         ["pin", "shape/s"],

@@ -1,71 +1,34 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runCli, stopAll } from "../support/process.ts";
-import { type RegistryProcess, startRegistry } from "../support/registry-process.ts";
-import { clientSuite } from "./client.ts";
-import { hostileSuite } from "./hostile.ts";
-import { type Installed, installPackage, nodes, removePacked, run } from "./installed.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { installPackage, nodes, removePacked, run } from "./installed.ts";
 import { mistakeSuite } from "./mistakes.ts";
-import { outputSuite } from "./outputs.ts";
-import type { Shared } from "./shared.ts";
+import { shareRegistry } from "./shared.ts";
 import { endTutorial, runTutorial } from "./tutorial.ts";
 
-/**
- * The npm package from its tarball, in an empty folder, against a fresh registry. One file, so that packing, installing and
- * starting happen once.
- */
+/** The npm package from its tarball, in an empty folder, against a fresh registry. */
 
-let registry: RegistryProcess;
-let installed: Installed;
+const shared = shareRegistry(installPackage);
 
-const shared: Shared = {
-  get registry() {
-    return registry;
-  },
-  get installed() {
-    return installed;
-  },
-  async token(...tenants) {
-    const made = await runCli(
-      "token.ts",
-      "--data",
-      registry.data,
-      ...tenants.flatMap((tenant) => ["--tenant", tenant]),
-    );
-    return made.stdout.trim();
-  },
-};
-
-beforeAll(async () => {
-  // Subscriptions and sources of the tests are on this machine.
-  const starting = startRegistry("acme", { ALLOW_LOOPBACK_FETCH: "true" });
-  installed = installPackage();
-  registry = await starting;
-});
-
-afterAll(async () => {
+afterAll(() => {
   endTutorial();
-  await stopAll();
-  await registry?.remove();
-  installed?.remove();
   removePacked();
 });
 
 describe("the package", () => {
   it("is one package without dependencies, and small", () => {
-    const { bytes, unpacked, files } = installed.tarball;
+    const { bytes, unpacked, files } = shared.installed.tarball;
     expect(bytes).toBeLessThanOrEqual(350_000);
     expect(unpacked).toBeLessThanOrEqual(1_200_000);
     expect(files.filter((file) => !/^(dist\/|schemas\/|package\.json$|README\.md$|LICENSE$)/.test(file))).toEqual([]);
-    const listed = execFileSync("npm", ["ls", "--all", "--json"], { cwd: installed.folder, encoding: "utf8" });
+    const listed = execFileSync("npm", ["ls", "--all", "--json"], { cwd: shared.installed.folder, encoding: "utf8" });
     expect(Object.keys(JSON.parse(listed).dependencies)).toEqual(["rollcall"]);
     expect(JSON.parse(listed).dependencies.rollcall.dependencies).toBeUndefined();
   });
 
   it("exports what package.json names; the package itself says which part to take", () => {
-    const home = join(installed.folder, "node_modules/rollcall");
+    const home = join(shared.installed.folder, "node_modules/rollcall");
     const { exports } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
     for (const { types, default: file } of [exports["./client"], exports["./lock"], exports["./webhooks"]]) {
       expect(readFileSync(join(home, types), "utf8")).not.toMatch(/from "(?:zod|@cloudflare|node:)/);
@@ -79,7 +42,7 @@ describe("the package", () => {
   it.each([20, 24])("runs on Node %i", async (major) => {
     const node = nodes().get(major);
     if (node === undefined) return console.log(`Skipped: there is no Node ${major} on this machine.`);
-    const { code, stdout } = await run({ folder: installed.folder }, ["--version"], { node });
+    const { code, stdout } = await run({ folder: shared.installed.folder }, ["--version"], { node });
     expect([code, stdout.trim()]).toEqual([0, "0.1.0"]);
     const script = `
       const { createClient } = await import("rollcall/client");
@@ -87,8 +50,8 @@ describe("the package", () => {
       const { createSender } = await import("rollcall/webhooks");
       const who = await createClient({ url: process.argv[1] }).whoami();
       console.log(who.subject, typeof parseLockFile, typeof createSender);`;
-    const output = execFileSync(node, ["--input-type=module", "-e", script, registry.url], {
-      cwd: installed.folder,
+    const output = execFileSync(node, ["--input-type=module", "-e", script, shared.registry.url], {
+      cwd: shared.installed.folder,
       encoding: "utf8",
     });
     expect(output.trim()).toBe("null function function");
@@ -110,7 +73,7 @@ describe("the package", () => {
       client.definitions("rain", { for: "gemini" });
       const verdict = await verifyLock(client.connection, parseLockFile("{}"));
       export { tokens, named, verdict, verifyWebhook, isRollcallError };`;
-    const folder = join(installed.folder, "consumer");
+    const folder = join(shared.installed.folder, "consumer");
     mkdirSync(folder);
     writeFileSync(join(folder, "index.ts"), source);
     const options = {
@@ -136,10 +99,7 @@ describe("the package", () => {
 });
 
 describe("the tutorial", () => {
-  it("prints what it says", () => runTutorial(installed, registry));
+  it("prints what it says", () => runTutorial(shared.installed, shared.registry));
 });
 
 mistakeSuite(shared);
-hostileSuite(shared);
-outputSuite(shared);
-clientSuite(shared);

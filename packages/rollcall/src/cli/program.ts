@@ -74,15 +74,14 @@ function add(parent: Command, program: Command, spec: CommandSpec, invocation: I
   const { run } = spec;
   if (run === undefined) return;
   command.action(async (...given: unknown[]) => {
-    const args = command.processedArgs.flat().filter((one): one is string => typeof one === "string");
-    const positional = keepPlaces(given, command.processedArgs.length);
+    const args = positional(given, command.processedArgs.length);
     const options = { ...command.opts(), command: invocation.command, tenants: program.opts()["tenant"] ?? [] };
-    await run(await contextOf(program, invocation), positional ?? args, options);
+    await run(await contextOf(program, invocation), args, options);
   });
 }
 
-/** Arguments by their place: an optional one that is absent stays undefined at the end, lists are spread. */
-function keepPlaces(given: unknown[], count: number): string[] {
+/** Arguments in their order; lists are spread, optional ones that are absent are left out. */
+function positional(given: unknown[], count: number): string[] {
   return given
     .slice(0, count)
     .flatMap((one) => (Array.isArray(one) ? one : [one]))

@@ -61,7 +61,7 @@ export async function hooksAdd(
     `ROLLCALL_HOOK_URL=${made.url}`,
     `ROLLCALL_HOOK_SECRET=${made.secret ?? ""}`,
   );
-  context.out.note("", `→ ${"rollcall publish"} ${name} --hook -- COMMAND`);
+  context.out.note("", `→ rollcall publish ${name} --hook -- COMMAND`);
 }
 
 export async function hooksShow(context: Context, [id = ""]: string[]): Promise<void> {

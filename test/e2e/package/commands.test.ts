@@ -1,0 +1,13 @@
+import { clientSuite } from "./client.ts";
+import { hostileSuite } from "./hostile.ts";
+import { buildInstalled } from "./installed.ts";
+import { outputSuite } from "./outputs.ts";
+import { shareRegistry } from "./shared.ts";
+
+/** The built commands and the client library. A file of its own, so that it runs beside the tests of the tarball. */
+
+const shared = shareRegistry(buildInstalled);
+
+hostileSuite(shared);
+outputSuite(shared);
+clientSuite(shared);
