@@ -14,7 +14,7 @@ import { buildClientSchema, buildSchema, type GraphQLSchema } from "graphql";
 import { importGraphqlIntrospection, importGraphqlSdl } from "../../src/formats/graphql/import-graphql.ts";
 import type { Imported, ImportFault } from "../../src/formats/imported.ts";
 import { importOpenApi } from "../../src/formats/openapi/import-openapi.ts";
-import { defaultBounds } from "../../src/kernel/bounds.ts";
+import { defaultBounds, importBounds } from "../../src/kernel/bounds.ts";
 import type { Result } from "../../src/kernel/result.ts";
 import { parseStrictJson } from "../../src/kernel/strict-json.ts";
 import { parseYaml } from "../../src/kernel/yaml.ts";
@@ -35,7 +35,6 @@ interface Row {
   note: string;
 }
 
-const yamlBytes = 4 * 1024 * 1024;
 const methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -119,10 +118,14 @@ async function readDocument(file: string): Promise<Document | string | undefined
   if (/\.(graphqls?|gql)$/.test(file)) {
     const text = bytes.toString();
     const given = countSchema(buildSchema(text, { assumeValid: true }));
-    return { given, isOpenApi: false, imported: await importGraphqlSdl(text, { server: "table" }) };
+    return {
+      given,
+      isOpenApi: false,
+      imported: await importGraphqlSdl(text, { server: "table", documentBytes: bytes.byteLength }),
+    };
   }
   const isYaml = !file.endsWith(".json");
-  const limit = isYaml ? yamlBytes : defaultBounds.importBytes;
+  const limit = isYaml ? importBounds.yamlBytes : defaultBounds.importBytes;
   if (bytes.byteLength > limit) return `larger than ${limit} bytes`;
   const limits = { maxDepth: defaultBounds.depth, maxBytes: limit };
   const parsed = isYaml ? parseYaml(bytes, limits) : parseStrictJson(bytes, limits);
@@ -131,10 +134,18 @@ async function readDocument(file: string): Promise<Document | string | undefined
   const schema = isObject(value) && isObject(value.data) ? value.data : value;
   if (isObject(schema) && isObject(schema.__schema)) {
     const given = countSchema(buildClientSchema(schema as never));
-    return { given, isOpenApi: false, imported: await importGraphqlIntrospection(value, { server: "table" }) };
+    return {
+      given,
+      isOpenApi: false,
+      imported: await importGraphqlIntrospection(value, { server: "table", documentBytes: bytes.byteLength }),
+    };
   }
   if (!isObject(value) || (value.openapi === undefined && value.swagger === undefined)) return undefined;
-  return { given: countOpenApi(value), isOpenApi: true, imported: importOpenApi(value, { server: "table" }) };
+  return {
+    given: countOpenApi(value),
+    isOpenApi: true,
+    imported: importOpenApi(value, { server: "table", documentBytes: bytes.byteLength }),
+  };
 }
 
 async function rowOf(file: string, name: string): Promise<Row | undefined> {

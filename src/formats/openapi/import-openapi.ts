@@ -84,7 +84,7 @@ function versionOf(document: unknown): Result<OpenApiVersion, ImportFault> {
     return err(fault("this is not an OpenAPI document: `openapi` (3.x) or `swagger` (2.0) is missing", ""));
   // YAML parses an unquoted 2.0 as the number 2.
   if (key === "swagger" && (version === "2.0" || version === 2)) return ok("2.0");
-  const [, minor] = typeof version === "string" ? (/^3\.([012])(?:\.\d+\S*)?$/.exec(version) ?? []) : [];
+  const [, minor] = typeof version === "string" ? (/^3\.([012])(?:\.\d\S*)?$/.exec(version) ?? []) : [];
   if (key === "swagger" || minor === undefined) {
     const said = typeof version === "string" ? `version ${JSON.stringify(version.slice(0, 50))}` : "this version";
     return err(fault(`${said} is not known; 2.0, 3.0, 3.1 and 3.2 are`, `/${key}`));

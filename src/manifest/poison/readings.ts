@@ -196,6 +196,6 @@ function fromBase64(run: string): string | undefined {
 /** Printable, and mostly letters and spaces. Bytes that only happen to decode hold other characters. */
 function isSentence(text: string): boolean {
   if (!/^[\t\n\r\x20-\x7e]+$/.test(text)) return false;
-  const words = text.match(/[A-Za-z]{2,} /g)?.length ?? 0;
+  const words = text.match(/[A-Za-z]{2} /g)?.length ?? 0;
   return words >= 3;
 }

@@ -55,7 +55,7 @@ describe("types that all refer to each other", () => {
     expect(total).toBeLessThan(importBounds.definitionBytes + importBounds.definitionTimes * text.length);
     // The nearest type is there in full, and what is farther is open.
     expect(operations[0]?.inputSchema.$defs?.T0).toMatchObject({ properties: { a: { $ref: "#/$defs/T1" } } });
-    expect(operations[0]?.inputSchema.$defs?.T1).toEqual({ type: "object", title: "T1" });
+    expect(Object.values(operations[0]?.inputSchema.$defs ?? {})).toContainEqual({ type: "object", title: "T31" });
     expect(operations.flatMap(dangling)).toEqual([]);
     await expectPublishable({ operations });
   });
