@@ -39,8 +39,8 @@ publish, new                       0           1            1        0         2
 publish, one tool of 1,000         0           1            1        0         2            2      1079           37
 publish, unchanged                 0           1            1        0         1            1        27            7
 webhook                            0           1            1        0         2            4        83           52
-introspection, changed             0           1            1        0         2            2       106           44
-introspection, unchanged           0           1            1        0         1            1        53           12
+introspection, changed             0           1            1        0         2            2       108           44
+introspection, unchanged           0           1            1        0         1            1        55           12
 `;
 
 /** These never leave the isolate. */
