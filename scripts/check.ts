@@ -15,7 +15,7 @@ Types, lint and format, generated files, binding types, the OpenAPI document, si
 `;
 
 /** Bytes; a Worker on the free plan may have 3 MB, and a small one starts sooner. */
-const maxBundleSize = 1_010_000;
+const maxBundleSize = 1_110_000;
 
 /** Bytes of the npm package, and gzip of the client library: whole, and of what a search alone needs. */
 const maxPackage = { packed: 350_000, unpacked: 1_200_000 };
