@@ -15,6 +15,7 @@ const allowed: Record<string, readonly string[]> = {
   http: ["kernel", "config.ts", "auth"],
   formats: ["kernel", "manifest"],
   registry: ["kernel", "auth", "http", "manifest", "formats"],
+  directory: ["kernel", "manifest", "registry"],
   search: ["kernel", "auth", "http", "manifest", "registry"],
   catalog: ["kernel", "auth", "http", "manifest", "registry"],
   changes: ["kernel", "auth", "http", "registry"],
