@@ -2,6 +2,7 @@ import type { Failure } from "../kernel/failure.ts";
 import type { TenantKey } from "../kernel/names.ts";
 import { countedStub } from "../kernel/platform/counted-bindings.ts";
 import { createUsage } from "../kernel/platform/usage.ts";
+import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { askForClient, type ChangeFeed, type StreamRequest, type Streams, streamRequestHeader } from "./contract.ts";
 import { LiveStream } from "./live-stream.ts";
@@ -61,5 +62,5 @@ async function connect(streams: Streams, request: StreamRequest): Promise<Result
   const headers = { Upgrade: "websocket", [streamRequestHeader]: JSON.stringify(request) };
   const response = await streams.fetch(new Request("https://streams.invalid/", { headers }));
   if (response.webSocket) return ok(response.webSocket);
-  return err(await response.json<Failure>());
+  return err(readJson(await response.text()) as Failure);
 }
