@@ -32,6 +32,7 @@ const names = [
   "CACHE_MB",
   "DIRECTORY_MB",
   "SLOW_MS",
+  "DISCARD_REFUSED_BODIES",
   "ALLOW_LOOPBACK_FETCH",
   "SOURCE_CREDENTIALS",
 ];
@@ -60,6 +61,7 @@ const defaults: Config = {
   cacheBytes: 24 * 1024 * 1024,
   directoryBytes: 56 * 1024 * 1024,
   slowMs: 1_000,
+  discardRefusedBodies: false,
   allowLoopbackFetch: false,
   sourceCredentials: new Map(),
   bounds: defaultBounds,
@@ -194,6 +196,7 @@ const good: [vars: Vars, expected: Partial<Config>][] = [
 
   [{ REQUIRE_NEGOTIATION: "true" }, { requireNegotiation: true }],
   [{ REQUIRE_NEGOTIATION: "false" }, { requireNegotiation: false }],
+  [{ DISCARD_REFUSED_BODIES: "true" }, { discardRefusedBodies: true }],
   [{ ALLOW_LOOPBACK_FETCH: "true" }, { allowLoopbackFetch: true }],
   [{ ALLOW_LOOPBACK_FETCH: "false" }, { allowLoopbackFetch: false }],
 
