@@ -18,7 +18,7 @@ const allowed: Record<string, readonly string[]> = {
   registry: ["kernel", "auth", "http", "manifest", "formats"],
   directory: ["kernel", "manifest", "registry"],
   search: ["kernel", "auth", "http", "manifest", "registry"],
-  catalog: ["kernel", "auth", "http", "manifest", "registry"],
+  catalog: ["kernel", "auth", "http", "manifest", "registry", "directory"],
   changes: ["kernel", "auth", "http", "registry"],
   flags: ["kernel", "http", "manifest", "registry"],
   hooks: ["kernel", "http", "manifest", "registry", "webhooks"],

@@ -1755,17 +1755,18 @@ export interface components {
             flags?: components["schemas"]["Flag"][];
             registry?: components["schemas"]["RegistryRecord"];
         };
-        /** @description A page of servers in order of tenant and name. */
+        /** @description A page of servers. */
         CatalogPage: {
             items: components["schemas"]["CatalogItem"][];
             /** @description Servers that match; with facets only. */
             total?: {
                 count: number;
-                /**
-                 * @description Counting stopped early: there may be more.
-                 * @constant
-                 */
-                atLeast?: true;
+            };
+            /** @description Of the servers that match, with their items and the cost of all definitions; with facets only. */
+            totals?: {
+                servers: number;
+                capabilities: number;
+                tokens: number;
             };
             facets?: {
                 [key: string]: components["schemas"]["Facet"];
@@ -1775,7 +1776,7 @@ export interface components {
              * @constant
              */
             changed?: true;
-            /** @description Of the directory. */
+            /** @description Of the directory: moves with every change that the caller may see. */
             generation: number;
             nextCursor?: string;
         };
@@ -2096,6 +2097,12 @@ export interface components {
             message?: string;
             data: components["schemas"]["DeleteResult"];
         };
+        DirectoryAheadError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorDirectoryAhead";
+            };
+        };
         /** @description What a program needs to know of an error; members depend on the code. */
         ErrorDetails: {
             /** @description The reason, where the error's own message is fixed. */
@@ -2164,11 +2171,6 @@ export interface components {
             values: {
                 value: string;
                 count: number;
-                /**
-                 * @description Counting stopped early: there may be more.
-                 * @constant
-                 */
-                atLeast?: true;
             }[];
             /**
              * @description There are more values.
@@ -5391,6 +5393,15 @@ export interface components {
                 "application/json": components["schemas"]["CursorExpiredError"];
             };
         };
+        /** @description The directory has not reached that state. */
+        DirectoryAhead: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DirectoryAheadError"];
+            };
+        };
         /** @description The event is not valid. MCP server validation failed. */
         EventInvalidServerValidation: {
             headers: {
@@ -6245,6 +6256,8 @@ export interface components {
         ETag: string;
         /** @description The generation that the answer is as of: of the tenant, or of the directory. */
         "Rollcall-Generation": number;
+        /** @description The state of everything public that the answer is as of, as `epoch.generation`: for `Rollcall-Min-Directory-Generation`. */
+        "Rollcall-Directory": string;
         /** @description Where the answer came from. */
         "Rollcall-Source": "memory" | "edge" | "kv" | "object";
         /** @description Seconds to wait. */
@@ -6471,10 +6484,14 @@ export interface operations {
                 status?: components["schemas"]["ServerStatus"][];
                 /** @description Only servers whose sources were last found so; `unknown` if a server has none. */
                 probe?: ("unknown" | "live" | "pending" | "gated" | "not-mcp" | "unreachable")[];
+                /** @description Only servers with a flag of these rules about their own texts: `exfiltration` … */
+                flag?: string[];
                 /** @description Only servers that changed at this time or later. */
                 updated_since?: string;
+                /** @description `name`: by tenant and name. `updated`: the last changed first. */
+                order?: "name" | "updated";
                 /** @description Dimensions to count, separated by commas, or `true` or `false`; by default all, with a first page only. */
-                facets?: ("tenant" | "kind" | "provider" | "category" | "permission" | "effect" | "capability_type" | "status" | "probe" | "true" | "false")[];
+                facets?: ("tenant" | "kind" | "provider" | "category" | "permission" | "effect" | "capability_type" | "status" | "probe" | "flag" | "true" | "false")[];
                 /** @description Members of each item, separated by commas; by default all. */
                 fields?: ("tenant" | "name" | "title" | "description" | "version" | "visibility" | "status" | "probe" | "counts" | "tokens" | "flags" | "attributes" | "digest" | "generation" | "updatedAt" | "registry")[];
                 /** @description Items on a page. */
@@ -6487,18 +6504,21 @@ export interface operations {
                 "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
+                /** @description A `Rollcall-Directory` of another answer: this one is at least as new; 412 if there is none yet. */
+                "Rollcall-Min-Directory-Generation"?: string;
             };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description A page in order of tenant and name. */
+            /** @description A page. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6516,6 +6536,7 @@ export interface operations {
             400: components["responses"]["BadRequestCursorInvalidTenant"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["InsufficientScope"];
+            412: components["responses"]["DirectoryAhead"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
             503: components["responses"]["NotConfiguredUnavailable"];
