@@ -82,6 +82,16 @@ describe("from memory", () => {
     const { headers } = await read(here, "?limit=9");
     expect(headers.get("Server-Timing")).toMatch(/^memory;dur=\d+, directory-age;dur=\d+$/);
     expect(headers.get("Rollcall-Directory")).toMatch(/^[0-9a-z]+\.\d+$/);
+    const health = await here.send("GET", "/healthz");
+    const state = headers.get("Rollcall-Directory");
+    expect(health.body.data.directory).toEqual({ state, ageMs: expect.any(Number) });
+    const { directory } = (await here.send("GET", "/api/metrics", { token: admin })).body.data;
+    expect(directory).toMatchObject({
+      capacity: 56 * 1024 * 1024,
+      segments: expect.any(Number),
+      fallbacks: { loading: expect.any(Number) },
+    });
+    expect(Object.keys(directory.bytes)).toEqual(["segments", "catalogue rows"]);
     expect(
       (await read(here, "?limit=9", undefined, { "Cache-Control": "no-cache" })).headers.get("Rollcall-Source"),
     ).toBe("object");

@@ -2434,6 +2434,13 @@ export interface components {
             status: "ok";
             name: string;
             version: string;
+            /** @description The copy of everything public in the isolate that answers. */
+            directory: {
+                /** @description As in `Rollcall-Directory`; null while the isolate has no copy. */
+                state: string | null;
+                /** @description Milliseconds since the directory's object confirmed it. */
+                ageMs: number | null;
+            };
         };
         HealthAnswer: {
             /** @constant */
@@ -3032,6 +3039,20 @@ export interface components {
                         entries: number;
                         bytes: number;
                     };
+                };
+            };
+            /** @description The copy of everything public. */
+            directory: {
+                /** @description Bytes that the copy may have; 0: the directory's object answers each time. */
+                capacity: number;
+                /** @description Of the segments, and of each form that is kept of them. */
+                bytes: {
+                    [key: string]: number;
+                };
+                segments: number;
+                /** @description How often the directory's object had to answer, by reason. */
+                fallbacks: {
+                    [key: string]: number;
                 };
             };
             responseCache: {
