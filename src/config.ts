@@ -148,6 +148,9 @@ export const Settings = z.object({
     .preprocess(unlessEmpty, z.coerce.number("must be a number").prefault(1_000))
     .refine((value) => value >= 0, "must be a number")
     .describe("Requests slower than this many milliseconds log a line."),
+  DISCARD_REFUSED_BODIES: flag.describe(
+    "Whether up to 32 MiB of a refused body are received and dropped, so that its sender reads the answer; the embedded server sets it, because it has no proxy in front.",
+  ),
   ALLOW_LOOPBACK_FETCH: flag.describe("For development: whether the registry may send requests to its own machine."),
   SOURCE_CREDENTIALS: json(
     credentials,
@@ -200,6 +203,7 @@ function derive(settings: z.output<typeof Settings>) {
     advertisedIndex: settings.ADVERTISE_INDEX,
     cacheBytes: settings.CACHE_MB * 1024 * 1024,
     slowMs: settings.SLOW_MS,
+    discardRefusedBodies: settings.DISCARD_REFUSED_BODIES,
     allowLoopbackFetch: settings.ALLOW_LOOPBACK_FETCH,
     sourceCredentials: settings.SOURCE_CREDENTIALS,
     bounds: defaultBounds,

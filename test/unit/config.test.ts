@@ -31,6 +31,7 @@ const names = [
   "ADVERTISE_INDEX",
   "CACHE_MB",
   "SLOW_MS",
+  "DISCARD_REFUSED_BODIES",
   "ALLOW_LOOPBACK_FETCH",
   "SOURCE_CREDENTIALS",
 ];
@@ -58,6 +59,7 @@ const defaults: Config = {
   advertisedIndex: { summary: false, full: false, stats: false },
   cacheBytes: 24 * 1024 * 1024,
   slowMs: 1_000,
+  discardRefusedBodies: false,
   allowLoopbackFetch: false,
   sourceCredentials: new Map(),
   bounds: defaultBounds,
@@ -192,6 +194,7 @@ const good: [vars: Vars, expected: Partial<Config>][] = [
 
   [{ REQUIRE_NEGOTIATION: "true" }, { requireNegotiation: true }],
   [{ REQUIRE_NEGOTIATION: "false" }, { requireNegotiation: false }],
+  [{ DISCARD_REFUSED_BODIES: "true" }, { discardRefusedBodies: true }],
   [{ ALLOW_LOOPBACK_FETCH: "true" }, { allowLoopbackFetch: true }],
   [{ ALLOW_LOOPBACK_FETCH: "false" }, { allowLoopbackFetch: false }],
 
