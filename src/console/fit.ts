@@ -40,7 +40,7 @@ export function fitBudget(items: readonly Weighed[], budget: number | undefined)
     if (item.obstacle !== undefined) verdicts[place] = { fits: false, why: item.obstacle };
     else if (item.tokens > left) {
       firstOver ??= place;
-      verdicts[place] = { fits: false, why: `over: ${left} left` };
+      verdicts[place] = { fits: false, why: `${item.tokens} > ${left} left` };
     } else {
       used += item.tokens;
       count += 1;

@@ -7,8 +7,9 @@ import { type Failure, statusOf } from "../kernel/failure.ts";
 import { nearServers } from "./catalogue.ts";
 import type { ConsoleDeps } from "./deps.ts";
 import { failurePage } from "./failure-page.tsx";
+import { signInHref } from "./layout/document.tsx";
 import type { Page } from "./page.ts";
-import { fragmentHeader, sendPage, sendStored } from "./respond.tsx";
+import { fragmentHeader, redirect, sendPage, sendStored } from "./respond.tsx";
 import { keptForm } from "./sign-in/kept-form.tsx";
 import { isSameOrigin } from "./sign-in/same-origin.ts";
 import { type Viewer, viewerOf } from "./sign-in/viewer.ts";
@@ -53,8 +54,9 @@ async function serve(c: RequestContext, services: ConsoleDeps, page: Page): Prom
     const stored = sendStored(c, services);
     if (stored !== undefined) return stored;
   }
+  const { pathname, search } = new URL(c.req.url);
+  if (page.signedIn && !viewer.signedIn && isRead) return redirect(signInHref(`${pathname}${search}`));
   const segments = c.req.param();
-  const { search } = new URL(c.req.url);
   const path = readAll(compile(page.parameters?.path ?? {}), (name) => [segments[name] ?? ""]);
   const query = queryReader({ parameters: { query: page.parameters?.query ?? {}, unknown: "ignore" } })(
     new URLSearchParams(search),

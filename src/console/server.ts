@@ -29,6 +29,8 @@ export interface ShownServer {
   tokens: number;
   record: RegistryRecord;
   updatedAt: string;
+  /** What the registry reads, with addresses: for members alone. */
+  sources: readonly { type: string; url?: string }[];
   /** While true, a page made of this may be sent again. */
   holds: () => boolean;
 }
@@ -55,6 +57,7 @@ export async function showServer(services: ConsoleDeps, principal: Principal, re
     tokens,
     record: serverRecord(head, tokens),
     updatedAt,
+    sources: config.sources ?? [],
     holds: () => remembered !== undefined && services.heads.peek(ref, allowCached) === remembered,
   };
 }

@@ -61,7 +61,11 @@ export async function readCapability(
 }
 
 /** The definition for a model of a capability that was read. */
-export function definitionOfFound({ capability, head }: CapabilityDocument, format: DefinitionFormat, include?: ChoiceOption[]) {
+export function definitionOfFound(
+  { capability, head }: CapabilityDocument,
+  format: DefinitionFormat,
+  include?: ChoiceOption[],
+) {
   const flags = shownFlags(itemFlagsIn(head)(capability));
   const { status } = head;
   const { tenant, name: server } = head;

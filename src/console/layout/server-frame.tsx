@@ -81,6 +81,7 @@ export function ServerFrame({ server, tab, now, children }: Framed) {
           if (count === 0 && section !== tab) return null;
           return <Tab server={server} tab={section as SectionTab} current={tab} label={label} count={count} />;
         })}
+        <Tab server={server} tab="connect" current={tab} label="Connect" />
         <a href={`/api/catalog/${encodeURIComponent(tenant)}/${encodeURIComponent(name)}`}>JSON</a>
       </nav>
       {children}

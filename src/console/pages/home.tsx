@@ -1,9 +1,13 @@
 import { catalogQuery } from "../../catalog/query.ts";
-import { type Catalogue, noFilter, readCatalogue } from "../catalogue.ts";
+import { connectForms } from "../../connect/forms.ts";
+import { registryTarget } from "../../connect/target.ts";
+import { type Catalogue, type CatalogueItem, noFilter, readCatalogue } from "../catalogue.ts";
+import type { ConsoleDeps } from "../deps.ts";
 import { page } from "../page.ts";
 import { Code } from "../parts/code.tsx";
 import { Bar, number, plural } from "../parts/figures.tsx";
 import { type Kind, kindWords, ServerRow } from "../parts/server-row.tsx";
+import type { Viewer } from "../sign-in/viewer.ts";
 
 const shownServers = 8;
 
@@ -14,10 +18,10 @@ const home = page({
 
   async get(services, { viewer, origin, now }) {
     const query = catalogQuery({ ...noFilter, facets: ["kind", "status"], fields: undefined });
-    const { catalogue, source, holds } = await readCatalogue(services, viewer.principal, query, {
-      limit: shownServers,
-      cursor: undefined,
-    });
+    const [{ catalogue, source, holds }, recent] = await Promise.all([
+      readCatalogue(services, viewer.principal, query, { limit: shownServers, cursor: undefined }),
+      recentlyUpdated(services, viewer, now),
+    ]);
     const counts = () => <Counts of={catalogue} />;
     return {
       title: "What does the agent need to do?",
@@ -50,7 +54,11 @@ const home = page({
             {counts()}
           </div>
           <div class="two">
-            {catalogue.items.length === 0 ? <Empty origin={origin} /> : <Servers of={catalogue} now={now} />}
+            {catalogue.items.length === 0 ? (
+              <Empty origin={origin} />
+            ) : (
+              <Servers of={catalogue} recent={recent} now={now} />
+            )}
             <ConnectRegistry origin={origin} />
           </div>
         </>
@@ -96,16 +104,39 @@ function Counts({ of: { total, facets } }: { of: Catalogue }) {
   );
 }
 
-function Servers({ of: { items, total }, now }: { of: Catalogue; now: number }) {
-  const most = Math.max(...items.map(({ tokens = 0 }) => tokens));
-  const recent = [...items].sort((a, b) => (b.updatedAt ?? "").localeCompare(a.updatedAt ?? ""));
+const recentMs = 7 * 86_400_000;
+const hourMs = 3_600_000;
+
+/**
+ * The servers that changed last. The catalogue is in order of names, so this is known only while few changed within the
+ * week; undefined otherwise.
+ */
+async function recentlyUpdated(services: ConsoleDeps, viewer: Viewer, now: number) {
+  // Whole hours: each other time would be another page in the cache.
+  const since = Math.floor((now - recentMs) / hourMs) * hourMs;
+  const query = catalogQuery({ ...noFilter, updated_since: since, facets: ["false"], fields: undefined });
+  const { catalogue } = await readCatalogue(services, viewer.principal, query, { limit: 100, cursor: undefined });
+  if (catalogue.nextCursor !== undefined || catalogue.items.length === 0) return undefined;
+  const latest = [...catalogue.items].sort((a, b) => (b.updatedAt ?? "").localeCompare(a.updatedAt ?? ""));
+  return latest.slice(0, shownServers);
+}
+
+interface ServersShown {
+  of: Catalogue;
+  recent: CatalogueItem[] | undefined;
+  now: number;
+}
+
+function Servers({ of: { items, total }, recent, now }: ServersShown) {
+  const shown = recent ?? items;
+  const most = Math.max(...shown.map(({ tokens = 0 }) => tokens));
   return (
     <section aria-labelledby="servers-title">
       <h2 class="label" id="servers-title">
-        Who is there
+        {recent === undefined ? "Who is there" : "Recently updated"}
       </h2>
       <ul class="ledger">
-        {recent.map((server) => (
+        {shown.map((server) => (
           <ServerRow server={server} most={most} now={now} />
         ))}
       </ul>
@@ -137,7 +168,19 @@ function ConnectRegistry({ origin }: { origin: string }) {
         Connect this registry
       </h2>
       <p class="small soft">Over MCP an agent searches, negotiates and reads by itself.</p>
-      <Code text={`claude mcp add --transport http rollcall ${origin}/mcp`} what="the command for Claude Code" />
+      {connectForms(registryTarget(origin, { token: false })).map(({ client, title, snippet, command, link }) =>
+        snippet === undefined ? null : (
+          <details open={client === "claude-code"}>
+            <summary>{title}</summary>
+            <Code text={command ?? snippet} what={`what ${title} needs`} />
+            {link !== undefined && (
+              <p class="small">
+                <a href={link}>Open in {title}</a>
+              </p>
+            )}
+          </details>
+        ),
+      )}
       <h2 class="label">Try</h2>
       <ul class="plain-list">
         <li>

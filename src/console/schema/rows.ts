@@ -147,7 +147,9 @@ function merged(schema: unknown): Schema | undefined {
   const all: Schema = { ...own };
   for (const part of allOf as unknown[]) {
     if (!isObject(part)) continue;
-    if (isObject(part.properties)) all.properties = { ...part.properties, ...Object(all.properties) };
+    // What the schema itself says of a property wins.
+    if (isObject(part.properties))
+      all.properties = { ...Object(all.properties), ...part.properties, ...Object(own.properties) };
     if (Array.isArray(part.required))
       all.required = [...part.required, ...(Array.isArray(all.required) ? all.required : [])];
     all.type ??= part.type;

@@ -33,6 +33,7 @@ function plainWords(schema: Schema, inner: (part: unknown) => string): string {
     return words.length > 4 ? `one of ${words.length} forms` : words.join(" or ");
   }
   const types = typesOf(schema).filter((type) => type !== "null");
+  if (types.length === 0 && typesOf(schema).length > 0) return "null";
   if (types.length === 0) {
     if (isObject(schema.properties)) return "object";
     return Array.isArray(schema.allOf) && schema.allOf.length > 0 ? inner(schema.allOf[0]) : "anything";
@@ -70,7 +71,7 @@ function orNull(words: string, schema: Schema): string {
     typesOf(schema).includes("null") ||
     unionOf(schema).some(isNull) ||
     (Array.isArray(schema.enum) && schema.enum.includes(null));
-  return isNullable ? `${words} or null` : words;
+  return isNullable && words !== "null" ? `${words} or null` : words;
 }
 
 /** Has a shape that a name stands for better than "object" does. */
