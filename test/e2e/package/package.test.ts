@@ -40,7 +40,7 @@ describe("the package", () => {
       expect(readFileSync(join(home, file), "utf8")).not.toMatch(/from "(?!\.)/);
     }
     expect(readFileSync(join(home, exports["."]), "utf8")).toContain(
-      "rollcall/client, rollcall/lock, rollcall/webhooks",
+      "rollcall/client, rollcall/lock, rollcall/publisher, rollcall/webhooks",
     );
   });
 
