@@ -4,6 +4,7 @@ import { expect, it, vi } from "vitest";
 import { tenantKey } from "../../../src/kernel/names.ts";
 import { createUsage } from "../../../src/kernel/platform/usage.ts";
 import { directoryOf } from "../../../src/objects/stubs.ts";
+import { serverJsonSchemaUri } from "../../../src/official/schema.ts";
 import { member } from "../support/member.ts";
 import { capabilities, drained, Registry, token, tools } from "../support/registry.ts";
 
@@ -37,7 +38,7 @@ it("the directory asks tenants for the items and versions that it lost", async (
   await mine.send("PATCH", capabilities("robbed", "s"), { items: [{ kind: "tool", name: "pear", enabled: false }] });
   await mine.publish("closed", tools("plum"));
   for (const version of ["1.0.0", "2.0.0"]) {
-    const document = { name: "robbed/official", description: "Does things.", version };
+    const document = { $schema: serverJsonSchemaUri, name: "robbed/official", description: "Does things.", version };
     expect((await registry.send("POST", "/v0.1/publish", { token: admin, body: document })).status).toBe(200);
   }
   await drained("robbed");
