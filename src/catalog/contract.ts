@@ -1,4 +1,4 @@
-import type { DirectoryState } from "../kernel/directory-state.ts";
+import type { DirectoryState } from "../http/directory-state.ts";
 import type { ServerRef, TenantKey } from "../kernel/names.ts";
 import { itemDimensions } from "../manifest/attributes.ts";
 import type { CatalogEntry } from "../registry/summary.ts";

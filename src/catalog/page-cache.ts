@@ -1,4 +1,4 @@
-import type { DirectoryState } from "../kernel/directory-state.ts";
+import type { DirectoryState } from "../http/directory-state.ts";
 import type { MemoryBudget, MemoryCache } from "../kernel/memory-budget.ts";
 import type { PrivateServers } from "./contract.ts";
 

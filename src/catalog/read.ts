@@ -1,9 +1,9 @@
 import type { Principal } from "../auth/principal.ts";
 import { checkMinDirectory } from "../directory/freshness.ts";
 import type { DirectoryView } from "../directory/view.ts";
+import { type DirectoryState, reaches } from "../http/directory-state.ts";
 import { type PageRequest, pageOf, readCursor, serverKey } from "../http/page.ts";
 import { digestOfText } from "../kernel/digest.ts";
-import { type DirectoryState, reaches } from "../kernel/directory-state.ts";
 import type { Failure } from "../kernel/failure.ts";
 import { refOf, type TenantKey } from "../kernel/names.ts";
 import type { AnswerSource } from "../kernel/platform/usage.ts";

@@ -1,4 +1,4 @@
-import type { DirectoryState } from "../kernel/directory-state.ts";
+import type { DirectoryState } from "../http/directory-state.ts";
 import type { Root } from "./root.ts";
 
 /** Answer to an isolate that says which root it has. */

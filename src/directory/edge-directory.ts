@@ -1,4 +1,4 @@
-import { type DirectoryState, reaches } from "../kernel/directory-state.ts";
+import { type DirectoryState, reaches } from "../http/directory-state.ts";
 import { type CacheApi, logStorageError } from "../kernel/platform/cache-api.ts";
 import type { SegmentDirectory, SyncAnswer } from "./contract.ts";
 import { chunkKey, parseRoot, type Root, rootKey, segmentKey } from "./root.ts";

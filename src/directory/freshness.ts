@@ -1,4 +1,4 @@
-import { type DirectoryState, reaches, stateText } from "../kernel/directory-state.ts";
+import { type DirectoryState, reaches, stateText } from "../http/directory-state.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 
 /** ErrorDirectoryAhead if even the object has not what the caller requires. */

@@ -1,4 +1,4 @@
-import type { DirectoryState } from "../kernel/directory-state.ts";
+import type { DirectoryState } from "../http/directory-state.ts";
 import { compareServers, type ServerRef } from "../kernel/names.ts";
 import type { CatalogEntry } from "../registry/summary.ts";
 import type { Segment } from "./segment.ts";

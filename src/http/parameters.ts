@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { type DirectoryState, parseState } from "../kernel/directory-state.ts";
 import type { FailureCode } from "../kernel/failure.ts";
 import { ServerName, TenantKey } from "../kernel/names.ts";
 import { parseRfc3339 } from "../kernel/time.ts";
 import { requestError } from "./context.ts";
+import { type DirectoryState, parseState } from "./directory-state.ts";
 import { type Freshness, serverName, tenantName } from "./request.ts";
 
 /** What a parameter's schema cannot say about reading it. */

@@ -1,8 +1,8 @@
 import type { Config } from "../config.ts";
-import { type DirectoryState, stateText } from "../kernel/directory-state.ts";
 import type { AnswerSource } from "../kernel/platform/usage.ts";
 import type { RequestContext } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
+import { type DirectoryState, stateText } from "./directory-state.ts";
 
 /** Status, headers and cache metadata of a response. */
 export interface ResponseMeta {

@@ -77,6 +77,7 @@ export const MetricsSnapshot = named(
           bytes: z.record(z.string(), z.int()).describe("Of the segments, and of each form that is kept of them."),
           segments: z.int(),
           fallbacks: counts.describe("How often the directory's object had to answer, by reason."),
+          builder: counts.describe("What writing segments touched, as in `operations`, which does not count it."),
         })
         .describe("The copy of everything public."),
       responseCache: z.object({ hits: z.int(), misses: z.int() }),

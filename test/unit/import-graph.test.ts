@@ -16,7 +16,7 @@ const allowed: Record<string, readonly string[]> = {
   formats: ["kernel", "manifest"],
   connect: ["kernel"],
   registry: ["kernel", "auth", "http", "manifest", "formats"],
-  directory: ["kernel", "manifest", "registry"],
+  directory: ["kernel", "http", "manifest", "registry"],
   search: ["kernel", "auth", "http", "manifest", "registry"],
   catalog: ["kernel", "auth", "http", "manifest", "registry", "directory"],
   changes: ["kernel", "auth", "http", "registry"],

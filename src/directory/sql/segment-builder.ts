@@ -1,4 +1,4 @@
-import type { DirectoryState } from "../../kernel/directory-state.ts";
+import type { DirectoryState } from "../../http/directory-state.ts";
 import { compareServers, type ServerRef, type TenantKey } from "../../kernel/names.ts";
 import type { ObjectStorage } from "../../kernel/platform/counted-storage.ts";
 import { readJson } from "../../kernel/read-json.ts";

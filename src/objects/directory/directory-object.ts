@@ -10,11 +10,11 @@ import { selectServers } from "../../catalog/select.ts";
 import { ServerTable } from "../../catalog/sql/server-table.ts";
 import type { SyncAnswer } from "../../directory/contract.ts";
 import { SegmentBuilder } from "../../directory/sql/segment-builder.ts";
-import type { DirectoryState } from "../../kernel/directory-state.ts";
+import type { DirectoryState } from "../../http/directory-state.ts";
 import type { ServerRef, TenantKey } from "../../kernel/names.ts";
 import { countedKv } from "../../kernel/platform/counted-bindings.ts";
 import { countedStorage } from "../../kernel/platform/counted-storage.ts";
-import { objectUsage } from "../../kernel/platform/usage.ts";
+import { builderUsage, objectUsage } from "../../kernel/platform/usage.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import type { ListedVersion, TakenRemote, VersionQuery } from "../../official/contract.ts";
 import {
@@ -90,8 +90,8 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   readonly #storage = countedStorage(this.ctx.storage);
   readonly #sql = this.#storage.sql;
   readonly #builder = new SegmentBuilder({
-    storage: this.#storage,
-    kv: countedKv(this.env.REGISTRY, objectUsage),
+    storage: countedStorage(this.ctx.storage, builderUsage),
+    kv: countedKv(this.env.REGISTRY, builderUsage),
     now: Date.now,
     readPlace: (server) => readPlace(this.#sql, server),
     publicPlaces: () => publicPlaces(this.#sql),

@@ -1,9 +1,10 @@
 import type { Principal } from "../../auth/principal.ts";
 import { type Access, admin, everyone } from "../../http/access.ts";
 import { unwrap } from "../../http/context.ts";
+import { stateText } from "../../http/directory-state.ts";
 import { operation } from "../../http/operation.ts";
 import { authenticateOptional, consumeRateLimit } from "../../http/request.ts";
-import { stateText } from "../../kernel/directory-state.ts";
+import { builderUsage } from "../../kernel/platform/usage.ts";
 import { service, version } from "../../kernel/version.ts";
 import { featuresOf } from "../../mcp/resources/own-manifest.ts";
 import type { ServiceDeps } from "../deps.ts";
@@ -108,7 +109,7 @@ const getMetrics = operation({
   handle({ metrics, now, memory, responses, edgeDirectory }: ServiceDeps, { answer }) {
     const caches = { capacity: memory.capacity, bytes: memory.bytes, caches: memory.usage() };
     const { capacity, bytes, segments, fallbacks } = edgeDirectory.status();
-    const directory = { capacity, bytes, segments, fallbacks };
+    const directory = { capacity, bytes, segments, fallbacks, builder: { ...builderUsage } };
     return answer(200, { ...metrics.snapshot(now()), memory: caches, directory, responseCache: responses.lookups });
   },
 });

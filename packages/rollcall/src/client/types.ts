@@ -3054,6 +3054,10 @@ export interface components {
                 fallbacks: {
                     [key: string]: number;
                 };
+                /** @description What writing segments touched, as in `operations`, which does not count it. */
+                builder: {
+                    [key: string]: number;
+                };
             };
             responseCache: {
                 hits: number;
