@@ -15,14 +15,20 @@ const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
  */
 export async function matrix(browser: Browser, url: string, token: string): Promise<string[]> {
   await mkdir(output, { recursive: true });
-  const visitor = await watch(browser, url);
-  const problems = await look(visitor, "visitor", publicPages);
-  await visitor.context.close();
-  const member = await watch(browser, url);
-  await signIn(member, token);
-  problems.push(...(await look(member, "member", memberPages)));
-  await member.context.close();
-  return problems;
+  const everybody = async () => {
+    const visitor = await watch(browser, url);
+    const problems = await look(visitor, "visitor", publicPages);
+    await visitor.context.close();
+    return problems;
+  };
+  const members = async () => {
+    const member = await watch(browser, url);
+    await signIn(member, token);
+    const problems = await look(member, "member", memberPages);
+    await member.context.close();
+    return problems;
+  };
+  return (await Promise.all([everybody(), members()])).flat();
 }
 
 async function look({ page, found }: Watched, who: string, paths: readonly string[]): Promise<string[]> {
