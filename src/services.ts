@@ -29,6 +29,7 @@ import { isLoopback } from "./outbound/address.ts";
 import { createGuardedFetch } from "./outbound/guarded-fetch.ts";
 import { toStandardFetch } from "./outbound/standard-fetch.ts";
 import { Bodies } from "./registry/cache/bodies.ts";
+import { CurrentItems } from "./registry/cache/current-items.ts";
 import { Heads } from "./registry/cache/heads.ts";
 import { RenderedViews } from "./registry/cache/rendered-views.ts";
 import { Sessions } from "./sessions/session-cache.ts";
@@ -64,6 +65,7 @@ export interface Services {
   itemCache: ItemCache;
   catalogPages: CatalogPages;
   views: RenderedViews;
+  items: CurrentItems;
   /** Complete responses, cached to be sent again. */
   responses: ResponseStore;
   indexTexts: IndexTextCache;
@@ -130,6 +132,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     itemCache: new ItemCache(memory),
     catalogPages,
     views: new RenderedViews(bodies, memory, usage),
+    items: new CurrentItems(bodies, memory, usage),
     responses: new ResponseStore(memory, usage),
     indexTexts: new IndexTextCache(memory, now),
     openapi: (format) => readAsset(`openapi.${format}`),
