@@ -1,4 +1,5 @@
 import { catalogTables } from "../../catalog/sql/tables.ts";
+import { segmentTables } from "../../directory/sql/tables.ts";
 import { directoryVersionFlags, directoryVersionTables, versionUpdatedIndex } from "../../official/sql/tables.ts";
 import { cardRecordColumns, directorySearchTables } from "../../search/sql/tables.ts";
 import type { Step } from "../migrate.ts";
@@ -27,4 +28,5 @@ export const directorySteps: readonly Step[] = [
   { tables: "DELETE FROM indexed_server;" },
   { tables: `${cardRecordColumns} ${directoryVersionFlags} DELETE FROM indexed_server;` },
   { tables: versionUpdatedIndex },
+  { tables: segmentTables },
 ];
