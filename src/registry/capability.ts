@@ -7,13 +7,17 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import type { TenantKey } from "../kernel/names.ts";
 import { type AnswerSource, farthestSource } from "../kernel/platform/usage.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
+import { shownFlags } from "../manifest/flag.ts";
+import type { DefinitionFormat } from "../manifest/model/definitions.ts";
 import type { StoredCapability } from "../manifest/stored.ts";
 import { checkTenantExists, requireReadable } from "./access.ts";
 import type { Capability } from "./answer-schema.ts";
 import type { Resolved } from "./cache/heads.ts";
 import type { Head } from "./contract.ts";
+import { definitionsOfItems } from "./definitions/definitions.ts";
 import type { RegistryDeps } from "./deps.ts";
 import { allowCached } from "./read.ts";
+import { type ChoiceOption, itemFlagsIn, obstacleTo } from "./record.ts";
 import { recordText } from "./record-text.ts";
 import type { CapabilityDocument } from "./views/capability.ts";
 import { isHidden } from "./views/enabled.ts";
@@ -126,4 +130,17 @@ export async function readPublicCapability(
   }
   const message = "No public capability has this id and digest now; revisions are the members'";
   return err(failure("ErrorCapabilityNotFound", message));
+}
+
+/** The definition for a model of a capability that was read. */
+export function definitionOfFound(
+  { capability, head }: CapabilityDocument,
+  format: DefinitionFormat,
+  include?: ChoiceOption[],
+) {
+  const flags = shownFlags(itemFlagsIn(head)(capability));
+  const { status } = head;
+  const { tenant, name: server } = head;
+  const obstacle = obstacleTo({ flags, status }, include);
+  return definitionsOfItems([{ ...capability, tenant, server, name: capability.key, flags, obstacle }], format);
 }

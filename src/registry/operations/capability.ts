@@ -5,14 +5,18 @@ import { requestError, unwrap } from "../../http/context.ts";
 import { type AnswerMeta, operation } from "../../http/operation.ts";
 import { flag, freshnessFrom, names, reading, server } from "../../http/parameters.ts";
 import { Digest, type TenantKey } from "../../kernel/names.ts";
-import { shownFlags } from "../../manifest/flag.ts";
 import { Capability } from "../answer-schema.ts";
-import { capabilityText, type FoundCapability, readCapability, readPublicCapability } from "../capability.ts";
-import { definitionsOfItems } from "../definitions/definitions.ts";
+import {
+  capabilityText,
+  definitionOfFound,
+  type FoundCapability,
+  readCapability,
+  readPublicCapability,
+} from "../capability.ts";
 import { DefinitionFormat } from "../definitions/schema.ts";
 import type { RegistryDeps } from "../deps.ts";
 import { allowCached } from "../read.ts";
-import { type ChoiceOption, choiceOptions, itemFlagsIn, obstacleTo } from "../record.ts";
+import { choiceOptions } from "../record.ts";
 import { capabilityDocument } from "../views/capability.ts";
 
 const formats = { json: "application/json", yaml: "application/yaml", rtfs: "application/rtfs" } as const;
@@ -126,15 +130,6 @@ function cacheOf({ heads }: RegistryDeps, url: string, tenant: TenantKey, found:
   if (remembered === undefined || !isPlain) return undefined;
   const ref = { tenant, name: head.name };
   return { holds: () => heads.peek(ref, allowCached) === remembered, variesBy: { member: tenant } };
-}
-
-/** The definition for a model of a capability that was read. */
-function definitionOfFound({ capability, head }: FoundCapability, format: DefinitionFormat, include?: ChoiceOption[]) {
-  const flags = shownFlags(itemFlagsIn(head)(capability));
-  const { status } = head;
-  const { tenant, name: server } = head;
-  const obstacle = obstacleTo({ flags, status }, include);
-  return definitionsOfItems([{ ...capability, tenant, server, name: capability.key, flags, obstacle }], format);
 }
 
 /** Any other `Accept` gets JSON. */
