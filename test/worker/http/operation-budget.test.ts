@@ -28,7 +28,7 @@ MCP resources/read                 2           0            0        0         0
 read after 2 s                     1           1            0        0         0            0         0            0
 read after 15 s                    1           2            1        1         0            0         0            0
 strong read                        1           1            1        0         0            1         5            0
-catalogue page, first              0           0            0        0         0            1        99            0
+catalogue page, first              0           0            0        0         0            1         3            0
 catalogue page, after 2 s          0           0            0        0         0            1         1            0
 search                             0           0            0        0         0            2       131            0
 budgeted index                     0           0            0        0         0            4       117            0
@@ -36,11 +36,11 @@ negotiate                          0           0            0        0         0
 negotiate for a task               0           0            0        0         0            3       161            2
 session-checked call, first        2           0            0        0         0            1         2            0
 session-checked tool               1           0            0        0         0            2         7            0
-publish, new                       0           1            1        0         2            2        68           69
-publish, one tool of 1,000         0           1            1        0         2            2      1079           37
+publish, new                       0           1            1        0         2            2        63           37
+publish, one tool of 1,000         0           1            1        0         2            2      1074           35
 publish, unchanged                 0           1            1        0         1            1        27            7
-webhook                            0           1            1        0         2            4        83           52
-introspection, changed             0           1            1        0         2            2       108           44
+webhook                            0           1            1        0         2            4        78           40
+introspection, changed             0           1            1        0         2            2        99           42
 introspection, unchanged           0           1            1        0         1            1        55           12
 `;
 
