@@ -22,7 +22,7 @@ interface ParameterTraits {
 /** By schema; a schema derived by `.describe()` or `.meta()` has the traits of the one before. */
 export const traits = z.registry<ParameterTraits>();
 
-function withTraits<Schema extends z.ZodType>(schema: Schema, given: ParameterTraits): Schema {
+export function withTraits<Schema extends z.ZodType>(schema: Schema, given: ParameterTraits): Schema {
   traits.add(schema as z.ZodType, given);
   return schema;
 }
