@@ -35,7 +35,7 @@ export async function build(): Promise<void> {
   await mkdir(scratchDir, { recursive: true });
   const scratch = await mkdtemp(join(scratchDir, "build-"));
   try {
-    const { exitCode, output } = await runTool("wrangler", ["deploy", "--dry-run", "--outdir", scratch]);
+    const { exitCode, output } = await runTool("wrangler", ["deploy", "--env=", "--dry-run", "--outdir", scratch]);
     if (exitCode !== 0) throw new CommandError(`The Worker could not be built.\n\n${output.trim()}`);
     await writeFile(join(scratch, ".built"), sources);
     await mkdir(bundleDir, { recursive: true });

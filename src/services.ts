@@ -5,6 +5,7 @@ import type { TokenRules } from "./auth/verify-token.ts";
 import { IndexTextCache } from "./capability-index/text-cache.ts";
 import { CatalogPages } from "./catalog/page-cache.ts";
 import { type Config, readConfig } from "./config.ts";
+import { EdgeDirectory } from "./directory/edge-directory.ts";
 import { Cursors } from "./http/cursor.ts";
 import { declaredHeaders } from "./http/declared-headers.ts";
 import type { DeclaredHeaders } from "./http/deps.ts";
@@ -63,6 +64,8 @@ export interface Services {
   bodies: Bodies;
   itemCache: ItemCache;
   catalogPages: CatalogPages;
+  /** The isolate's copy of everything public. */
+  edgeDirectory: EdgeDirectory;
   views: RenderedViews;
   /** Complete responses, cached to be sent again. */
   responses: ResponseStore;
@@ -94,6 +97,12 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
   const tenant = (key: TenantKey) => tenantOf(env, key, usage);
   const bodies = new Bodies({ edge, kv, tenant, keepAlive });
   const catalogPages = new CatalogPages(memory, now);
+  const directory = () => directoryOf(env, usage);
+  const edgeDirectory = new EdgeDirectory({
+    ...{ kv, edge, directory, now, keepAlive },
+    capacity: config.directoryBytes,
+    forms: [],
+  });
   const readAsset = createAssetReader(env.ASSETS);
   return {
     config,
@@ -107,7 +116,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     negotiateLimiter: new RateLimiter(config.negotiateLimit),
     refreshLimiter: new RateLimiter({ rate: 1, burst: 20 }),
     tenant,
-    directory: () => directoryOf(env, usage),
+    directory,
     sessions: new Sessions({
       create: () => newSession(env, usage),
       find: (id) => sessionOf(env, id, usage),
@@ -124,11 +133,15 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     heads: new Heads({
       ...{ edge, kv, tenant, now, memory, keepAlive },
       usage,
-      onWrite: () => catalogPages.clear(),
+      onWrite: () => {
+        catalogPages.clear();
+        edgeDirectory.noteWrite();
+      },
     }),
     bodies,
     itemCache: new ItemCache(memory),
     catalogPages,
+    edgeDirectory,
     views: new RenderedViews(bodies, memory, usage),
     responses: new ResponseStore(memory, usage),
     indexTexts: new IndexTextCache(memory, now),

@@ -248,6 +248,11 @@ const failures = {
     "This Idempotency-Key was used for another request",
     "Choose a new key for each new request, and send a request again with the key it had",
   ],
+  ErrorParameterInvalid: [
+    422,
+    "A query parameter is not valid",
+    "The message names the parameter; docs/reference/official-registry.md lists them",
+  ],
   ErrorServerJsonInvalid: [
     422,
     "The server.json is not valid",

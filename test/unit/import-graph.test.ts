@@ -16,6 +16,7 @@ const allowed: Record<string, readonly string[]> = {
   formats: ["kernel", "manifest"],
   connect: ["kernel"],
   registry: ["kernel", "auth", "http", "manifest", "formats"],
+  directory: ["kernel", "manifest", "registry"],
   search: ["kernel", "auth", "http", "manifest", "registry"],
   catalog: ["kernel", "auth", "http", "manifest", "registry"],
   changes: ["kernel", "auth", "http", "registry"],
