@@ -71,6 +71,9 @@ async function withRefresh(
   return { outcome, generation, head, digest };
 }
 
+/** What two parsers may read differently. */
+const ambiguous = ["duplicate-key", "forbidden-key", "too-many-issues"];
+
 const openingBrace = 0x7b;
 const noJson = ok({ value: undefined, issues: [] });
 
@@ -103,7 +106,9 @@ async function readEvent(
   const parsed = isForm ? noJson : parseStrictJson(body, { maxDepth: bounds.depth });
   if (!parsed.ok) return err(invalidEvent("", failure("ErrorInvalidBody", `Invalid JSON: ${parsed.error.message}`)));
   // Those of a manifest are reported with it. Elsewhere two readers may take the same signed bytes for different events.
-  const damage = parsed.value.issues.find(({ path }) => isGitHub || !path.startsWith("/data/manifest/"));
+  const damage = parsed.value.issues.find(
+    ({ path, rule }) => ambiguous.includes(rule) && (isGitHub || !path.startsWith("/data/manifest/")),
+  );
   if (damage !== undefined) {
     return err(
       invalidEvent("", failure("ErrorInvalidBody", `Invalid JSON: ${issueText(damage)}`, { issues: [damage] })),

@@ -356,7 +356,7 @@ describe("a signed envelope that two parsers may read differently", () => {
     expect([answer.status, answer.body.error.code]).toEqual([400, "ErrorInvalidBody"]);
     expect(answer.body.error.details.issues[0].path).not.toBe("");
     const shown = await read(hook);
-    expect([names(shown), shown.body.data.registry.generation]).toEqual([["kept"], 1]);
+    expect([names(shown), shown.headers.get("Rollcall-Generation")]).toEqual([["kept"], "1"]);
   });
 
   it("is refused from GitHub as well", async () => {
