@@ -122,6 +122,8 @@ describe("failures", () => {
           → Ask for the index of one server, or POST /api/index/{tenant}/budget
       415 ErrorUnsupportedMediaType: The body must be JSON or YAML
           → Send \`Content-Type: application/json\` and no Content-Encoding
+      422 ErrorIdempotencyKeyReused: This Idempotency-Key was used for another request
+          → Choose a new key for each new request, and send a request again with the key it had
       422 ErrorParameterInvalid: A query parameter is not valid
           → The message names the parameter; docs/reference/official-registry.md lists them
       422 ErrorServerJsonInvalid: The server.json is not valid
