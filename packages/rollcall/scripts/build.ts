@@ -28,6 +28,8 @@ export async function buildPackage(to = join(root, "dist"), { types = true } = {
     cwd: root,
     input: { rollcall: "src/cli/rollcall.ts" },
     platform: "node",
+    // The other form of jsonc-parser requires files that no bundler sees.
+    resolve: { mainFields: ["module", "main"] },
     transform: { target: "node20" },
   });
   await cli.write({ dir: join(to, "cli"), chunkFileNames: "[name].js", minify: true });
