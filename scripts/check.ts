@@ -29,6 +29,7 @@ type Check = () => Promise<string>;
 
 const checks: Record<string, Check> = {
   "types: src": tool("tsc", "--noEmit", "-p", "tsconfig.json"),
+  "types: pages in browsers": tool("tsc", "--noEmit", "-p", "src/console/browser/tsconfig.json"),
   "types: scripts": tool("tsc", "--noEmit", "-p", "scripts/tsconfig.json"),
   "types: bench": tool("tsc", "--noEmit", "-p", "bench/tsconfig.json"),
   "types: tools": tool("tsc", "--noEmit", "-p", "tools/tsconfig.json"),

@@ -5,6 +5,9 @@ import type { TokenRules } from "./auth/verify-token.ts";
 import { IndexTextCache } from "./capability-index/text-cache.ts";
 import { CatalogPages } from "./catalog/page-cache.ts";
 import { type Config, readConfig } from "./config.ts";
+import { PageStore } from "./console/page-store.ts";
+import { SignIns } from "./console/sign-in/seal.ts";
+import { StaticFiles } from "./console/static-files.ts";
 import { EdgeDirectory } from "./directory/edge-directory.ts";
 import { Cursors } from "./http/cursor.ts";
 import { declaredHeaders } from "./http/declared-headers.ts";
@@ -30,6 +33,7 @@ import { isLoopback } from "./outbound/address.ts";
 import { createGuardedFetch } from "./outbound/guarded-fetch.ts";
 import { toStandardFetch } from "./outbound/standard-fetch.ts";
 import { Bodies } from "./registry/cache/bodies.ts";
+import { CurrentItems } from "./registry/cache/current-items.ts";
 import { Heads } from "./registry/cache/heads.ts";
 import { RenderedViews } from "./registry/cache/rendered-views.ts";
 import { Sessions } from "./sessions/session-cache.ts";
@@ -67,6 +71,7 @@ export interface Services {
   /** The isolate's copy of everything public. */
   edgeDirectory: EdgeDirectory;
   views: RenderedViews;
+  items: CurrentItems;
   /** Complete responses, cached to be sent again. */
   responses: ResponseStore;
   indexTexts: IndexTextCache;
@@ -76,6 +81,10 @@ export interface Services {
   guideForModels: () => Promise<string>;
   /** undefined if no signing secret is configured. */
   cursors: Cursors | undefined;
+  consoleFiles: StaticFiles;
+  pages: PageStore;
+  /** undefined if no signing secret is configured. */
+  signIns: SignIns | undefined;
 }
 
 /** Dependencies that a test replaces to simulate another data centre or another time. */
@@ -143,12 +152,16 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     catalogPages,
     edgeDirectory,
     views: new RenderedViews(bodies, memory, usage),
+    items: new CurrentItems(bodies, memory, usage),
     responses: new ResponseStore(memory, usage),
     indexTexts: new IndexTextCache(memory, now),
     openapi: (format) => readAsset(`openapi.${format}`),
     publishedSchemas: () => readAsset("schemas.json"),
     guideForModels: () => readAsset("llms.txt"),
     cursors: config.signingSecret && new Cursors(config.signingSecret),
+    consoleFiles: new StaticFiles(env.ASSETS),
+    pages: new PageStore(memory),
+    signIns: config.signingSecret && new SignIns(config.signingSecret, tokenSecret(config)),
   };
 }
 
@@ -160,6 +173,10 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
 function cacheKeysBelow({ publicUrl, signingSecret }: Config): string {
   if (publicUrl === undefined || signingSecret === undefined) return "https://rollcall.invalid";
   return `${publicUrl}/.cache/${digestOfTextSync(`cache keys ${new TextDecoder().decode(signingSecret)}`)}`;
+}
+
+function tokenSecret({ tokenKeys }: Config): Uint8Array | undefined {
+  return tokenKeys?.kind === "secret" ? tokenKeys.secret : undefined;
 }
 
 function tokenRules(config: Config): TokenRules | undefined {
