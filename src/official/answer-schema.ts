@@ -35,11 +35,20 @@ const RegistryMeta = named(
     .describe("What this registry knows: of the server with its latest version, of their text with the others."),
 );
 
+const PublishedServerJson = named(
+  "PublishedServerJson",
+  z
+    .looseObject({ ...ServerJson.shape, $schema: ServerJson.shape.$schema.optional() })
+    .describe(
+      "A server.json as it was published. One that an earlier release took may lack `$schema` and have more keys.",
+    ),
+);
+
 export const ServerResponse = named(
   "ServerResponse",
   z
     .object({
-      server: ServerJson,
+      server: PublishedServerJson,
       _meta: z.object({
         "io.modelcontextprotocol.registry/official": VersionMeta,
         "dev.rollcall/registry": RegistryMeta,

@@ -3599,6 +3599,35 @@ export interface components {
             message?: string;
             data: components["schemas"]["PublishResult"];
         };
+        /** @description A server.json as it was published. One that an earlier release took may lack `$schema` and have more keys. */
+        PublishedServerJson: {
+            /**
+             * Format: uri
+             * @description URL of the schema that the document follows.
+             */
+            $schema?: string;
+            name: string;
+            description: string;
+            /** @description One version: no range, and not `latest`. */
+            version: string;
+            title?: string;
+            /**
+             * Format: uri
+             * @description Over https.
+             */
+            websiteUrl?: string;
+            repository?: components["schemas"]["Repository"];
+            icons?: components["schemas"]["OfficialIcon"][];
+            packages?: components["schemas"]["Package"][];
+            remotes?: components["schemas"]["Remote"][];
+            _meta?: {
+                "io.modelcontextprotocol.registry/publisher-provided"?: {
+                    [key: string]: unknown;
+                };
+            };
+        } & {
+            [key: string]: unknown;
+        };
         /** @description What one read of a server's sources found. */
         RefreshResult: {
             /** @enum {string} */
@@ -4404,7 +4433,7 @@ export interface components {
         };
         /** @description A version of a server. */
         ServerResponse: {
-            server: components["schemas"]["ServerJson"];
+            server: components["schemas"]["PublishedServerJson"];
             _meta: {
                 "io.modelcontextprotocol.registry/official": components["schemas"]["VersionMeta"];
                 "dev.rollcall/registry": components["schemas"]["RegistryMeta"];
@@ -9321,6 +9350,8 @@ export interface operations {
                 include_deleted?: boolean;
             };
             header?: {
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
             };
@@ -9406,6 +9437,8 @@ export interface operations {
                 include_deleted?: boolean;
             };
             header?: {
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
             };
@@ -9452,6 +9485,8 @@ export interface operations {
                 include_deleted?: boolean;
             };
             header?: {
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
             };
