@@ -1,6 +1,4 @@
 import { z } from "zod";
-import type { EdgeDirectory } from "../../directory/edge-directory.ts";
-import type { DirectoryState } from "../../directory/root.ts";
 import { anyone } from "../../http/access.ts";
 import { type RequestContext, requestError, unwrap } from "../../http/context.ts";
 import { type AnswerMeta, operation } from "../../http/operation.ts";
@@ -148,14 +146,9 @@ async function metaOf(
   const isPlain = Object.keys(c.req.query()).every((name) => known.test(name));
   const cache =
     state !== undefined && isPlain
-      ? { holds: () => isCurrent(edgeDirectory, state), variesBy: "nothing" as const }
+      ? { holds: () => edgeDirectory.isCurrent(state), variesBy: "nothing" as const }
       : undefined;
   return { source, generation, etag: await etagOf(text), cache };
-}
-
-function isCurrent(edgeDirectory: EdgeDirectory, { epoch, generation }: DirectoryState): boolean {
-  const view = edgeDirectory.peek();
-  return view?.epoch === epoch && view.generation === generation;
 }
 
 type ReadMeta = Pick<ReadVersions, "source" | "generation" | "state">;
