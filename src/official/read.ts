@@ -1,5 +1,5 @@
-import type { DirectoryState } from "../directory/root.ts";
 import type { DirectoryView } from "../directory/view.ts";
+import type { DirectoryState } from "../http/directory-state.ts";
 import { type PageRequest, pageOf, readCursor } from "../http/page.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { AnswerSource } from "../kernel/platform/usage.ts";
