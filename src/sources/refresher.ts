@@ -17,6 +17,7 @@ import { countBesideSources, itemsOfSources, syncHidden } from "../registry/sql/
 import { currentTokens } from "../registry/sql/items.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
 import { cancelTask, enqueueTask } from "../registry/sql/outbox-table.ts";
+import type { StagedPublish } from "../registry/sql/publish/stage.ts";
 import { publish } from "../registry/sql/publish.ts";
 import { bumpOverlay, findLive } from "../registry/sql/servers.ts";
 import { readCopy, type StoredCopy, writeCopy } from "../registry/sql/source-copies.ts";
@@ -51,6 +52,11 @@ interface RefresherOptions {
   write: <T extends { generation: number }>(
     server: string,
     work: (at: string) => Result<T, Failure>,
+  ) => Promise<Result<T & { head: Head }, Failure>>;
+  /** The same for what sources offer. */
+  publish: <T extends { generation: number }>(
+    request: Omit<PublishRequest, "at">,
+    work: (at: string, staged: StagedPublish | "if-large") => Result<T, Failure>,
   ) => Promise<Result<T & { head: Head }, Failure>>;
 }
 
@@ -232,7 +238,13 @@ export class Refresher {
     offer: Offer | undefined,
     notes: Notes,
   ): Promise<Result<Refreshed, Failure>> {
-    const written = await this.#options.write(server, (at) => this.#record(server, reads, offer, notes, at));
+    const { write, publish: publishLarge } = this.#options;
+    const written =
+      offer === undefined
+        ? await write(server, (at) => this.#record(server, reads, undefined, notes, at))
+        : await publishLarge(requestOf(server, offer), (at, staged) =>
+            this.#record(server, reads, offer, notes, at, staged),
+          );
     return written.ok ? ok({ ...written.value, failures: failuresOf(reads) }) : written;
   }
 
@@ -243,6 +255,7 @@ export class Refresher {
     offer: Offer | undefined,
     notes: Notes,
     at: string,
+    staged?: StagedPublish | "if-large",
   ): Result<Omit<Refreshed, "head" | "failures">, Failure> {
     const { sql, context } = this.#options;
     const configs = JSON.stringify(readableRows(sql, server).map(({ config }) => config));
@@ -253,12 +266,8 @@ export class Refresher {
     let outcome: Refreshed["outcome"] = "failed";
     let { warnings, details } = notes;
     if (offer !== undefined) {
-      const request: PublishRequest = {
-        ...{ name: server, subject: "introspection", at, partial: true, isFirstIntrospection: true },
-        ...{ manifest: offer.manifest, placement: { by: "sources", offers: offer.sources } },
-      };
       const { last_synced: lastSynced = null } = findLive(sql, server) ?? {};
-      const published = publish(context, request);
+      const published = publish(context, { ...requestOf(server, offer), at }, staged);
       if (!published.ok) return published;
       const isRead = reads.some(({ read }) => read.ok);
       // Published from copies alone: nothing is newer than it was.
@@ -379,4 +388,11 @@ function hasVanished(read: SourceRead["read"], last: StoredCopy | undefined): bo
 function undeclared(one: SourceRead): SourceRead {
   const message = "It declares no capabilities any more; what it offered before is kept";
   return { ...one, read: err({ reason: "undeclared", message }) };
+}
+
+function requestOf(name: string, { manifest, sources }: Offer): Omit<PublishRequest, "at"> {
+  return {
+    ...{ name, subject: "introspection", partial: true, isFirstIntrospection: true },
+    ...{ manifest, placement: { by: "sources", offers: sources } },
+  };
 }

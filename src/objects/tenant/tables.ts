@@ -10,6 +10,7 @@ import {
   changeRecordColumn,
   registryTables,
   sourceCopyTables,
+  stageTables,
 } from "../../registry/sql/tables.ts";
 import { cardRecordColumns, tenantSearchTables } from "../../search/sql/tables.ts";
 import { fillCardRecords } from "../../search/sql/tenant-cards.ts";
@@ -41,4 +42,5 @@ export const tenantSteps: readonly Step[] = [
   { tables: statusBeforeColumn, fill: reviveWithdrawn },
   { tables: tenantVersionFlags, fill: fillVersionFlags },
   { tables: sourceCopyTables, fill: fillSourceCopies },
+  { tables: stageTables },
 ];

@@ -88,7 +88,7 @@ const publishManifest = operation({
     200: { description: "Changed, unchanged, or a dry run.", data: PublishResult, headers: dryRunHeaders },
     201: { description: "Created.", data: PublishResult, etag: true, generation: true },
   },
-  fails: ["ErrorCapabilityCollision", "ErrorSameVersion"],
+  fails: ["ErrorCapabilityCollision", "ErrorSameVersion", "ErrorPublishSuperseded"],
   examples: {
     calculator: {
       path: { tenant: "demo", name: "calculator" },
