@@ -55,6 +55,16 @@ const url = text("", "must be an https URL")
   .refine((value) => value === "" || isHttps(value), "must be an https URL")
   .transform((value) => (value === "" ? undefined : new URL(value)));
 
+const megabytes = (fallback: number, least: number, most: number) => {
+  const message = `must be a number from ${least} to ${most}`;
+  return z
+    .preprocess(
+      (value) => (typeof value === "string" && /^\d+(\.\d+)?$/.test(value) ? Number(value) : unlessEmpty(value)),
+      z.number(message).prefault(fallback),
+    )
+    .refine((value) => value >= least && value <= most, message);
+};
+
 const limitForm = 'must be "rate/burst", such as 100/1000';
 const limit = (fallback: string) =>
   text(fallback, limitForm)
@@ -136,13 +146,12 @@ export const Settings = z.object({
     .pipe(z.array(z.enum(indexVariants, `must be a list of ${indexVariants.join(", ")}`)))
     .transform((names) => ({ ...nothingAdvertised, ...Object.fromEntries(names.map((name) => [name, true])) }))
     .describe("Comma-separated variants (summary, full, stats) of the registry's own index that are resources."),
-  CACHE_MB: z
-    .preprocess(
-      (value) => (typeof value === "string" && /^\d+(\.\d+)?$/.test(value) ? Number(value) : unlessEmpty(value)),
-      z.number("must be a number from 1 to 64").prefault(24),
-    )
-    .refine((value) => value >= 1 && value <= 64, "must be a number from 1 to 64")
-    .describe("Megabytes that all caches in an isolate's memory share; an isolate has 128 in all."),
+  CACHE_MB: megabytes(24, 1, 64).describe(
+    "Megabytes that all caches in an isolate's memory share; an isolate has 128 in all.",
+  ),
+  DIRECTORY_MB: megabytes(56, 0, 80).describe(
+    "Megabytes for the copy of everything public in an isolate's memory; 0: the directory's object answers each time.",
+  ),
   SLOW_MS: z
     // Not `text`: wrangler.toml may hold a number.
     .preprocess(unlessEmpty, z.coerce.number("must be a number").prefault(1_000))
@@ -202,6 +211,7 @@ function derive(settings: z.output<typeof Settings>) {
     requiredCapabilities: settings.REQUIRED_CAPABILITIES,
     advertisedIndex: settings.ADVERTISE_INDEX,
     cacheBytes: settings.CACHE_MB * 1024 * 1024,
+    directoryBytes: settings.DIRECTORY_MB * 1024 * 1024,
     slowMs: settings.SLOW_MS,
     discardRefusedBodies: settings.DISCARD_REFUSED_BODIES,
     allowLoopbackFetch: settings.ALLOW_LOOPBACK_FETCH,

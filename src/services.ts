@@ -5,6 +5,10 @@ import type { TokenRules } from "./auth/verify-token.ts";
 import { IndexTextCache } from "./capability-index/text-cache.ts";
 import { CatalogPages } from "./catalog/page-cache.ts";
 import { type Config, readConfig } from "./config.ts";
+import { PageStore } from "./console/page-store.ts";
+import { SignIns } from "./console/sign-in/seal.ts";
+import { StaticFiles } from "./console/static-files.ts";
+import { EdgeDirectory } from "./directory/edge-directory.ts";
 import { Cursors } from "./http/cursor.ts";
 import { declaredHeaders } from "./http/declared-headers.ts";
 import type { DeclaredHeaders } from "./http/deps.ts";
@@ -63,6 +67,8 @@ export interface Services {
   bodies: Bodies;
   itemCache: ItemCache;
   catalogPages: CatalogPages;
+  /** The isolate's copy of everything public. */
+  edgeDirectory: EdgeDirectory;
   views: RenderedViews;
   /** Complete responses, cached to be sent again. */
   responses: ResponseStore;
@@ -73,6 +79,10 @@ export interface Services {
   guideForModels: () => Promise<string>;
   /** undefined if no signing secret is configured. */
   cursors: Cursors | undefined;
+  consoleFiles: StaticFiles;
+  pages: PageStore;
+  /** undefined if no signing secret is configured. */
+  signIns: SignIns | undefined;
 }
 
 /** Dependencies that a test replaces to simulate another data centre or another time. */
@@ -94,6 +104,12 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
   const tenant = (key: TenantKey) => tenantOf(env, key, usage);
   const bodies = new Bodies({ edge, kv, tenant, keepAlive });
   const catalogPages = new CatalogPages(memory, now);
+  const directory = () => directoryOf(env, usage);
+  const edgeDirectory = new EdgeDirectory({
+    ...{ kv, edge, directory, now, keepAlive },
+    capacity: config.directoryBytes,
+    forms: [],
+  });
   const readAsset = createAssetReader(env.ASSETS);
   return {
     config,
@@ -107,7 +123,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     negotiateLimiter: new RateLimiter(config.negotiateLimit),
     refreshLimiter: new RateLimiter({ rate: 1, burst: 20 }),
     tenant,
-    directory: () => directoryOf(env, usage),
+    directory,
     sessions: new Sessions({
       create: () => newSession(env, usage),
       find: (id) => sessionOf(env, id, usage),
@@ -124,11 +140,15 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     heads: new Heads({
       ...{ edge, kv, tenant, now, memory, keepAlive },
       usage,
-      onWrite: () => catalogPages.clear(),
+      onWrite: () => {
+        catalogPages.clear();
+        edgeDirectory.noteWrite();
+      },
     }),
     bodies,
     itemCache: new ItemCache(memory),
     catalogPages,
+    edgeDirectory,
     views: new RenderedViews(bodies, memory, usage),
     responses: new ResponseStore(memory, usage),
     indexTexts: new IndexTextCache(memory, now),
@@ -136,6 +156,9 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     publishedSchemas: () => readAsset("schemas.json"),
     guideForModels: () => readAsset("llms.txt"),
     cursors: config.signingSecret && new Cursors(config.signingSecret),
+    consoleFiles: new StaticFiles(env.ASSETS),
+    pages: new PageStore(memory),
+    signIns: config.signingSecret && new SignIns(config.signingSecret, tokenSecret(config)),
   };
 }
 
@@ -147,6 +170,10 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
 function cacheKeysBelow({ publicUrl, signingSecret }: Config): string {
   if (publicUrl === undefined || signingSecret === undefined) return "https://rollcall.invalid";
   return `${publicUrl}/.cache/${digestOfTextSync(`cache keys ${new TextDecoder().decode(signingSecret)}`)}`;
+}
+
+function tokenSecret({ tokenKeys }: Config): Uint8Array | undefined {
+  return tokenKeys?.kind === "secret" ? tokenKeys.secret : undefined;
 }
 
 function tokenRules(config: Config): TokenRules | undefined {

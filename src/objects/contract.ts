@@ -1,6 +1,7 @@
 import type { IndexTenant } from "../capability-index/contract.ts";
 import type { CatalogDirectory } from "../catalog/contract.ts";
 import type { ChangesTenant, Streams } from "../changes/contract.ts";
+import type { SegmentDirectory } from "../directory/contract.ts";
 import type { FlagsTenant } from "../flags/contract.ts";
 import type { HooksTenant } from "../hooks/contract.ts";
 import type { TenantKey } from "../kernel/names.ts";
@@ -27,7 +28,12 @@ export interface Tenant
 }
 
 /** RPC methods of the directory. */
-export interface Directory extends RegistryDirectory, SearchDirectory, CatalogDirectory, OfficialDirectory {
+export interface Directory
+  extends RegistryDirectory,
+    SearchDirectory,
+    CatalogDirectory,
+    OfficialDirectory,
+    SegmentDirectory {
   /** Returns for each change whether it was accepted: false if the directory has a newer generation of the server. */
   update(changes: readonly DirectoryChange[]): Promise<boolean[]>;
 }

@@ -30,6 +30,7 @@ const names = [
   "REQUIRED_CAPABILITIES",
   "ADVERTISE_INDEX",
   "CACHE_MB",
+  "DIRECTORY_MB",
   "SLOW_MS",
   "DISCARD_REFUSED_BODIES",
   "ALLOW_LOOPBACK_FETCH",
@@ -58,6 +59,7 @@ const defaults: Config = {
   requiredCapabilities: [],
   advertisedIndex: { summary: false, full: false, stats: false },
   cacheBytes: 24 * 1024 * 1024,
+  directoryBytes: 56 * 1024 * 1024,
   slowMs: 1_000,
   discardRefusedBodies: false,
   allowLoopbackFetch: false,
@@ -224,6 +226,7 @@ const good: [vars: Vars, expected: Partial<Config>][] = [
   [{ CACHE_MB: "" }, { cacheBytes: 24 * 1024 * 1024 }],
   [{ CACHE_MB: "1" }, { cacheBytes: 1024 * 1024 }],
   [{ CACHE_MB: 64 }, { cacheBytes: 64 * 1024 * 1024 }],
+  [{ DIRECTORY_MB: "0" }, { directoryBytes: 0 }],
 
   [{ SLOW_MS: "250" }, { slowMs: 250 }],
   [{ SLOW_MS: "0" }, { slowMs: 0 }],
@@ -355,6 +358,7 @@ const bad: [names: string[], message: string, values: unknown[]][] = [
     "must be a number from 1 to 64",
     ["much", "0", "0.5", "65", "-24", "NaN", "24 MB", "0x10", true, [24]],
   ],
+  [["DIRECTORY_MB"], "must be a number from 0 to 80", ["much", "81", "-1", "NaN", "56 MB", true]],
   [["SLOW_MS"], "must be a number", ["soon", "-1", "Infinity", "NaN", "1s", "1,000", -1]],
   [
     ["SOURCE_CREDENTIALS"],

@@ -16,6 +16,7 @@ const allowed: Record<string, readonly string[]> = {
   formats: ["kernel", "manifest"],
   connect: ["kernel"],
   registry: ["kernel", "auth", "http", "manifest", "formats"],
+  directory: ["kernel", "manifest", "registry"],
   search: ["kernel", "auth", "http", "manifest", "registry"],
   catalog: ["kernel", "auth", "http", "manifest", "registry"],
   changes: ["kernel", "auth", "http", "registry"],
@@ -30,6 +31,7 @@ const allowed: Record<string, readonly string[]> = {
     ...["kernel", "config.ts", "auth", "http", "manifest", "formats", "registry", "search"],
     ...["capability-index", "changes", "sessions"],
   ],
+  console: ["kernel", "auth", "http", "manifest", "registry", "search", "catalog", "sessions", "connect"],
 };
 const features = Object.keys(allowed);
 /** They compose the others: the description of every operation, and the SQL of every feature. */

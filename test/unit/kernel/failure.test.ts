@@ -74,6 +74,8 @@ describe("failures", () => {
           → GET /mcp/tool lists those there are
       403 ErrorOriginRefused: This browser origin is not allowed; add it to MCP_ORIGINS
           → Operator: add the origin to the setting MCP_ORIGINS
+      403 ErrorFormRefused: The form did not come from a page of this registry
+          → Open the page of this registry and send the form from there
       403 ErrorHostRefused: This host is not allowed for /mcp; add it to MCP_HOSTS
           → Use the address that the registry announces, or add the host to the setting MCP_HOSTS
       406 ErrorNotAcceptable: The Accept header must list both application/json and text/event-stream
@@ -118,6 +120,8 @@ describe("failures", () => {
           → Ask for the index of one server, or POST /api/index/{tenant}/budget
       415 ErrorUnsupportedMediaType: The body must be JSON or YAML
           → Send \`Content-Type: application/json\` and no Content-Encoding
+      422 ErrorParameterInvalid: A query parameter is not valid
+          → The message names the parameter; docs/reference/official-registry.md lists them
       422 ErrorServerJsonInvalid: The server.json is not valid
           → \`errors\` names each place; POST /v0.1/validate checks without publishing
       422 ErrorMCPServerValidation: MCP server validation failed
