@@ -9,6 +9,7 @@ import { PageStore } from "./console/page-store.ts";
 import { SignIns } from "./console/sign-in/seal.ts";
 import { StaticFiles } from "./console/static-files.ts";
 import { EdgeDirectory } from "./directory/edge-directory.ts";
+import { Admission } from "./http/admission.ts";
 import { Cursors } from "./http/cursor.ts";
 import { declaredHeaders } from "./http/declared-headers.ts";
 import type { DeclaredHeaders } from "./http/deps.ts";
@@ -50,6 +51,8 @@ export interface Services {
   metrics: Metrics;
   authenticator: Authenticator;
   readLimiter: RateLimiter;
+  /** Places for costly requests. */
+  admission: Admission;
   negotiateLimiter: RateLimiter;
   /** Limits refreshes of a server's sources that callers request: each refresh sends requests to third parties. */
   refreshLimiter: RateLimiter;
@@ -120,6 +123,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     metrics: new Metrics(() => sumOfUsage(usage, objectUsage), now()),
     authenticator: new Authenticator(tokenRules(config), now, memory),
     readLimiter: new RateLimiter(config.readLimit),
+    admission: new Admission(now),
     negotiateLimiter: new RateLimiter(config.negotiateLimit),
     refreshLimiter: new RateLimiter({ rate: 1, burst: 20 }),
     tenant,

@@ -135,12 +135,16 @@ export class Hooks {
     const { message, type, sequence } = event;
     let repeated: HookDelivery | undefined;
     const work: PublishWork = (at, staged) => {
-      // A large manifest is stored over some time: the hook may have changed, and the same message come again.
-      const now = this.#find(id);
-      if (!now.ok) return err(failure("ErrorWebhookUnverified"));
-      repeated = findDelivery(sql, id, message);
-      if (repeated !== undefined) return ok({ outcome: "unchanged", generation: generationOf(sql) });
-      const applied = applyEvent(sql, event, { hook: now.value, at, write: context, staged });
+      let current = hook;
+      if (typeof staged === "object") {
+        // A large manifest is stored over some time: the hook may have changed, and the same message come again.
+        const now = this.#find(id);
+        if (!now.ok) return err(failure("ErrorWebhookUnverified"));
+        repeated = findDelivery(sql, id, message);
+        if (repeated !== undefined) return ok({ outcome: "unchanged", generation: generationOf(sql) });
+        current = now.value;
+      }
+      const applied = applyEvent(sql, event, { hook: current, at, write: context, staged });
       if (applied.ok) recordDelivery(sql, id, { message, type, sequence, ...applied.value }, Date.now());
       return applied;
     };

@@ -60,6 +60,9 @@ export const MetricsSnapshot = named(
         caches: z.record(z.string(), z.object({ entries: z.int(), bytes: z.int() })),
       }),
       responseCache: z.object({ hits: z.int(), misses: z.int() }),
+      admission: z
+        .object({ admitted: z.int(), waited: z.int(), refused: z.int() })
+        .describe("Costly requests: served, made to wait first, and answered 503."),
     })
     .describe("Counts of one isolate since it started."),
 );

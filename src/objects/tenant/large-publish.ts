@@ -25,6 +25,7 @@ import {
   stageItems,
   stages,
 } from "../../registry/sql/publish/stage.ts";
+import { findRow } from "../../registry/sql/servers.ts";
 
 /** Items whose search rows are written in one batch. */
 const indexBatch = 25;
@@ -68,11 +69,12 @@ export class LargePublishes {
   async prepare(request: PublishRequest, rehearsal = false): Promise<ReadyPublish> {
     const { sql } = this.#context;
     const pace = createWorkerPace();
-    const base = stageBase(sql, request.name);
-    const superseded = () => (stageBase(sql, request.name) === base ? undefined : failure("ErrorPublishSuperseded"));
     let staged = await this.#judge(request, pace);
     const found = staged.judged.ok ? staged.judged.value : undefined;
-    if (found === undefined || !found.isMove || !isLarge(found)) return { staged, superseded };
+    if (found === undefined || !found.isMove || !isLarge(found)) return { staged, superseded: () => undefined };
+    const base = stageBase(found.row);
+    const superseded = () =>
+      stageBase(findRow(sql, request.name)) === base ? undefined : failure("ErrorPublishSuperseded");
     if (rehearsal) return { staged: { ...staged, rows: rehearsalRows() }, superseded };
     const rows = await this.#stageItems(request, found.found.added, (found.row?.revision ?? 0) + 1, pace);
     for (let attempt = 1; ; attempt += 1) {
@@ -189,7 +191,6 @@ function rehearsalRows(): StagedRows {
 
 /** A result with the reason why the stage was overtaken, if it was. */
 export function unlessSuperseded<T>(ready: ReadyPublish, work: () => Result<T, Failure>): Result<T, Failure> {
-  // What was not staged is judged again if something changed.
-  const reason = ready.staged.rows === undefined ? undefined : ready.superseded();
+  const reason = ready.superseded();
   return reason === undefined ? work() : err(reason);
 }

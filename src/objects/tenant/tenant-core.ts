@@ -13,7 +13,7 @@ import type { AsOf, PublishRequest, Writer, Written } from "../../registry/contr
 import { generationOf } from "../../registry/sql/change-log.ts";
 import { notifyAll, type WriteContext } from "../../registry/sql/listener.ts";
 import { enqueueTask } from "../../registry/sql/outbox-table.ts";
-import { LargePublishError, mostUnstaged, type StagedPublish } from "../../registry/sql/publish/stage.ts";
+import { LargePublishError, mostJudgedAtOnce, type StagedPublish } from "../../registry/sql/publish/stage.ts";
 import { currentHead } from "../../registry/sql/servers.ts";
 import { shownTenant, spelledBy, tenantOf } from "../../registry/sql/tenant-name.ts";
 import { searchCards } from "../../search/sql/tenant-cards.ts";
@@ -162,7 +162,7 @@ export class TenantCore {
     const error = this.#admit(writer);
     if (error !== undefined) return err(error);
     const { name, manifest } = request;
-    if (manifest.capabilities.length <= mostUnstaged) {
+    if (manifest.capabilities.length <= mostJudgedAtOnce) {
       try {
         return await this.#commit(writer, name, (at) => work(at, "if-large"));
       } catch (cause) {
@@ -191,7 +191,7 @@ export class TenantCore {
     request: Omit<PublishRequest, "at">,
     work: (at: string, staged: StagedPublish | "if-large") => Result<T, Failure>,
   ): Promise<Result<T, Failure>> {
-    if (request.manifest.capabilities.length <= mostUnstaged) {
+    if (request.manifest.capabilities.length <= mostJudgedAtOnce) {
       try {
         return this.rehearse(writer, (at) => work(at, "if-large"));
       } catch (cause) {

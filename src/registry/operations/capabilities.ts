@@ -83,6 +83,7 @@ const publishManifest = operation({
     },
     headers: writing,
   },
+  heavy: "by-size",
   body: { schema: Manifest, read: "document", limit: "manifestBytes" },
   answers: {
     200: { description: "Changed, unchanged, or a dry run.", data: PublishResult, headers: dryRunHeaders },

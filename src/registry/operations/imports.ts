@@ -73,6 +73,7 @@ const importDocument = operation({
     },
     headers: writing,
   },
+  heavy: "always",
   body: {
     schema: ImportDocument,
     read: "unread",

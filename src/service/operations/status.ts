@@ -100,9 +100,14 @@ const getMetrics = operation({
   answers: { 200: { description: "The counts.", data: MetricsSnapshot } },
   examples: { all: {} },
 
-  handle({ metrics, now, memory, responses }: ServiceDeps, { answer }) {
+  handle({ metrics, now, memory, responses, admission }: ServiceDeps, { answer }) {
     const caches = { capacity: memory.capacity, bytes: memory.bytes, caches: memory.usage() };
-    return answer(200, { ...metrics.snapshot(now()), memory: caches, responseCache: responses.lookups });
+    return answer(200, {
+      ...metrics.snapshot(now()),
+      memory: caches,
+      responseCache: responses.lookups,
+      admission: { ...admission.counts },
+    });
   },
 });
 

@@ -160,8 +160,8 @@ describe("a large publish", () => {
     const hook = await hooked(tenant);
     const event = published(1, manifest(large, "hooked"));
     const answers = await Promise.all([1, 2].map(() => sendEvent(hook, event, { message: "msg_large" })));
-    expect(answers.map(({ body }) => body.data.outcome).sort()).toEqual(["applied", "duplicate"]);
-    expect((await sendEvent(hook, published(1, manifest(large, "older")))).body.data.outcome).toBe("stale");
+    expect(answers.map(({ body }) => body.outcome).sort()).toEqual(["applied", "duplicate"]);
+    expect((await sendEvent(hook, published(1, manifest(large, "older")))).body.outcome).toBe("stale");
     expect(await toolsOf()).toEqual(Array(large).fill("Reads hooked"));
     expect(await staged()).toEqual(nothing);
   });

@@ -3036,6 +3036,12 @@ export interface components {
                 hits: number;
                 misses: number;
             };
+            /** @description Costly requests: served, made to wait first, and answered 503. */
+            admission: {
+                admitted: number;
+                waited: number;
+                refused: number;
+            };
         };
         MetricsSnapshotAnswer: {
             /** @constant */

@@ -7,7 +7,7 @@ import type { CapabilityKind } from "../../../manifest/schema/capability.ts";
 import type { ChainedRow } from "../change-log.ts";
 import { capabilityRow, insertCapability } from "../items.ts";
 import { cancelTask, enqueueTask } from "../outbox-table.ts";
-import { findRow } from "../servers.ts";
+import type { ServerRow } from "../servers.ts";
 import type { Difference } from "./difference.ts";
 import type { Judgement, ManifestMove } from "./judge.ts";
 
@@ -19,6 +19,9 @@ import type { Judgement, ManifestMove } from "./judge.ts";
 
 /** Changed items that one transaction writes. More are staged. */
 export const mostUnstaged = 500;
+
+/** Items of a manifest that is judged inside the transaction, in some tens of milliseconds, and staged only if it must be. */
+export const mostJudgedAtOnce = 2_000;
 
 /** Rows in one batch: a few milliseconds. */
 export const stageBatch = 100;
@@ -53,8 +56,7 @@ export function isLarge({ found: { added, gone } }: ManifestMove): boolean {
 }
 
 /** The state of a server that a stage builds on: another revision, or a deletion, supersedes it. */
-export function stageBase(sql: SqlStorage, server: string): string {
-  const row = findRow(sql, server);
+export function stageBase(row: ServerRow | undefined): string {
   return row === undefined ? "" : `${row.revision} ${row.created_at} ${row.deleted_at}`;
 }
 
