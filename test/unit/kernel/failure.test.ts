@@ -94,6 +94,8 @@ describe("failures", () => {
           → Change \`status\` in its config: PUT /api/mcp/configs
       409 ErrorSameVersion: The manifest changed while its version did not
           → Raise \`version\`, or change \`policy\` of the server: PUT /api/mcp/configs
+      409 ErrorPublishSuperseded: Another write to this server was accepted while this publish was being stored; nothing of this one was published
+          → GET the server again, then publish what is still to be changed
       409 ErrorCapabilityDeclined: Server does not support a required capability
           → Leave it out of \`required\` in the extension dev.rollcall/negotiation
       409 ErrorNoSubset: This session has no chosen capabilities. Negotiate with \`extensions["dev.rollcall/context"]: {budget, task}\`
@@ -120,6 +122,8 @@ describe("failures", () => {
           → Ask for the index of one server, or POST /api/index/{tenant}/budget
       415 ErrorUnsupportedMediaType: The body must be JSON or YAML
           → Send \`Content-Type: application/json\` and no Content-Encoding
+      422 ErrorIdempotencyKeyReused: This Idempotency-Key was used for another request
+          → Choose a new key for each new request, and send a request again with the key it had
       422 ErrorParameterInvalid: A query parameter is not valid
           → The message names the parameter; docs/reference/official-registry.md lists them
       422 ErrorServerJsonInvalid: The server.json is not valid
