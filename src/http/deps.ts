@@ -1,7 +1,7 @@
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Config } from "../config.ts";
+import type { Admission } from "../kernel/pace/admission.ts";
 import type { RateLimiter } from "../kernel/rate-limit.ts";
-import type { Admission } from "./admission.ts";
 import type { Cursors } from "./cursor.ts";
 import type { Metrics } from "./metrics.ts";
 import type { ResponseStore } from "./response-store.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Admission } from "../../../src/http/admission.ts";
+import { Admission } from "../../../src/kernel/pace/admission.ts";
 
 /** A clock that moves only while somebody waits. */
 function clocked() {
