@@ -3650,6 +3650,7 @@ export interface components {
             message?: string;
             data: components["schemas"]["PublishResult"];
         };
+        /** @description A server.json as it was published. One that an earlier release took may lack `$schema` and have more keys. */
         PublishedServerJson: {
             /**
              * Format: uri
@@ -3675,6 +3676,8 @@ export interface components {
                     [key: string]: unknown;
                 };
             };
+        } & {
+            [key: string]: unknown;
         };
         /** @description What one read of a server's sources found. */
         RefreshResult: {
@@ -9455,6 +9458,8 @@ export interface operations {
                 include_deleted?: boolean;
             };
             header?: {
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
             };
@@ -9540,6 +9545,8 @@ export interface operations {
                 include_deleted?: boolean;
             };
             header?: {
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
             };
@@ -9586,6 +9593,8 @@ export interface operations {
                 include_deleted?: boolean;
             };
             header?: {
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
             };
