@@ -17,6 +17,7 @@ import { MemoryBudget, type MemoryCache } from "./kernel/memory-budget.ts";
 import type { TenantKey } from "./kernel/names.ts";
 import { CacheApi, type EdgeCache } from "./kernel/platform/cache-api.ts";
 import { countedKv } from "./kernel/platform/counted-bindings.ts";
+import { type CachedEntrypoint, PlatformCache } from "./kernel/platform/platform-cache.ts";
 import { createUsage, objectUsage, sumOfUsage, type Usage } from "./kernel/platform/usage.ts";
 import { RateLimiter } from "./kernel/rate-limit.ts";
 import { ItemCache } from "./manifest/item-cache.ts";
@@ -31,6 +32,7 @@ import { createGuardedFetch } from "./outbound/guarded-fetch.ts";
 import { toStandardFetch } from "./outbound/standard-fetch.ts";
 import { Bodies } from "./registry/cache/bodies.ts";
 import { Heads } from "./registry/cache/heads.ts";
+import { PublicAnswers } from "./registry/cache/public-answers.ts";
 import { RenderedViews } from "./registry/cache/rendered-views.ts";
 import { Sessions } from "./sessions/session-cache.ts";
 
@@ -62,6 +64,7 @@ export interface Services {
   /** Cached lookups of whether a tenant exists, for callers outside the tenant. */
   knownTenants: MemoryCache<{ exists: boolean; until: number }>;
   bodies: Bodies;
+  publicAnswers: PublicAnswers | undefined;
   itemCache: ItemCache;
   catalogPages: CatalogPages;
   /** The isolate's copy of everything public. */
@@ -83,6 +86,8 @@ export interface ServiceOverrides {
   kv?: KVNamespace;
   cache?: EdgeCache;
   now?: () => number;
+  /** The cached entrypoint; by default there is none. */
+  cachedEntrypoint?: CachedEntrypoint | undefined;
 }
 
 /** The composition root: the only code outside the Durable Objects that touches bindings. */
@@ -95,7 +100,8 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
   const memory = new MemoryBudget(config.cacheBytes);
   const keepAlive = (promise: Promise<unknown>) => waitUntil(promise);
   const tenant = (key: TenantKey) => tenantOf(env, key, usage);
-  const bodies = new Bodies({ edge, kv, tenant, keepAlive });
+  const publicAnswers = createPublicAnswers(surroundings.cachedEntrypoint, { now, keepAlive, usage });
+  const bodies = new Bodies({ edge, kv, tenant, keepAlive, shared: publicAnswers });
   const catalogPages = new CatalogPages(memory, now);
   const directory = () => directoryOf(env, usage);
   const edgeDirectory = new EdgeDirectory({
@@ -139,10 +145,11 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
       },
     }),
     bodies,
+    publicAnswers,
     itemCache: new ItemCache(memory),
     catalogPages,
     edgeDirectory,
-    views: new RenderedViews(bodies, memory, usage),
+    views: new RenderedViews(bodies, memory, usage, publicAnswers),
     responses: new ResponseStore(memory, usage),
     indexTexts: new IndexTextCache(memory, now),
     openapi: (format) => readAsset(`openapi.${format}`),
@@ -150,6 +157,15 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     guideForModels: () => readAsset("llms.txt"),
     cursors: config.signingSecret && new Cursors(config.signingSecret),
   };
+}
+
+function createPublicAnswers(
+  entrypoint: CachedEntrypoint | undefined,
+  options: Pick<ConstructorParameters<typeof PlatformCache>[0], "now" | "keepAlive" | "usage">,
+): PublicAnswers | undefined {
+  if (entrypoint === undefined) return undefined;
+  const wait = (milliseconds: number) => scheduler.wait(milliseconds);
+  return new PublicAnswers(new PlatformCache({ ...options, entrypoint, wait }));
 }
 
 /**

@@ -4,6 +4,7 @@ import type { TenantKey } from "../kernel/names.ts";
 import type { ItemCache } from "../manifest/item-cache.ts";
 import type { Bodies } from "./cache/bodies.ts";
 import type { Heads } from "./cache/heads.ts";
+import type { PublicAnswers } from "./cache/public-answers.ts";
 import type { RenderedViews } from "./cache/rendered-views.ts";
 import type { RegistryDirectory, RegistryTenant } from "./contract.ts";
 
@@ -13,6 +14,8 @@ export interface RegistryDeps extends HttpDeps {
   heads: Heads;
   bodies: Bodies;
   views: RenderedViews;
+  /** What the platform's cache has of public servers; undefined where the platform has none. */
+  publicAnswers: PublicAnswers | undefined;
   itemCache: ItemCache;
   knownTenants: MemoryCache<{ exists: boolean; until: number }>;
 }
