@@ -8,7 +8,6 @@ import type { BillInputs } from "../scripts/sim/model.ts";
 import { cases } from "./cases/all.ts";
 import type { Case, Prepared } from "./cases/case.ts";
 import { publishedTools, publishServers, tenant } from "./cases/servers.ts";
-import { startFloor } from "./harness/floor.ts";
 import { receive } from "./harness/load.ts";
 import { atRest, counter, type Operations, operationsOf } from "./harness/operations.ts";
 import { requireWritable } from "./harness/output.ts";
@@ -19,7 +18,7 @@ const help = `
 Usage: npm run bench:bill -- --json FILE
 
 Measures what npm run sim reckons with, and writes it to FILE: what each kind of request touches by the registry's own count,
-the runtime's CPU time for it above that of a bare Worker which returns the same bytes, and the bytes in KV. Takes about two
+the CPU time of the runtime's process for it, and the bytes in KV. Takes about two
 minutes. Use a machine that does nothing else meanwhile.
   --json FILE   where to write it; scripts/sim/inputs.json is what npm run sim reads
 `;
@@ -43,7 +42,7 @@ const waits = [
 ] as const;
 
 /** Long enough that a tick of 10 ms is a small part. */
-const cpuMs = 4_000;
+const cpuMs = 3_000;
 
 await runCommand({ help, options: { json: { type: "string" } } }, async ({ json }) => {
   if (json === undefined) throw new CommandError("--json FILE must be given: scripts/sim/inputs.json is the model's.");
@@ -88,16 +87,7 @@ async function costOf(target: Target, runtime: number, measured: Case): Promise<
   const prepared = await measured.prepare(target, { sessions: 1 });
   try {
     const operations = await operationsOf(target, prepared, measured, 2);
-    const answer = await receive(target.url, prepared.next());
-    const own = await cpuOf(target.url, runtime, prepared);
-    const floor = await startFloor([{ name: measured.name, answer, readsBody: measured.writes === true }]);
-    try {
-      const [bare = 0] = (await runtimesBelow(process.pid)).filter((id) => id !== runtime);
-      const least = await cpuOf(floor.origins.get(measured.name) ?? "", bare, prepared);
-      return { operations, cpuMs: places(Math.max(0, own - least)) };
-    } finally {
-      await floor.stop();
-    }
+    return { operations, cpuMs: await cpuOf(target.url, runtime, prepared) };
   } finally {
     await prepared.stop?.();
   }
@@ -109,7 +99,7 @@ async function cpuOf(origin: string, runtime: number, { next }: Pick<Prepared, "
   const [before, end] = [await cpuTime(runtime), Date.now() + cpuMs];
   let asked = 0;
   for (; Date.now() < end; asked += 1) await receive(origin, next());
-  return ((await cpuTime(runtime)) - before) / asked;
+  return places(((await cpuTime(runtime)) - before) / asked);
 }
 
 /** Each server, after nothing was read for a while: the head comes from further away. */

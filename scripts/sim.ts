@@ -91,11 +91,26 @@ function parseCount(option: string, text: string): number {
   throw new UsageError(`${option} must be a number from 1 to 1e12, such as 1e8, not "${text}".`);
 }
 
-const perMillion = (bill: Bill, { readsPerDay }: Row) => money((bill.dollars.all / (readsPerDay * 30)) * 1e6);
-const count = (value: number) => (value >= 1e3 ? `1e${Math.round(Math.log10(value) * 10) / 10}` : String(value));
-const money = (value: number) => (value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(1) : short(value));
-const short = (value: number) => String(Number(value.toPrecision(2)));
-const percent = (value: number) => `${short(value * 100)} %`;
+function perMillion(bill: Bill, { readsPerDay }: Row): string {
+  return money((bill.dollars.all / (readsPerDay * 30)) * 1e6);
+}
+
+function count(value: number): string {
+  const exponent = Math.log10(value);
+  return Number.isInteger(exponent) && exponent >= 3 ? `1e${exponent}` : String(value);
+}
+
+function money(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(1) : short(value);
+}
+
+function short(value: number): string {
+  return String(Number(value.toPrecision(2)));
+}
+
+function percent(value: number): string {
+  return `${short(value * 100)} %`;
+}
 
 /** Columns as wide as their widest cell, as Markdown has them. */
 function table(rows: string[][]): string {

@@ -6,7 +6,7 @@
 /** Written by `npm run bench:bill`. */
 export interface BillInputs {
   measured: { at: string; command: string; machine: string };
-  /** What one request touches, and its CPU time above that of a Worker which does nothing. */
+  /** What one request touches, and the CPU time of the runtime's process for it. */
   requests: Record<string, { operations: Record<string, number>; cpuMs: number }>;
   /** Bytes in KV. */
   bytes: { head: number; body: number; card: number; cardsPerServer: number };
@@ -129,11 +129,12 @@ function layersOf(inputs: BillInputs, scenario: Scenario, reads: number) {
   const inMemory = Math.floor(viewBytes / inputs.bytes.body);
   const found = { memory: 0, edge: 0, kv: 0, bodyMisses: 0, bodyKv: 0, inner: 0, rendered: 0 };
   const asked = (rate: number, seconds: number) => rate / (1 + rate * seconds);
-  const harmonic = Math.log(servers) + 0.5772;
-  for (const { from, to } of ranks(servers)) {
+  const groups = [...ranks(servers)];
+  const whole = groups.reduce((sum, { from, to }) => sum + Math.log(to / from), 0);
+  for (const { from, to } of groups) {
     const count = to - from;
     // The mean rate of the servers of these ranks.
-    const rate = (reads / day / harmonic) * (Math.log(to / from) / count);
+    const rate = ((reads / day) * Math.log(to / from)) / whole / count;
     const misses = isolates * asked(rate / isolates, memorySeconds);
     const kv = Math.min(misses, dataCentres * asked(rate / dataCentres, edgeSeconds));
     found.memory += (rate - misses) * count * day;
