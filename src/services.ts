@@ -34,6 +34,7 @@ import { isLoopback } from "./outbound/address.ts";
 import { createGuardedFetch } from "./outbound/guarded-fetch.ts";
 import { toStandardFetch } from "./outbound/standard-fetch.ts";
 import { Bodies } from "./registry/cache/bodies.ts";
+import { CurrentItems } from "./registry/cache/current-items.ts";
 import { Heads } from "./registry/cache/heads.ts";
 import { PublicAnswers } from "./registry/cache/public-answers.ts";
 import { RenderedViews } from "./registry/cache/rendered-views.ts";
@@ -73,6 +74,7 @@ export interface Services {
   /** The isolate's copy of everything public. */
   edgeDirectory: EdgeDirectory;
   views: RenderedViews;
+  items: CurrentItems;
   /** Complete responses, cached to be sent again. */
   responses: ResponseStore;
   indexTexts: IndexTextCache;
@@ -157,6 +159,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     catalogPages,
     edgeDirectory,
     views: new RenderedViews(bodies, memory, usage, publicAnswers),
+    items: new CurrentItems(bodies, memory, usage),
     responses: new ResponseStore(memory, usage),
     indexTexts: new IndexTextCache(memory, now),
     openapi: (format) => readAsset(`openapi.${format}`),

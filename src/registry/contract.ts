@@ -1,5 +1,6 @@
 import type { Precondition } from "../kernel/etag.ts";
 import type { Failure, IdCollision } from "../kernel/failure.ts";
+import type { Idempotency } from "../kernel/idempotency.ts";
 import type { NamedTenant, TenantKey } from "../kernel/names.ts";
 import type { Result } from "../kernel/result.ts";
 import type { AttributeCounts } from "../manifest/attributes.ts";
@@ -89,6 +90,7 @@ export function isAtLeastAsNew(a: Pick<Head, "generation" | "asOf">, b: Pick<Hea
 export interface Writer extends NamedTenant {
   subject: string;
   precondition?: Precondition;
+  idempotency?: Idempotency;
 }
 
 /** The outcome of a write with the resulting head. */

@@ -3,6 +3,7 @@ import type { MemoryCache } from "../kernel/memory-budget.ts";
 import type { TenantKey } from "../kernel/names.ts";
 import type { ItemCache } from "../manifest/item-cache.ts";
 import type { Bodies } from "./cache/bodies.ts";
+import type { CurrentItems } from "./cache/current-items.ts";
 import type { Heads } from "./cache/heads.ts";
 import type { PublicAnswers } from "./cache/public-answers.ts";
 import type { RenderedViews } from "./cache/rendered-views.ts";
@@ -16,6 +17,7 @@ export interface RegistryDeps extends HttpDeps {
   views: RenderedViews;
   /** What the platform's cache has of public servers; undefined where the platform has none. */
   publicAnswers: PublicAnswers | undefined;
+  items: CurrentItems;
   itemCache: ItemCache;
   knownTenants: MemoryCache<{ exists: boolean; until: number }>;
 }

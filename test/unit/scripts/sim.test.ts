@@ -16,7 +16,16 @@ describe("the measured inputs", () => {
   });
 
   it("have every kind of request that the model reckons with", () => {
-    const kinds = ["hotRead", "readAfter2s", "readAfter15s", "readCold", "search", "cataloguePage", "publish", "webhook"];
+    const kinds = [
+      "hotRead",
+      "readAfter2s",
+      "readAfter15s",
+      "readCold",
+      "search",
+      "cataloguePage",
+      "publish",
+      "webhook",
+    ];
     for (const kind of kinds) expect(inputs.requests[kind], kind).toBeDefined();
     expect(Object.values(inputs.bytes).every((bytes) => bytes > 0)).toBe(true);
   });
@@ -47,7 +56,10 @@ describe("the bill", () => {
   });
 
   it("grows with reads, and less than they do: more of them are in memory", () => {
-    const [few, many] = [billOf(inputs, scenario({ readsPerDay: 1e7 })), billOf(inputs, scenario({ readsPerDay: 1e8 }))];
+    const [few, many] = [
+      billOf(inputs, scenario({ readsPerDay: 1e7 })),
+      billOf(inputs, scenario({ readsPerDay: 1e8 })),
+    ];
     expect(many.dollars.all).toBeGreaterThan(few.dollars.all);
     expect(many.heads.memory).toBeGreaterThan(few.heads.memory);
     expect(many.perDay.kvReads).toBeLessThan(10 * few.perDay.kvReads);

@@ -20,6 +20,7 @@ hot authenticated read             2           0            0        0         0
 304                                2           0            0        0         0            0         0            0
 public read                        2           0            0        0         0            0         0            0
 view                               2           0            0        0         0            0         0            0
+capability                         2           0            0        0         0            0         0            0
 catalogue page                     1           0            0        0         0            0         0            0
 session-checked call               3           0            0        0         0            0         0            0
 MCP tools/list                     1           0            0        0         0            0         0            0
@@ -35,17 +36,17 @@ negotiate                          0           0            0        0         0
 negotiate for a task               0           0            0        0         0            3       161            2
 session-checked call, first        2           0            0        0         0            1         2            0
 session-checked tool               1           0            0        0         0            2         7            0
-publish, new                       0           1            1        0         2            2        68           69
-publish, one tool of 1,000         0           1            1        0         2            2      1079           37
-publish, unchanged                 0           1            1        0         1            1        27            7
-webhook                            0           1            1        0         2            4        83           52
-introspection, changed             0           1            1        0         2            2       108           44
-introspection, unchanged           0           1            1        0         1            1        55           12
+publish, new                       0           1            2        0         2            2        74           69
+publish, one tool of 1,000         0           1            2        0         2            2      1086           37
+publish, unchanged                 0           1            2        0         1            1        29            7
+webhook                            0           1            2        0         2            4        90           52
+introspection, changed             0           1            2        0         2            2       119           41
+introspection, unchanged           0           1            2        0         0            1        24            2
 `;
 
 /** These never leave the isolate. */
 const hot = [
-  ...["hot authenticated read", "304", "public read", "view", "catalogue page"],
+  ...["hot authenticated read", "304", "public read", "view", "capability", "catalogue page"],
   ...["session-checked call", "MCP tools/list", "MCP resources/read"],
 ];
 
@@ -182,6 +183,7 @@ const cases: Record<string, () => Promise<Usage>> = {
   },
   "public read": () => again(() => get(capabilities(tenant, "open"), outsider)),
   view: () => again(() => get(`${capabilities(tenant, "open")}/tools`, mine)),
+  capability: () => again(() => get(`/api/capabilities/${tenant}/mcp.open.lend_book`, outsider)),
   "catalogue page": () => again(catalog),
   "session-checked call": async () => again(await sessionCall(`/mcp/resource?uri=${toolsView}`)),
   "MCP tools/list": () => again(() => mcp("tools/list")),

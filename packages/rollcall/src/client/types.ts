@@ -121,7 +121,7 @@ export interface paths {
         };
         /**
          * Read a public server
-         * @description Everything a server can do. A public server needs no token; members read their others here, too.
+         * @description Everything a server can do, with what the registry knows of it. A public server needs no token; members read their others here, too.
          */
         get: operations["getCatalogServer"];
         put?: never;
@@ -1336,6 +1336,12 @@ export interface components {
              */
             acknowledged?: boolean;
         };
+        AddressRefusedIdempotencyKeyReusedSubscriptionInvalidError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorAddressRefused" | "ErrorIdempotencyKeyReused" | "ErrorSubscriptionInvalid";
+            };
+        };
         AddressRefusedSubscriptionInvalidError: components["schemas"]["ApiError"] & {
             error?: {
                 /** @enum {unknown} */
@@ -2535,6 +2541,12 @@ export interface components {
                 code?: "ErrorHookInvalid";
             };
         };
+        HookInvalidIdempotencyKeyReusedError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorHookInvalid" | "ErrorIdempotencyKeyReused";
+            };
+        };
         /** @description All hooks of a tenant, the oldest first. */
         HookList: {
             items: components["schemas"]["Hook"][];
@@ -2611,6 +2623,12 @@ export interface components {
             theme?: unknown;
         } & {
             [key: string]: unknown;
+        };
+        IdempotencyKeyReusedServerValidationError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorIdempotencyKeyReused" | "ErrorMCPServerValidation";
+            };
         };
         /** @description An OpenAPI or MCP document as JSON or YAML, a GraphQL schema as text or its introspection as JSON, or RTFS text. */
         ImportDocument: unknown;
@@ -3599,6 +3617,32 @@ export interface components {
             message?: string;
             data: components["schemas"]["PublishResult"];
         };
+        PublishedServerJson: {
+            /**
+             * Format: uri
+             * @description URL of the schema that the document follows.
+             */
+            $schema?: string;
+            name: string;
+            description: string;
+            /** @description One version: no range, and not `latest`. */
+            version: string;
+            title?: string;
+            /**
+             * Format: uri
+             * @description Over https.
+             */
+            websiteUrl?: string;
+            repository?: components["schemas"]["Repository"];
+            icons?: components["schemas"]["OfficialIcon"][];
+            packages?: components["schemas"]["Package"][];
+            remotes?: components["schemas"]["Remote"][];
+            _meta?: {
+                "io.modelcontextprotocol.registry/publisher-provided"?: {
+                    [key: string]: unknown;
+                };
+            };
+        };
         /** @description What one read of a server's sources found. */
         RefreshResult: {
             /** @enum {string} */
@@ -4404,7 +4448,7 @@ export interface components {
         };
         /** @description A version of a server. */
         ServerResponse: {
-            server: components["schemas"]["ServerJson"];
+            server: components["schemas"]["PublishedServerJson"];
             _meta: {
                 "io.modelcontextprotocol.registry/official": components["schemas"]["VersionMeta"];
                 "dev.rollcall/registry": components["schemas"]["RegistryMeta"];
@@ -5256,6 +5300,15 @@ export interface components {
         };
     };
     responses: {
+        /** @description The registry will not send requests to this address. Use a public https URL on the default port. This Idempotency-Key was used for another request. The subscription's settings are not valid. */
+        AddressRefusedIdempotencyKeyReusedSubscriptionInvalid: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AddressRefusedIdempotencyKeyReusedSubscriptionInvalidError"];
+            };
+        };
         /** @description The registry will not send requests to this address. Use a public https URL on the default port. The subscription's settings are not valid. */
         AddressRefusedSubscriptionInvalid: {
             headers: {
@@ -5445,6 +5498,15 @@ export interface components {
                 "application/json": components["schemas"]["HookInvalidError"];
             };
         };
+        /** @description The hook's settings are not valid. This Idempotency-Key was used for another request. */
+        HookInvalidIdempotencyKeyReused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["HookInvalidIdempotencyKeyReusedError"];
+            };
+        };
         /** @description Hook not found. */
         HookNotFound: {
             headers: {
@@ -5452,6 +5514,15 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["HookNotFoundError"];
+            };
+        };
+        /** @description This Idempotency-Key was used for another request. MCP server validation failed. */
+        IdempotencyKeyReusedServerValidation: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IdempotencyKeyReusedServerValidationError"];
             };
         };
         /** @description This variant of the capability index is not advertised. The token lacks a scope that this needs. You do not have permission to access this tenant. */
@@ -6397,12 +6468,16 @@ export interface operations {
                 definitions?: "mcp" | "openai" | "openai-chat" | "anthropic";
                 /** @description With `definitions`, what is not to be left out: an item with a high flag, a withdrawn server. */
                 include?: ("flagged" | "withdrawn")[];
+                /** @description Only this content, and only if it is public: 404 if the capability has another digest now. Without a token. */
+                digest?: string;
                 /** @description Adds `runtime`: where and with which variables a runtime would call the capability. */
                 hints?: boolean;
             };
             header?: {
                 /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
                 "Rollcall-Min-Generation"?: number;
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
             };
@@ -6523,7 +6598,10 @@ export interface operations {
     };
     getCatalogServer: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only this manifest, and only if it is public: 404 if the server has another digest now. Flags and status are those of now. */
+                digest?: string;
+            };
             header?: {
                 /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
                 "Rollcall-Min-Generation"?: number;
@@ -6565,7 +6643,7 @@ export interface operations {
             400: components["responses"]["BadRequestServerNameTenant"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["InsufficientScopeTenantPermission"];
-            404: components["responses"]["ServerNotFound"];
+            404: components["responses"]["ServerNotFoundRevisionNotFound"];
             412: components["responses"]["GenerationAhead"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
@@ -6729,7 +6807,10 @@ export interface operations {
     registerHook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name for this request, chosen by the client. The same request with the same key has no second effect for 24 hours: it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -6756,7 +6837,7 @@ export interface operations {
             409: components["responses"]["TooManyHooks"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["HookInvalid"];
+            422: components["responses"]["HookInvalidIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
             503: components["responses"]["NotConfiguredUnavailable"];
@@ -7806,6 +7887,8 @@ export interface operations {
             header?: {
                 /** @description An ETag or manifest digest that the server must still have; 412 if it has another. */
                 "If-Match"?: string;
+                /** @description A name for this request, chosen by the client. The same request with the same key has no second effect for 24 hours: it gets the first answer. */
+                "Idempotency-Key"?: string;
             };
             path: {
                 /** @description Owner namespace of servers, in any case. */
@@ -7841,7 +7924,7 @@ export interface operations {
             404: components["responses"]["ServerNotFoundRevisionNotFound"];
             409: components["responses"]["CapabilityCollisionSameVersion"];
             412: components["responses"]["PreconditionFailed"];
-            422: components["responses"]["ServerValidation"];
+            422: components["responses"]["IdempotencyKeyReusedServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
             503: components["responses"]["NotConfiguredUnavailable"];
@@ -8014,7 +8097,10 @@ export interface operations {
     createServer: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name for this request, chosen by the client. The same request with the same key has no second effect for 24 hours: it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8043,7 +8129,7 @@ export interface operations {
             409: components["responses"]["ServerExists"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ServerValidation"];
+            422: components["responses"]["IdempotencyKeyReusedServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
             503: components["responses"]["NotConfiguredUnavailable"];
@@ -8303,7 +8389,10 @@ export interface operations {
     createSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name for this request, chosen by the client. The same request with the same key has no second effect for 24 hours: it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8329,7 +8418,7 @@ export interface operations {
             409: components["responses"]["TooManySubscriptions"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["AddressRefusedSubscriptionInvalid"];
+            422: components["responses"]["AddressRefusedIdempotencyKeyReusedSubscriptionInvalid"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
             503: components["responses"]["NotConfiguredUnavailable"];
