@@ -3,7 +3,6 @@ import { createFetch } from "./app.ts";
 import { ConfigError } from "./config.ts";
 import type { App } from "./http/context.ts";
 import type { CachedEntrypoint } from "./kernel/platform/platform-cache.ts";
-import { answerPublic } from "./registry/cache/public-answers.ts";
 import { createServices, type Services } from "./services.ts";
 
 export { DirectoryObject } from "./objects/directory/directory-object.ts";
@@ -21,7 +20,7 @@ let answer: App["fetch"] | undefined;
 export class PublicAnswers extends WorkerEntrypoint<Env> implements CachedEntrypoint {
   override fetch(request: Request): Promise<Response> {
     services ??= createServices(this.env, { cachedEntrypoint: cachedEntrypoint(this.ctx) });
-    return answerPublic(request, services.bodies);
+    return services.answerPublic(request);
   }
 
   async purge(tags: string[]) {

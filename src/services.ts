@@ -37,7 +37,7 @@ import { toStandardFetch } from "./outbound/standard-fetch.ts";
 import { Bodies } from "./registry/cache/bodies.ts";
 import { CurrentItems } from "./registry/cache/current-items.ts";
 import { Heads } from "./registry/cache/heads.ts";
-import { PublicAnswers } from "./registry/cache/public-answers.ts";
+import { answerPublic, PublicAnswers } from "./registry/cache/public-answers.ts";
 import { RenderedViews } from "./registry/cache/rendered-views.ts";
 import { Sessions } from "./sessions/session-cache.ts";
 
@@ -70,6 +70,8 @@ export interface Services {
   knownTenants: MemoryCache<{ exists: boolean; until: number }>;
   bodies: Bodies;
   publicAnswers: PublicAnswers | undefined;
+  /** Answers what `publicAnswers` asks, behind the platform's cache. */
+  answerPublic: (request: Request) => Promise<Response>;
   itemCache: ItemCache;
   catalogPages: CatalogPages;
   /** The isolate's copy of everything public. */
@@ -156,6 +158,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     }),
     bodies,
     publicAnswers,
+    answerPublic: (request) => answerPublic(request, bodies),
     itemCache: new ItemCache(memory),
     catalogPages,
     edgeDirectory,

@@ -2,7 +2,6 @@ import { exports } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { digestOfTextSync } from "../../../src/kernel/digest.ts";
 import type { CachedEntrypoint } from "../../../src/kernel/platform/platform-cache.ts";
-import { answerPublic } from "../../../src/registry/cache/public-answers.ts";
 import { PlatformCacheDouble } from "../../support/platform-cache.ts";
 import { capabilities, config, configs, Registry, token, tools } from "../support/registry.ts";
 import { separateCache } from "../support/stale-kv.ts";
@@ -24,8 +23,7 @@ afterEach(() => vi.restoreAllMocks());
 /** A release of the Worker in a data centre: memory and Cache API of its own, the platform's cache shared by all. */
 function dataCentre(double: PlatformCacheDouble, version = "v1", purge?: CachedEntrypoint["purge"]) {
   const inner = new Registry({ cache: separateCache() });
-  const answer = (request: Request) => answerPublic(request, inner.services.bodies);
-  const entrypoint = double.entrypoint("PublicAnswers", answer, { version });
+  const entrypoint = double.entrypoint("PublicAnswers", inner.services.answerPublic, { version });
   const cachedEntrypoint = { fetch: entrypoint.fetch, purge: purge ?? entrypoint.purge };
   const registry = new Registry({ cache: separateCache(), cachedEntrypoint });
   // What a purge gathers for seconds is tested by itself; here it comes at once.
