@@ -18,6 +18,8 @@ export interface RegistryDeps extends HttpDeps {
   /** What the platform's cache has of public servers; undefined where the platform has none. */
   publicAnswers: PublicAnswers | undefined;
   items: CurrentItems;
+  /** The public server of a tenant that has an item with this id, as far as this isolate knows. */
+  publicServerOf(tenant: TenantKey, id: string): Promise<string | undefined>;
   itemCache: ItemCache;
   knownTenants: MemoryCache<{ exists: boolean; until: number }>;
 }
