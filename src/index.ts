@@ -1,5 +1,6 @@
 import { createFetch } from "./app.ts";
 import { ConfigError } from "./config.ts";
+import { notConfiguredPage } from "./console/not-configured.tsx";
 import type { App } from "./http/context.ts";
 import { createServices } from "./services.ts";
 
@@ -16,6 +17,7 @@ export default {
       answer ??= createFetch(createServices(env));
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
+      if (/\btext\/html\b/i.test(request.headers.get("Accept") ?? "")) return notConfiguredPage(error.message);
       const body = { success: false, error: { code: "ErrorNotConfigured", message: error.message } };
       return Response.json(body, { status: 503 });
     }
