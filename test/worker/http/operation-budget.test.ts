@@ -36,12 +36,12 @@ negotiate                          0           0            0        0         0
 negotiate for a task               0           0            0        0         0            3       161            2
 session-checked call, first        2           0            0        0         0            1         2            0
 session-checked tool               1           0            0        0         0            2         7            0
-publish, new                       0           1            1        0         2            2        68           69
-publish, one tool of 1,000         0           1            1        0         2            2      1079           37
-publish, unchanged                 0           1            1        0         1            1        27            7
-webhook                            0           1            1        0         2            4        83           52
-introspection, changed             0           1            1        0         2            2       108           44
-introspection, unchanged           0           1            1        0         1            1        55           12
+publish, new                       0           1            2        0         2            2        74           69
+publish, one tool of 1,000         0           1            2        0         2            2      1086           37
+publish, unchanged                 0           1            2        0         1            1        29            7
+webhook                            0           1            2        0         2            4        90           52
+introspection, changed             0           1            2        0         2            2       119           41
+introspection, unchanged           0           1            2        0         0            1        24            2
 `;
 
 /** These never leave the isolate. */
