@@ -3617,6 +3617,32 @@ export interface components {
             message?: string;
             data: components["schemas"]["PublishResult"];
         };
+        PublishedServerJson: {
+            /**
+             * Format: uri
+             * @description URL of the schema that the document follows.
+             */
+            $schema?: string;
+            name: string;
+            description: string;
+            /** @description One version: no range, and not `latest`. */
+            version: string;
+            title?: string;
+            /**
+             * Format: uri
+             * @description Over https.
+             */
+            websiteUrl?: string;
+            repository?: components["schemas"]["Repository"];
+            icons?: components["schemas"]["OfficialIcon"][];
+            packages?: components["schemas"]["Package"][];
+            remotes?: components["schemas"]["Remote"][];
+            _meta?: {
+                "io.modelcontextprotocol.registry/publisher-provided"?: {
+                    [key: string]: unknown;
+                };
+            };
+        };
         /** @description What one read of a server's sources found. */
         RefreshResult: {
             /** @enum {string} */
@@ -4422,7 +4448,7 @@ export interface components {
         };
         /** @description A version of a server. */
         ServerResponse: {
-            server: components["schemas"]["ServerJson"];
+            server: components["schemas"]["PublishedServerJson"];
             _meta: {
                 "io.modelcontextprotocol.registry/official": components["schemas"]["VersionMeta"];
                 "dev.rollcall/registry": components["schemas"]["RegistryMeta"];
