@@ -1,4 +1,5 @@
-import { type Child, Fragment } from "hono/jsx";
+import type { Child } from "hono/jsx";
+import { Fragment } from "hono/jsx/jsx-runtime";
 import type { RequestContext } from "../http/context.ts";
 import { publicOrigin } from "../http/respond.ts";
 import type { ConsoleDeps } from "./deps.ts";
