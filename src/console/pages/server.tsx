@@ -300,7 +300,9 @@ function Items({ server, tab, items, sort, start }: Listed) {
         <ol>
           {items.slice(first, first + indexed).map(({ item, record }, index) => {
             const at = first + index;
-            const isFlagged = record.flags.some(({ acknowledged }) => acknowledged === undefined);
+            const open = record.flags.filter(({ acknowledged }) => acknowledged === undefined);
+            const isFlagged = open.length > 0;
+            const glyph = open.some(({ severity }) => severity === "high") ? " ⚑" : " ⚐";
             const page = pageOf(at) === start ? "" : `${here}${query(pageOf(at))}`;
             return (
               <li class={isFlagged ? "flagged" : undefined}>
@@ -308,7 +310,7 @@ function Items({ server, tab, items, sort, start }: Listed) {
                   <code>{text(clip(item.key, 60))}</code>
                   <span class="num">
                     {short(item.tokens)}
-                    {isFlagged && " ⚐"}
+                    {isFlagged && glyph}
                   </span>
                   <Bar of={item.tokens} most={most} />
                 </a>
