@@ -1,6 +1,5 @@
-import type { Precondition } from "../kernel/etag.ts";
+import type { Idempotency, Precondition } from "../kernel/etag.ts";
 import type { Failure, IdCollision } from "../kernel/failure.ts";
-import type { Idempotency } from "../kernel/idempotency.ts";
 import type { NamedTenant, TenantKey } from "../kernel/names.ts";
 import type { Result } from "../kernel/result.ts";
 import type { AttributeCounts } from "../manifest/attributes.ts";

@@ -40,6 +40,11 @@ export const notRun: NotRun[] = [
     reason: installs,
   },
   { page: "docs/tutorial/operator.md", begins: "npm start -- --var READ_LIMIT=50/100", reason: installs },
+  {
+    page: "docs/reference/official-registry.md",
+    begins: "node tools/compare-registries.ts http://127.0.0.1:8080 http://127.0.0.1:8787",
+    reason: needsPeer,
+  },
   { page: "docs/how-to/connecting.md", begins: "rollcall config vscode", reason: ofConnecting },
   { page: "docs/how-to/publisher-kit.md", begins: "rollcall hooks add acme/weather", reason: ofPublisher },
   {
