@@ -3,7 +3,8 @@ import type { TenantKey } from "../kernel/names.ts";
 import { demotionOf } from "../registry/record.ts";
 import type { CapabilityCard, CardQuery } from "./contract.ts";
 import type { SearchDeps } from "./deps.ts";
-import { type Explanation, fuseRanks } from "./rank.ts";
+import { fuseRanks } from "./fuse.ts";
+import type { Explanation } from "./rank.ts";
 import type { ShownCard } from "./schema.ts";
 
 /** A card the caller may see. `seenAt` is the tenant generation it is current as of. */

@@ -18,10 +18,11 @@ import {
   versionsOf,
 } from "../../official/sql/directory-versions.ts";
 import { claimRemotes, releaseClaims } from "../../official/sql/remotes.ts";
-import type { DirectoryEntry, DirectoryQuery } from "../../registry/contract.ts";
+import type { AsOf, DirectoryEntry, DirectoryQuery } from "../../registry/contract.ts";
 import type { CatalogEntry } from "../../registry/summary.ts";
-import type { CardQuery, PublicCard, RankedCard, TenantFilter } from "../../search/contract.ts";
+import type { CardQuery, FoundCards, PublicCard, RankedCard, TenantFilter } from "../../search/contract.ts";
 import { wordVectors } from "../../search/load-word-vectors.ts";
+import { CardIndex } from "../../search/sql/card-index.ts";
 import { applyItems, dropItems } from "../../search/sql/directory-cards.ts";
 import { findPublicCards, publicCards } from "../../search/sql/directory-search.ts";
 import type { Directory } from "../contract.ts";
@@ -72,6 +73,7 @@ function entryOf({ items: _, versions: __, spelling, ...entry }: ListedChange): 
 export class DirectoryObject extends DurableObject<Env> implements Directory {
   readonly #storage = countedStorage(this.ctx.storage);
   readonly #sql = this.#storage.sql;
+  readonly #index = new CardIndex();
   #askedUpTo = "";
   #failed = false;
 
@@ -149,9 +151,10 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   }
 
   /** Cards of public servers, best match first. */
-  async find(query: CardQuery & TenantFilter): Promise<{ generation: number; cards: PublicCard<RankedCard>[] }> {
+  async find(query: CardQuery & TenantFilter): Promise<AsOf<FoundCards<PublicCard<RankedCard>>>> {
     const vectors = await wordVectors(this.env.ASSETS);
-    return { generation: this.#generation(), cards: findPublicCards(this.#sql, query, vectors) };
+    const generation = this.#generation();
+    return { generation, ...findPublicCards(this.#sql, query, { index: this.#index, generation, vectors }) };
   }
 
   /** Cards of public servers by id; several tenants may use the same id. */

@@ -11,8 +11,8 @@ import {
   registryTables,
   sourceCopyTables,
 } from "../../registry/sql/tables.ts";
-import { cardRecordColumns, tenantSearchTables } from "../../search/sql/tables.ts";
-import { fillCardRecords } from "../../search/sql/tenant-cards.ts";
+import { cardIndexColumns, cardRecordColumns, tenantSearchTables } from "../../search/sql/tables.ts";
+import { fillCardRecords, rebuildCards } from "../../search/sql/tenant-cards.ts";
 import { fillSourceCopies } from "../../sources/sql/first-copies.ts";
 import { subscriptionTables } from "../../subscriptions/sql/tables.ts";
 import type { Step } from "../migrate.ts";
@@ -41,4 +41,5 @@ export const tenantSteps: readonly Step[] = [
   { tables: statusBeforeColumn, fill: reviveWithdrawn },
   { tables: tenantVersionFlags, fill: fillVersionFlags },
   { tables: sourceCopyTables, fill: fillSourceCopies },
+  { tables: cardIndexColumns, fill: rebuildCards },
 ];

@@ -14,7 +14,12 @@ import { notifyAll, type WriteContext } from "../../registry/sql/listener.ts";
 import { enqueueTask } from "../../registry/sql/outbox-table.ts";
 import { currentHead } from "../../registry/sql/servers.ts";
 import { shownTenant, spelledBy, tenantOf } from "../../registry/sql/tenant-name.ts";
+import type { CardQuery, FoundCards } from "../../search/contract.ts";
+import { IndexMemory } from "../../search/index-memory.ts";
+import { loadingVectors, wordVectors } from "../../search/load-word-vectors.ts";
+import { CardIndex } from "../../search/sql/card-index.ts";
 import { searchCards } from "../../search/sql/tenant-cards.ts";
+import { findTenantCards } from "../../search/sql/tenant-search.ts";
 import { isRefusedSource, sourceFetch, sourceHeaders } from "../../sources/access.ts";
 import { Refresher } from "../../sources/refresher.ts";
 import { Deliveries } from "../../subscriptions/deliveries.ts";
@@ -25,6 +30,9 @@ import { Outbox, setNextAlarm } from "./outbox.ts";
 import { createOutboxTargets } from "./projections.ts";
 import { Reanalysis } from "./reanalysis.ts";
 import { tenantSteps } from "./tables.ts";
+
+/** Shared by the tenants in this isolate. */
+const indexMemory = new IndexMemory();
 
 /** How long a write waits for the directory before it returns without it. */
 const directoryWaitMs = 500;
@@ -46,11 +54,14 @@ export class TenantCore {
   readonly #storage: ObjectStorage;
   readonly #writes: RateLimiter;
   readonly #outbox: Outbox;
+  readonly #assets: Env["ASSETS"];
+  readonly #index = new CardIndex();
   /** False before the first write: a tenant that was only read stores nothing. */
   #ready = false;
 
   constructor(state: DurableObjectState, env: Env) {
     this.#state = state;
+    this.#assets = env.ASSETS;
     this.#config = readConfig(env);
     this.#storage = countedStorage(state.storage);
     this.#writes = new RateLimiter(this.#config.writeLimit);
@@ -124,12 +135,27 @@ export class TenantCore {
     return { ...work(this.sql, generation), generation };
   }
 
+  /** Current, enabled capabilities for a query, from the tenant's index in memory. */
+  async find(query: CardQuery): Promise<AsOf<FoundCards>> {
+    // Word vectors are large: a tenant without tables does not load them.
+    if (!this.#ready) return { generation: 0, cards: [] };
+    const vectors = await wordVectors(this.#assets);
+    return this.readAsOf({ cards: [] }, (sql, generation) => {
+      const found = findTenantCards(sql, query, { index: this.#index, generation, vectors });
+      indexMemory.used(this.#index, this.#config.cacheBytes);
+      return found;
+    });
+  }
+
   /** One write to a server: a transaction, then the outbox. */
   async write<T extends { generation: number }>(
     writer: Writer,
     name: string,
     work: (at: string) => Result<T, Failure>,
   ): Promise<Written<T>> {
+    // Vectors of new items are computed in the transaction, which cannot wait.
+    const loading = loadingVectors(this.#assets);
+    if (loading !== undefined) await loading;
     const error = this.#admit(writer);
     if (error !== undefined) return err(error);
     const written = this.#storage.transactionSync((): Written<T> => {

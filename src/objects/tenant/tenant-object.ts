@@ -61,9 +61,8 @@ import { currentHead, entryOf, findLive, listLive } from "../../registry/sql/ser
 import { changeSettings, createServer, deleteServer, switchItems } from "../../registry/sql/settings.ts";
 import { detailOf, sourceRows } from "../../registry/sql/source-rows.ts";
 import { shownTenant } from "../../registry/sql/tenant-name.ts";
-import type { CapabilityCard, CardQuery, RankedCard } from "../../search/contract.ts";
-import { wordVectors } from "../../search/load-word-vectors.ts";
-import { findTenantCards, tenantCards } from "../../search/sql/tenant-search.ts";
+import type { CapabilityCard, CardQuery, FoundCards } from "../../search/contract.ts";
+import { tenantCards } from "../../search/sql/tenant-search.ts";
 import type { PinComparison } from "../../sessions/contract.ts";
 import { comparePins } from "../../sessions/sql/compare-pins.ts";
 import type { Subscriptions } from "../../subscriptions/subscriptions.ts";
@@ -195,11 +194,8 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
     return this.#core.readAsOf({ items: [] }, (sql) => ({ items: definableItems(sql, ids, onlyPublic) }));
   }
 
-  async find(query: CardQuery): Promise<AsOf<{ cards: RankedCard[] }>> {
-    // Word vectors are large: a tenant without tables does not load them.
-    if (!this.#core.isReady) return { generation: 0, cards: [] };
-    const vectors = await wordVectors(this.env.ASSETS);
-    return this.#core.readAsOf({ cards: [] }, (sql) => ({ cards: findTenantCards(sql, query, vectors) }));
+  async find(query: CardQuery): Promise<AsOf<FoundCards>> {
+    return this.#core.find(query);
   }
 
   async cards(ids: readonly string[]): Promise<AsOf<{ cards: (CapabilityCard & { public: boolean })[] }>> {

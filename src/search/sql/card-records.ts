@@ -11,7 +11,7 @@ export interface CardServer {
 
 /** A card as readers see it. */
 export function cardWithServer<T extends StoredCard>(
-  { flags, deprecated, tokens, version, ...card }: T,
+  { flags, deprecated, attributes: _, tokens, version, ...card }: T,
   server: CardServer,
 ): Omit<T, keyof StoredCard> & CapabilityCard {
   const registry = recordOf({ tokens, flags, deprecated }, server.facts);

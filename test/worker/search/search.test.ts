@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { wordVectors } from "../../../src/search/load-word-vectors.ts";
-import { countTerms } from "../../../src/search/sql/card-table.ts";
+import { CardIndex } from "../../../src/search/sql/card-index.ts";
 import { findCards } from "../../../src/search/sql/find-cards.ts";
 import { type Member, member, registry } from "../support/member.ts";
 import { drained, token } from "../support/registry.ts";
@@ -195,7 +195,9 @@ describe("pages", () => {
     expect((await search({ q, limit: "2", cursor }, theirs)).body.error.code).toBe("ErrorCursorInvalid");
     // What is written elsewhere is no matter; what was on the page before is.
     await owner.publish("vault", { tools: [tool("open_vault", "Opens the vault with two secret words.")] });
-    expect((await search({ q, limit: "2", cursor }, mine)).body.data.items).toEqual(whole.slice(2, 4));
+    const ids = (list: Item[]) => list.map(({ id }) => id);
+    const again = await search({ q, limit: "2", cursor }, mine);
+    expect(ids(again.body.data.items)).toEqual(ids(whole.slice(2, 4)));
     const [best] = whole;
     const flip = (enabled: boolean) =>
       owner.send("PATCH", "/api/mcp/capabilities/finders/office", {
@@ -264,41 +266,36 @@ describe("a question that is wrong", () => {
 });
 
 describe("what a question reads", () => {
-  it("is bounded, however many items have its words", async () => {
+  it("is what it shows, once the index is in memory, and after a write what changed", async () => {
     const crowd = await member("crowd");
-    const publish = (server: string, count: number) =>
-      crowd.publish(server, {
-        tools: Array.from({ length: count }, (_, index) =>
-          tool(`get_data_${server}_${index}`, `Gets data number ${index}.`),
-        ),
-      });
+    const named = (name: string, count: number) =>
+      Array.from({ length: count }, (_, index) => tool(`get_data_${name}_${index}`, `Gets data number ${index}.`));
+    await crowd.publish("s", { tools: named("s", 600) });
     const stub = env.TENANTS.get(env.TENANTS.idFromName("crowd"));
     const vectors = await wordVectors(env.ASSETS);
-    const bounds = { postings: 2_000, fewest: 160, most: 1_000 };
-    const rowsRead = () =>
+    const index = new CardIndex();
+    let generation = 0;
+    /** Rows with words that are read for a question, and how many results there are. */
+    const reads = () =>
       runInDurableObject(stub, async (_, { storage }) => {
         let read = 0;
         const counting = {
-          exec: (...asked: Parameters<SqlStorage["exec"]>) => {
-            const cursor = storage.sql.exec(...asked);
-            const rows = cursor.toArray();
-            read += cursor.rowsRead;
+          exec: (query: string, ...values: unknown[]) => {
+            const rows = storage.sql.exec(query, ...values).toArray();
+            // Numbers alone come from an index, and are not counted.
+            if (query.includes("bag") || query.includes("SELECT *")) read += rows.length;
             return { toArray: () => rows, one: () => rows[0], [Symbol.iterator]: () => rows[Symbol.iterator]() };
           },
         } as unknown as SqlStorage;
+        const at = { index, generation, vectors, statusOf: () => () => "active" as const };
         // Only words that every item has.
-        const cards = findCards(counting, { text: "get data number", limit: 10 }, [], {
-          vectors,
-          count: countTerms,
-          bounds,
-        });
-        expect(cards).toHaveLength(10);
-        return read;
+        const { cards } = findCards({ sql: counting, ...at }, { text: "get data number", limit: 10 });
+        return [read, cards.length];
       });
-    // More than the places that one question looks at here.
-    for (let server = 0; server < 7; server += 1) await publish(`s${server}`, 400);
-    const before = await rowsRead();
-    for (let server = 7; server < 30; server += 1) await publish(`s${server}`, 400);
-    expect(await rowsRead()).toBeLessThan(1.2 * before);
-  }, 90_000);
+    expect(await reads()).toEqual([600 + 10, 10]);
+    expect(await reads()).toEqual([10, 10]);
+    await crowd.publish("t", { tools: named("t", 7) });
+    generation += 1;
+    expect(await reads()).toEqual([7 + 10, 10]);
+  });
 });
