@@ -44,7 +44,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     if (options.bundle === undefined) await ensureBuilt(() => onStep("Building the Worker …"));
     const config = await readWorkerConfig();
     const { host, port, quiet = false, quietSubject, bundle = bundlePath } = options;
-    const vars = { ...config.vars, ...ownHosts(host), ...options.vars };
+    const vars = { ...config.vars, ...ownHosts(host), DISCARD_REFUSED_BODIES: "true", ...options.vars };
     const runtime = await startRuntime({ host, port, quiet, quietSubject, bundle, config, data, vars });
     lock.describe(`the server at ${runtime.url} (process ${process.pid})`);
     return {

@@ -55,6 +55,16 @@ const url = text("", "must be an https URL")
   .refine((value) => value === "" || isHttps(value), "must be an https URL")
   .transform((value) => (value === "" ? undefined : new URL(value)));
 
+const megabytes = (fallback: number, least: number, most: number) => {
+  const message = `must be a number from ${least} to ${most}`;
+  return z
+    .preprocess(
+      (value) => (typeof value === "string" && /^\d+(\.\d+)?$/.test(value) ? Number(value) : unlessEmpty(value)),
+      z.number(message).prefault(fallback),
+    )
+    .refine((value) => value >= least && value <= most, message);
+};
+
 const limitForm = 'must be "rate/burst", such as 100/1000';
 const limit = (fallback: string) =>
   text(fallback, limitForm)
@@ -122,6 +132,9 @@ export const Settings = z.object({
     .describe("Comma-separated host names of /mcp; by default PUBLIC_URL's and loopback, or any without PUBLIC_URL."),
   READ_LIMIT: limit("1000/2000").describe("Reads of one caller, a second / at once, counted in each isolate."),
   WRITE_LIMIT: limit("100/1000").describe("Writes of one caller, a second / at once, counted for each tenant."),
+  SEARCH_LIMIT: limit("50/400").describe(
+    "Searches of one caller that are worked out, a second / at once, counted in each isolate; those answered from memory do not count.",
+  ),
   NEGOTIATE_LIMIT: limit("20/200").describe("Negotiations of one caller, a second / at once, counted in each isolate."),
   REQUIRE_NEGOTIATION: flag.describe(
     "Whether a request below /mcp/, or one for content at /mcp, must carry a session id.",
@@ -136,18 +149,20 @@ export const Settings = z.object({
     .pipe(z.array(z.enum(indexVariants, `must be a list of ${indexVariants.join(", ")}`)))
     .transform((names) => ({ ...nothingAdvertised, ...Object.fromEntries(names.map((name) => [name, true])) }))
     .describe("Comma-separated variants (summary, full, stats) of the registry's own index that are resources."),
-  CACHE_MB: z
-    .preprocess(
-      (value) => (typeof value === "string" && /^\d+(\.\d+)?$/.test(value) ? Number(value) : unlessEmpty(value)),
-      z.number("must be a number from 1 to 64").prefault(24),
-    )
-    .refine((value) => value >= 1 && value <= 64, "must be a number from 1 to 64")
-    .describe("Megabytes that all caches in an isolate's memory share; an isolate has 128 in all."),
+  CACHE_MB: megabytes(24, 1, 64).describe(
+    "Megabytes that all caches in an isolate's memory share; an isolate has 128 in all.",
+  ),
+  DIRECTORY_MB: megabytes(56, 0, 80).describe(
+    "Megabytes for the copy of everything public in an isolate's memory; 0: the directory's object answers each time.",
+  ),
   SLOW_MS: z
     // Not `text`: wrangler.toml may hold a number.
     .preprocess(unlessEmpty, z.coerce.number("must be a number").prefault(1_000))
     .refine((value) => value >= 0, "must be a number")
     .describe("Requests slower than this many milliseconds log a line."),
+  DISCARD_REFUSED_BODIES: flag.describe(
+    "Whether up to 32 MiB of a refused body are received and dropped, so that its sender reads the answer; the embedded server sets it, because it has no proxy in front.",
+  ),
   ALLOW_LOOPBACK_FETCH: flag.describe("For development: whether the registry may send requests to its own machine."),
   SOURCE_CREDENTIALS: json(
     credentials,
@@ -193,13 +208,16 @@ function derive(settings: z.output<typeof Settings>) {
     mcpHosts: hosts.length > 0 ? hosts : publicUrl && [publicUrl.hostname, ...loopbackNames],
     readLimit: settings.READ_LIMIT,
     writeLimit: settings.WRITE_LIMIT,
+    searchLimit: settings.SEARCH_LIMIT,
     negotiateLimit: settings.NEGOTIATE_LIMIT,
     requireNegotiation: settings.REQUIRE_NEGOTIATION,
     sessionRequirements: settings.SESSION_REQUIREMENTS,
     requiredCapabilities: settings.REQUIRED_CAPABILITIES,
     advertisedIndex: settings.ADVERTISE_INDEX,
     cacheBytes: settings.CACHE_MB * 1024 * 1024,
+    directoryBytes: settings.DIRECTORY_MB * 1024 * 1024,
     slowMs: settings.SLOW_MS,
+    discardRefusedBodies: settings.DISCARD_REFUSED_BODIES,
     allowLoopbackFetch: settings.ALLOW_LOOPBACK_FETCH,
     sourceCredentials: settings.SOURCE_CREDENTIALS,
     bounds: defaultBounds,

@@ -5,6 +5,7 @@ import type { TokenRules } from "./auth/verify-token.ts";
 import { IndexTextCache } from "./capability-index/text-cache.ts";
 import { CatalogPages } from "./catalog/page-cache.ts";
 import { type Config, readConfig } from "./config.ts";
+import { EdgeDirectory } from "./directory/edge-directory.ts";
 import { Cursors } from "./http/cursor.ts";
 import { declaredHeaders } from "./http/declared-headers.ts";
 import type { DeclaredHeaders } from "./http/deps.ts";
@@ -31,6 +32,9 @@ import { toStandardFetch } from "./outbound/standard-fetch.ts";
 import { Bodies } from "./registry/cache/bodies.ts";
 import { Heads } from "./registry/cache/heads.ts";
 import { RenderedViews } from "./registry/cache/rendered-views.ts";
+import { wordVectors } from "./search/load-word-vectors.ts";
+import { rankingForm } from "./search/public/ranking-form.ts";
+import type { WordVectors } from "./search/word-vectors.ts";
 import { Sessions } from "./sessions/session-cache.ts";
 
 /** Everything that routes depend on. One per isolate. */
@@ -46,6 +50,7 @@ export interface Services {
   metrics: Metrics;
   authenticator: Authenticator;
   readLimiter: RateLimiter;
+  searchLimiter: RateLimiter;
   negotiateLimiter: RateLimiter;
   /** Limits refreshes of a server's sources that callers request: each refresh sends requests to third parties. */
   refreshLimiter: RateLimiter;
@@ -63,6 +68,11 @@ export interface Services {
   bodies: Bodies;
   itemCache: ItemCache;
   catalogPages: CatalogPages;
+  /** The isolate's copy of everything public. */
+  edgeDirectory: EdgeDirectory;
+  wordVectors: () => Promise<WordVectors | undefined>;
+  /** Number of writes through this isolate. */
+  writes: () => number;
   views: RenderedViews;
   /** Complete responses, cached to be sent again. */
   responses: ResponseStore;
@@ -94,7 +104,14 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
   const tenant = (key: TenantKey) => tenantOf(env, key, usage);
   const bodies = new Bodies({ edge, kv, tenant, keepAlive });
   const catalogPages = new CatalogPages(memory, now);
+  const directory = () => directoryOf(env, usage);
+  const edgeDirectory = new EdgeDirectory({
+    ...{ kv, edge, directory, now, keepAlive },
+    capacity: config.directoryBytes,
+    forms: [rankingForm],
+  });
   const readAsset = createAssetReader(env.ASSETS);
+  let writes = 0;
   return {
     config,
     now,
@@ -104,10 +121,11 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     metrics: new Metrics(() => sumOfUsage(usage, objectUsage), now()),
     authenticator: new Authenticator(tokenRules(config), now, memory),
     readLimiter: new RateLimiter(config.readLimit),
+    searchLimiter: new RateLimiter(config.searchLimit),
     negotiateLimiter: new RateLimiter(config.negotiateLimit),
     refreshLimiter: new RateLimiter({ rate: 1, burst: 20 }),
     tenant,
-    directory: () => directoryOf(env, usage),
+    directory,
     sessions: new Sessions({
       create: () => newSession(env, usage),
       find: (id) => sessionOf(env, id, usage),
@@ -124,11 +142,18 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     heads: new Heads({
       ...{ edge, kv, tenant, now, memory, keepAlive },
       usage,
-      onWrite: () => catalogPages.clear(),
+      onWrite: () => {
+        writes += 1;
+        catalogPages.clear();
+        edgeDirectory.noteWrite();
+      },
     }),
     bodies,
     itemCache: new ItemCache(memory),
     catalogPages,
+    edgeDirectory,
+    wordVectors: () => wordVectors(env.ASSETS),
+    writes: () => writes,
     views: new RenderedViews(bodies, memory, usage),
     responses: new ResponseStore(memory, usage),
     indexTexts: new IndexTextCache(memory, now),

@@ -1,4 +1,5 @@
 import { type Failure, failure } from "../kernel/failure.ts";
+import { createWorkerPace } from "../kernel/platform/worker-pace.ts";
 import { err, ok } from "../kernel/result.ts";
 import { type SectionName, sectionForKind } from "../manifest/schema/manifest.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
@@ -38,6 +39,7 @@ export async function renderIndex(
 ): Promise<Gathered<IndexText>> {
   const { owner } = index;
   const whole = variant === "full";
+  const pace = createWorkerPace();
   const blockOf = blocksOf(owner);
   const sections = new Map<SectionName, IndexBlock[]>();
   const servers: IndexServerNote[] = [];
@@ -63,6 +65,7 @@ export async function renderIndex(
         return servers.length > maxServers ? tooLarge(owner, `${maxServers} servers`) : undefined;
       },
     },
+    pace,
   );
   if (walked === changedDuringRead || !walked.ok) return walked;
 
@@ -72,7 +75,7 @@ export async function renderIndex(
     if (characters + notes.length > maxCharacters) return err(tooLarge(owner, `${maxCharacters} characters`));
     blocks.push(...elementsBlocks<IndexBlock>(sections, (text) => ({ text })), { text: notes });
   } else blocks.push(...noticeBlocks(walked.value));
-  const body = await countedBody(services, blocks);
+  const body = await countedBody(services, blocks, pace);
   return ok(withComments(variant, owner, elements, body, await loadTokenizer()));
 }
 
@@ -104,8 +107,8 @@ export async function measureIndex(
         has.semantic ||= semantic !== undefined;
         return undefined;
       },
-      pause: () => full.pause(),
     },
+    createWorkerPace(),
   );
   if (walked === changedDuringRead || !walked.ok) return walked;
 

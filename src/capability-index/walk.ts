@@ -1,5 +1,6 @@
 import type { Failure } from "../kernel/failure.ts";
 import { tenantKey } from "../kernel/names.ts";
+import { analysisUnits, type Pace } from "../kernel/pace/pace.ts";
 import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { deprecationOf } from "../manifest/deprecation.ts";
@@ -33,8 +34,6 @@ export interface IndexVisitor {
   element(element: IndexElement, record: RegistryRecord, digest: string): Failure | undefined;
   /** Called after the elements of the server. */
   server(note: IndexServerNote): Failure | undefined;
-  /** A pause that is due, so that other requests can run. */
-  pause?(): Promise<void> | undefined;
 }
 
 /** What is known of an index once all of it has been seen. */
@@ -52,6 +51,7 @@ export async function walkIndex(
   services: IndexDeps,
   { owner, range, stamp, whole }: IndexWalk,
   visitor: IndexVisitor,
+  pace: Pace,
 ): Promise<Gathered<IndexTotals>> {
   const tenant = () => services.tenant(tenantKey(owner.tenant));
   const among = owner.name === undefined;
@@ -84,8 +84,7 @@ export async function walkIndex(
       elements += 1;
       const error = visitor.element({ server: server.name, kind, key, id, declared }, record, digest);
       if (error !== undefined) return err(error);
-      const pause = visitor.pause?.();
-      if (pause !== undefined) await pause;
+      await pace.spend(analysisUnits(row.text.length));
     }
     if (server.actionTriggers !== undefined) triggers.addDeclared(server.actionTriggers, own);
     metadata.created = least(metadata.created, server.createdAt);

@@ -1,6 +1,4 @@
-import type { Failure } from "../kernel/failure.ts";
 import type { TenantKey } from "../kernel/names.ts";
-import type { Result } from "../kernel/result.ts";
 import type { StreamEvent } from "../kernel/sse.ts";
 import type { ChainedChange, Change, LogHead } from "../registry/change-chain.ts";
 import type { AsOf } from "../registry/contract.ts";
@@ -54,23 +52,39 @@ export interface ChangeFeed {
   readonly frame?: { opening: string; closing: string };
 }
 
-/** Subjects of a stream of changes. Other rooms have more kinds. */
-export type LogSubject = { kind: "log"; tenant: TenantKey; since: number };
-export type ChosenSubject = { kind: "subset"; topics: FollowedItems[] };
-
-export interface StreamOptions<I> {
-  follows: I;
-  lifetimeMs: number;
+/** What the stream object keeps of one stream, on its WebSocket, while it sleeps. */
+export interface StreamAttachment {
+  /** Tenants whose writes the stream is told of. */
+  tenants: readonly TenantKey[];
+  /** Where the stream began. It moves in the Worker, which reads the log and knows what the client has taken. */
+  position: string;
+  endsAt: number;
   /** Session that the stream belongs to; when it ends, the stream is closed. */
   session?: string;
 }
 
-/** The streams of one caller. */
-export interface Streams<I> {
-  open(options: StreamOptions<I>, maxStreams: number): Promise<Result<ReadableStream<Uint8Array>, Failure>>;
+/** A request for a WebSocket that is told of writes. */
+export interface StreamRequest extends Omit<StreamAttachment, "endsAt"> {
+  /** Not a time: the object's clock decides when the stream ends. */
+  lifetimeMs: number;
+  maxStreams: number;
+}
+
+/**
+ * The streams of one caller. The Worker holds the client's connection and one WebSocket to this object per stream, so
+ * that the object can hibernate while nothing changes.
+ */
+export interface Streams {
+  /** Takes a StreamRequest in the header `streamRequestHeader`; answers 101 with a WebSocket, or a failure as JSON. */
+  fetch(request: Request): Promise<Response>;
   endSession(session: string): Promise<void>;
   count(): Promise<number>;
 }
+
+export const streamRequestHeader = "Rollcall-Stream";
+
+/** Sent to a Worker instead of a tenant's name: find out now whether the client is still there. */
+export const askForClient = "";
 
 /** Change log methods of the tenant object. */
 export interface ChangesTenant {
@@ -78,10 +92,7 @@ export interface ChangesTenant {
   changes(since: number, limit: number): Promise<AsOf<{ changes: ChainedChange[]; head?: LogHead }>>;
   /** Changes to the followed capabilities. */
   changesOf(topic: FollowedItems): Promise<ItemChanges>;
-  /**
-   * Notifies the watcher of every write until the given time. False before the tenant's first write: nothing is stored
-   * yet, and the watcher has to call again.
-   */
-  watch(watcher: string, until: number): Promise<boolean>;
+  /** Notifies the watcher of every write until the given time, the tenant's first write included. */
+  watch(watcher: string, until: number): Promise<void>;
   unwatch(watcher: string): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { TenantKey } from "../kernel/names.ts";
 import type { ChangeFeed, ChangesTenant } from "./contract.ts";
 
-/** Entries per fetch: limits what the object holds in memory for a reader that is far behind. */
+/** Entries per fetch: limits what the Worker holds in memory for a reader that is far behind. */
 const pageLength = 200;
 
 /** The whole log of one tenant. The id of an event is the sequence number of its entry. */

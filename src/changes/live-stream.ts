@@ -2,51 +2,54 @@ import type { TenantKey } from "../kernel/names.ts";
 import { formatEvent, formatRetry, heartbeat } from "../kernel/sse.ts";
 import type { ChangeFeed } from "./contract.ts";
 
-/** Also detects that a client has left: the runtime notices only on a write, and may take two. */
-const heartbeatMs = 700;
+/** Also how long a client that left is taken for present: the runtime notices only when something is written. */
+const defaultHeartbeatMs = 5_000;
+/** The first write to a connection whose client has left still succeeds; it provokes the reset that fails the second. */
+const secondWriteMs = 250;
+/** How long a client that has stopped reading may take for the last lines, before the connection is cut. */
+const closingMs = 5_000;
 const retryMs = 2_000;
 
+export interface LiveStreamOptions {
+  lifetimeMs: number;
+  heartbeatMs?: number;
+  /** False when the stream must end because the request may make no more calls. */
+  mayRead?: () => boolean;
+  onClosed: () => void;
+}
+
 /**
- * One live stream: its feed, and the timers for heartbeat and lifetime. The next page is fetched when the last one has
- * been read, so a reader that is far behind needs no more memory than one that keeps up. Everything stops when the
- * client leaves or the lifetime is over.
+ * One live stream, held by the Worker: its feed, and the timers for heartbeat and lifetime. The next page is fetched
+ * when the last one has been read, so a reader that is far behind needs no more memory than one that keeps up.
+ * Everything stops when the client leaves or the lifetime is over.
  */
 export class LiveStream {
-  readonly tenants: readonly TenantKey[];
-  readonly endsAt: number;
   readonly readable: ReadableStream<Uint8Array>;
   readonly #followed: ChangeFeed;
-  readonly #controller: ReadableByteStreamController;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #options: LiveStreamOptions;
   readonly #heartbeat: ReturnType<typeof setInterval>;
   readonly #lifetime: ReturnType<typeof setTimeout>;
-  readonly #onClosed: () => void;
   /** Tenants that may have new events. */
   readonly #tenantsToRead = new Set<TenantKey>();
   #catchingUp = false;
-  #onDrained: () => void = () => {};
+  /** Done when the reader has taken everything written so far. */
+  #written: Promise<void> = Promise.resolve();
+  #unread = 0;
   #closed = false;
 
-  constructor(followed: ChangeFeed, lifetimeMs: number, onClosed: () => void) {
+  constructor(followed: ChangeFeed, options: LiveStreamOptions) {
     this.#followed = followed;
-    this.#onClosed = onClosed;
-    this.tenants = followed.tenants;
-    this.endsAt = Date.now() + lifetimeMs;
-    let opened: ReadableByteStreamController | undefined;
-    this.readable = new ReadableStream({
-      type: "bytes",
-      start: (controller) => {
-        opened = controller;
-      },
-      // Called only when the queue is empty.
-      pull: () => this.#onDrained(),
-      cancel: () => this.#release(),
-    });
-    if (opened === undefined) throw new Error("a stream starts at once");
-    this.#controller = opened;
-    this.#heartbeat = setInterval(() => this.#send(heartbeat), heartbeatMs);
-    this.#lifetime = setTimeout(() => this.close(), lifetimeMs);
+    this.#options = options;
+    // A write here is done when the client's connection has taken it, and fails when the client has left.
+    const { readable, writable } = new IdentityTransformStream();
+    this.readable = readable;
+    this.#writer = writable.getWriter();
+    this.#writer.closed.catch(() => this.release());
+    this.#heartbeat = setInterval(() => void this.checkClient(), options.heartbeatMs ?? defaultHeartbeatMs);
+    this.#lifetime = setTimeout(() => this.close(), options.lifetimeMs);
     // The position is sent first, so that a client that receives nothing more can resume from it.
-    this.#send(followed.frame?.opening ?? formatRetry(retryMs, followed.position));
+    void this.#send(followed.frame?.opening ?? formatRetry(retryMs, followed.position));
   }
 
   /**
@@ -60,50 +63,63 @@ export class LiveStream {
     try {
       // A tenant that is added again during the loop is read after the others.
       for (const next of this.#tenantsToRead) {
-        await this.#drained();
+        await this.#written;
         if (this.#closed) return;
+        if (this.#options.mayRead?.() === false) return this.close();
         // Delete before reading: a change that arrives meanwhile adds the tenant again.
         this.#tenantsToRead.delete(next);
         const { events, more } = await this.#followed.next(next);
-        this.#send(events.map(formatEvent).join(""));
+        void this.#send(events.map(formatEvent).join(""));
         if (more) this.#tenantsToRead.add(next);
       }
     } catch (cause) {
       // The client reconnects with the last id it saw, when the tenant may respond again.
-      console.error(JSON.stringify({ event: "stream", tenants: this.tenants, cause: String(cause) }));
+      console.error(JSON.stringify({ event: "stream", tenants: this.#followed.tenants, cause: String(cause) }));
       this.close();
     } finally {
       this.#catchingUp = false;
     }
   }
 
+  /** Writes to the client; if it has left, the stream is released. A client with unread lines has not shown either. */
+  async checkClient(): Promise<void> {
+    if (this.#unread > 0) return;
+    await this.#send(heartbeat);
+    await scheduler.wait(secondWriteMs);
+    if (this.#unread === 0) await this.#send(heartbeat);
+  }
+
   /** Ends the stream for the client, which may reconnect after a moment. */
   close(): void {
     if (this.#closed) return;
-    this.#send(this.#followed.frame?.closing ?? formatRetry(retryMs));
-    this.#release();
-    this.#controller.close();
+    const last = this.#send(this.#followed.frame?.closing ?? formatRetry(retryMs));
+    this.release();
+    const cut = setTimeout(() => void this.#writer.abort().catch(() => {}), closingMs);
+    void last
+      .then(() => this.#writer.close())
+      .catch(() => {})
+      .finally(() => clearTimeout(cut));
   }
 
-  async #drained(): Promise<void> {
-    // desiredSize is null once the stream has ended; then there is nothing to wait for.
-    if (this.#closed || (this.#controller.desiredSize ?? 0) >= 0) return;
-    await new Promise<void>((resolve) => {
-      this.#onDrained = resolve;
-    });
-  }
-
-  #send(text: string): void {
-    if (this.#closed || text === "") return;
-    this.#controller.enqueue(new TextEncoder().encode(text));
-  }
-
-  #release(): void {
+  /** Stops everything, without a word to the client. */
+  release(): void {
     if (this.#closed) return;
     this.#closed = true;
     clearInterval(this.#heartbeat);
     clearTimeout(this.#lifetime);
-    this.#onDrained();
-    this.#onClosed();
+    this.#options.onClosed();
+  }
+
+  /** Never rejects: a failed write means that the client has left. */
+  #send(text: string): Promise<void> {
+    if (this.#closed || text === "") return this.#written;
+    this.#unread += 1;
+    this.#written = this.#writer
+      .write(new TextEncoder().encode(text))
+      .catch(() => this.release())
+      .finally(() => {
+        this.#unread -= 1;
+      });
+    return this.#written;
   }
 }

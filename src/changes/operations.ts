@@ -5,6 +5,8 @@ import { operation } from "../http/operation.ts";
 import { reading, server, traits, whole } from "../http/parameters.ts";
 import { parameterReader } from "../http/read-parameters.ts";
 import type { ChangesDeps } from "./deps.ts";
+import { FollowedLog } from "./follow-log.ts";
+import { openStream } from "./open-stream.ts";
 import { checkPosition, readChanges } from "./read.ts";
 import { ChangePage } from "./schema.ts";
 import { maxStreams, streamsOfSubject } from "./streams.ts";
@@ -63,13 +65,14 @@ const listChanges = operation({
     const meta = { ...streamMeta(vary), generation, source: "object" as const };
     // HEAD must not open a stream that no one reads.
     if (c.req.method === "HEAD") return answer.raw(200, null, meta);
-    const opened = await streamsOfSubject(services, principal.subject).open(
-      {
-        follows: { kind: "log", tenant, since: start },
-        lifetimeMs: streamLifetimeMs(principal, services.now()),
-      },
+    const opened = await openStream({
+      streams: streamsOfSubject(services, principal.subject),
+      tenant: (key) => services.tenant(key),
+      feed: (tenantOf) => new FollowedLog({ tenant, since: start }, tenantOf),
+      lifetimeMs: streamLifetimeMs(principal, services.now()),
       maxStreams,
-    );
+      signal: c.req.raw.signal,
+    });
     return answer.raw(200, unwrap(opened), meta);
   },
 });

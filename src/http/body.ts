@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { readConfig } from "../config.ts";
 import { importBounds } from "../kernel/bounds.ts";
 import { characterIssues } from "../kernel/characters.ts";
 import { type FailureCode, failure } from "../kernel/failure.ts";
@@ -7,6 +8,7 @@ import type { Pace } from "../kernel/pace/pace.ts";
 import { createWorkerPace } from "../kernel/platform/worker-pace.ts";
 import type { Result } from "../kernel/result.ts";
 import { type JsonFault, parseStrictJson, type StrictJson, strictJsonSteps } from "../kernel/strict-json.ts";
+import { withTimeout } from "../kernel/timeout.ts";
 import { yamlSteps } from "../kernel/yaml.ts";
 import { parseWith } from "../kernel/zod-issues.ts";
 import { type RequestContext, RequestFailed, requestError } from "./context.ts";
@@ -104,16 +106,20 @@ export async function readBytes(c: RequestContext, limit: number): Promise<Uint8
   const tooLarge = () => requestError("ErrorTooLarge", `The body is larger than ${sizeText(limit)}`, { limit });
   const stream = c.req.raw.body;
   if (Number(c.req.header("Content-Length") ?? 0) > limit) {
-    await stream?.cancel();
+    await refuseBody(c, stream);
     throw tooLarge();
   }
   if (stream === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of stream) {
+  for await (const chunk of stream.values({ preventCancel: true })) {
     size += chunk.byteLength;
-    if (size > limit) throw tooLarge();
+    if (size > limit) break;
     chunks.push(chunk);
+  }
+  if (size > limit) {
+    await refuseBody(c, stream);
+    throw tooLarge();
   }
   const bytes = new Uint8Array(size);
   let at = 0;
@@ -122,6 +128,31 @@ export async function readBytes(c: RequestContext, limit: number): Promise<Uint8
     at += chunk.byteLength;
   }
   return bytes;
+}
+
+/** What is received and dropped of a refused body. */
+const discardedBytes = 32 * 1024 * 1024;
+const discardingMs = 10_000;
+
+/**
+ * Ends a body that nobody will read. workerd closes the connection of such a request while the client is still sending,
+ * and some clients then report a reset connection instead of the answer. On Cloudflare the proxy in front takes the
+ * rest; the embedded server has none, and takes it here.
+ */
+export async function refuseBody(c: RequestContext, stream = c.req.raw.body): Promise<void> {
+  if (stream === null || stream.locked) return;
+  if (readConfig(c.env).discardRefusedBodies) {
+    await withTimeout(discard(stream), discardingMs).catch(() => {});
+  }
+  if (!stream.locked) await stream.cancel().catch(() => {});
+}
+
+async function discard(stream: ReadableStream<Uint8Array>): Promise<void> {
+  let size = 0;
+  for await (const chunk of stream.values({ preventCancel: true })) {
+    size += chunk.byteLength;
+    if (size > discardedBytes) return;
+  }
 }
 
 /** A limit in whole MiB or kB where it is one: 8388608 tells nobody anything. */

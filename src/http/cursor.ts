@@ -60,7 +60,7 @@ function signedBytes(payload: Uint8Array, scope: unknown): Uint8Array {
 }
 
 function decode(text: string): Uint8Array | undefined {
-  if (!/^[A-Za-z0-9_-]{1,2048}$/.test(text)) return undefined;
+  if (!/^[A-Za-z0-9_-]{1,4096}$/.test(text)) return undefined;
   try {
     return base64url.decode(text);
   } catch {

@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
+import { refuseBody } from "./body.ts";
 import type { RequestContext, Variables } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
 import { validRequestId } from "./request.ts";
@@ -34,6 +35,8 @@ export function observe(services: HttpDeps): MiddlewareHandler<{ Bindings: Env; 
     c.set("requestId", validRequestId(c.req.header("X-Request-Id")) ?? crypto.randomUUID());
     c.set("startedAt", startedAt);
     await next();
+    // Refused before its body was read: without leave, for its address, or for its size.
+    if (c.res.status >= 400 && services.config.discardRefusedBodies) await refuseBody(c);
     const milliseconds = services.now() - startedAt;
     const { status } = c.res;
     const { method } = c.req;

@@ -17,12 +17,14 @@ interface ParameterTraits {
   commas?: true;
   /** Taken note of, but not described. */
   hidden?: true;
+  /** As the official registry reads it: of several values the first counts, and an empty one is as good as none. */
+  lenient?: true;
 }
 
 /** By schema; a schema derived by `.describe()` or `.meta()` has the traits of the one before. */
 export const traits = z.registry<ParameterTraits>();
 
-function withTraits<Schema extends z.ZodType>(schema: Schema, given: ParameterTraits): Schema {
+export function withTraits<Schema extends z.ZodType>(schema: Schema, given: ParameterTraits): Schema {
   traits.add(schema as z.ZodType, given);
   return schema;
 }

@@ -47,16 +47,17 @@ export function parameterReader(name: string, declared: z.ZodType): ReadParamete
   const isList = type === "array" && element !== undefined;
   const one = textReader(name, isList ? element : schema);
   const most = isList ? (boundOf(schema, "max_length") ?? Number.POSITIVE_INFINITY) : 1;
-  const { missing, commas } = traits.get(schema) ?? {};
+  const { missing, commas, lenient } = traits.get(schema) ?? {};
   // It has a failure of its own for a text that is empty, so for one that is absent too.
   const hasReader = traits.get(schema)?.read !== undefined;
   return (texts) => {
-    if (texts === undefined || (missing !== undefined && texts[0]?.trim() === "")) {
+    const isEmpty = lenient ? texts?.[0] === "" : missing !== undefined && texts?.[0]?.trim() === "";
+    if (texts === undefined || isEmpty) {
       if (optional || fallback !== undefined) return fallback;
       if (hasReader) return one("");
       throw requestError("ErrorBadRequest", `${name} is missing${missing === undefined ? "" : `: ${missing}`}`);
     }
-    if (texts.length > most) {
+    if (texts.length > most && !lenient) {
       const bound = most === 1 ? "given once" : `repeated ${most} times at most`;
       throw requestError("ErrorBadRequest", `${name} may be ${bound}, not ${texts.length} times`);
     }

@@ -243,6 +243,11 @@ const failures = {
     "The body must be JSON or YAML",
     "Send `Content-Type: application/json` and no Content-Encoding",
   ],
+  ErrorParameterInvalid: [
+    422,
+    "A query parameter is not valid",
+    "The message names the parameter; docs/reference/official-registry.md lists them",
+  ],
   ErrorServerJsonInvalid: [
     422,
     "The server.json is not valid",

@@ -2,6 +2,7 @@ import { maxPathSegment } from "../kernel/characters.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { type Issue, pointer } from "../kernel/issue.ts";
+import { analysisUnits, readingUnits } from "../kernel/pace/pace.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { clip } from "../kernel/text.ts";
 import { analyzeItem, boundedFlags, flagsPerItem, type ItemAnalysis } from "./describe.ts";
@@ -20,7 +21,7 @@ import {
   type ValidateOptions,
   type ValidItem,
   validateFields,
-  validateItems,
+  validationSteps,
 } from "./validate.ts";
 
 export type { Rejection };
@@ -80,7 +81,7 @@ export async function prepareManifest(
   }
   const found = [...damage, ...faults];
   const { header, rejected: fieldsRejected } = validateFields(fields, found, options);
-  const { accepted, rejected: itemsRejected } = validateItems(items, found, options);
+  const { accepted, rejected: itemsRejected } = await options.pace.run(validationSteps(items, found, options));
   const rejected = bounded([...fieldsRejected, ...itemsRejected]).map(({ path, issues, ...rest }) => ({
     ...rest,
     path: writtenPath(intake.written, path),
@@ -92,7 +93,9 @@ export async function prepareManifest(
   }
 
   const capabilities = await describe(accepted, options);
-  const digest = await digestOfText(canonicalManifest(header, capabilities));
+  const text = canonicalManifest(header, capabilities);
+  const digest = await digestOfText(text);
+  await options.pace.spend(readingUnits(text.length));
   const own = scanCapability({ kind: "server", name: options.server, declared: header });
   const flags = [...boundedFlags(own, flagsPerItem), ...twins(capabilities)];
   const warnings = warningTexts(asWritten(intake, [...intake.warnings, ...itemClaimIssues(intake, capabilities)]));
@@ -140,6 +143,7 @@ async function describe(candidates: ValidItem[], options: PrepareOptions): Promi
     const flags = keepSevere(made.flags, Math.max(1, flagBudget));
     flagBudget -= flags.length;
     described.push({ ...made, kind: sections[section].kind, path, key, id, flags: [...flags] });
+    await options.pace.spend(analysisUnits(known === undefined ? made.text.length : 0));
   }
   return described;
 }

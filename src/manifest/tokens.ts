@@ -1,32 +1,27 @@
+import { analysisUnits, type Pace } from "../kernel/pace/pace.ts";
+
 export interface CountOptions {
   /** Token counts of published definitions, by their text. Called at most once per manifest. */
   knownTokens: () => Promise<ReadonlyMap<string, number>>;
   /** Characters to count before `knownTokens` is called: counting them costs about as much as the call. */
   charactersBeforeLookup: number;
   loadTokenizer: () => Promise<CountTokens>;
-  /** Lets other requests run between slices of counting. */
-  pause: () => Promise<void>;
+  /** Lets other requests run. */
+  pace: Pace;
 }
 
-/** About 20 ms of counting. */
-const sliceCharacters = 65_536;
-
-/** Counts the tokens of one manifest's definitions, in slices, and reuses known counts. */
+/** Counts the tokens of one manifest's definitions, with pauses, and reuses known counts. */
 export function tokenCounter(options: CountOptions): (text: string) => Promise<number> {
   let known: ReadonlyMap<string, number> | undefined;
   let characters = 0;
-  let slice = 0;
   return async (text) => {
     if (characters + text.length > options.charactersBeforeLookup) known ??= await options.knownTokens();
     const counted = known?.get(text);
     if (counted !== undefined) return counted;
-    if (slice > sliceCharacters) {
-      slice = 0;
-      await options.pause();
-    }
-    slice += text.length;
     characters += text.length;
-    return (await options.loadTokenizer())(text);
+    const tokens = (await options.loadTokenizer())(text);
+    await options.pace.spend(analysisUnits(text.length));
+    return tokens;
   };
 }
 

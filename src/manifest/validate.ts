@@ -3,6 +3,7 @@ import { characterIssues } from "../kernel/characters.ts";
 import { canonicalJson } from "../kernel/digest.ts";
 import { type Issue, pointer } from "../kernel/issue.ts";
 import { countNodes, isObject } from "../kernel/json.ts";
+import { analysisUnits, type Steps } from "../kernel/pace/pace.ts";
 import { byteLength, clip } from "../kernel/text.ts";
 import { zodIssues } from "../kernel/zod-issues.ts";
 import type { ItemAnalysis } from "./describe.ts";
@@ -110,11 +111,12 @@ export function validateFields(fields: Record<string, unknown>, found: readonly 
   return { header, rejected };
 }
 
-export function validateItems(
+/** Validates the items, in steps of one. */
+export function* validationSteps(
   items: { section: SectionName; path: string; value: unknown }[],
   found: readonly Issue[],
   options: ValidateOptions,
-) {
+): Steps<{ accepted: ValidItem[]; rejected: Rejection[] }> {
   const accepted: ValidItem[] = [];
   const rejected: Rejection[] = [];
   const seen = new Map<string, string>();
@@ -146,9 +148,12 @@ export function validateItems(
     } else {
       rejected.push(rejection(path, issues, key));
     }
+    yield text === undefined ? unitsWithoutText + countNodes(value) : analysisUnits(known ? 0 : text.length);
   }
   return { accepted, rejected };
 }
+
+const unitsWithoutText = 50;
 
 function itemIssues(section: SectionName, path: string, value: unknown, bounds: Bounds): Issue[] {
   if (!isObject(value)) return [{ path, rule: "type", message: "must be an object" }];

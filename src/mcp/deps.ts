@@ -1,17 +1,15 @@
 import type { IndexTenant } from "../capability-index/contract.ts";
 import type { IndexDeps } from "../capability-index/deps.ts";
-import type { ChangesTenant, ChosenSubject, LogSubject, Streams } from "../changes/contract.ts";
+import type { ChangesTenant } from "../changes/contract.ts";
 import type { OpenApiAsset } from "../http/openapi/asset.ts";
 import type { TenantKey } from "../kernel/names.ts";
 import type { RegistryTenant } from "../registry/contract.ts";
 import type { SearchTenant } from "../search/contract.ts";
 import type { SessionsTenant } from "../sessions/contract.ts";
 import type { SessionsDeps } from "../sessions/deps.ts";
-import type { ResourceSubject } from "./resources/follow-resources.ts";
 
 export interface McpDeps extends IndexDeps, SessionsDeps {
   /** The registry's own operations, which its views show. */
   openapi: OpenApiAsset;
-  streams(subject: string): Streams<LogSubject | ChosenSubject | ResourceSubject>;
   tenant(key: TenantKey): RegistryTenant & SearchTenant & ChangesTenant & IndexTenant & SessionsTenant;
 }

@@ -1,10 +1,10 @@
 import type { IndexTenant } from "../capability-index/contract.ts";
 import type { CatalogDirectory } from "../catalog/contract.ts";
-import type { ChangesTenant, ChosenSubject, LogSubject, Streams } from "../changes/contract.ts";
+import type { ChangesTenant, Streams } from "../changes/contract.ts";
+import type { SegmentDirectory } from "../directory/contract.ts";
 import type { FlagsTenant } from "../flags/contract.ts";
 import type { HooksTenant } from "../hooks/contract.ts";
 import type { TenantKey } from "../kernel/names.ts";
-import type { ResourceSubject } from "../mcp/resources/follow-resources.ts";
 import type { OfficialDirectory, OfficialTenant } from "../official/contract.ts";
 import type { RegistryDirectory, RegistryTenant } from "../registry/contract.ts";
 import type { SearchDirectory, SearchTenant } from "../search/contract.ts";
@@ -28,16 +28,18 @@ export interface Tenant
 }
 
 /** RPC methods of the directory. */
-export interface Directory extends RegistryDirectory, SearchDirectory, CatalogDirectory, OfficialDirectory {
+export interface Directory
+  extends RegistryDirectory,
+    SearchDirectory,
+    CatalogDirectory,
+    OfficialDirectory,
+    SegmentDirectory {
   /** Returns for each change whether it was accepted: false if the directory has a newer generation of the server. */
   update(changes: readonly DirectoryChange[]): Promise<boolean[]>;
 }
 
-/** All subjects that a live stream can follow. */
-export type StreamSubject = LogSubject | ChosenSubject | ResourceSubject;
-
 /** RPC methods of a caller's stream object. */
-export interface StreamRpc extends Streams<StreamSubject> {
-  /** Called by a tenant after a change. Returns without waiting for the readers of the streams. */
+export interface StreamRpc extends Streams {
+  /** Called by a tenant after a change. Returns without waiting for the Workers that hold the streams. */
   notify(tenant: TenantKey): Promise<void>;
 }

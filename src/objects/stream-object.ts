@@ -1,84 +1,89 @@
 import { DurableObject } from "cloudflare:workers";
-import type { ChangeFeed, StreamOptions } from "../changes/contract.ts";
-import { FollowedLog } from "../changes/follow-log.ts";
-import { LiveStream } from "../changes/live-stream.ts";
-import { type Failure, failure } from "../kernel/failure.ts";
+import { askForClient, type StreamAttachment, type StreamRequest, streamRequestHeader } from "../changes/contract.ts";
+import { failure } from "../kernel/failure.ts";
 import type { TenantKey } from "../kernel/names.ts";
 import { objectUsage } from "../kernel/platform/usage.ts";
-import { err, ok, type Result } from "../kernel/result.ts";
-import { FollowedResources } from "../mcp/resources/follow-resources.ts";
-import { FollowedSubset } from "../sessions/follow-chosen.ts";
-import type { StreamRpc, StreamSubject, Tenant } from "./contract.ts";
+import { readJson } from "../kernel/read-json.ts";
+import type { StreamRpc } from "./contract.ts";
 import { tenantOf } from "./stubs.ts";
-
-function follow(interest: StreamSubject, tenantOf: (key: TenantKey) => Tenant): ChangeFeed {
-  switch (interest.kind) {
-    case "subset":
-      return new FollowedSubset(interest.topics, tenantOf);
-    case "log":
-      return new FollowedLog(interest, tenantOf);
-    case "resources":
-      return new FollowedResources(interest, tenantOf);
-  }
-}
 
 /** A watch expires this long after its last stream, in case the tenant never receives the `unwatch`. */
 const watchSlackMs = 60_000;
 
-/** A tenant without a first write has no tables to store a watcher in, so the watch is retried after this time. */
-const watchRetryMs = 2_000;
-
 /**
- * The live streams of one caller. Tenants notify this object of changes only while it watches them, and each stream
- * then fetches the changes. Nothing is stored: when the last client disconnects, the object can be evicted.
+ * A doorbell for the live streams of one caller: tenants notify this object of writes while it watches them, and it
+ * passes the tenant's name to the Workers that hold the streams. It hibernates in between. So it has no timers, and
+ * nothing in memory but calls under way: what a stream follows and when it ends are attached to its WebSocket.
  */
 export class StreamObject extends DurableObject<Env> implements StreamRpc {
-  /** Each stream with the session it belongs to, if any. */
-  readonly #streams = new Map<LiveStream, string | undefined>();
   readonly #pendingWatches = new Map<string, Promise<void>>();
-  /** Tenants without a first write, for which a retry of the watch is pending. */
-  readonly #watchRetries = new Set<string>();
 
-  /**
-   * An RPC method, because a stream returned over RPC is cancelled when the client disconnects; a response from `fetch`
-   * would not be.
-   */
-  async open(
-    { follows, lifetimeMs, session }: StreamOptions<StreamSubject>,
-    maxStreams: number,
-  ): Promise<Result<ReadableStream<Uint8Array>, Failure>> {
-    const followed = follow(follows, (name) => tenantOf(this.env, name, objectUsage));
-    await followed.snapshot?.();
-    if (this.#streams.size >= maxStreams) {
-      const message = `You have ${this.#streams.size} streams open already; close one first`;
-      return err(failure("ErrorTooManyRequests", message, { retryAfterSeconds: 5 }));
+  override async fetch(request: Request): Promise<Response> {
+    const { maxStreams, lifetimeMs, ...follows } = readJson(
+      request.headers.get(streamRequestHeader) ?? "",
+    ) as StreamRequest;
+    const open = this.#sockets();
+    if (open.length >= maxStreams) {
+      // Some of them may have lost their clients since the last heartbeat.
+      for (const socket of open) socket.send(askForClient);
+      const message = `You have ${open.length} streams open already; close one first`;
+      return Response.json(failure("ErrorTooManyRequests", message, { retryAfterSeconds: 5 }));
     }
-    const stream = new LiveStream(followed, lifetimeMs, () => {
-      this.#streams.delete(stream);
-      for (const tenant of stream.tenants) this.ctx.waitUntil(this.#syncWatch(tenant));
-    });
-    this.#streams.set(stream, session);
+    const { 0: theirs, 1: own } = new WebSocketPair();
+    this.ctx.acceptWebSocket(own);
+    const attachment: StreamAttachment = { ...follows, endsAt: Date.now() + lifetimeMs };
+    own.serializeAttachment(attachment);
     try {
-      await Promise.all(stream.tenants.map((tenant) => this.#syncWatch(tenant)));
+      await Promise.all([...follows.tenants.map((tenant) => this.#syncWatch(tenant)), this.#endAt(attachment.endsAt)]);
     } catch (cause) {
-      stream.close();
+      own.close(1011, "A tenant cannot be watched");
       throw cause;
     }
-    return ok(stream.readable);
+    return new Response(null, { status: 101, webSocket: theirs });
   }
 
   async notify(tenant: TenantKey): Promise<void> {
-    const streams = this.#following(tenant);
-    if (streams.length === 0) return this.#syncWatch(tenant);
-    for (const stream of streams) this.ctx.waitUntil(stream.catchUp(tenant));
+    const sockets = this.#following(tenant);
+    if (sockets.length === 0) return this.#syncWatch(tenant);
+    for (const socket of sockets) socket.send(tenant);
   }
 
   async endSession(session: string): Promise<void> {
-    for (const [stream, owner] of [...this.#streams]) if (owner === session) stream.close();
+    const ended = this.#sockets().filter((socket) => attachmentOf(socket).session === session);
+    await this.#close(ended, "The session has ended");
   }
 
   async count(): Promise<number> {
-    return this.#streams.size;
+    return this.#sockets().length;
+  }
+
+  override async webSocketClose(socket: WebSocket): Promise<void> {
+    await this.#close([socket], "");
+  }
+
+  override async webSocketError(socket: WebSocket): Promise<void> {
+    await this.#close([socket], "");
+  }
+
+  /** Ends the streams whose time is up. The Workers do too; this is for those that are late or gone. */
+  override async alarm(): Promise<void> {
+    const now = Date.now();
+    const over = this.#sockets().filter((socket) => attachmentOf(socket).endsAt <= now);
+    await this.#close(over, "The stream's time is up");
+  }
+
+  /** Closes sockets, stops watching tenants that no other stream follows, and sets the alarm for those that are left. */
+  async #close(sockets: readonly WebSocket[], reason: string): Promise<void> {
+    const tenants = new Set(sockets.flatMap((socket) => attachmentOf(socket).tenants));
+    for (const socket of sockets) socket.close(1000, reason);
+    const ends = this.#sockets().map((socket) => attachmentOf(socket).endsAt);
+    const alarm = ends.length === 0 ? this.ctx.storage.deleteAlarm() : this.ctx.storage.setAlarm(Math.min(...ends));
+    await Promise.all([alarm, ...[...tenants].map((tenant) => this.#syncWatch(tenant))]);
+  }
+
+  async #endAt(time: number): Promise<void> {
+    const present = await this.ctx.storage.getAlarm();
+    if (present === null || present > time) await this.ctx.storage.setAlarm(time);
   }
 
   /**
@@ -98,27 +103,23 @@ export class StreamObject extends DurableObject<Env> implements StreamRpc {
   }
 
   async #watch(tenant: TenantKey): Promise<void> {
-    const streams = this.#following(tenant);
+    const sockets = this.#following(tenant);
     const id = this.ctx.id.toString();
-    if (streams.length === 0) return tenantOf(this.env, tenant, objectUsage).unwatch(id);
-    const until = Math.max(...streams.map(({ endsAt }) => endsAt)) + watchSlackMs;
-    const watched = await tenantOf(this.env, tenant, objectUsage).watch(id, until);
-    // Watch first, then fetch: changes made in between are fetched, and later ones are notified.
-    if (watched) for (const stream of streams) this.ctx.waitUntil(stream.catchUp(tenant));
-    else this.ctx.waitUntil(this.#watchLater(tenant));
+    if (sockets.length === 0) return tenantOf(this.env, tenant, objectUsage).unwatch(id);
+    const until = Math.max(...sockets.map((socket) => attachmentOf(socket).endsAt)) + watchSlackMs;
+    await tenantOf(this.env, tenant, objectUsage).watch(id, until);
   }
 
-  async #watchLater(tenant: TenantKey): Promise<void> {
-    if (this.#watchRetries.has(tenant)) return;
-    this.#watchRetries.add(tenant);
-    await scheduler.wait(watchRetryMs);
-    this.#watchRetries.delete(tenant);
-    await this.#syncWatch(tenant).catch(() => {
-      for (const stream of this.#following(tenant)) stream.close();
-    });
+  #following(tenant: TenantKey): WebSocket[] {
+    return this.#sockets().filter((socket) => attachmentOf(socket).tenants.includes(tenant));
   }
 
-  #following(tenant: TenantKey): LiveStream[] {
-    return [...this.#streams.keys()].filter(({ tenants }) => tenants.includes(tenant));
+  /** Without those that are closing. */
+  #sockets(): WebSocket[] {
+    return this.ctx.getWebSockets().filter(({ readyState }) => readyState === WebSocket.OPEN);
   }
+}
+
+function attachmentOf(socket: WebSocket): StreamAttachment {
+  return socket.deserializeAttachment() as StreamAttachment;
 }

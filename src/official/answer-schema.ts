@@ -79,10 +79,13 @@ export const ValidationResult = named(
           type: z.enum(["json", "schema", "semantic"]),
           path: z.string().describe("Such as packages[0].version."),
           message: z.string(),
-          severity: z.literal("error"),
+          severity: z.enum(["error", "warning"]).describe("A warning leaves the document valid."),
           reference: z.string().describe("Name of the rule."),
         }),
       ),
+      notChecked: z
+        .array(z.object({ path: z.string(), message: z.string() }))
+        .describe("Of a valid document, what only package registries could tell."),
     })
     .describe("Whether a server.json could be published."),
 );

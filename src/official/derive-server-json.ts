@@ -1,8 +1,8 @@
 import { withoutSecrets } from "../formats/mcp/describe-item.ts";
 import { withoutUndefined } from "../kernel/json.ts";
 import type { ServerConfig } from "../registry/schema.ts";
+import { isVersionRange, semanticIssues } from "./rules.ts";
 import {
-  isVersionRange,
   OfficialIcon,
   Package,
   publisherProvided,
@@ -40,23 +40,26 @@ export function serverJsonOf(
   const optional: Record<string, unknown> = {
     websiteUrl: header.websiteUrl,
     repository: Repository.safeParse(header.repository).data,
-    icons: valid(OfficialIcon, header.icons),
-    packages: valid(Package, header.packages),
-    remotes: valid(Remote, header.remotes) ?? remotesOf(config, isPublicAddress),
+    icons: valid(base, "icons", OfficialIcon, header.icons),
+    packages: valid(base, "packages", Package, header.packages),
+    remotes:
+      valid(base, "remotes", Remote, header.remotes) ??
+      valid(base, "remotes", Remote, remotesOf(config, isPublicAddress)),
     _meta: publisherMeta(header._meta),
   };
   let document = base;
   for (const [key, value] of Object.entries(optional)) {
     if (value === undefined) continue;
     const next = { ...document, [key]: value };
-    if (JSON.stringify(next).length <= maxCharacters && ServerJson.safeParse(next).success) document = next;
+    if (JSON.stringify(next).length <= maxCharacters && isValid(next, key)) document = next;
   }
   return document;
 }
 
 function versionOf({ version, serverInfo }: Record<string, unknown>): string {
   const said = text(version) ?? text((serverInfo as { version?: unknown } | undefined)?.version);
-  return said === undefined || said.length > 255 || isVersionRange(said) ? noVersion : said;
+  if (said === undefined || said.length > 255 || said.toLowerCase() === "latest") return noVersion;
+  return isVersionRange(said) || [".", ".."].includes(said) ? noVersion : said;
 }
 
 /** Sources that anyone may call: no credential, a public address, no secret in the URL. */
@@ -77,10 +80,18 @@ interface Schema {
   safeParse(value: unknown): { success: boolean };
 }
 
-/** The items that match the schema; undefined if there are none. */
-function valid(schema: Schema, items: unknown): unknown[] | undefined {
-  const taken = Array.isArray(items) ? items.filter((item) => schema.safeParse(item).success) : [];
+/** The items that are valid by themselves; undefined if there are none. */
+function valid(base: ServerJson, key: string, schema: Schema, items: unknown): unknown[] | undefined {
+  const taken = Array.isArray(items)
+    ? items.filter((item) => schema.safeParse(item).success && isValid({ ...base, [key]: [item] }, key))
+    : [];
   return taken.length === 0 ? undefined : taken;
+}
+
+/** True if the document is valid, its name apart: that is what it is. */
+function isValid(document: ServerJson, key: string): boolean {
+  if (!ServerJson.safeParse(document).success) return false;
+  return semanticIssues(document).every(({ path }) => !path.startsWith(`/${key}`));
 }
 
 function text(value: unknown): string | undefined {

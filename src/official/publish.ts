@@ -8,25 +8,59 @@ import { zodIssues } from "../kernel/zod-issues.ts";
 import type { Writer, Written } from "../registry/contract.ts";
 import type { ServerVersion, VersionOutcome } from "./contract.ts";
 import type { OfficialDeps } from "./deps.ts";
-import { ServerJson, type StatusUpdate } from "./schema.ts";
-import { checkName, claimedUrls, parseOfficialName, withoutForeignMeta } from "./server-json.ts";
+import { jsonSchemaIssues, schemaVersionIssues, semanticIssues } from "./rules.ts";
+import { ServerJson, type StatusUpdate, withoutNulls } from "./schema.ts";
+import { checkName, claimedUrls, parseOfficialName } from "./server-json.ts";
 
 /** Publishing and validating a server.json, and changing the status of its versions. */
 
-/** All issues of a document: schema violations first, then rules of this registry. */
-export function serverJsonIssues(value: unknown): (Issue & { kind: "schema" | "semantic" })[] {
-  const violations = zodIssues(ServerJson, value, "").map((issue) => ({ ...issue, kind: kindOf(issue) }));
-  const characters = characterIssues(value, "").map((issue) => ({ ...issue, kind: "semantic" as const }));
-  const { name } = (value ?? {}) as { name?: unknown };
-  const named = typeof name === "string" && !violations.some(({ path }) => path === "/name");
-  const error = named ? checkName(name) : undefined;
-  const place = error === undefined ? [] : [{ path: "/name", rule: "tenant", message: error }];
-  return [...violations, ...characters, ...place.map((issue) => ({ ...issue, kind: "semantic" as const }))];
+export interface ServerJsonIssue extends Issue {
+  kind: "schema" | "semantic";
+  severity: "error" | "warning";
 }
 
-/** Rules that JSON Schema cannot express count as semantic. */
-function kindOf({ rule }: Issue): "schema" | "semantic" {
-  return rule === "custom" ? "semantic" : "schema";
+/** The document as it is checked and stored. */
+export function readServerJson(value: unknown): ServerJson {
+  return withoutNulls(value) as ServerJson;
+}
+
+/**
+ * All issues of a document: of its shape and, if that is valid, of the official registry's rules and of this registry's. To
+ * validate checks more than to publish, as it does there.
+ */
+export function serverJsonIssues(document: unknown, purpose: "publish" | "validate"): ServerJsonIssue[] {
+  const shape = zodIssues(ServerJson, document, "").map((issue) => ofKind(issue, "schema"));
+  const characters = characterIssues(document, "").map((issue) => ofKind(issue, "semantic"));
+  // Rules read members that the shape promises; `$schema` is missing so often that it must not hide everything else.
+  if (shape.some(({ path }) => path !== "/$schema")) return [...shape, ...characters];
+  const valid = document as ServerJson;
+  const named = shape.length > 0 ? [] : schemaVersionIssues(valid.$schema);
+  const error = checkName(valid.name);
+  const place = error === undefined ? [] : [{ path: "/name", rule: "tenant", message: error }];
+  const semantic = semanticIssues(valid);
+  return [
+    ...shape,
+    ...named.map((issue) => ({ ...issue, kind: "semantic" as const })),
+    ...(purpose === "validate" && shape.length === 0 ? jsonSchemaIssues(valid) : []).map((issue) =>
+      ofKind(issue, "schema"),
+    ),
+    ...semantic.map((issue) => ofKind(issue, "semantic")),
+    ...characters,
+    ...(semantic.some(({ path }) => path === "/name") ? [] : place).map((issue) => ofKind(issue, "semantic")),
+  ];
+}
+
+function ofKind(issue: Issue, kind: ServerJsonIssue["kind"]): ServerJsonIssue {
+  return { ...issue, kind, severity: "error" };
+}
+
+/** What the official registry checks at publish by asking package registries, which this registry does not. */
+export function notChecked({ packages, name }: ServerJson): { path: string; message: string }[] {
+  if (!Array.isArray(packages)) return [];
+  return packages.map(({ registryType, identifier }, at) => ({
+    path: `packages[${at}]`,
+    message: `Not checked, as it needs the network: that ${registryType} has ${identifier} and that it names ${name} as its server`,
+  }));
 }
 
 export function invalidServerJson(issues: readonly Issue[]): Failure {
@@ -39,9 +73,8 @@ export function invalidServerJson(issues: readonly Issue[]): Failure {
 export async function publishServerJson(
   services: OfficialDeps,
   writer: Writer,
-  submitted: ServerJson,
+  document: ServerJson,
 ): Promise<Result<{ version: ServerVersion; generation: number }, Failure>> {
-  const document = withoutForeignMeta(submitted);
   const server = parseOfficialName(document.name);
   const published = await withClaimedRemotes(services, server, claimedUrls(document), () =>
     services.tenant(server.tenant).publishVersion(writer, { name: server.name, document }),

@@ -1,5 +1,6 @@
-import { listPageBy, type Page, type PageRequest } from "../http/page.ts";
+import { type Page, type PageRequest, pageOf, readCursor } from "../http/page.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
+import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { parseRfc3339 } from "../kernel/time.ts";
 import type { ListedVersion, VersionQuery } from "./contract.ts";
@@ -9,24 +10,51 @@ import { parseOfficialName } from "./server-json.ts";
 /** Filter of a list of versions. Every caller sees the same list: public servers only. */
 export type VersionFilter = Omit<VersionQuery, "after" | "limit">;
 
+/** The filters that a request names; those it does not name are inherited from its cursor. */
+export type GivenFilter = Partial<VersionFilter>;
+
+/** Cursors of this list are valid for every filter: each carries its own. */
+const scope = { list: "versions" };
+
 /** A page of the versions of public servers, in one call to the directory. */
-export function listOfficial(
+export async function listOfficial(
   services: OfficialDeps,
-  filter: VersionFilter,
-  page: PageRequest,
+  given: GivenFilter,
+  { limit, cursor }: PageRequest,
 ): Promise<Result<Page<ListedVersion>, Failure>> {
-  const scope = { list: "versions", ...filter };
-  return listPageBy(
-    services,
-    page,
-    scope,
-    async ([name = "", version = ""], limit) => {
-      const query = { ...filter, after: { name, version }, limit };
-      const { versions, generation } = await services.directory().listVersions(query);
-      return { items: versions, generation };
-    },
-    ({ name, version }) => [name, version],
-  );
+  const start = await readCursor(services, cursor, scope);
+  if (!start.ok) return start;
+  const [name = "", version = "", carried] = start.value?.after ?? [];
+  const combined =
+    carried === undefined ? ok(completeFilter(given)) : inherit(given, readJson(carried) as VersionFilter);
+  if (!combined.ok) return combined;
+  const filter = combined.value;
+  const query = { ...filter, after: { name, version }, limit: limit + 1 };
+  const { versions, generation } = await services.directory().listVersions(query);
+  const keyOf = (item: ListedVersion) => [item.name, item.version, JSON.stringify(filter)];
+  return pageOf(services, limit, scope, start.value, { items: versions, generation }, keyOf);
+}
+
+function completeFilter({ search, updatedSince, version, includeDeleted }: GivenFilter): VersionFilter {
+  return { search, updatedSince, version, includeDeleted: includeDeleted === true || updatedSince !== undefined };
+}
+
+const filterNames = {
+  search: "search",
+  updatedSince: "updated_since",
+  version: "version",
+  includeDeleted: "include_deleted",
+} as const;
+
+/** The filter of a cursor. VS Code sends `search` with the first page alone, so filters may be left out. */
+export function inherit(given: GivenFilter, carried: VersionFilter): Result<VersionFilter, Failure> {
+  for (const [key, name] of Object.entries(filterNames) as [keyof VersionFilter, string][]) {
+    if (given[key] === undefined || given[key] === carried[key]) continue;
+    const before = carried[key] === undefined ? `without ${name}` : `with ${name} ${JSON.stringify(carried[key])}`;
+    const message = `${name} contradicts the cursor, which is of a list ${before}. Leave ${name} out, or start again without cursor`;
+    return err(failure("ErrorCursorInvalid", message));
+  }
+  return ok(carried);
 }
 
 export async function officialVersions(

@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { isObject } from "../kernel/json.ts";
 import { byteLength } from "../kernel/text.ts";
+import { parseUri } from "./uri.ts";
 
 /**
- * Schema of the official registry's server.json. Unknown keys are kept, so that a document is returned as published.
+ * The shape of the official registry's server.json, as its release 1.8.7 takes it: known keys only, because that registry
+ * refuses all others. `rules.ts` has what a shape cannot say.
  */
 
 export const serverJsonSchemaUri = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
@@ -12,17 +14,6 @@ export const serverJsonSchemaUri = "https://static.modelcontextprotocol.io/schem
 export const publisherProvided = "io.modelcontextprotocol.registry/publisher-provided";
 
 const publisherBytes = 4_096;
-const versionForm =
-  'must be one version: not "latest", and no range such as ^1.2.3, ~1.2.3, >=1.2.3, 1.x or 1.2.3 || 2.0.0';
-
-/** True if the text is a range or `latest`: neither can be published or compared. */
-export function isVersionRange(version: string): boolean {
-  return (
-    version.toLowerCase() === "latest" ||
-    /^[\^~=]|[\s<>()[\]*|,]/.test(version) ||
-    /^[xX](?:\.[\dxX]+)*$|^(?:v?\d+\.)+[xX](?:\.[\dxX]+)*(?:[-+].*)?$/.test(version)
-  );
-}
 
 /** Length in Unicode code points, not UTF-16 units. */
 function characters(text: string): number {
@@ -38,24 +29,12 @@ function text(min: number, max: number) {
     .meta({ minLength: min, maxLength: max });
 }
 
-function webUrl(schemes: readonly string[], words: string) {
-  return z
-    .string()
-    .max(2_048)
-    .refine((value) => !/\s/.test(value) && schemes.includes(URL.parse(value)?.protocol ?? ""), { message: words });
-}
-
-const Url = webUrl(["http:", "https:"], "must be an http or https URL");
-
-const SingleVersion = z
+const Uri = z
   .string()
-  .min(1)
-  .max(255)
-  // URL parsers remove these path segments.
-  .refine((version) => version !== "." && version !== "..", { message: "must be a version" })
-  .refine((version) => !isVersionRange(version), {
-    error: ({ input }) => `${JSON.stringify(String(input).slice(0, 64))} ${versionForm}`,
-  });
+  .refine((value) => parseUri(value) !== undefined, { message: "must be an absolute URL (RFC 3986), with its scheme" })
+  .meta({ format: "uri" });
+
+const SingleVersion = text(1, 255).describe("One version: no range, and not `latest`.");
 
 export const OfficialName = z
   .string()
@@ -63,7 +42,7 @@ export const OfficialName = z
   .max(200)
   .regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/, "must be a namespace and a name, such as io.github.acme/weather");
 
-export const Input = z.looseObject({
+export const Input = z.strictObject({
   description: z.string().optional(),
   isRequired: z.boolean().optional(),
   isSecret: z.boolean().optional(),
@@ -74,59 +53,39 @@ export const Input = z.looseObject({
   choices: z.array(z.string()).optional(),
 });
 const Variables = z.record(z.string(), Input);
-export const KeyValueInput = z.looseObject({ ...Input.shape, name: z.string(), variables: Variables.optional() });
+export const KeyValueInput = z.strictObject({ ...Input.shape, name: z.string(), variables: Variables.optional() });
 
-export const Argument = z.discriminatedUnion("type", [
-  z
-    .looseObject({
-      ...Input.shape,
-      type: z.literal("positional"),
-      valueHint: z.string().optional(),
-      isRepeated: z.boolean().optional(),
-      variables: Variables.optional(),
-    })
-    .refine(({ value, valueHint }) => value !== undefined || valueHint !== undefined, {
-      message: "a positional argument needs value or valueHint",
-    }),
-  z.looseObject({
-    ...Input.shape,
-    type: z.literal("named"),
-    name: z.string(),
-    isRepeated: z.boolean().optional(),
-    variables: Variables.optional(),
-  }),
-]);
+export const Argument = z.strictObject({
+  ...Input.shape,
+  type: z.enum(["positional", "named"]),
+  name: z.string().optional().describe("Required if `named`."),
+  valueHint: z.string().optional().describe("This or `value` is required if `positional`."),
+  isRepeated: z.boolean().optional(),
+  variables: Variables.optional(),
+});
+export type Argument = z.infer<typeof Argument>;
 
 /** A URL, or a template whose {variables} the client fills in. */
-const TransportUrl = z
-  .string()
-  .max(2_048)
-  .regex(
-    /^(https?:\/\/[^\s]+|\{[a-zA-Z_][a-zA-Z0-9_]*\}[^\s]*)$/,
-    "must be an http or https URL, or start with a {variable}",
-  )
-  .refine((url) => url.includes("{") || URL.canParse(url), { message: "must be a URL" });
-
-const transport = { url: TransportUrl, headers: z.array(KeyValueInput).optional() };
-export const LocalTransport = z.discriminatedUnion("type", [
-  z.looseObject({ type: z.literal("stdio") }),
-  z.looseObject({ type: z.literal("streamable-http"), ...transport }),
-  z.looseObject({ type: z.literal("sse"), ...transport }),
-]);
-
-export const Remote = z.looseObject({
-  type: z.enum(["streamable-http", "sse"]),
+const transport = { headers: z.array(KeyValueInput).optional(), variables: Variables.optional() };
+export const LocalTransport = z.strictObject({
+  type: z.enum(["stdio", "streamable-http", "sse"]),
+  url: z.string().optional().describe("Required but for `stdio`. {Variables} are names of the package's inputs."),
   ...transport,
-  variables: Variables.optional(),
+});
+
+export const Remote = z.strictObject({
+  type: z.enum(["streamable-http", "sse"]),
+  url: z.string().describe("Over https. {Variables} are defined in `variables`."),
+  ...transport,
 });
 export type Remote = z.infer<typeof Remote>;
 
-export const Package = z.looseObject({
-  registryType: z.string().min(1).max(255),
-  identifier: z.string().min(1).max(2_048),
+export const Package = z.strictObject({
+  registryType: z.string().min(1),
+  identifier: z.string().min(1),
   transport: LocalTransport,
   version: SingleVersion.optional(),
-  registryBaseUrl: Url.optional(),
+  registryBaseUrl: Uri.optional(),
   fileSha256: z
     .string()
     .regex(/^[a-f0-9]{64}$/, "must be 64 lower-case hex digits")
@@ -136,54 +95,55 @@ export const Package = z.looseObject({
   packageArguments: z.array(Argument).optional(),
   environmentVariables: z.array(KeyValueInput).optional(),
 });
+export type Package = z.infer<typeof Package>;
 
-export const Repository = z.looseObject({
-  url: Url,
-  source: z.string().min(1).max(255),
+export const Repository = z.strictObject({
+  url: Uri,
+  source: z.string().min(1).describe("`github` or `gitlab`."),
   id: z.string().optional(),
-  subfolder: z
-    .string()
-    .refine((path) => path.split("/").every((part) => /^[\w.-]+$/.test(part) && part !== "." && part !== ".."), {
-      message: "must be a plain relative path",
-    })
-    .optional(),
+  subfolder: z.string().optional().describe("A plain relative path."),
 });
+export type Repository = z.infer<typeof Repository>;
 
-export const OfficialIcon = z.looseObject({
-  src: webUrl(["https:"], "must be an https URL").max(255),
+export const OfficialIcon = z.strictObject({
+  src: Uri.max(255).describe("Over https."),
   mimeType: z.enum(["image/png", "image/jpeg", "image/jpg", "image/svg+xml", "image/webp"]).optional(),
-  sizes: z.array(z.string().regex(/^(\d+x\d+|any)$/, 'must be WxH or "any"')).optional(),
+  sizes: z.array(z.string()).optional().describe("WxH, or any."),
   theme: z.enum(["light", "dark"]).optional(),
 });
 
 const Meta = z
-  .record(z.string(), z.unknown())
-  .refine((meta) => meta[publisherProvided] === undefined || isObject(meta[publisherProvided]), {
-    message: "must be an object",
-    path: [publisherProvided],
-  })
+  .strictObject({ [publisherProvided]: z.record(z.string(), z.unknown()).optional() })
   .refine((meta) => bytesOf(meta[publisherProvided]) <= publisherBytes, {
     message: `must be at most ${publisherBytes} bytes of JSON`,
     path: [publisherProvided],
-  })
-  .describe(`Only ${publisherProvided} is kept, at most ${publisherBytes} bytes of it.`);
+  });
 
 export const ServerJson = z
-  .looseObject({
-    $schema: z.string().max(2_048).optional(),
+  .strictObject({
+    $schema: Uri.describe("URL of the schema that the document follows."),
     name: OfficialName,
     description: text(1, 100),
     version: SingleVersion,
     title: text(1, 100).optional(),
-    websiteUrl: Url.optional(),
+    websiteUrl: Uri.optional().describe("Over https."),
     repository: Repository.optional(),
-    icons: z.array(OfficialIcon).max(100).optional(),
-    packages: z.array(Package).max(100).optional(),
-    remotes: z.array(Remote).max(32).optional(),
+    icons: z.array(OfficialIcon).optional(),
+    packages: z.array(Package).optional(),
+    remotes: z.array(Remote).optional(),
     _meta: Meta.optional(),
   })
-  .describe("A server as the official MCP registry describes it. Unknown keys are kept and returned.");
+  .describe("A server as the official MCP registry describes it.");
 export type ServerJson = z.infer<typeof ServerJson>;
+
+/** The document without members that are null: to the official registry they are absent. */
+export function withoutNulls(value: unknown, key?: string): unknown {
+  if (key === publisherProvided) return value;
+  if (Array.isArray(value)) return value.map((item) => withoutNulls(item));
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).filter(([, member]) => member !== null || key === "variables");
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member, name)]));
+}
 
 export const VersionStatus = z.enum(["active", "deprecated", "deleted"]);
 export type VersionStatus = z.infer<typeof VersionStatus>;

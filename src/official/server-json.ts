@@ -1,7 +1,7 @@
 import { withoutSecrets } from "../formats/mcp/describe-item.ts";
 import { type NamedTenant, namedTenant, type ServerRef, serverPattern, tenantPattern } from "../kernel/names.ts";
 import type { Source } from "../registry/schema.ts";
-import { publisherProvided, type Remote, type ServerJson } from "./schema.ts";
+import type { Remote, ServerJson } from "./schema.ts";
 
 /** Splits an official name: the part before the slash is the tenant, in any spelling. */
 export function parseOfficialName(name: string): ServerRef & NamedTenant {
@@ -19,16 +19,6 @@ export function checkName(name: string): string | undefined {
     return `the part after the slash must be 1 to 128 of A-Z, a-z, 0-9, '.', '_' and '-', starting with a letter or digit; ${JSON.stringify(place.name)} is not`;
   }
   return undefined;
-}
-
-/** The document to store: without the keys of `_meta` that belong to registries. */
-export function withoutForeignMeta(document: ServerJson): ServerJson {
-  const kept = Object.entries(document).flatMap(([key, value]): [string, unknown][] => {
-    if (key !== "_meta") return [[key, value]];
-    const said = document._meta?.[publisherProvided];
-    return said === undefined ? [] : [[key, { [publisherProvided]: said }]];
-  });
-  return Object.fromEntries(kept) as ServerJson;
 }
 
 /** The fields of a server.json that go into the manifest's header. */

@@ -26,10 +26,8 @@ export async function publishImported(
 ): Promise<Result<Published, Failure>> {
   const document = await pace.run(documentSteps(manifest, services.config.bounds.depth));
   if (!document.ok) return document;
-  const published = await publishDocument(services, ref, writer, document.value, {
-    ...{ partial, dryRun, onlyNamedSections: true },
-    placement: { by: "push" },
-  });
+  const options: PublishOptions = { partial, dryRun, onlyNamedSections: true, placement: { by: "push" } };
+  const published = await publishDocument(services, ref, writer, document.value, options, pace);
   return published.ok ? ok({ ...published.value, warnings: [...warnings, ...published.value.warnings] }) : published;
 }
 

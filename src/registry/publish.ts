@@ -1,11 +1,12 @@
 import type { Failure } from "../kernel/failure.ts";
 import type { ServerRef } from "../kernel/names.ts";
+import { createWorkerPace } from "../kernel/platform/worker-pace.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { StrictJson } from "../kernel/strict-json.ts";
 import type { Placement } from "../manifest/compose.ts";
 import { definitionOf } from "../manifest/definition.ts";
 import { analysisVersion } from "../manifest/describe.ts";
-import { readIntake } from "../manifest/intake/intake.ts";
+import { intakeSteps } from "../manifest/intake/intake.ts";
 import {
   type PreparedCapability,
   type PreparedManifest,
@@ -52,8 +53,9 @@ export async function publishDocument(
   writer: Writer,
   document: StrictJson,
   options: PublishOptions,
+  pace = createWorkerPace(),
 ): Promise<Result<Published, Failure>> {
-  const prepared = await prepareDocument(services, ref, document, options);
+  const prepared = await prepareDocument(services, ref, document, options, pace);
   return prepared.ok ? publishPrepared(services, ref, writer, prepared.value, options) : prepared;
 }
 
@@ -63,8 +65,9 @@ export async function prepareDocument(
   ref: ServerRef,
   document: StrictJson,
   { partial, confirmed }: Pick<PublishOptions, "partial" | "confirmed">,
+  pace = createWorkerPace(),
 ): Promise<Result<PreparedManifest, Failure>> {
-  const intake = readIntake(document, { confirmed });
+  const intake = await pace.run(intakeSteps(document, { confirmed }));
   if (!intake.ok) return intake;
   return prepareManifest(intake.value, {
     server: ref.name,
@@ -74,7 +77,7 @@ export async function prepareDocument(
     charactersBeforeLookup: charactersBeforeLookup,
     memo: services.itemCache.of(ref.tenant),
     loadTokenizer,
-    pause: () => scheduler.wait(0),
+    pace,
   });
 }
 

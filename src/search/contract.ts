@@ -1,3 +1,4 @@
+import type { DirectoryState } from "../directory/root.ts";
 import type { TenantKey } from "../kernel/names.ts";
 import type { Attribute } from "../manifest/attributes.ts";
 import type { Flag } from "../manifest/flag.ts";
@@ -82,7 +83,7 @@ export interface SearchTenant {
 /** Search methods of the directory. */
 export interface SearchDirectory {
   /** Capabilities of public servers, best match first. */
-  find(query: CardQuery & TenantFilter): Promise<AsOf<FoundCards<PublicCard<RankedCard>>>>;
+  find(query: CardQuery & TenantFilter): Promise<FoundCards<PublicCard<RankedCard>> & DirectoryState>;
   /** Capabilities of public servers by id. Several tenants may have the same id. */
   cards(ids: readonly string[], whose?: TenantFilter): Promise<AsOf<{ cards: PublicCard[] }>>;
 }

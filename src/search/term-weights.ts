@@ -52,15 +52,18 @@ export function packTermWeights(
   return buffer;
 }
 
-export function readTermWeights(buffer: ArrayBuffer): TermWeights {
-  const count = Math.max(0, Math.floor((buffer.byteLength - 4) / 5));
-  const head = buffer.byteLength < 4 ? 0 : (new Uint32Array(buffer, 0, 1)[0] ?? 0);
+/** Views of packed terms; they start at a multiple of four, and up to four bytes may follow them. */
+export function readTermWeights(packed: ArrayBuffer | Uint8Array): TermWeights {
+  const bytes = packed instanceof Uint8Array ? packed : new Uint8Array(packed);
+  const { buffer, byteOffset, byteLength } = bytes;
+  const count = Math.max(0, Math.floor((byteLength - 4) / 5));
+  const [head = 0] = byteLength < 4 ? [] : new Uint32Array(buffer, byteOffset, 1);
   const server = head >= mark ? (head >>> lengthBits) & (2 ** serverBits - 1) : 0;
   return {
     length: head & longest,
     server: Math.min(server, count),
-    hashes: new Uint32Array(buffer, Math.min(4, buffer.byteLength), count),
-    weights: new Uint8Array(buffer, Math.min(4 + 4 * count, buffer.byteLength), count),
+    hashes: count === 0 ? new Uint32Array() : new Uint32Array(buffer, byteOffset + 4, count),
+    weights: bytes.subarray(4 + 4 * count, 4 + 5 * count),
   };
 }
 

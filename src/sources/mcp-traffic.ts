@@ -1,4 +1,5 @@
 import { readJson } from "../kernel/read-json.ts";
+import { FetchError } from "../outbound/fetch-failure.ts";
 import type { SourceBounds } from "./contract.ts";
 
 export type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
@@ -42,6 +43,7 @@ export function createTraffic(fetch: Fetch, bounds: SourceBounds): Traffic {
   let bytes = 0;
   // Limited, because a source may send requests to its client, and each reply is another request.
   let requestsLeft = 4 * bounds.pages + maxOtherRequests;
+  let isFirst = true;
 
   const stop = (bound: NonNullable<Traffic["stopped"]>) => {
     if (stopped !== undefined) return;
@@ -100,8 +102,16 @@ export function createTraffic(fetch: Fetch, bounds: SourceBounds): Traffic {
       const isSessionDelete = init.method === "DELETE";
       const bound = isSessionDelete ? AbortSignal.timeout(sessionCloseMs) : controller.signal;
       const signal = init.signal ? AbortSignal.any([bound, init.signal]) : bound;
+      const send = () => fetch(input, { ...init, signal });
+      // The runtime may have kept a connection to a process that was restarted since. Only the first request can meet
+      // one, and nothing has changed at the source, so it is sent again.
+      const sendAgain = isFirst;
+      isFirst = false;
       try {
-        const response = await fetch(input, { ...init, signal });
+        const response = await send().catch((error) => {
+          if (sendAgain && isConnectionFailure(error) && !signal.aborted) return send();
+          throw error;
+        });
         exchange.status = response.status;
         exchange.contentType = response.headers.get("content-type") ?? "none";
         return counted(response, exchange);
@@ -111,6 +121,10 @@ export function createTraffic(fetch: Fetch, bounds: SourceBounds): Traffic {
       }
     },
   };
+}
+
+function isConnectionFailure(error: unknown): boolean {
+  return error instanceof FetchError && error.failure.kind === "unreachable";
 }
 
 const maxSaid = 1_024;

@@ -1,11 +1,12 @@
 import type { ListName } from "../formats/mcp/describe-item.ts";
 import type { Bounds } from "../kernel/bounds.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
+import { createWorkerPace } from "../kernel/platform/worker-pace.ts";
 import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { Semaphore } from "../kernel/semaphore.ts";
 import { itemKey } from "../manifest/diff.ts";
-import { readIntake } from "../manifest/intake/intake.ts";
+import { intakeSteps } from "../manifest/intake/intake.ts";
 import { type AcceptedManifest, prepareManifest } from "../manifest/prepare.ts";
 import { sections } from "../manifest/schema/manifest.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
@@ -310,7 +311,8 @@ export class Refresher {
     const published = known.filter(({ source, read }) => read.ok || !without.has(source.id));
     const sources = offersOf(published, copies, most);
     const { manifest: value, offers, names, warnings } = sourceManifest(server, sources);
-    const intake = readIntake({ value, issues: [] });
+    const pace = createWorkerPace();
+    const intake = await pace.run(intakeSteps({ value, issues: [] }));
     if (!intake.ok) return intake;
     const prepared = await prepareManifest(intake.value, {
       server,
@@ -319,7 +321,7 @@ export class Refresher {
       knownTokens: async () => currentTokens(sql, server),
       charactersBeforeLookup: 0,
       loadTokenizer,
-      pause: () => scheduler.wait(0),
+      pace,
     });
     if (!prepared.ok) return prepared;
     // Unknown members of a source's items are for its owner to know, not for every reader of the server.

@@ -1,4 +1,5 @@
 import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -30,6 +31,25 @@ describe("npm run serve", () => {
     expect(exitCode).toBe(0);
     expect(stdout).toBe(`ready ${url}\n`);
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  });
+
+  it("lets the sender of a body that it refuses read why, also while most of it is still to be sent", async () => {
+    const data = newDir();
+    const token = await mint(data);
+    const { server, url } = await serve(data, "--no-demo");
+    const put = (headers: Record<string, string>) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const options = { method: "PUT", headers: { "Content-Type": "application/json", ...headers } };
+        const sent = request(`${url}/api/mcp/capabilities/demo/large`, options, (answer) => {
+          answer.resume().on("end", () => resolve(answer.statusCode));
+        });
+        sent.on("error", reject).end(Buffer.alloc(9_000_000, " "));
+      });
+    expect(await put({ Authorization: `Bearer ${token}` })).toBe(413);
+    expect(await put({ Authorization: `Bearer ${token}`, "Transfer-Encoding": "chunked" })).toBe(413);
+    expect(await put({})).toBe(401);
+    server.signal("SIGINT");
+    await server.finished;
   });
 
   it("ends with 0 at SIGTERM, at SIGHUP, and when a terminal sends Ctrl-C to every process of the group", async () => {

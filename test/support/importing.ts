@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import type { ImportFault } from "../../src/formats/imported.ts";
 import { importOpenApi } from "../../src/formats/openapi/import-openapi.ts";
 import { defaultBounds } from "../../src/kernel/bounds.ts";
+import { withoutPauses } from "../../src/kernel/pace/pace.ts";
 import { parseStrictJson } from "../../src/kernel/strict-json.ts";
 import { readIntake } from "../../src/manifest/intake/intake.ts";
 import { prepareManifest } from "../../src/manifest/prepare.ts";
@@ -31,7 +32,7 @@ export async function expectPublishable(manifest: Json): Promise<void> {
     knownTokens: async () => new Map(),
     charactersBeforeLookup: 0,
     loadTokenizer: async () => (text) => text.length,
-    pause: async () => {},
+    pace: withoutPauses,
   });
   expect(prepared.ok ? [] : prepared.error).toEqual([]);
 }

@@ -24,13 +24,16 @@ const names = [
   "MCP_HOSTS",
   "READ_LIMIT",
   "WRITE_LIMIT",
+  "SEARCH_LIMIT",
   "NEGOTIATE_LIMIT",
   "REQUIRE_NEGOTIATION",
   "SESSION_REQUIREMENTS",
   "REQUIRED_CAPABILITIES",
   "ADVERTISE_INDEX",
   "CACHE_MB",
+  "DIRECTORY_MB",
   "SLOW_MS",
+  "DISCARD_REFUSED_BODIES",
   "ALLOW_LOOPBACK_FETCH",
   "SOURCE_CREDENTIALS",
 ];
@@ -47,6 +50,7 @@ const defaults: Config = {
   mcpHosts: undefined,
   readLimit: { rate: 1_000, burst: 2_000 },
   writeLimit: { rate: 100, burst: 1_000 },
+  searchLimit: { rate: 50, burst: 400 },
   negotiateLimit: { rate: 20, burst: 200 },
   requireNegotiation: false,
   // No path starts with both prefixes, so their order does not matter.
@@ -57,7 +61,9 @@ const defaults: Config = {
   requiredCapabilities: [],
   advertisedIndex: { summary: false, full: false, stats: false },
   cacheBytes: 24 * 1024 * 1024,
+  directoryBytes: 56 * 1024 * 1024,
   slowMs: 1_000,
+  discardRefusedBodies: false,
   allowLoopbackFetch: false,
   sourceCredentials: new Map(),
   bounds: defaultBounds,
@@ -192,6 +198,7 @@ const good: [vars: Vars, expected: Partial<Config>][] = [
 
   [{ REQUIRE_NEGOTIATION: "true" }, { requireNegotiation: true }],
   [{ REQUIRE_NEGOTIATION: "false" }, { requireNegotiation: false }],
+  [{ DISCARD_REFUSED_BODIES: "true" }, { discardRefusedBodies: true }],
   [{ ALLOW_LOOPBACK_FETCH: "true" }, { allowLoopbackFetch: true }],
   [{ ALLOW_LOOPBACK_FETCH: "false" }, { allowLoopbackFetch: false }],
 
@@ -221,6 +228,7 @@ const good: [vars: Vars, expected: Partial<Config>][] = [
   [{ CACHE_MB: "" }, { cacheBytes: 24 * 1024 * 1024 }],
   [{ CACHE_MB: "1" }, { cacheBytes: 1024 * 1024 }],
   [{ CACHE_MB: 64 }, { cacheBytes: 64 * 1024 * 1024 }],
+  [{ DIRECTORY_MB: "0" }, { directoryBytes: 0 }],
 
   [{ SLOW_MS: "250" }, { slowMs: 250 }],
   [{ SLOW_MS: "0" }, { slowMs: 0 }],
@@ -320,7 +328,7 @@ const bad: [names: string[], message: string, values: unknown[]][] = [
     ],
   ],
   [
-    ["READ_LIMIT", "WRITE_LIMIT", "NEGOTIATE_LIMIT"],
+    ["READ_LIMIT", "WRITE_LIMIT", "SEARCH_LIMIT", "NEGOTIATE_LIMIT"],
     limitForm,
     ["many", "77", "0/7", "7/0", "00/7", "1/2/3", "-1/5", "1.5/5", " 1/2", "1/2\n", "/", "1/", 77],
   ],
@@ -352,6 +360,7 @@ const bad: [names: string[], message: string, values: unknown[]][] = [
     "must be a number from 1 to 64",
     ["much", "0", "0.5", "65", "-24", "NaN", "24 MB", "0x10", true, [24]],
   ],
+  [["DIRECTORY_MB"], "must be a number from 0 to 80", ["much", "81", "-1", "NaN", "56 MB", true]],
   [["SLOW_MS"], "must be a number", ["soon", "-1", "Infinity", "NaN", "1s", "1,000", -1]],
   [
     ["SOURCE_CREDENTIALS"],

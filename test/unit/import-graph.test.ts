@@ -14,8 +14,10 @@ const allowed: Record<string, readonly string[]> = {
   manifest: ["kernel"],
   http: ["kernel", "config.ts", "auth"],
   formats: ["kernel", "manifest"],
+  connect: ["kernel"],
   registry: ["kernel", "auth", "http", "manifest", "formats"],
-  search: ["kernel", "auth", "http", "manifest", "registry"],
+  directory: ["kernel", "manifest", "registry"],
+  search: ["kernel", "auth", "http", "manifest", "registry", "directory"],
   catalog: ["kernel", "auth", "http", "manifest", "registry"],
   changes: ["kernel", "auth", "http", "registry"],
   flags: ["kernel", "http", "manifest", "registry"],
@@ -136,7 +138,7 @@ describe("imports", () => {
 
   it("keep bindings and clocks out of the pure rooms", () => {
     const impure = sources
-      .filter(({ path }) => ["kernel", "manifest", "formats"].includes(room(path)))
+      .filter(({ path }) => ["kernel", "manifest", "formats", "connect"].includes(room(path)))
       .filter(({ path }) => !path.startsWith("kernel/platform/") && path !== "kernel/timeout.ts")
       .filter(({ text }) =>
         /\bDate\.now\b|\bnew Date\(\)|Math\.random|cloudflare:workers|\bfetch\(|\bcaches\.(?:default|open)\b|\bsetTimeout\b|\bscheduler\./.test(

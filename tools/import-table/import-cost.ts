@@ -10,7 +10,7 @@ import { importGraphqlSdl } from "../../src/formats/graphql/import-graphql.ts";
 import type { Imported, ImportFault } from "../../src/formats/imported.ts";
 import { importOpenApi } from "../../src/formats/openapi/import-openapi.ts";
 import { defaultBounds, importBounds } from "../../src/kernel/bounds.ts";
-import { createPace, type Steps } from "../../src/kernel/pace/pace.ts";
+import { createPace, type Steps, withoutPauses } from "../../src/kernel/pace/pace.ts";
 import type { Result } from "../../src/kernel/result.ts";
 import { parseStrictJson, strictJsonSteps } from "../../src/kernel/strict-json.ts";
 import { parseYaml, yamlSteps } from "../../src/kernel/yaml.ts";
@@ -65,7 +65,7 @@ async function prepare({ manifest }: Imported): Promise<void> {
     knownTokens: async () => new Map(),
     charactersBeforeLookup: 0,
     loadTokenizer,
-    pause: async () => {},
+    pace: withoutPauses,
   });
 }
 

@@ -15,6 +15,7 @@ import { importGraphqlIntrospection, importGraphqlSdl } from "../../src/formats/
 import type { Imported, ImportFault } from "../../src/formats/imported.ts";
 import { importOpenApi } from "../../src/formats/openapi/import-openapi.ts";
 import { defaultBounds, importBounds } from "../../src/kernel/bounds.ts";
+import { withoutPauses } from "../../src/kernel/pace/pace.ts";
 import type { Result } from "../../src/kernel/result.ts";
 import { parseStrictJson } from "../../src/kernel/strict-json.ts";
 import { parseYaml } from "../../src/kernel/yaml.ts";
@@ -93,7 +94,7 @@ async function countPublished({ manifest }: Imported, isOpenApi: boolean): Promi
     ...{ server: "table", partial: true, bounds: defaultBounds, charactersBeforeLookup: 0 },
     knownTokens: async () => new Map(),
     loadTokenizer: async () => (text) => text.length,
-    pause: async () => {},
+    pace: withoutPauses,
   });
   if (!prepared.ok) return { operations: 0, parameters: 0 };
   const names = new Set(prepared.value.capabilities.map(({ key }) => key));

@@ -14,6 +14,11 @@ export function readingUnits(characters: number): number {
   return characters / 100;
 }
 
+/** Units for checking or analysing a value whose JSON text has so many characters. */
+export function analysisUnits(characters: number): number {
+  return 20 + characters / 5;
+}
+
 export interface Pace {
   /** Counts work that was done. Resolves at once, or after a pause if enough was done since the last one. */
   spend: (units: number) => Promise<void>;

@@ -39,6 +39,27 @@ export class CacheApi {
     }
   }
 
+  /** The same for bytes. */
+  async readBytes(key: string): Promise<Uint8Array | undefined> {
+    this.#operations.cacheReads += 1;
+    try {
+      const response = await this.#cache.match(this.#urlOf(key));
+      return response === undefined ? undefined : new Uint8Array(await response.arrayBuffer());
+    } catch (cause) {
+      return logStorageError("cache read", cause);
+    }
+  }
+
+  async writeBytes(key: string, bytes: Uint8Array, maxAgeSeconds: number): Promise<void> {
+    this.#operations.cacheWrites += 1;
+    const headers = { "Content-Type": "application/octet-stream", "Cache-Control": `max-age=${maxAgeSeconds}` };
+    try {
+      await this.#cache.put(this.#urlOf(key), new Response(bytes, { headers }));
+    } catch (cause) {
+      logStorageError("cache write", cause);
+    }
+  }
+
   #urlOf(key: string): string {
     return `${this.#keysBelow}/1/${key.split("/").map(encodeURIComponent).join("/")}`;
   }

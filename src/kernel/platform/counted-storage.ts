@@ -1,12 +1,18 @@
 import { objectUsage, type Usage } from "./usage.ts";
 
 /** The storage methods that objects use. */
-export type ObjectStorage = Pick<DurableObjectStorage, "sql" | "transactionSync" | "setAlarm" | "deleteAlarm">;
+export interface ObjectStorage
+  extends Pick<DurableObjectStorage, "sql" | "transactionSync" | "setAlarm" | "deleteAlarm"> {
+  kv: ObjectValues;
+}
+
+type ObjectValues = Pick<SyncKvStorage, "get" | "put" | "delete">;
 
 /** Counts the rows that an object reads and writes in SQL. */
 export function countedStorage(storage: DurableObjectStorage): ObjectStorage {
   return {
     sql: countedSql(storage.sql, objectUsage),
+    kv: countedValues(storage.kv),
     transactionSync: (work) => storage.transactionSync(work),
     setAlarm: (time) => storage.setAlarm(time),
     deleteAlarm: () => storage.deleteAlarm(),
@@ -14,7 +20,7 @@ export function countedStorage(storage: DurableObjectStorage): ObjectStorage {
 }
 
 /** Counts reads and writes of an object's key-value storage; each value is one row. */
-export function countedValues(kv: SyncKvStorage): Pick<SyncKvStorage, "get" | "put"> {
+export function countedValues(kv: SyncKvStorage): ObjectValues {
   return {
     get(key) {
       objectUsage.rowsRead += 1;
@@ -23,6 +29,10 @@ export function countedValues(kv: SyncKvStorage): Pick<SyncKvStorage, "get" | "p
     put(key, value) {
       objectUsage.rowsWritten += 1;
       kv.put(key, value);
+    },
+    delete(key) {
+      objectUsage.rowsWritten += 1;
+      return kv.delete(key);
     },
   };
 }

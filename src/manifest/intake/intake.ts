@@ -1,6 +1,7 @@
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { type Issue, pointer, pointerSegments } from "../../kernel/issue.ts";
-import { isObject } from "../../kernel/json.ts";
+import { countNodes, isObject } from "../../kernel/json.ts";
+import { runAtOnce, type Steps } from "../../kernel/pace/pace.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import type { StrictJson } from "../../kernel/strict-json.ts";
 import { anySchema, sendableSchema } from "../model/parameters.ts";
@@ -39,10 +40,15 @@ interface IntakeOptions {
  * Reads a document as a manifest, or refuses it: what comes in is understood, or nothing changes. Every way in calls
  * this before anything else looks at the document.
  */
-export function readIntake(
+export function readIntake(document: StrictJson, options: IntakeOptions = {}): Result<Intake, Failure> {
+  return runAtOnce(intakeSteps(document, options));
+}
+
+/** `readIntake` in steps of an item. */
+export function* intakeSteps(
   { value, issues: damage }: StrictJson,
   options: IntakeOptions = {},
-): Result<Intake, Failure> {
+): Steps<Result<Intake, Failure>> {
   const { confirmed = [] } = options;
   if (!isObject(value)) return err(notAnObject(value));
   const { sections, issues } = findSections(value, confirmed);
@@ -56,7 +62,7 @@ export function readIntake(
   if (issues.length > 0) return err(refused(issues));
   if (sections.known.length === 0 && sections.own.length === 0) return err(refused([noSection]));
   if (value.nextCursor !== undefined && value.nextCursor !== null) return err(refused([incomplete]));
-  return ok(readDocument(value, sections, damage, confirmed));
+  return ok(yield* documentSteps(value, sections, damage, confirmed));
 }
 
 /** Reads one item that comes alone, in either spelling. */
@@ -68,12 +74,12 @@ export function readItem(section: SectionName, document: StrictJson): Result<Str
   return issues.length > 0 ? err(refused(issues)) : ok({ ...document, value });
 }
 
-function readDocument(
+function* documentSteps(
   written: Record<string, unknown>,
   sections: NamedSections,
   damage: Issue[],
   confirmed: readonly string[],
-): Intake {
+): Steps<Intake> {
   const faults: Issue[] = [];
   const unknown: Issue[] = [];
   const items: Intake["claims"]["items"] = [];
@@ -83,31 +89,37 @@ function readDocument(
   // A section of the publisher's own is no unknown member; whether the server has it already is for the object to say.
   const own = new Set(sections.own.map((name) => pointer("", name)));
   const warnings = unknown.filter(({ path }) => !own.has(path));
-  const read = Object.fromEntries(
-    sections.known.map((section) => [section, readItems(section, renamed[section] as unknown[])]),
-  );
+  const read: [SectionName, unknown[]][] = [];
+  for (const section of sections.known) read.push([section, yield* itemSteps(section, renamed[section] as unknown[])]);
   return {
-    document: { ...renamed, ...read },
+    document: { ...renamed, ...Object.fromEntries(read) },
     ...{ written, sections, confirmed, faults },
     damage: damage.map((issue) => ({ ...issue, path: inOwnSpelling(issue.path) })),
     warnings,
     claims: { header, items },
   };
 
-  function readItems(section: SectionName, list: unknown[]): unknown[] {
-    return list.map((item, index) => {
-      if (!isObject(item)) return item;
-      const path = pointer(`/${section}`, index);
-      const found: Claims = {};
-      const omit = { names: itemClaims, found };
-      const shaped = section === "resourceTemplates" ? withParameterList(item) : item;
-      const own = readMembers(shaped, itemPlaces[section], path, { issues: faults, unknown: warnings, omit });
-      if (Object.keys(found).length > 0) items.push({ path, claims: found });
-      if (section === "tools" || section === "operations") warnings.push(...inputSchemaWarnings(own, path));
-      return own;
-    });
+  function* itemSteps(section: SectionName, list: unknown[]): Steps<unknown[]> {
+    const made: unknown[] = [];
+    for (const [index, item] of list.entries()) {
+      made.push(isObject(item) ? readOne(section, item, pointer(`/${section}`, index)) : item);
+      yield unitsPerItem + countNodes(item);
+    }
+    return made;
+  }
+
+  function readOne(section: SectionName, item: Record<string, unknown>, path: string): Record<string, unknown> {
+    const found: Claims = {};
+    const omit = { names: itemClaims, found };
+    const shaped = section === "resourceTemplates" ? withParameterList(item) : item;
+    const own = readMembers(shaped, itemPlaces[section], path, { issues: faults, unknown: warnings, omit });
+    if (Object.keys(found).length > 0) items.push({ path, claims: found });
+    if (section === "tools" || section === "operations") warnings.push(...inputSchemaWarnings(own, path));
+    return own;
   }
 }
+
+const unitsPerItem = 10;
 
 /** The resources view prints parameters as a map from names; the order of its keys is the order of the list. */
 function withParameterList(item: Record<string, unknown>): Record<string, unknown> {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Principal } from "../../auth/principal.ts";
+import { openStream } from "../../changes/open-stream.ts";
 import type { Config } from "../../config.ts";
 import { type Access, anyone } from "../../http/access.ts";
 import { mediaType, parseJson } from "../../http/body.ts";
@@ -11,7 +12,7 @@ import { corsHeaders } from "../../http/respond.ts";
 import { loopbackNames } from "../../kernel/names.ts";
 import { namedSession, sessionHeader } from "../../sessions/access.ts";
 import type { McpDeps } from "../deps.ts";
-import { maxListening, maxListeningAnonymous } from "../resources/follow-resources.ts";
+import { FollowedResources, maxListening, maxListeningAnonymous } from "../resources/follow-resources.ts";
 import { RpcMessage, RpcResponse } from "../schema.ts";
 import { McpCaller } from "../server/caller.ts";
 import { invalidParamsError } from "../server/check-params.ts";
@@ -204,7 +205,7 @@ async function listenRequest(caller: McpCaller, body: unknown): Promise<unknown>
 }
 
 /**
- * The SDK validates and acknowledges the request; then the caller's StreamObject serves the stream. A request without
+ * The SDK validates and acknowledges the request; then a live stream goes on from there. A request without
  * anything to follow is answered by the SDK alone.
  */
 async function listen(
@@ -218,9 +219,14 @@ async function listen(
   const answered = await readAcknowledgement(response, principal);
   if (typeof answered === "string") return new Response(answered, response);
   const lifetimeMs = streamLifetimeMs(principal, services.now());
-  const opened = await services
-    .streams(`mcp ${principal.subject}`)
-    .open({ follows: answered, lifetimeMs }, principal.anonymous ? maxListeningAnonymous : maxListening);
+  const opened = await openStream({
+    streams: services.streams(`mcp ${principal.subject}`),
+    tenant: (key) => services.tenant(key),
+    feed: (tenantOf) => new FollowedResources(answered, tenantOf),
+    lifetimeMs,
+    maxStreams: principal.anonymous ? maxListeningAnonymous : maxListening,
+    signal: exchange.request.signal,
+  });
   return unwrap(opened);
 }
 

@@ -12,7 +12,6 @@ type FollowedTenant = Pick<RegistryTenant & IndexTenant, "head" | "indexState" |
 
 /** MCP resources that a stream is subscribed to. */
 export interface ResourceSubject {
-  kind: "resources";
   frame: { opening: string; closing: string };
   /** `_meta` of every notification. */
   meta: Record<string, unknown>;

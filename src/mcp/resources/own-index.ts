@@ -12,6 +12,7 @@ import {
 } from "../../capability-index/text.ts";
 import { sizeOfText } from "../../capability-index/token-estimate.ts";
 import type { IndexVariant } from "../../config.ts";
+import { withoutPauses } from "../../kernel/pace/pace.ts";
 import { service, version } from "../../kernel/version.ts";
 import { definitionOf } from "../../manifest/definition.ts";
 import { type SectionName, sectionForKind } from "../../manifest/schema/manifest.ts";
@@ -58,8 +59,20 @@ async function render(services: McpDeps, tools: readonly ListedTool[]): Promise<
     ...elementsBlocks<IndexBlock>(sections, (text) => ({ text })),
     { text: notesBlock([{ name: service, version, elements: elements.length, notice: "" }]) },
   ];
-  const summary = withComments("summary", {}, elements.length, await countedBody(services, blocks), count);
-  const full = withComments("full", {}, elements.length, await countedBody(services, [...blocks, ...more]), count);
+  const summary = withComments(
+    "summary",
+    {},
+    elements.length,
+    await countedBody(services, blocks, withoutPauses),
+    count,
+  );
+  const full = withComments(
+    "full",
+    {},
+    elements.length,
+    await countedBody(services, [...blocks, ...more], withoutPauses),
+    count,
+  );
   const stats = statsText(summary, full);
   return { summary, full, stats: { text: stats, tokens: count(stats), size: sizeOfText(stats) } };
 }

@@ -70,7 +70,6 @@ export async function readAcknowledgement(response: Response, principal: Princip
   const id = params._meta[subscriptionId];
   const result = { resultType: "complete", _meta: { [subscriptionId]: id } };
   return {
-    kind: "resources",
     frame: { opening, closing: formatEvent({ name: "message", data: { jsonrpc: "2.0", id, result } }) },
     meta: { [subscriptionId]: id },
     resources: resourceSubscriptions.flatMap((uri) => followedResource(principal, uri) ?? []),

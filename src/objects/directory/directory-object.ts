@@ -2,7 +2,11 @@ import { DurableObject } from "cloudflare:workers";
 import type { CatalogAnswer, DirectoryCatalogQuery } from "../../catalog/contract.ts";
 import { readCatalog } from "../../catalog/sql/catalog.ts";
 import { listServer, unlistServer } from "../../catalog/sql/listing.ts";
+import type { SyncAnswer } from "../../directory/contract.ts";
+import type { DirectoryState } from "../../directory/root.ts";
+import { SegmentBuilder } from "../../directory/sql/segment-builder.ts";
 import type { ServerRef, TenantKey } from "../../kernel/names.ts";
+import { countedKv } from "../../kernel/platform/counted-bindings.ts";
 import { countedStorage } from "../../kernel/platform/counted-storage.ts";
 import { objectUsage } from "../../kernel/platform/usage.ts";
 import { readJson } from "../../kernel/read-json.ts";
@@ -18,7 +22,7 @@ import {
   versionsOf,
 } from "../../official/sql/directory-versions.ts";
 import { claimRemotes, releaseClaims } from "../../official/sql/remotes.ts";
-import type { AsOf, DirectoryEntry, DirectoryQuery } from "../../registry/contract.ts";
+import type { DirectoryEntry, DirectoryQuery } from "../../registry/contract.ts";
 import type { CatalogEntry } from "../../registry/summary.ts";
 import type { CardQuery, FoundCards, PublicCard, RankedCard, TenantFilter } from "../../search/contract.ts";
 import { wordVectors } from "../../search/load-word-vectors.ts";
@@ -29,6 +33,7 @@ import type { Directory } from "../contract.ts";
 import { createTables, isEmpty, migrate } from "../migrate.ts";
 import { tenantOf } from "../stubs.ts";
 import type { DirectoryChange, ListedChange } from "./contract.ts";
+import { publicPlaces, readPlace } from "./public-places.ts";
 import { directorySteps } from "./tables.ts";
 
 /**
@@ -56,6 +61,10 @@ const askBatchSize = 20;
 const askAfterMs = 5_000;
 /** Tenants that could not answer are asked again after this. */
 const askFailedAfterMs = 300_000;
+/** Changes of this long are written to KV together, and a root is written at most this often. */
+const buildAfterMs = 1_000;
+/** After KV refused a write. */
+const buildAgainAfterMs = 10_000;
 
 interface Row extends Record<string, SqlStorageValue> {
   entry: string;
@@ -74,28 +83,79 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   readonly #storage = countedStorage(this.ctx.storage);
   readonly #sql = this.#storage.sql;
   readonly #index = new CardIndex();
+  readonly #builder = new SegmentBuilder({
+    storage: this.#storage,
+    kv: countedKv(this.env.REGISTRY, objectUsage),
+    now: Date.now,
+    readPlace: (server) => readPlace(this.#sql, server),
+    publicPlaces: () => publicPlaces(this.#sql),
+    pause: () => scheduler.wait(0),
+  });
   #askedUpTo = "";
   #failed = false;
+  /** When tenants are asked to send again what is missing. */
+  #askAt: number | undefined;
+  /** Not before this time, if KV has to be brought up to date. */
+  #buildAt: number | undefined;
+  #alarmAt = Number.POSITIVE_INFINITY;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     if (isEmpty(this.#sql)) createTables(this.#storage, directorySteps);
     else migrate(this.#storage, directorySteps);
-    if (incompleteTenants(this.#sql, "", 1).length > 0) void ctx.storage.setAlarm(Date.now() + askAfterMs);
+    if (this.#builder.state().epoch === "0") this.#builder.startEpoch();
+    if (incompleteTenants(this.#sql, "", 1).length > 0) this.#askAt = Date.now() + askAfterMs;
+    if (this.#builder.isBehind) this.#buildAt = Date.now() + buildAfterMs;
+    this.#setAlarm();
+  }
+
+  /** The object has one alarm, for the earliest of what it has to do. */
+  #setAlarm(): void {
+    const times = [this.#askAt, this.#buildAt, this.#builder.collectAt()].filter((time) => time !== undefined);
+    const at = Math.min(...times);
+    if (at === this.#alarmAt || at === Number.POSITIVE_INFINITY) return;
+    this.#alarmAt = at;
+    void this.ctx.storage.setAlarm(Math.max(at, Date.now()));
+  }
+
+  override async alarm(): Promise<void> {
+    // What the alarm was set for is due, whatever the clock says now.
+    const until = Math.max(Date.now(), this.#alarmAt === Number.POSITIVE_INFINITY ? 0 : this.#alarmAt);
+    this.#alarmAt = Number.POSITIVE_INFINITY;
+    try {
+      if (this.#buildAt !== undefined && this.#buildAt <= until) await this.#build();
+      await this.#builder.collect();
+      if (this.#askAt !== undefined && this.#askAt <= until) await this.#askTenants();
+    } finally {
+      this.#setAlarm();
+    }
+  }
+
+  /** Publishers never wait for it, so whatever KV does is only logged. */
+  async #build(): Promise<void> {
+    this.#buildAt = undefined;
+    try {
+      await this.#builder.build();
+      if (this.#builder.isBehind) this.#buildAt ??= Date.now() + buildAfterMs;
+    } catch (cause) {
+      console.error(JSON.stringify({ event: "directory-build", cause: String(cause) }));
+      this.#buildAt = Date.now() + buildAgainAfterMs;
+    }
   }
 
   /** Asks tenants to send missing data again. */
-  override async alarm(): Promise<void> {
+  async #askTenants(): Promise<void> {
+    this.#askAt = undefined;
     // Continue after the last tenant whatever its result: one that fails must not block the others.
     const tenants = incompleteTenants(this.#sql, this.#askedUpTo, askBatchSize);
     await Promise.all(tenants.map((tenant) => this.#askToResend(tenant)));
     if (tenants.length === askBatchSize) {
       this.#askedUpTo = tenants.at(-1) ?? "";
-      await this.ctx.storage.setAlarm(Date.now() + askAfterMs);
+      this.#askAt = Date.now() + askAfterMs;
     } else if (this.#failed) {
       this.#askedUpTo = "";
       this.#failed = false;
-      await this.ctx.storage.setAlarm(Date.now() + askFailedAfterMs);
+      this.#askAt = Date.now() + askFailedAfterMs;
     }
   }
 
@@ -110,13 +170,28 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
 
   /** Returns for each change whether it was accepted: false if the directory has a newer generation of the server. */
   async update(changes: readonly DirectoryChange[]): Promise<boolean[]> {
-    return this.#storage.transactionSync(() => {
-      const verdicts = changes.map((change) => this.#applyChange(change));
-      if (verdicts.includes("changed")) {
-        this.#sql.exec("UPDATE meta SET value = value + 1 WHERE key = 'generation'");
-      }
-      return verdicts.map((verdict) => verdict !== "outdated");
+    const verdicts = this.#storage.transactionSync(() => {
+      const found = changes.map((change) => this.#applyChange(change));
+      if (found.some(({ verdict }) => verdict === "changed")) this.#raise("generation");
+      if (found.some(({ isPublic }) => isPublic)) this.#raise("public_generation");
+      return found.map(({ verdict }) => verdict);
     });
+    if (this.#buildAt === undefined && this.#builder.isBehind) {
+      this.#buildAt = Date.now() + buildAfterMs;
+      this.#setAlarm();
+    }
+    return verdicts.map((verdict) => verdict !== "outdated");
+  }
+
+  /** Brings an isolate's copy up to date. */
+  async sync(root: DirectoryState | undefined): Promise<SyncAnswer> {
+    const answer = this.#builder.sync(root);
+    // The first question, or one after the storage was set back: there may be nothing in KV yet.
+    if (this.#buildAt === undefined && this.#builder.isBehind) {
+      this.#buildAt = Date.now();
+      this.#setAlarm();
+    }
+    return answer;
   }
 
   /**
@@ -151,10 +226,10 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   }
 
   /** Cards of public servers, best match first. */
-  async find(query: CardQuery & TenantFilter): Promise<AsOf<FoundCards<PublicCard<RankedCard>>>> {
+  async find(query: CardQuery & TenantFilter): Promise<FoundCards<PublicCard<RankedCard>> & DirectoryState> {
     const vectors = await wordVectors(this.env.ASSETS);
-    const generation = this.#generation();
-    return { generation, ...findPublicCards(this.#sql, query, { index: this.#index, generation, vectors }) };
+    const at = { index: this.#index, generation: this.#generation(), vectors };
+    return { ...this.#builder.state(), ...findPublicCards(this.#sql, query, at) };
   }
 
   /** Cards of public servers by id; several tenants may use the same id. */
@@ -183,19 +258,24 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
     releaseClaims(this.#sql, fullName(server), urls);
   }
 
-  #applyChange(change: DirectoryChange): "changed" | "known" | "outdated" {
+  /** `isPublic` if anything public changed. */
+  #applyChange(change: DirectoryChange): { verdict: "changed" | "known" | "outdated"; isPublic: boolean } {
     const { tenant, name, generation, versions } = change;
     const listed = "visibility" in change ? entryOf(change) : undefined;
     const items = "visibility" in change ? change.items : undefined;
     const isPublic = listed?.visibility === "public";
+    const concernsPublic = isPublic || this.#isPublic(change);
+    const next = this.#meta("public_generation") + 1;
     // The same generation may come with a different entry, after the tenant's code was upgraded to send more fields.
     const moved = this.#sql.exec(
-      `INSERT INTO server (tenant, name, generation, public, entry) VALUES (?1, ?2, ?3, ?4, ?5)
-       ON CONFLICT (tenant, name) DO UPDATE SET generation = ?3, public = ?4, entry = ?5
+      `INSERT INTO server (tenant, name, generation, public, entry, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+       ON CONFLICT (tenant, name) DO UPDATE SET generation = ?3, public = ?4, entry = ?5, changed = max(changed, ?6)
        WHERE generation < ?3 OR (generation = ?3 AND entry IS NOT ?5)`,
       ...[tenant, name, generation, isPublic ? 1 : 0, listed === undefined ? null : JSON.stringify(listed)],
+      concernsPublic ? next : 0,
     ).rowsWritten;
-    if (moved === 0 && this.#knownGeneration(tenant, name) > generation) return "outdated";
+    if (moved === 0 && this.#knownGeneration(tenant, name) > generation)
+      return { verdict: "outdated", isPublic: false };
     if (moved > 0 && listed !== undefined) listServer(this.#sql, change, listed);
     else if (moved > 0) unlistServer(this.#sql, change);
     if (!isPublic && moved > 0) dropItems(this.#sql, change);
@@ -206,7 +286,23 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
     }
     if (versions !== undefined) applyVersions(this.#sql, change, versions.changed);
     if (isPublic && versions !== undefined) replaceDerived(this.#sql, change, versions.derived);
-    return moved > 0 || (items !== undefined && items.changed.length > 0) ? "changed" : "known";
+    const hasItems = isPublic && items !== undefined && items.changed.length > 0;
+    const hasVersions = versions !== undefined && versions.changed.length > 0;
+    // A later batch of the same generation: the row of the server is as it was.
+    if (moved === 0 && (hasItems || hasVersions)) {
+      this.#sql.exec("UPDATE server SET changed = ? WHERE tenant = ? AND name = ?", next, tenant, name);
+    }
+    return {
+      verdict: moved > 0 || (items !== undefined && items.changed.length > 0) ? "changed" : "known",
+      isPublic: (moved > 0 && concernsPublic) || hasItems || hasVersions,
+    };
+  }
+
+  #isPublic({ tenant, name }: ServerRef): boolean {
+    return (
+      this.#sql.exec("SELECT 1 FROM server WHERE tenant = ? AND name = ? AND public = 1", tenant, name).toArray()
+        .length > 0
+    );
   }
 
   #knownGeneration(tenant: TenantKey, name: string): number {
@@ -216,6 +312,14 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   }
 
   #generation(): number {
-    return Number(this.#sql.exec("SELECT value FROM meta WHERE key = 'generation'").one().value);
+    return this.#meta("generation");
+  }
+
+  #meta(key: "generation" | "public_generation"): number {
+    return Number(this.#sql.exec("SELECT value FROM meta WHERE key = ?", key).one().value);
+  }
+
+  #raise(key: "generation" | "public_generation"): void {
+    this.#sql.exec("UPDATE meta SET value = value + 1 WHERE key = ?", key);
   }
 }

@@ -1,5 +1,6 @@
 import { catalogTables } from "../../catalog/sql/tables.ts";
-import { directoryVersionFlags, directoryVersionTables } from "../../official/sql/tables.ts";
+import { segmentTables } from "../../directory/sql/tables.ts";
+import { directoryVersionFlags, directoryVersionTables, versionUpdatedIndex } from "../../official/sql/tables.ts";
 import { cardRecordColumns, directoryCardIndex, directorySearchTables } from "../../search/sql/tables.ts";
 import type { Step } from "../migrate.ts";
 
@@ -26,6 +27,8 @@ export const directorySteps: readonly Step[] = [
   // Tenants send their items again, with tokens counted anew. Until then the cards stay as they are.
   { tables: "DELETE FROM indexed_server;" },
   { tables: `${cardRecordColumns} ${directoryVersionFlags} DELETE FROM indexed_server;` },
+  { tables: versionUpdatedIndex },
+  { tables: segmentTables },
   // Tenants send their items again, with attributes and vectors. Until then they are found by their words.
   { tables: `${directoryCardIndex} DELETE FROM indexed_server;` },
 ];

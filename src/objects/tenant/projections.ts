@@ -1,4 +1,4 @@
-import { watchers } from "../../changes/sql/watchers.ts";
+import type { Watchers } from "../../changes/sql/watchers.ts";
 import { tenantKey } from "../../kernel/names.ts";
 import { countedKv } from "../../kernel/platform/counted-bindings.ts";
 import { objectUsage } from "../../kernel/platform/usage.ts";
@@ -22,7 +22,7 @@ const tombstoneSeconds = 86_400;
 export function createOutboxTargets(
   env: Pick<Env, "REGISTRY" | "DIRECTORY" | "STREAMS" | "ASSETS">,
   sql: SqlStorage,
-  deliveries: Deliveries,
+  { deliveries, watchers }: { deliveries: Deliveries; watchers: Watchers },
 ): OutboxTargets {
   const kv = countedKv(env.REGISTRY, objectUsage);
   const feed = new DirectoryFeed(
@@ -56,7 +56,7 @@ export function createOutboxTargets(
     },
     updateDirectory: (names) => feed.update(names),
     removeSent: () => feed.removeAccepted(),
-    watchers: () => watchers(sql, Date.now()),
+    watchers: () => watchers.active(Date.now()),
     notifyWatcher: (watcher) => watcherOf(env, watcher, objectUsage).notify(tenantOf(sql)),
     enqueueForSubscribers: (server) => enqueueDeliveries(sql, server, Date.now()),
     sendToSubscribers: () => void deliveries.drain(),

@@ -1,4 +1,6 @@
+import { analysisUnits } from "../../kernel/pace/pace.ts";
 import type { ObjectStorage } from "../../kernel/platform/counted-storage.ts";
+import { createWorkerPace } from "../../kernel/platform/worker-pace.ts";
 import { definitionText } from "../../manifest/definition.ts";
 import { loadTokenizer } from "../../manifest/tokens.ts";
 import type { WriteContext } from "../../registry/sql/listener.ts";
@@ -68,19 +70,22 @@ export class Reanalysis {
   async #update(server: string, limit: number, revision?: number): Promise<number> {
     const { sql } = this.#context;
     const count = await loadTokenizer();
+    const pace = createWorkerPace();
     let characters = 0;
     let last: StaleItem | undefined;
     while (characters < limit) {
       const items = staleItems(sql, server, last, revision);
       last = items.at(-1);
       if (last === undefined) break;
+      let units = 0;
       const counted = items.map((item) => {
         const text = definitionText(item.kind, item.declared);
         characters += item.declared.length;
+        units += analysisUnits(item.declared.length);
         return { ...item, tokens: count(text) };
       });
       this.#storage.transactionSync(() => storeAnalysis(this.#context, server, counted));
-      await scheduler.wait(0);
+      await pace.spend(units);
     }
     return characters;
   }

@@ -1,3 +1,4 @@
+import { Watchers } from "../../changes/sql/watchers.ts";
 import { type Config, readConfig } from "../../config.ts";
 import { Hooks } from "../../hooks/hooks.ts";
 import { hookRows } from "../../hooks/sql/hooks.ts";
@@ -49,6 +50,7 @@ export class TenantCore {
   readonly subscriptions: Subscriptions;
   readonly refresher: Refresher;
   readonly reanalysis: Reanalysis;
+  readonly watchers: Watchers;
   readonly #state: Pick<DurableObjectState, "waitUntil">;
   readonly #config: Config;
   readonly #storage: ObjectStorage;
@@ -71,6 +73,7 @@ export class TenantCore {
       keep: this.#config.bounds,
       listener: notifyAll([searchCards(this.sql), officialVersions(this.sql), hookRows(this.sql)]),
     };
+    this.watchers = new Watchers(this.#storage, () => this.#ready);
     this.reanalysis = new Reanalysis(this.#storage, this.context, (server) => this.#outbox.enqueueServer(server));
     const policyFor = addressPolicyFor(this.#config);
     const reschedule = () => setNextAlarm(this.#storage, Date.now());
@@ -80,7 +83,11 @@ export class TenantCore {
       now: Date.now,
       reschedule,
     });
-    this.#outbox = new Outbox(this.#storage, createOutboxTargets(env, this.sql, deliveries), Date.now);
+    this.#outbox = new Outbox(
+      this.#storage,
+      createOutboxTargets(env, this.sql, { deliveries, watchers: this.watchers }),
+      Date.now,
+    );
     this.subscriptions = new Subscriptions({
       storage: this.#storage,
       deliveries,
@@ -274,6 +281,7 @@ export class TenantCore {
     }
     if (!this.#ready) {
       createTables(this.#storage, tenantSteps, { tenant: writer.tenant });
+      this.watchers.moveToTable();
       this.#ready = true;
     }
     return undefined;

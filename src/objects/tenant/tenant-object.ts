@@ -20,7 +20,6 @@ import {
 } from "../../capability-index/sql/rows.ts";
 import type { FollowedItems, ItemChanges } from "../../changes/contract.ts";
 import { followedChanges } from "../../changes/sql/topic-changes.ts";
-import { addWatcher, dropWatcher } from "../../changes/sql/watchers.ts";
 import type { AcknowledgeOutcome, AcknowledgeRequest, FlagPosition } from "../../flags/contract.ts";
 import { acknowledgeFlag } from "../../flags/sql/acknowledge.ts";
 import { flaggedContent } from "../../flags/sql/flagged.ts";
@@ -258,13 +257,12 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
     return { verdicts: this.#core.read([], (sql) => comparePins(sql, pins, onlyPublic)) };
   }
 
-  async watch(watcher: string, until: number): Promise<boolean> {
-    this.#core.read(undefined, (sql) => addWatcher(sql, watcher, until));
-    return this.#core.isReady;
+  async watch(watcher: string, until: number): Promise<void> {
+    this.#core.watchers.add(watcher, until);
   }
 
   async unwatch(watcher: string): Promise<void> {
-    this.#core.read(undefined, (sql) => dropWatcher(sql, watcher));
+    this.#core.watchers.drop(watcher);
   }
 
   async refresh(name: string, { afterRunning }: { afterRunning: boolean }): Promise<Refreshed | RefreshSkipped> {

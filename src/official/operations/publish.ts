@@ -8,12 +8,19 @@ import { writerFrom } from "../../registry/write.ts";
 import { ServerResponse, ValidationResult } from "../answer-schema.ts";
 import type { OfficialDeps } from "../deps.ts";
 import { alsoV0, ignoringUnknown, tenantInBody } from "../parameters.ts";
-import { invalidServerJson, publishServerJson as publishVersion, serverJsonIssues } from "../publish.ts";
+import {
+  invalidServerJson,
+  notChecked,
+  publishServerJson as publishVersion,
+  readServerJson,
+  serverJsonIssues,
+} from "../publish.ts";
 import { serverResponse, withEtag } from "../response.ts";
-import { ServerJson } from "../schema.ts";
+import { ServerJson, serverJsonSchemaUri } from "../schema.ts";
 import { parseOfficialName } from "../server-json.ts";
 
 const ferries = {
+  $schema: serverJsonSchemaUri,
   name: "demo/ferries",
   description: "Departures of ferries.",
   version: "1.0.0",
@@ -27,7 +34,8 @@ const publishServerJson = operation({
   also: alsoV0("/v0.1/publish"),
   tag: "Registry API",
   summary: "Publish a version of a server",
-  description: "The part of the name before the slash is the tenant. A published version never changes.",
+  description:
+    "The part of the name before the slash is the tenant. A published version never changes. The rules are those of the official registry 1.8.7, but for those that need the network.",
   access: manager(tenantInBody),
   errors: "problem",
   parameters: ignoringUnknown,
@@ -43,9 +51,10 @@ const publishServerJson = operation({
   examples: { ferries: { body: ferries } },
 
   async handle(services: OfficialDeps, { principal, tenant, spelling, body, c, answer }) {
-    const issues = [...body.issues, ...serverJsonIssues(body.value)];
+    const document = readServerJson(body.value);
+    const errors = serverJsonIssues(document, "publish").filter(({ severity }) => severity === "error");
+    const issues = [...body.issues, ...errors];
     if (issues.length > 0) throw new RequestFailed(invalidServerJson(issues));
-    const document = body.value as ServerJson;
     const writer = writerFrom(principal, { tenant, spelling });
     const { version, generation } = unwrap(await publishVersion(services, writer, document));
     // The tenant's object reads the remotes at once. Waits for it in the background, to update this Worker's caches.
@@ -63,6 +72,8 @@ const validateServerJson = operation({
   also: alsoV0("/v0.1/validate"),
   tag: "Registry API",
   summary: "Check whether a server.json could be published",
+  description:
+    "By the rules of the official registry 1.8.7. `notChecked` lists what it would ask package registries at publish.",
   access: anyone,
   errors: "problem",
   parameters: ignoringUnknown,
@@ -72,15 +83,22 @@ const validateServerJson = operation({
   examples: { valid: { body: ferries } },
 
   async handle(_: OfficialDeps, { body, answer }) {
-    const damage = body.issues.map((issue) => ({ ...issue, kind: "json" as const }));
-    const issues = [...damage, ...serverJsonIssues(body.value)].map(({ kind, path, rule, message }) => ({
+    const document = readServerJson(body.value);
+    const damage = body.issues.map((issue) => ({ ...issue, kind: "json" as const, severity: "error" as const }));
+    const all = [...damage, ...serverJsonIssues(document, "validate")];
+    const issues = all.map(({ kind, path, rule, message, severity }) => ({
       type: kind,
       path: toDotPath(path),
       message,
-      severity: "error" as const,
+      severity,
       reference: rule,
     }));
-    const { text, meta } = await withEtag<ValidationResult>({ valid: issues.length === 0, issues });
+    const valid = all.every(({ severity }) => severity !== "error");
+    const { text, meta } = await withEtag<ValidationResult>({
+      valid,
+      issues,
+      notChecked: valid ? notChecked(document) : [],
+    });
     return answer.raw(200, text, meta);
   },
 });

@@ -2,12 +2,20 @@ import { z } from "zod";
 import { anyone } from "../../http/access.ts";
 import { type RequestContext, requestError, unwrap } from "../../http/context.ts";
 import { operation } from "../../http/operation.ts";
-import { ifNoneMatch, page } from "../../http/parameters.ts";
+import { ifNoneMatch } from "../../http/parameters.ts";
 import { publicOrigin } from "../../http/respond.ts";
 import { ServerResponse, ServerResponseList } from "../answer-schema.ts";
 import type { OfficialDeps } from "../deps.ts";
-import { alsoV0, ignoringUnknown, includeDeleted, misnamedSearch, serverPath, versionPath } from "../parameters.ts";
-import { listOfficial, officialVersion, officialVersions, storedTime, type VersionFilter } from "../read.ts";
+import {
+  alsoV0,
+  ignoringUnknown,
+  includeDeleted,
+  listQuery,
+  misnamedSearch,
+  serverPath,
+  versionPath,
+} from "../parameters.ts";
+import { type GivenFilter, listOfficial, officialVersion, officialVersions, storedTime } from "../read.ts";
 import { serverResponse, withEtag } from "../response.ts";
 
 /** Reads: every caller sees public servers only. */
@@ -21,22 +29,12 @@ const listServers = operation({
   also: alsoV0("/v0.1/servers"),
   tag: "Registry API",
   summary: "List versions of public servers",
-  description: "In order of name and version.",
+  description:
+    "In order of name and version. A cursor carries the filters of its list: those that are left out are as before, and others are refused.",
   access: anyone,
   errors: "problem",
   parameters: {
-    query: {
-      ...page(30),
-      search: z.string().max(1_000).optional().describe("Part of the name or the description, in any case."),
-      updated_since: z
-        .string()
-        .meta({ format: "date-time" })
-        .optional()
-        .describe("Only what changed after this time (RFC 3339), deleted versions included."),
-      version: z.string().optional().describe("`latest`, or exactly this version."),
-      include_deleted: includeDeleted,
-      ...misnamedSearch,
-    },
+    query: { ...misnamedSearch, ...listQuery },
     headers: reading,
     ...ignoringUnknown,
   },
@@ -52,8 +50,7 @@ const listServers = operation({
   examples: { weather: { query: { search: "weather", version: "latest" } } },
 
   async handle(services: OfficialDeps, { query, c, answer }) {
-    const request = { limit: query.limit, cursor: query.cursor || undefined };
-    const { items, nextCursor, generation } = unwrap(await listOfficial(services, filterOf(query), request));
+    const { items, nextCursor, generation } = unwrap(await listOfficial(services, givenFilter(query), query));
     const origin = publicOrigin(c, services.config);
     const servers = items.map((item) => serverResponse(item, origin));
     const headers = nextCursor === undefined ? undefined : { Link: nextLink(c, nextCursor) };
@@ -127,22 +124,16 @@ interface ListQuery {
   include_deleted?: boolean | undefined;
 }
 
-/** An empty parameter counts as absent. */
-function filterOf({ search, updated_since, version, include_deleted }: ListQuery): VersionFilter {
-  const updatedSince = updated_since ? storedTime(updated_since) : undefined;
-  if (updated_since && updatedSince === undefined) {
+function givenFilter({ search, updated_since, version, include_deleted }: ListQuery): GivenFilter {
+  const updatedSince = updated_since === undefined ? undefined : storedTime(updated_since);
+  if (updated_since !== undefined && updatedSince === undefined) {
     const hint = "an RFC 3339 time such as 2025-08-07T13:15:04.280Z, with + written as %2B";
     throw requestError("ErrorBadRequest", `Invalid updated_since: expected ${hint}`);
   }
   if (updatedSince !== undefined && include_deleted === false) {
     throw requestError("ErrorBadRequest", "include_deleted=false cannot be combined with updated_since");
   }
-  return {
-    includeDeleted: include_deleted === true || updatedSince !== undefined,
-    search: search ? search.toLowerCase() : undefined,
-    updatedSince,
-    version: version || undefined,
-  };
+  return { search: search?.toLowerCase(), updatedSince, version, includeDeleted: include_deleted };
 }
 
 function nextLink(c: RequestContext, cursor: string): string {

@@ -58,6 +58,9 @@ export const directoryVersionTables = `
   ) WITHOUT ROWID;
 `;
 
+/** For lists of what changed since a time. */
+export const versionUpdatedIndex = "CREATE INDEX server_version_updated ON server_version (updated_at);";
+
 /** Flags about the text of a version's document. */
 export const tenantVersionFlags = "ALTER TABLE version ADD COLUMN flags TEXT NOT NULL DEFAULT '[]';";
 export const directoryVersionFlags = "ALTER TABLE server_version ADD COLUMN flags TEXT NOT NULL DEFAULT '[]';";

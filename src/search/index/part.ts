@@ -16,7 +16,7 @@ export interface IndexedItem {
   /** Whether the item itself is deprecated, whatever its server. */
   deprecated: boolean;
   /** Packed term weights. */
-  terms: ArrayBuffer;
+  terms: ArrayBuffer | Uint8Array;
   /** Packed vector; absent if it could not be computed. The item is then found by words alone. */
   vector?: ArrayBuffer;
 }

@@ -2,6 +2,7 @@ import type { TenantKey } from "../../kernel/names.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import type { CapabilityFlag } from "../../manifest/flag.ts";
 import { type ServerFacts, statusFlagsIn } from "../../registry/record.ts";
+import { type CardServer, cardWithServer, demoteCards } from "../card-records.ts";
 import type {
   CapabilityCard,
   CardQuery,
@@ -14,7 +15,6 @@ import type {
 import type { StatusOf } from "../index/filter.ts";
 import type { WordVectors } from "../word-vectors.ts";
 import type { CardIndex } from "./card-index.ts";
-import { type CardServer, cardWithServer, demoteCards } from "./card-records.ts";
 import { listCards, oneOf } from "./card-table.ts";
 import { conditionsOf, findCards } from "./find-cards.ts";
 

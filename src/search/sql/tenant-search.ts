@@ -5,11 +5,11 @@ import { type ServerFacts, serverFlags, sourceFacts, statusFlagsIn } from "../..
 import type { ServerStatus } from "../../registry/schema.ts";
 import { acknowledgedFlags } from "../../registry/sql/acknowledged.ts";
 import { shownTenant } from "../../registry/sql/tenant-name.ts";
+import { type CardServer, cardWithServer, demoteCards } from "../card-records.ts";
 import type { CapabilityCard, CardQuery, FoundCards, StoredCard } from "../contract.ts";
 import type { StatusOf } from "../index/filter.ts";
 import type { WordVectors } from "../word-vectors.ts";
 import type { CardIndex } from "./card-index.ts";
-import { type CardServer, cardWithServer, demoteCards } from "./card-records.ts";
 import { listCards, oneOf } from "./card-table.ts";
 import { findCards } from "./find-cards.ts";
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isMember } from "../../auth/principal.ts";
+import { openStream } from "../../changes/open-stream.ts";
 import { maxStreams, streamsOf } from "../../changes/streams.ts";
 import { requestError, unwrap } from "../../http/context.ts";
 import { streamLifetimeMs, streamMeta } from "../../http/event-stream.ts";
@@ -9,7 +10,7 @@ import { afterNegotiating, inNegotiatedSession, inSession, negotiatedSessionHead
 import { SessionChanges, SessionDocument, SessionEnd } from "../answer-schema.ts";
 import { agreementOn, type ChosenSubset, type Session } from "../contract.ts";
 import type { SessionsDeps } from "../deps.ts";
-import { parsePositions, positionsText, topicsOf } from "../follow-chosen.ts";
+import { FollowedSubset, parsePositions, positionsText, topicsOf } from "../follow-chosen.ts";
 import { endStreams, ownerOf } from "../owner.ts";
 import { sessionDocument } from "../response.ts";
 
@@ -107,17 +108,23 @@ const streamChanges = operation({
   head: false,
   examples: { negotiated: afterNegotiating },
 
-  async handle(services: SessionsDeps, { principal, session, headers, answer }) {
+  async handle(services: SessionsDeps, { principal, session, headers, c, answer }) {
     const after = positionsOf("Last-Event-ID", headers["Last-Event-ID"]);
     const topics = topicsOf(subsetOf(session), (tenant) => isMember(principal, tenant), after);
     const limits = agreementOn(session, "notifications")?.parameters ?? {};
-    const follows = { kind: "subset" as const, topics };
-    const options = { session: session.id, follows, lifetimeMs: streamLifetimeMs(principal, services.now()) };
     const most = Math.max(0, Number(limits.max_streams ?? maxStreams));
     // Anonymous streams are limited per session, and anyone can open many sessions, so opening is rate limited too.
     if (principal.anonymous) consumeRateLimit(services, services.negotiateLimiter, principal.subject);
-    const stream = unwrap(await streamsOf(services, principal, session.id).open(options, most));
-    return answer.raw(200, stream, streamMeta());
+    const stream = await openStream({
+      streams: streamsOf(services, principal, session.id),
+      tenant: (key) => services.tenant(key),
+      feed: (tenantOf) => new FollowedSubset(topics, tenantOf),
+      lifetimeMs: streamLifetimeMs(principal, services.now()),
+      maxStreams: most,
+      session: session.id,
+      signal: c.req.raw.signal,
+    });
+    return answer.raw(200, unwrap(stream), streamMeta());
   },
 });
 

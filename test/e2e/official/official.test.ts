@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { serverJsonSchemaUri } from "../../../src/official/schema.ts";
 import { describeFixture, readJson } from "../../support/fixtures.ts";
 import { type Running, runCli, startCli, stopAll } from "../support/process.ts";
 import { type SeedEntry, toServerJson } from "../support/seed-entries.ts";
@@ -148,7 +149,7 @@ describeFixture("the official examples", "registry-official/server-json-examples
   });
 });
 
-describe("a server that is published with a remote", () => {
+describe("a server with a source that is published as a server.json", () => {
   let upstream: Upstream;
   beforeAll(async () => {
     upstream = await startUpstream(tool("forecast"));
@@ -159,13 +160,16 @@ describe("a server that is published with a remote", () => {
 
   it("is read, keeps what its server.json says, and shows what was found beside it", async () => {
     const document = {
+      $schema: serverJsonSchemaUri,
       name: "io.github.acme/weather",
       description: "Forecasts.",
       version: "1.0.0",
       title: "Weather",
       websiteUrl: "https://acme.example/",
-      remotes: [{ type: "streamable-http", url: upstream.url }],
     };
+    const source = { id: "live", type: "streamable-http", url: upstream.url };
+    const config = { tenant: "io.github.acme", name: "weather", visibility: "public", sources: [source] };
+    expect((await send("POST", "/api/mcp/configs", config)).status).toBe(201);
     expect((await publish(document)).status).toBe(200);
     const { body } = await vi.waitFor(
       async () => {
@@ -175,8 +179,8 @@ describe("a server that is published with a remote", () => {
       },
       { timeout: 20_000, interval: 200 },
     );
-    const { name: _, ...fields } = document;
-    expect(body.data).toMatchObject({ ...fields, registry: { sources: [{ id: "remote-1", status: "live" }] } });
+    const { $schema: _, name: __, ...fields } = document;
+    expect(body.data).toMatchObject({ ...fields, registry: { sources: [{ id: "live", status: "live" }] } });
     // What its first reading found was never another under the same version.
     expect(body.data.registry.flags).toEqual([]);
     const { _meta } = await vi.waitFor(async () => {

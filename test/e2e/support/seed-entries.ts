@@ -1,3 +1,5 @@
+import { serverJsonSchemaUri } from "../../../src/official/schema.ts";
+
 /** An entry of the official registry's first seed, in the older shape. */
 export interface SeedEntry {
   name: string;
@@ -32,12 +34,13 @@ interface SeedArgument {
 export function toServerJson(entry: SeedEntry): Record<string, unknown> & { name: string; version: string } {
   const { name, description, repository, version_detail, packages, remotes } = entry;
   return {
+    $schema: serverJsonSchemaUri,
     name: spelled(name, repository.url),
     description: clipped(description.trim() || name),
     version: version_detail.version,
     repository,
     ...(packages === undefined ? {} : { packages: packages.map(toPackage) }),
-    ...(remotes === undefined ? {} : { remotes: remotes.map(toRemote) }),
+    ...(remotes === undefined ? {} : { remotes: remotes.map((remote) => toRemote(remote, name)) }),
   };
 }
 
@@ -58,7 +61,11 @@ function toPackage(old: NonNullable<SeedEntry["packages"]>[number]): Record<stri
   };
 }
 
-function toArgument({ is_required, value_hint, ...argument }: SeedArgument): Record<string, unknown> {
+/** A named argument that has its value in its name is a positional one today. */
+function toArgument({ is_required, value_hint, ...written }: SeedArgument): Record<string, unknown> {
+  const { name = "", value = name } = written;
+  const isNamed = name !== "" && !/[<> $]/.test(name) && !value.startsWith(name) && !written.default?.startsWith(name);
+  const argument = written.type !== "named" || isNamed ? written : { ...written, type: "positional", value };
   return {
     ...argument,
     ...(is_required === undefined ? {} : { isRequired: is_required }),
@@ -67,14 +74,11 @@ function toArgument({ is_required, value_hint, ...argument }: SeedArgument): Rec
 }
 
 /** Under a name that leads nowhere: a test asks nobody. */
-function toRemote({ transport_type, url }: { transport_type: string; url: string }, index: number) {
+function toRemote({ transport_type, url }: { transport_type: string; url: string }, name: string) {
   const path = url.replace(/^https?:\/\/[^/]+/, "");
-  const host = new URL(url).hostname;
-  // What listens on the reader's own machine is nobody's; two entries have the same.
-  return {
-    type: transport_type || "sse",
-    url: host === "localhost" ? `http://127.0.0.${index + 2}:9${path}` : `https://${host}.test${path}`,
-  };
+  // A remote belongs to one server, and is not on the reader's own machine.
+  const host = new URL(url).hostname.replace("localhost", name.replaceAll(/\W/g, "-"));
+  return { type: transport_type || "sse", url: `https://${host}.test${path}` };
 }
 
 function clipped(text: string): string {

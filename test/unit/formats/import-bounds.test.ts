@@ -166,23 +166,50 @@ describe("bounds of an import: just below, and just above with bound, figure and
   });
 
   it("values that are visited", () => {
+    // Chains of references, so that few bytes of the document visit many values; `length` sets the last hundred.
     const hops = Object.fromEntries(range(99).map((index) => [`p${index}`, { $ref: `#/x/p${index + 1}` }]));
     const x = { ...hops, p99: { name: "q", in: "query" } };
     const get = { parameters: Array(5_000).fill({ $ref: "#/x/p0" }) };
-    const api = (count: number) =>
-      v31({
-        paths: membersOf(
-          count,
-          (index) => `/${index}`,
-          () => ({ get }),
-        ),
-        x,
-      });
-    expect(accepted(openApi(api(1)))).toHaveLength(1);
-    expect(refusal(openApi(api(2)))).toMatchObject({
-      message: expect.stringContaining("visits 1000001 values"),
-      path: expect.stringMatching(/^\/paths\/~11\/get\/parameters\/\d+$/),
-      ...bound("visitedValues", importBounds.visitedValues, importBounds.visitedValues + 1),
+    const visiting = (parameters: unknown[]) => v31({ paths: { "/0": { get }, "/1": { get: { parameters } } }, x });
+    const used = (count: number, last: number) => [
+      ...Array(count).fill({ $ref: "#/x/p0" }),
+      ...Array(last).fill({ $ref: "#/x/p99" }),
+    ];
+    const limit = importBounds.visitedValues;
+    const found = (parameters: unknown[]) => {
+      const answer = openApi(visiting(parameters));
+      return answer.ok ? undefined : answer.error;
+    };
+    // The edge is found by halving, first in whole chains, then in single references.
+    const most = (fits: (count: number) => boolean, upTo: number) => {
+      let [low, high] = [0, upTo];
+      while (high - low > 1) {
+        const middle = Math.floor((low + high) / 2);
+        if (fits(middle)) low = middle;
+        else high = middle;
+      }
+      return low;
+    };
+    const chains = most((count) => found(used(count, 0)) === undefined, 6_000);
+    const single = most((count) => found(used(chains, count)) === undefined, 200);
+    expect(accepted(openApi(visiting(used(chains, single))))).toHaveLength(2);
+    const refused = found(used(chains, single + 1));
+    expect(refused).toMatchObject({
+      message: expect.stringMatching(/visits 100000\d values/),
+      path: expect.stringMatching(/^\/paths\/~11\/get/),
+      bound: { name: "visitedValues", limit, found: expect.any(Number) },
+    });
+    expect(refused?.bound?.found).toBeLessThan(limit + 10);
+  });
+
+  it("comments of SDL", async () => {
+    const schema = (comments: number) => `${"#\n".repeat(comments)}type Query { a: Int }`;
+    const limit = importBounds.sdlComments;
+    expect(accepted(await sdl(schema(limit)))).toHaveLength(1);
+    expect(refusal(await sdl(schema(limit + 1)))).toMatchObject({
+      message: "the schema has more than 50000 comments (sdlComments: 50000)",
+      line: limit + 1,
+      ...bound("sdlComments", limit, limit + 1),
     });
   });
 

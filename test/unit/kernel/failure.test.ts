@@ -118,6 +118,8 @@ describe("failures", () => {
           → Ask for the index of one server, or POST /api/index/{tenant}/budget
       415 ErrorUnsupportedMediaType: The body must be JSON or YAML
           → Send \`Content-Type: application/json\` and no Content-Encoding
+      422 ErrorParameterInvalid: A query parameter is not valid
+          → The message names the parameter; docs/reference/official-registry.md lists them
       422 ErrorServerJsonInvalid: The server.json is not valid
           → \`errors\` names each place; POST /v0.1/validate checks without publishing
       422 ErrorMCPServerValidation: MCP server validation failed

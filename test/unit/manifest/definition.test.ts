@@ -1,6 +1,7 @@
 import { countTokens } from "gpt-tokenizer/encoding/cl100k_base";
 import { describe, expect, it } from "vitest";
 import { defaultBounds } from "../../../src/kernel/bounds.ts";
+import { withoutPauses } from "../../../src/kernel/pace/pace.ts";
 import { definitionOf } from "../../../src/manifest/definition.ts";
 import { readIntake } from "../../../src/manifest/intake/intake.ts";
 import { prepareManifest } from "../../../src/manifest/prepare.ts";
@@ -66,7 +67,7 @@ async function prepared(document: Record<string, unknown>) {
     ...{ server: "s", partial: false, bounds: defaultBounds, charactersBeforeLookup: 0 },
     knownTokens: async () => new Map(),
     loadTokenizer,
-    pause: async () => {},
+    pace: withoutPauses,
   });
   if (!result.ok) throw new Error(JSON.stringify(result.error));
   return result.value.capabilities;

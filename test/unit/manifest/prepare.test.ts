@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { defaultBounds } from "../../../src/kernel/bounds.ts";
 import { digestOf } from "../../../src/kernel/digest.ts";
 import type { Issue } from "../../../src/kernel/issue.ts";
+import { createPace, withoutPauses } from "../../../src/kernel/pace/pace.ts";
 import type { ItemAnalysis } from "../../../src/manifest/describe.ts";
-import { readIntake } from "../../../src/manifest/intake/intake.ts";
+import { intakeSteps, readIntake } from "../../../src/manifest/intake/intake.ts";
 import type { ItemMemo } from "../../../src/manifest/item-cache.ts";
 import { type PrepareOptions, prepareManifest } from "../../../src/manifest/prepare.ts";
 
@@ -18,7 +19,7 @@ const options: PrepareOptions = {
     counted.push(text);
     return text.length;
   },
-  pause: async () => {},
+  pace: withoutPauses,
 };
 
 /** Options of the publish, and findings of the parser. */
@@ -267,3 +268,37 @@ describe("preparing a manifest", () => {
 });
 
 const tool = { name: "a", description: "d", inputSchema: { type: "object" } };
+
+describe("a large manifest", () => {
+  it("is read, validated and analysed with pauses, however its items are divided", async () => {
+    const tools = Array.from({ length: 4_000 }, (_, index) => ({
+      name: `tool_${index}`,
+      description: "Reads one thing and writes another.",
+      inputSchema: { type: "object", properties: { a: { type: "string" }, b: { type: "integer" } } },
+    }));
+    const seen = { looked: 0, analysed: 0 };
+    const slices = [{ ...seen }];
+    const pace = createPace({ pause: async () => slices.push({ ...seen }) });
+    const memo = {
+      get() {
+        seen.looked += 1;
+        return undefined;
+      },
+      set() {
+        seen.analysed += 1;
+      },
+    };
+    const intake = await pace.run(intakeSteps({ value: { tools }, issues: [] }));
+    const readBefore = slices.length - 1;
+    if (!intake.ok) throw new Error(intake.error.message);
+    const prepared = await prepareManifest(intake.value, { ...options, pace, memo });
+    slices.push({ ...seen });
+    expect(prepared).toMatchObject({ ok: true, value: { capabilities: { length: 4_000 } } });
+    const between = (of: keyof typeof seen) => slices.slice(1).map((now, at) => now[of] - (slices[at]?.[of] ?? 0));
+    expect(readBefore).toBeGreaterThan(5);
+    // Items between two pauses: looked at, and analysed with their tokens counted.
+    expect(Math.max(...between("looked"))).toBeLessThan(400);
+    expect(Math.max(...between("analysed"))).toBeLessThan(200);
+    expect(seen).toEqual({ looked: 4_000, analysed: 4_000 });
+  });
+});

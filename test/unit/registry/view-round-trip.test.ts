@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { defaultBounds } from "../../../src/kernel/bounds.ts";
+import { withoutPauses } from "../../../src/kernel/pace/pace.ts";
 import { readJson } from "../../../src/kernel/read-json.ts";
 import { readIntake } from "../../../src/manifest/intake/intake.ts";
 import { prepareManifest } from "../../../src/manifest/prepare.ts";
@@ -22,7 +23,7 @@ async function published(value: unknown): Promise<StoredManifest> {
     ...{ server: "s", partial: false, bounds: defaultBounds, charactersBeforeLookup: 0 },
     knownTokens: async () => new Map(),
     loadTokenizer: async () => (text) => text.length,
-    pause: async () => {},
+    pace: withoutPauses,
   });
   if (!prepared.ok) throw new Error(JSON.stringify(prepared.error));
   const { digest, header, capabilities } = prepared.value;

@@ -158,7 +158,7 @@ describe("what a page touches", () => {
       "object",
       first.answer.text,
     ]);
-    expect(spy).toEqual(["SELECT value FROM meta WHERE key = 'generation'"]);
+    expect(spy).toEqual(["SELECT value FROM meta WHERE key = ?"]);
     // Revalidated, it is as good as new.
     expect((await touched(query)).source).toBe("memory");
     await evictDurableObject(directoryStub());

@@ -1,9 +1,9 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import { tenantKey } from "../../../src/kernel/names.ts";
+import { LiveStream } from "../../../src/changes/live-stream.ts";
 import type { StreamObject } from "../../../src/objects/stream-object.ts";
-import { EventReader } from "../support/event-reader.ts";
+import { askForClients, EventReader } from "../support/event-reader.ts";
 import { client, inSession, negotiate } from "../support/negotiating.ts";
 import { capabilities, config, configs, Registry, token, tools } from "../support/registry.ts";
 
@@ -87,11 +87,18 @@ describe("a stream", () => {
   });
 
   it("beats while nothing happens", async () => {
-    const { open } = await following("beat");
-    const reader = new EventReader(await open());
-    await reader.next();
-    expect([await reader.next(), await reader.next()]).toEqual([{ comment: "" }, { comment: "" }]);
+    const followed = { tenants: [], position: "7", next: async () => ({ events: [], more: false }) };
+    const closed = vi.fn();
+    const stream = new LiveStream(followed, { lifetimeMs: 60_000, heartbeatMs: 20, onClosed: closed });
+    const reader = new EventReader(new Response(stream.readable));
+    const beat = { comment: "" };
+    expect([await reader.next(), await reader.next(), await reader.next()]).toEqual([
+      { id: "7", retry: 2_000 },
+      beat,
+      beat,
+    ]);
     await reader.leave();
+    await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce());
   });
 
   it("is let go, and its tenant stops telling, when the client leaves", async () => {
@@ -100,6 +107,7 @@ describe("a stream", () => {
     await reader.next();
     expect([await openStreams(subject), await watchersOf(subject)]).toEqual([1, 1]);
     await reader.leave();
+    await askForClients(streamObject(subject));
     await vi.waitFor(
       async () => expect([await openStreams(subject), await watchersOf(subject)]).toEqual([0, 0]),
       2_000,
@@ -115,6 +123,7 @@ describe("a stream", () => {
       "You have 2 streams open already; close one first",
     ]);
     await readers[0]?.leave();
+    await askForClients(streamObject(subject));
     await vi.waitFor(async () => expect(await openStreams(subject)).toBe(1), 2_000);
     const next = await open();
     expect(next.status).toBe(200);
@@ -155,24 +164,18 @@ describe("a stream", () => {
   });
 
   it("ends when its time is up, with word of when to come back", async () => {
-    const { subject } = await following("brief");
-    const topics = [
-      {
-        tenant: tenantKey("brief"),
-        onlyPublic: false,
-        servers: [{ server: "s", since: 1, after: 0, wasPublic: false, items: [] }],
-      },
-    ];
-    const stub = streamObject(subject) as unknown as Pick<StreamObject, "open">;
-    const opened = await stub.open({ session: "x", follows: { kind: "subset", topics }, lifetimeMs: 50 }, 4);
-    if (!opened.ok) throw new Error(opened.error.message);
-    const reader = new EventReader(new Response(opened.value));
-    expect([await reader.next(), await reader.next(), await reader.next()]).toEqual([
-      { id: "brief:1", retry: 2_000 },
-      { retry: 2_000 },
-      undefined,
-    ]);
-    expect(await openStreams(subject)).toBe(0);
+    const { open, subject } = await following("brief");
+    const reader = new EventReader(await open());
+    expect(await reader.next()).toEqual({ id: "brief:1", retry: 2_000 });
+    // The object ends it by its alarm, also where the Worker that holds it is late.
+    await runInDurableObject(streamObject(subject), async (object, state) => {
+      for (const socket of state.getWebSockets()) {
+        socket.serializeAttachment({ ...socket.deserializeAttachment(), endsAt: Date.now() });
+      }
+      await (object as unknown as StreamObject).alarm();
+    });
+    expect([await reader.next(), await reader.next()]).toEqual([{ retry: 2_000 }, undefined]);
+    expect([await openStreams(subject), await watchersOf(subject)]).toEqual([0, 0]);
   });
 
   it("tells of a server that goes", async () => {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { serverJsonSchemaUri } from "../../../src/official/schema.ts";
 import { capabilities, config, drained, Registry, token, tools } from "../support/registry.ts";
 
 /** Texts that are not an item's own, or more than can be listed: nothing of them reaches a choice without a flag. */
@@ -54,7 +55,12 @@ describe("the message of a status", () => {
   });
 
   it("is flagged in /v0.1 for the version that has it", async () => {
-    const json = (version: string) => ({ name: `${tenant}/off`, description: "Plain.", version });
+    const json = (version: string) => ({
+      $schema: serverJsonSchemaUri,
+      name: `${tenant}/off`,
+      description: "Plain.",
+      version,
+    });
     for (const version of ["1.0.0", "2.0.0"]) await send("POST", "/v0.1/publish", json(version));
     const path = `/v0.1/servers/${tenant}%2Foff/versions`;
     const changed = await send("PATCH", `${path}/1.0.0/status`, poisoned);

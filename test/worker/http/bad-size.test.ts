@@ -95,6 +95,30 @@ describe("size", () => {
     expect(await large.state()).toEqual(before);
   });
 
+  it.each([
+    ["GraphQL", "graphql", "application/graphql", "type Query { a: Int }", importBounds.sdlBytes],
+    ["RTFS", "rtfs", "application/rtfs", '(capability "large.a")', importBounds.rtfsBytes],
+  ])("of %s may be 4 MiB and no more", async (_, format, type, text, limit) => {
+    const path = `/api/import/${format}?tenant=large&name=${format}`;
+    const headers = { "Content-Type": type };
+    expect((await large.send("POST", path, text.padEnd(limit), headers)).status).toBe(201);
+    const before = await large.state();
+    const over = await large.send("POST", path, text.padEnd(limit + 1), headers);
+    expect([over.status, over.body.error]).toMatchObject([413, { code: "ErrorTooLarge", details: { limit } }]);
+    expect(await large.state()).toEqual(before);
+  });
+
+  it("of a JSON document to import may be 16 MiB and no more", async () => {
+    expect(bounds.importBytes).toBe(16 * 1024 * 1024);
+    const text = JSON.stringify({ tools: [{ name: "large_imported" }] });
+    const send = (bytes: number) => {
+      const headers = { "Content-Type": "application/json" };
+      return large.send("POST", "/api/import/mcp?tenant=large&name=mcp", text.padEnd(bytes), headers);
+    };
+    expect((await send(bounds.importBytes)).status).toBe(201);
+    expect((await send(bounds.importBytes + 1)).status).toBe(413);
+  });
+
   it("that Content-Length says to be too much is refused before anything is read", async () => {
     let pulled = 0;
     let isCancelled = false;

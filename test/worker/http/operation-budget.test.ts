@@ -29,18 +29,18 @@ read after 15 s                    1           2            1        1         0
 strong read                        1           1            1        0         0            1         5            0
 catalogue page, first              0           0            0        0         0            1        99            0
 catalogue page, after 2 s          0           0            0        0         0            1         1            0
-search                             0           0            0        0         0            2       131            0
-budgeted index                     0           0            0        0         0            4       117            0
+search                             0           0            0        0         0            2        13            0
+budgeted index                     0           0            0        0         0            4        42            0
 negotiate                          0           0            0        0         0            1         0            2
-negotiate for a task               0           0            0        0         0            3       161            2
+negotiate for a task               0           0            0        0         0            3        13            2
 session-checked call, first        2           0            0        0         0            1         2            0
 session-checked tool               1           0            0        0         0            2         7            0
-publish, new                       0           1            1        0         2            2        68           69
-publish, one tool of 1,000         0           1            1        0         2            2      1079           37
-publish, unchanged                 0           1            1        0         1            1        27            7
-webhook                            0           1            1        0         2            4        83           52
-introspection, changed             0           1            1        0         2            2       108           44
-introspection, unchanged           0           1            1        0         1            1        55           12
+publish, new                       0           1            2        0         2            2        73           68
+publish, one tool of 1,000         0           1            2        0         2            2      1085           37
+publish, unchanged                 0           1            2        0         1            1        27            7
+webhook                            0           1            2        0         2            4        89           51
+introspection, changed             0           1            2        0         2            2       114           43
+introspection, unchanged           0           1            2        0         1            1        55           12
 `;
 
 /** These never leave the isolate. */

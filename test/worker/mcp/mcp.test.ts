@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { readConfig } from "../../../src/config.ts";
 import { loadTokenizer } from "../../../src/manifest/tokens.ts";
 import type { StreamObject } from "../../../src/objects/stream-object.ts";
-import { EventReader } from "../support/event-reader.ts";
+import { askForClients, EventReader } from "../support/event-reader.ts";
 import { capabilities, configs, drained, Registry, secret, token, tools } from "../support/registry.ts";
 
 const registry = new Registry();
@@ -404,6 +404,7 @@ describe("listening", () => {
       params: { uri, _meta: subscription },
     });
     await reader.leave();
+    await askForClients(env.STREAMS.get(env.STREAMS.idFromName("mcp mcp")));
     await vi.waitFor(async () => expect(await streams("mcp")).toBe(0), { timeout: 10_000 });
   });
 

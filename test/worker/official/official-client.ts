@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { serverJsonSchemaUri } from "../../../src/official/schema.ts";
 import { type Answer, Registry, token } from "../support/registry.ts";
 
 export const registry = new Registry({ vars: { READ_LIMIT: "100000/100000" } });
@@ -11,6 +12,7 @@ export const publisher = "io.modelcontextprotocol.registry/publisher-provided";
 
 /** A server.json. */
 export const json = (name: string, change: object = {}) => ({
+  $schema: serverJsonSchemaUri,
   name,
   description: "Does things.",
   version: "1.0.0",

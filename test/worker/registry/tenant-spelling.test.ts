@@ -1,6 +1,7 @@
 import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
+import { serverJsonSchemaUri } from "../../../src/official/schema.ts";
 import { hooked, registry as hookRegistry, published, sendEvent } from "../support/hooking.ts";
 import { isKept, isolate } from "../support/kept-answers.ts";
 import { capabilities, config, configs, drained, Registry, token, tools } from "../support/registry.ts";
@@ -26,7 +27,11 @@ describe("the spelling of a tenant", () => {
     "a manifest": (tenant) => ["PUT", capabilities(tenant, "s"), tools("t")],
     "a config": (tenant) => ["POST", configs, { tenant, name: "s" }],
     "an import": (tenant) => ["POST", `/api/import/mcp?tenant=${tenant}&name=s`, tools("t")],
-    "a server.json": (tenant) => ["POST", "/v0.1/publish", { name: `${tenant}/s`, description: "D", version: "1.0.0" }],
+    "a server.json": (tenant) => [
+      "POST",
+      "/v0.1/publish",
+      { $schema: serverJsonSchemaUri, name: `${tenant}/srv`, description: "D", version: "1.0.0" },
+    ],
     "settings of the index": (tenant) => ["PUT", `/api/index/${tenant}/advertise`, { advertiseResources: true }],
     "a subscription": (tenant) => ["POST", "/api/subscriptions", { tenant, url: "https://receiver.example/in" }],
   };
@@ -92,7 +97,7 @@ describe("the spelling of a tenant", () => {
 
   it("is the publisher's own in a server.json", async () => {
     const send = await member("io.github.devtools");
-    const document = { description: "Debugs pages.", version: "1.0.0" };
+    const document = { $schema: serverJsonSchemaUri, description: "Debugs pages.", version: "1.0.0" };
     const names = ["io.github.DevTools/debugger", "io.github.devtools/Debugger", "IO.GitHub.DevTools/tracer"];
     for (const name of names) expect((await send("POST", "/v0.1/publish", { ...document, name })).status).toBe(200);
     await drained("io.github.devtools");
@@ -114,15 +119,15 @@ describe("the spelling of a tenant", () => {
   it("holds the remote of a server in any spelling", async () => {
     const send = await member("remote-a", "remote-b");
     const remotes = [{ type: "sse", url: "https://remote-taken.example/sse" }];
-    const document = { description: "D", remotes };
+    const document = { $schema: serverJsonSchemaUri, description: "D", remotes };
     const publish = (name: string, version: string) => send("POST", "/v0.1/publish", { ...document, name, version });
-    expect((await publish("Remote-A/s", "1.0.0")).status).toBe(200);
-    expect((await publish("REMOTE-a/s", "1.0.1")).status).toBe(200);
+    expect((await publish("Remote-A/srv", "1.0.0")).status).toBe(200);
+    expect((await publish("REMOTE-a/srv", "1.0.1")).status).toBe(200);
     await drained("remote-a");
-    const taken = await publish("remote-b/s", "1.0.0");
+    const taken = await publish("remote-b/srv", "1.0.0");
     expect([taken.status, taken.body.detail]).toEqual([
       400,
-      expect.stringMatching(/already used by server REMOTE-a\/s; /),
+      expect.stringMatching(/already used by server REMOTE-a\/srv; /),
     ]);
   });
 });

@@ -1,11 +1,11 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { wordVectors } from "../../../src/search/load-word-vectors.ts";
 import { CardIndex } from "../../../src/search/sql/card-index.ts";
 import { findCards } from "../../../src/search/sql/find-cards.ts";
 import { type Member, member, registry } from "../support/member.ts";
-import { drained, token } from "../support/registry.ts";
+import { drained, Registry, token } from "../support/registry.ts";
 
 interface Item {
   id: string;
@@ -262,6 +262,115 @@ describe("a question that is wrong", () => {
     expect((await registry.send("POST", "/api/search?q=a", { token: mine })).status).toBe(405);
     const { status } = await search({ q: "a" }, mine, { "Rollcall-Min-Generation": "1" });
     expect(status).toBe(400);
+  });
+});
+
+describe("filters, facets and an unfinished word", () => {
+  let keeper: string;
+
+  beforeAll(async () => {
+    keeper = await token({ tenants: ["sorted"] });
+    const sorter = await member("sorted");
+    await sorter.publish("desk", {
+      tools: [
+        { ...tool("read_ledger", "Reads the ledger."), effects: ["read"], category: "money" },
+        { ...tool("write_ledger", "Writes the ledger."), effects: ["write"], permissions: ["ledger"] },
+        { ...tool("old_ledger", "The ledger of old."), annotations: { deprecated: true }, deprecated: true },
+      ],
+      prompts: [{ name: "explain_ledger", description: "Explains the ledger." }],
+    });
+    await drained("sorted");
+  });
+  const found = async (query: Record<string, string | string[]>) =>
+    (await names({ q: "ledger", tenant: "sorted", ...query }, keeper)).sort();
+
+  it("let through what has one of the values, of every filter", async () => {
+    expect(await found({})).toHaveLength(4);
+    expect(await found({ effect: ["read", "write"] })).toEqual(["read_ledger", "write_ledger"]);
+    expect(await found({ effect: "read", category: "money" })).toEqual(["read_ledger"]);
+    expect(await found({ effect: "write", category: "money" })).toEqual([]);
+    expect(await found({ permission: "ledger" })).toEqual(["write_ledger"]);
+    expect(await found({ provider: "openapi" })).toEqual([]);
+    expect(await found({ kind: "prompt", provider: "mcp" })).toEqual(["explain_ledger"]);
+    expect(await found({ status: "withdrawn" })).toEqual([]);
+    expect(await found({ status: ["active", "deprecated"] })).toHaveLength(4);
+  });
+
+  it("count everything that matches, whatever the page shows", async () => {
+    const { body } = await search({ q: "ledger", tenant: "sorted", limit: "1", facets: "effect,kind" }, keeper);
+    expect(body.data.facets).toEqual({
+      kind: {
+        values: [
+          { value: "tool", count: 3 },
+          { value: "prompt", count: 1 },
+        ],
+      },
+      effect: {
+        values: [
+          { value: "read", count: 1 },
+          { value: "write", count: 1 },
+        ],
+      },
+    });
+    const all = await search({ q: "ledger", tenant: "sorted", facets: "true" }, keeper);
+    expect(Object.keys(all.body.data.facets)).toContain("status");
+    expect((await search({ q: "ledger", tenant: "sorted" }, keeper)).body.data.facets).toBeUndefined();
+  });
+
+  it("complete the last word, where that is asked for", async () => {
+    expect(await found({ q: "ledg" })).toEqual([]);
+    expect(await found({ q: "ledg", prefix: "true" })).toHaveLength(4);
+  });
+
+  it("are refused when they are none", async () => {
+    for (const wrong of [{ status: "gone" }, { effect: "" }, { facets: "colour" }, { prefix: "perhaps" }]) {
+      const { status, body } = await search({ q: "a", ...(wrong as unknown as Record<string, string>) }, keeper);
+      expect([status, body.error.code]).toEqual([400, expect.stringMatching(/^Error/)]);
+    }
+  });
+});
+
+describe("a search that is asked again", () => {
+  it("comes from memory, for those who may see the same, until something is written", async () => {
+    const q = "send a letter by mail";
+    const source = async (who?: string) => (await search({ q, limit: "2" }, who)).headers.get("Rollcall-Source");
+    await vi.waitFor(async () => expect(await source()).toBe("memory"), { timeout: 10_000, interval: 50 });
+    expect(await source(mine)).toBe("memory");
+    const first = await search({ q, limit: "2" }, mine);
+    await owner.publish("vault", { tools: [tool("mail_letter", "Sends a letter by mail.")] });
+    const second = await search({ q, limit: "2" }, mine);
+    expect(second.body.data.items[0].name).toBe("mail_letter");
+    expect(first.body.data.items[0].name).not.toBe("mail_letter");
+    expect((await search({ q, limit: "2" })).body.data.items.map(({ name }: Item) => name)).not.toContain(
+      "mail_letter",
+    );
+    await owner.publish("vault", { tools: [tool("open_vault", "Opens the vault with a secret word.")] });
+  });
+
+  it("is limited for one caller where it is new, and free where it is not", async () => {
+    let clock = Date.now();
+    const narrow = new Registry({ now: () => clock, vars: { SEARCH_LIMIT: "1/3" } });
+    const ask = (text: string) => narrow.send("GET", `/api/search?task=${text}`, { token: mine });
+    const statuses = [];
+    for (const text of ["one", "two", "three", "four"]) statuses.push((await ask(text)).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    const late = await ask("five");
+    expect([late.body.error.code, Number(late.headers.get("Retry-After"))]).toEqual(["ErrorTooManyRequests", 1]);
+    clock += 1_000;
+    expect((await ask("six")).status).toBe(200);
+  });
+
+  it("has no next page in another epoch of the directory", async () => {
+    const q = "email weather invoice picture";
+    const { body } = await search({ q, limit: "2" });
+    const cursor = body.data.nextCursor;
+    expect((await search({ q, limit: "2", cursor })).status).toBe(200);
+    await runInDurableObject(env.DIRECTORY.get(env.DIRECTORY.idFromName("directory")), async (_, { storage }) => {
+      storage.sql.exec("UPDATE meta SET value = value + 1 WHERE key = 'epoch'");
+    });
+    const late = await search({ q, limit: "2", cursor }, undefined, { "Cache-Control": "no-cache" });
+    expect([late.status, late.body.error.code]).toEqual([410, "ErrorCursorExpired"]);
+    expect(late.body.error.message).toMatch(/without `cursor`/);
   });
 });
 

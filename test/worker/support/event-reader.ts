@@ -1,3 +1,13 @@
+import { runInDurableObject } from "cloudflare:test";
+import { askForClient } from "../../../src/changes/contract.ts";
+
+/** What a heartbeat does, without waiting for it: the Workers find out which clients have left. */
+export function askForClients(streams: DurableObjectStub): Promise<void> {
+  return runInDurableObject(streams, (_, state) => {
+    for (const socket of state.getWebSockets()) socket.send(askForClient);
+  });
+}
+
 export interface ReadEvent {
   id?: string;
   name?: string;

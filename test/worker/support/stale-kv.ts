@@ -16,14 +16,14 @@ export function staleKv(kv: KVNamespace, now: () => number, staleMs = 60_000): K
 
 /** A data centre's Cache API: its own entries, nobody else's. */
 export function separateCache(): Pick<Cache, "match" | "put"> {
-  const entries = new Map<string, string>();
+  const entries = new Map<string, ArrayBuffer>();
   return {
     match: async (key) => {
-      const text = entries.get(String(key));
-      return text === undefined ? undefined : new Response(text);
+      const bytes = entries.get(String(key));
+      return bytes === undefined ? undefined : new Response(bytes);
     },
     put: async (key, response) => {
-      entries.set(String(key), await response.text());
+      entries.set(String(key), await response.arrayBuffer());
     },
   };
 }

@@ -1142,7 +1142,7 @@ export interface paths {
         put?: never;
         /**
          * Publish a version of a server
-         * @description The part of the name before the slash is the tenant. A published version never changes.
+         * @description The part of the name before the slash is the tenant. A published version never changes. The rules are those of the official registry 1.8.7, but for those that need the network.
          */
         post: operations["publishServerJson"];
         delete?: never;
@@ -1160,7 +1160,7 @@ export interface paths {
         };
         /**
          * List versions of public servers
-         * @description In order of name and version.
+         * @description In order of name and version. A cursor carries the filters of its list: those that are left out are as before, and others are refused.
          */
         get: operations["listOfficialServers"];
         put?: never;
@@ -1262,7 +1262,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Check whether a server.json could be published */
+        /**
+         * Check whether a server.json could be published
+         * @description By the rules of the official registry 1.8.7. `notChecked` lists what it would ask package registries at publish.
+         */
         post: operations["validateServerJson"];
         delete?: never;
         options?: never;
@@ -1426,7 +1429,7 @@ export interface components {
                 details?: components["schemas"]["ErrorDetails"];
             };
         };
-        Argument: ({
+        Argument: {
             description?: string;
             isRequired?: boolean;
             isSecret?: boolean;
@@ -1436,35 +1439,17 @@ export interface components {
             default?: string;
             placeholder?: string;
             choices?: string[];
-            /** @constant */
-            type: "positional";
+            /** @enum {string} */
+            type: "positional" | "named";
+            /** @description Required if `named`. */
+            name?: string;
+            /** @description This or `value` is required if `positional`. */
             valueHint?: string;
             isRepeated?: boolean;
             variables?: {
                 [key: string]: components["schemas"]["Input"];
             };
-        } & {
-            [key: string]: unknown;
-        }) | ({
-            description?: string;
-            isRequired?: boolean;
-            isSecret?: boolean;
-            /** @enum {string} */
-            format?: "string" | "number" | "boolean" | "filepath";
-            value?: string;
-            default?: string;
-            placeholder?: string;
-            choices?: string[];
-            /** @constant */
-            type: "named";
-            name: string;
-            isRepeated?: boolean;
-            variables?: {
-                [key: string]: components["schemas"]["Input"];
-            };
-        } & {
-            [key: string]: unknown;
-        });
+        };
         /** @description An attempt to deliver a message. */
         Attempt: {
             /** @description Id of the message. */
@@ -2753,8 +2738,6 @@ export interface components {
             default?: string;
             placeholder?: string;
             choices?: string[];
-        } & {
-            [key: string]: unknown;
         };
         InsufficientScopeError: components["schemas"]["ApiError"] & {
             error?: {
@@ -2891,8 +2874,6 @@ export interface components {
             variables?: {
                 [key: string]: components["schemas"]["Input"];
             };
-        } & {
-            [key: string]: unknown;
         };
         /** @description A capability that was not chosen. */
         LeftOut: {
@@ -3164,14 +3145,17 @@ export interface components {
             status: "ok";
         };
         OfficialIcon: {
+            /**
+             * Format: uri
+             * @description Over https.
+             */
             src: string;
             /** @enum {string} */
             mimeType?: "image/png" | "image/jpeg" | "image/jpg" | "image/svg+xml" | "image/webp";
+            /** @description WxH, or any. */
             sizes?: string[];
             /** @enum {string} */
             theme?: "light" | "dark";
-        } & {
-            [key: string]: unknown;
         };
         OfficialVersion: {
             version: string;
@@ -3282,15 +3266,15 @@ export interface components {
             registryType: string;
             identifier: string;
             transport: components["schemas"]["Transport"];
+            /** @description One version: no range, and not `latest`. */
             version?: string;
+            /** Format: uri */
             registryBaseUrl?: string;
             fileSha256?: string;
             runtimeHint?: string;
             runtimeArguments?: components["schemas"]["Argument"][];
             packageArguments?: components["schemas"]["Argument"][];
             environmentVariables?: components["schemas"]["KeyValueInput"][];
-        } & {
-            [key: string]: unknown;
         };
         /** @description A pin whose capability has changed. */
         PinChange: {
@@ -3426,6 +3410,10 @@ export interface components {
         ProblemNotImplementedError: components["schemas"]["Problem"] & {
             /** @enum {unknown} */
             code?: "ErrorNotImplemented";
+        };
+        ProblemParameterInvalidError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorParameterInvalid";
         };
         ProblemServerNotFoundError: components["schemas"]["Problem"] & {
             /** @enum {unknown} */
@@ -3728,13 +3716,12 @@ export interface components {
         Remote: {
             /** @enum {string} */
             type: "streamable-http" | "sse";
+            /** @description Over https. {Variables} are defined in `variables`. */
             url: string;
             headers?: components["schemas"]["KeyValueInput"][];
             variables?: {
                 [key: string]: components["schemas"]["Input"];
             };
-        } & {
-            [key: string]: unknown;
         };
         /** @description A hook that is no more. */
         RemovedHook: {
@@ -3759,12 +3746,13 @@ export interface components {
             data: components["schemas"]["RemovedSubscription"];
         };
         Repository: {
+            /** Format: uri */
             url: string;
+            /** @description `github` or `gitlab`. */
             source: string;
             id?: string;
+            /** @description A plain relative path. */
             subfolder?: string;
-        } & {
-            [key: string]: unknown;
         };
         Resource: {
             /** @description Unique in the tenant; made from provider, server and name where absent. */
@@ -4166,6 +4154,20 @@ export interface components {
             names?: {
                 [key: string]: components["schemas"]["SentItem"];
             };
+            /** @description With `facets`: how many of all items that match have each value, the most frequent first. */
+            facets?: {
+                [key: string]: {
+                    values: {
+                        value: string;
+                        count: number;
+                    }[];
+                    /**
+                     * @description There are more values.
+                     * @constant
+                     */
+                    more?: true;
+                };
+            };
             /** @description Steps that the task was split into, if several. */
             steps?: number;
             /** @description Changes when anything that was searched changes. */
@@ -4351,24 +4353,32 @@ export interface components {
                 code?: "ErrorMCPServerExists";
             };
         };
-        /** @description A server as the official MCP registry describes it. Unknown keys are kept and returned. */
+        /** @description A server as the official MCP registry describes it. */
         ServerJson: {
-            $schema?: string;
+            /**
+             * Format: uri
+             * @description URL of the schema that the document follows.
+             */
+            $schema: string;
             name: string;
             description: string;
+            /** @description One version: no range, and not `latest`. */
             version: string;
             title?: string;
+            /**
+             * Format: uri
+             * @description Over https.
+             */
             websiteUrl?: string;
             repository?: components["schemas"]["Repository"];
             icons?: components["schemas"]["OfficialIcon"][];
             packages?: components["schemas"]["Package"][];
             remotes?: components["schemas"]["Remote"][];
-            /** @description Only io.modelcontextprotocol.registry/publisher-provided is kept, at most 4096 bytes of it. */
             _meta?: {
-                [key: string]: unknown;
+                "io.modelcontextprotocol.registry/publisher-provided"?: {
+                    [key: string]: unknown;
+                };
             };
-        } & {
-            [key: string]: unknown;
         };
         ServerNotFoundError: components["schemas"]["ApiError"] & {
             error?: {
@@ -5124,26 +5134,16 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        Transport: ({
-            /** @constant */
-            type: "stdio";
-        } & {
-            [key: string]: unknown;
-        }) | ({
-            /** @constant */
-            type: "streamable-http";
-            url: string;
+        Transport: {
+            /** @enum {string} */
+            type: "stdio" | "streamable-http" | "sse";
+            /** @description Required but for `stdio`. {Variables} are names of the package's inputs. */
+            url?: string;
             headers?: components["schemas"]["KeyValueInput"][];
-        } & {
-            [key: string]: unknown;
-        }) | ({
-            /** @constant */
-            type: "sse";
-            url: string;
-            headers?: components["schemas"]["KeyValueInput"][];
-        } & {
-            [key: string]: unknown;
-        });
+            variables?: {
+                [key: string]: components["schemas"]["Input"];
+            };
+        };
         UnauthorizedError: components["schemas"]["ApiError"] & {
             error?: {
                 /** @enum {unknown} */
@@ -5171,10 +5171,18 @@ export interface components {
                 /** @description Such as packages[0].version. */
                 path: string;
                 message: string;
-                /** @constant */
-                severity: "error";
+                /**
+                 * @description A warning leaves the document valid.
+                 * @enum {string}
+                 */
+                severity: "error" | "warning";
                 /** @description Name of the rule. */
                 reference: string;
+            }[];
+            /** @description Of a valid document, what only package registries could tell. */
+            notChecked: {
+                path: string;
+                message: string;
             }[];
         };
         /** @description What the official registry's API says of a version. */
@@ -5645,6 +5653,15 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["ProblemNotImplementedError"];
+            };
+        };
+        /** @description A query parameter is not valid. */
+        ProblemParameterInvalid: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemParameterInvalidError"];
             };
         };
         /** @description MCP server not found. */
@@ -8215,6 +8232,22 @@ export interface operations {
                 kind?: components["schemas"]["CapabilityKind"][];
                 /** @description Only capabilities of these tenants. */
                 tenant?: string[];
+                /** @description Only items of these providers: `mcp`, `openapi`, `graphql` … */
+                provider?: string[];
+                /** @description Only items of these categories. */
+                category?: string[];
+                /** @description Only items that need one of these permissions. */
+                permission?: string[];
+                /** @description Only items that have one of these effects. */
+                effect?: string[];
+                /** @description Only items of these types (`metadata.discovery.capability_type`). */
+                capability_type?: string[];
+                /** @description Only items with this status. */
+                status?: components["schemas"]["ServerStatus"][];
+                /** @description The last word of the task may be unfinished, as while somebody types. */
+                prefix?: boolean;
+                /** @description Dimensions to count over everything that matches, separated by commas, or `true` or `false`; by default none. */
+                facets?: ("tenant" | "kind" | "provider" | "category" | "permission" | "effect" | "capability_type" | "status" | "true" | "false")[];
                 /** @description Tokens that all results together may cost; what does not fit is left out. */
                 budget?: number;
                 /** @description With a budget or definitions, what is not to be left out: items with a high flag, withdrawn servers. */
@@ -8229,6 +8262,8 @@ export interface operations {
                 cursor?: string;
             };
             header?: {
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
             };
@@ -9299,9 +9334,9 @@ export interface operations {
             query?: {
                 /** @description Items on a page. */
                 limit?: number;
-                /** @description `nextCursor` of the page before. */
+                /** @description `metadata.nextCursor` of the page before. It carries the filters of its list, which may be left out. */
                 cursor?: string;
-                /** @description Part of the name or the description, in any case. */
+                /** @description Part of the name or the description, in any case; 3 characters or more. */
                 search?: string;
                 /** @description Only what changed after this time (RFC 3339), deleted versions included. */
                 updated_since?: string;
@@ -9344,6 +9379,7 @@ export interface operations {
             400: components["responses"]["ProblemBadRequestCursorInvalid"];
             401: components["responses"]["ProblemUnauthorized"];
             403: components["responses"]["ProblemInsufficientScope"];
+            422: components["responses"]["ProblemParameterInvalid"];
             429: components["responses"]["ProblemTooManyRequests"];
             500: components["responses"]["ProblemInternalServer"];
             503: components["responses"]["ProblemNotConfiguredUnavailable"];
@@ -9428,6 +9464,7 @@ export interface operations {
             401: components["responses"]["ProblemUnauthorized"];
             403: components["responses"]["ProblemInsufficientScope"];
             404: components["responses"]["ProblemServerNotFound"];
+            422: components["responses"]["ProblemParameterInvalid"];
             429: components["responses"]["ProblemTooManyRequests"];
             500: components["responses"]["ProblemInternalServer"];
             503: components["responses"]["ProblemNotConfiguredUnavailable"];
@@ -9475,6 +9512,7 @@ export interface operations {
             401: components["responses"]["ProblemUnauthorized"];
             403: components["responses"]["ProblemInsufficientScope"];
             404: components["responses"]["ProblemServerNotFoundVersionNotFound"];
+            422: components["responses"]["ProblemParameterInvalid"];
             429: components["responses"]["ProblemTooManyRequests"];
             500: components["responses"]["ProblemInternalServer"];
             503: components["responses"]["ProblemNotConfiguredUnavailable"];

@@ -1,10 +1,11 @@
 import { defaultBounds } from "../../../../../src/kernel/bounds.ts";
+import { runAtOnce } from "../../../../../src/kernel/pace/pace.ts";
 import { parseStrictJson } from "../../../../../src/kernel/strict-json.ts";
 import { parseYaml } from "../../../../../src/kernel/yaml.ts";
 import { readIntake, writtenPath } from "../../../../../src/manifest/intake/intake.ts";
 import { scanCapability } from "../../../../../src/manifest/scan.ts";
 import { sections } from "../../../../../src/manifest/schema/manifest.ts";
-import { splitManifest, validateFields, validateItems } from "../../../../../src/manifest/validate.ts";
+import { splitManifest, validateFields, validationSteps } from "../../../../../src/manifest/validate.ts";
 import type { Context } from "../context.ts";
 import { FoundError, issueLines, UsageError } from "../failure.ts";
 import { plural } from "../terminal/layout.ts";
@@ -52,7 +53,7 @@ export async function validate(context: Context, [path = ""]: string[]): Promise
   const { fields, items } = splitManifest(manifest, "server");
   const found = [...damage, ...faults];
   const rejected = [...validateFields(fields, found, options).rejected];
-  const checked = validateItems(items, found, options);
+  const checked = runAtOnce(validationSteps(items, found, options));
   rejected.push(...checked.rejected);
   const issues = rejected.flatMap((one) =>
     one.issues.map(({ path: at, message }) => ({ path: writtenPath(written, at), message })),

@@ -1,5 +1,5 @@
-import { demotionOf, recordOf, type ServerFacts } from "../../registry/record.ts";
-import type { CapabilityCard, StoredCard } from "../contract.ts";
+import { demotionOf, recordOf, type ServerFacts } from "../registry/record.ts";
+import type { CapabilityCard, StoredCard } from "./contract.ts";
 
 /** What a card shows of its server. */
 export interface CardServer {

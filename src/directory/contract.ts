@@ -1,0 +1,20 @@
+import type { DirectoryState, Root } from "./root.ts";
+
+/** Answer to an isolate that says which root it has. */
+export interface SyncAnswer extends DirectoryState {
+  /**
+   * A segment with every place that changed after the caller's root, as it is now: with it the caller has this state.
+   * Absent if nothing has changed.
+   */
+  delta?: Uint8Array;
+  /** Too much has changed for a delta, or the epoch is another: the caller must not use what it has. */
+  outdated?: true;
+  /** The newest root, if it is newer than the caller's. */
+  root?: Root;
+}
+
+/** What the isolates ask of the directory to keep their copies. */
+export interface SegmentDirectory {
+  /** Brings a caller with this root up to date; without one, answers the newest root. */
+  sync(root: DirectoryState | undefined): Promise<SyncAnswer>;
+}

@@ -1,0 +1,350 @@
+import { type CacheApi, logStorageError } from "../kernel/platform/cache-api.ts";
+import type { SegmentDirectory, SyncAnswer } from "./contract.ts";
+import { chunkKey, type DirectoryState, parseRoot, type Root, rootKey, segmentKey } from "./root.ts";
+import { decodeSegment, type Segment } from "./segment.ts";
+import { DirectoryView, type LoadedSegment, type SegmentForm } from "./view.ts";
+
+interface EdgeDirectoryOptions {
+  kv: Pick<KVNamespace, "get">;
+  edge: CacheApi;
+  directory: () => SegmentDirectory;
+  now: () => number;
+  /** Bytes for segments and their forms. With 0 the object answers everything. */
+  capacity: number;
+  /** The compact forms that rooms keep of each segment. */
+  forms: readonly SegmentForm<unknown>[];
+  /** Lets a promise settle after the response was sent. */
+  keepAlive: (promise: Promise<unknown>) => void;
+}
+
+/** How new the view of a reader must be. */
+export interface DirectoryNeed {
+  /** `Cache-Control: no-cache`: the object answers. */
+  strong?: boolean;
+  /** `Rollcall-Min-Directory-Generation`. */
+  min?: DirectoryState;
+}
+
+/** Why the object has to answer, for the metrics. */
+type Fallback = "off" | "strong" | "loading" | "unconfirmed" | "too large" | "behind";
+
+/** The object is asked this often whether a view is current; only while there are readers. */
+const confirmMs = 60_000;
+/** A view that was not confirmed for this long is not used. With what is kept of answers, changes show within 80 s. */
+const trustMs = 75_000;
+/** How often an isolate looks for writes that others in its data centre made. */
+const writtenCheckMs = 2_000;
+const writtenSeconds = 90;
+/** A root is replaced at most this often, unless it has become useless: until then deltas bring it up to date. */
+const rootMs = 10_000;
+/** After a failed load. */
+const retryMs = 2_000;
+/** Work in the background that takes longer has died with its request. */
+const callMs = 5_000;
+const loadMs = 30_000;
+const segmentSeconds = 86_400;
+const writtenKey = "directory/written";
+
+/** A root whose segments are all in memory. */
+interface LoadedRoot {
+  root: Root;
+  segments: LoadedSegment[];
+  at: number;
+}
+
+/**
+ * The isolate's copy of everything public. Segments come from KV and are replaced one by one in the background; the
+ * directory's object says what has changed since, once a minute and after each write through this isolate. Whatever is
+ * missing, unreadable or too old, `current` says undefined, and the reader asks the object.
+ */
+export class EdgeDirectory {
+  readonly #options: EdgeDirectoryOptions;
+  readonly #forms: readonly SegmentForm<unknown>[];
+  readonly #fallbacks: Partial<Record<Fallback, number>> = {};
+  #loaded: LoadedRoot | undefined;
+  #view: DirectoryView | undefined;
+  /** When the object last said that the view is current, by the clock before the question. */
+  #confirmedAt = Number.NEGATIVE_INFINITY;
+  #writes = 0;
+  #syncedWrites = 0;
+  #writtenCheckedAt = Number.NEGATIVE_INFINITY;
+  /** Times before which nobody else starts the same work. A request that dies may leave work undone. */
+  #confirmAfter = Number.NEGATIVE_INFINITY;
+  #loadAfter = Number.NEGATIVE_INFINITY;
+  #isTooLarge = false;
+
+  constructor(options: EdgeDirectoryOptions) {
+    this.#options = options;
+    this.#forms = options.forms as readonly SegmentForm<unknown>[];
+  }
+
+  /**
+   * The view to answer from, or undefined: then ask the object. Never waits for KV; waits for one short call of the
+   * object where this data centre has written since the last one.
+   */
+  async current({ strong = false, min }: DirectoryNeed = {}): Promise<DirectoryView | undefined> {
+    if (this.#options.capacity === 0) return this.#fallBack("off");
+    if (strong) return this.#fallBack("strong");
+    if (this.#view === undefined) {
+      this.#load();
+      return this.#fallBack(this.#isTooLarge ? "too large" : "loading");
+    }
+    await this.#noticeWrites();
+    if (this.#writes !== this.#syncedWrites || this.#isBelow(min)) await this.#askObject();
+    const age = this.#options.now() - this.#confirmedAt;
+    if (age > confirmMs) this.#confirm();
+    if (this.#view === undefined || this.#writes !== this.#syncedWrites || age > trustMs) {
+      return this.#fallBack("unconfirmed");
+    }
+    return this.#isBelow(min) ? this.#fallBack("behind") : this.#view;
+  }
+
+  /** The view as it is now, for a kept answer that asks whether it still holds. */
+  peek(): DirectoryView | undefined {
+    const { now } = this.#options;
+    if (this.#writes !== this.#syncedWrites || now() - this.#confirmedAt > trustMs) return undefined;
+    return now() - this.#writtenCheckedAt > writtenCheckMs ? undefined : this.#view;
+  }
+
+  /** Call after a write through this isolate: readers of this data centre then see it. */
+  noteWrite(): void {
+    if (this.#options.capacity === 0) return;
+    this.#writes += 1;
+    const { edge, now } = this.#options;
+    this.#inBackground(edge.write(writtenKey, String(now()), writtenSeconds));
+  }
+
+  /** The document of a version (its server.json), or undefined: then ask the object. */
+  async document({ segment, chunkKey: keyOf }: LoadedSegment, version: number): Promise<string | undefined> {
+    const at = segment.documentPlace(version);
+    if (at.chunk === undefined) return segment.ownDocument(at);
+    const key = keyOf?.(at.chunk);
+    if (key === undefined) return undefined;
+    const cached = await this.#cached(key);
+    const chunk = cached ?? (await this.#stored(key));
+    if (chunk === undefined || chunk.byteLength < at.end) return undefined;
+    if (cached === undefined) this.#inBackground(this.#options.edge.writeBytes(key, chunk, segmentSeconds));
+    return new TextDecoder().decode(chunk.subarray(at.start, at.end));
+  }
+
+  /** For `/healthz`, `Server-Timing` and the metrics. */
+  status() {
+    const { now, capacity } = this.#options;
+    const view = this.#view;
+    const segments = [...(view?.segments ?? [])];
+    const sizes: Record<string, number> = { segments: segments.reduce((sum, { segment }) => sum + segment.bytes, 0) };
+    for (const form of this.#forms) {
+      sizes[form.name] = segments.reduce((sum, segment) => sum + form.bytesOf(segment.form(form)), 0);
+    }
+    return {
+      state: view && { epoch: view.epoch, generation: view.generation },
+      /** Milliseconds since the object confirmed the view. */
+      age: view && Math.max(0, now() - this.#confirmedAt),
+      capacity,
+      bytes: sizes,
+      segments: segments.length,
+      fallbacks: { ...this.#fallbacks },
+    };
+  }
+
+  #fallBack(reason: Fallback): undefined {
+    this.#fallbacks[reason] = (this.#fallbacks[reason] ?? 0) + 1;
+  }
+
+  #isBelow(min: DirectoryState | undefined): boolean {
+    if (min === undefined || this.#view === undefined) return false;
+    return min.epoch !== this.#view.epoch || min.generation > this.#view.generation;
+  }
+
+  /** Other isolates of the data centre leave the time of their last write in its cache. */
+  async #noticeWrites(): Promise<void> {
+    const { edge, now } = this.#options;
+    if (now() - this.#writtenCheckedAt <= writtenCheckMs) return;
+    this.#writtenCheckedAt = now();
+    const written = Number((await edge.read(writtenKey)) ?? 0);
+    if (written > this.#confirmedAt) this.#writes += 1;
+  }
+
+  #confirm(): void {
+    const { now } = this.#options;
+    if (now() < this.#confirmAfter) return;
+    this.#confirmAfter = now() + callMs;
+    this.#inBackground(this.#askObject());
+  }
+
+  /**
+   * Readers who need it ask each for themselves: a request must not wait for a call of another request, which ends with
+   * it. Answers may come in any order.
+   */
+  async #askObject(): Promise<void> {
+    const loaded = this.#loaded;
+    if (loaded === undefined) return;
+    const at = this.#options.now();
+    const writes = this.#writes;
+    try {
+      const answer = await this.#options.directory().sync({ ...stateOf(loaded.root) });
+      if (this.#loaded !== loaded) return;
+      const isCurrent = this.#apply(loaded, answer);
+      if (isCurrent) this.#confirmed(at, writes);
+      if (answer.root !== undefined && (!isCurrent || at - loaded.at > rootMs)) this.#load(answer.root);
+    } catch (cause) {
+      logStorageError("directory sync", cause);
+    }
+  }
+
+  /** Puts the delta on top of the root. False if the isolate cannot have the object's state. */
+  #apply(loaded: LoadedRoot, { epoch, generation, delta, outdated }: SyncAnswer): boolean {
+    if (outdated) {
+      // What was narrowed since is not known here, so nothing of the view may be shown.
+      this.#view = undefined;
+      return false;
+    }
+    const known = this.#view;
+    if (known?.epoch === epoch && known.generation >= generation) return true;
+    if (delta === undefined) {
+      this.#view = new DirectoryView({ epoch, generation }, loaded.segments);
+      return true;
+    }
+    const segment = decodeSegment(alignedBytes(delta));
+    if (!segment.ok) {
+      logStorageError("directory delta", segment.error);
+      return false;
+    }
+    this.#view = new DirectoryView({ epoch, generation }, [...loaded.segments, this.#withForms(segment.value)]);
+    return true;
+  }
+
+  /** Loads a root in the background; the newest in KV if none is given. */
+  #load(root?: Root): void {
+    const { now } = this.#options;
+    if (now() < this.#loadAfter) return;
+    this.#loadAfter = now() + loadMs;
+    const load = async () => {
+      const isLoaded = await this.#loadRoot(root).catch((cause) => {
+        logStorageError("directory load", cause);
+        return false;
+      });
+      this.#loadAfter = isLoaded ? Number.NEGATIVE_INFINITY : now() + retryMs;
+    };
+    this.#inBackground(load());
+  }
+
+  /** False if no root could be loaded: the isolate keeps what it has. */
+  async #loadRoot(given: Root | undefined): Promise<boolean> {
+    const { directory, now } = this.#options;
+    let root = given ?? (await this.#storedRoot());
+    // KV may be minutes late: its root may name segments that are gone or that it does not show yet, or be too old for
+    // a delta. The object has the newest root, so a second attempt is enough unless the builder is at work.
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      root ??= (await directory().sync(undefined)).root;
+      const loaded = root && (await this.#segmentsOf(root));
+      const at = now();
+      const writes = this.#writes;
+      const answer = loaded && (await directory().sync(stateOf(loaded.root)));
+      if (loaded !== undefined && answer !== undefined && !answer.outdated) {
+        return this.#take(loaded, answer, at, writes);
+      }
+      if (this.#isTooLarge) return false;
+      root = answer?.root;
+    }
+    return false;
+  }
+
+  #take(loaded: LoadedRoot, answer: SyncAnswer, at: number, writes: number): boolean {
+    const before = this.#view;
+    if (this.#view !== undefined && this.#view.epoch === answer.epoch && this.#view.generation > answer.generation) {
+      return false;
+    }
+    this.#view = undefined;
+    if (!this.#apply(loaded, answer)) {
+      this.#view = before;
+      return false;
+    }
+    this.#loaded = loaded;
+    this.#confirmed(at, writes);
+    return true;
+  }
+
+  #confirmed(at: number, writes: number): void {
+    this.#confirmedAt = Math.max(this.#confirmedAt, at);
+    this.#syncedWrites = Math.max(this.#syncedWrites, writes);
+  }
+
+  async #storedRoot(): Promise<Root | undefined> {
+    const text = await this.#options.kv
+      .get(rootKey, { cacheTtl: 30 })
+      .catch((cause) => logStorageError("KV read", cause));
+    return text == null ? undefined : parseRoot(text);
+  }
+
+  /** All segments of a root, those in memory already included; undefined if one is missing or does not fit. */
+  async #segmentsOf(root: Root): Promise<LoadedRoot | undefined> {
+    const known = new Map(
+      this.#loaded?.root.epoch === root.epoch
+        ? this.#loaded.root.segments.map(({ id }, at) => [id, this.#loaded?.segments[at]])
+        : [],
+    );
+    const segments: LoadedSegment[] = [];
+    let bytes = 0;
+    for (const { id } of root.segments) {
+      const loaded = known.get(id) ?? (await this.#loadSegment(root.epoch, id));
+      if (loaded === undefined) return undefined;
+      segments.push(loaded);
+      bytes += loaded.bytes;
+      this.#isTooLarge = bytes > this.#options.capacity;
+      if (this.#isTooLarge) return undefined;
+    }
+    return { root, segments, at: this.#options.now() };
+  }
+
+  async #loadSegment(epoch: string, id: number): Promise<LoadedSegment | undefined> {
+    const key = segmentKey(epoch, id);
+    let problem = "missing";
+    for (const from of ["cache", "kv"] as const) {
+      const value = await (from === "cache" ? this.#cached(key) : this.#stored(key));
+      if (value === undefined) continue;
+      const segment = decodeSegment(alignedBytes(value));
+      if (segment.ok) {
+        if (from === "kv") this.#inBackground(this.#options.edge.writeBytes(key, value, segmentSeconds));
+        return this.#withForms(segment.value, (chunk) => chunkKey(epoch, id, chunk));
+      }
+      problem = segment.error;
+    }
+    logStorageError(key, problem);
+    return undefined;
+  }
+
+  /** Keys are never used for another content, so a copy may be kept for long. */
+  #cached(key: string): Promise<Uint8Array | undefined> {
+    return this.#options.edge.readBytes(key);
+  }
+
+  async #stored(key: string): Promise<Uint8Array | undefined> {
+    const value = await this.#options.kv.get(key, "arrayBuffer").catch((cause) => logStorageError("KV read", cause));
+    return value == null ? undefined : new Uint8Array(value);
+  }
+
+  #withForms(segment: Segment, keyOf?: (chunk: number) => string): LoadedSegment {
+    let bytes = segment.bytes;
+    const forms = new Map<string, unknown>();
+    for (const form of this.#forms) {
+      const built = form.build(segment);
+      forms.set(form.name, built);
+      bytes += form.bytesOf(built);
+    }
+    return { segment, forms, bytes, chunkKey: keyOf };
+  }
+
+  #inBackground(work: Promise<unknown>): void {
+    this.#options.keepAlive(work.catch(() => {}));
+  }
+}
+
+function stateOf({ epoch, generation }: DirectoryState): DirectoryState {
+  return { epoch, generation };
+}
+
+/** Typed arrays need values that start at a multiple of eight; those from RPC may not. */
+function alignedBytes(bytes: Uint8Array): Uint8Array {
+  return bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
+}
