@@ -29,6 +29,8 @@ export default defineConfig({
         test: {
           name: "worker",
           include: ["test/worker/**/*.test.ts"],
+          // The Worker serves the console's files as the build makes them.
+          globalSetup: ["./test/worker/console-files.ts"],
           silent: "passed-only",
           testTimeout: 30_000,
           hookTimeout: 30_000,

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { glob, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CommandError } from "./command.ts";
+import { fileList } from "./console-files.ts";
 import { projectPath, projectRoot } from "./project.ts";
 import { runTool } from "./run-tool.ts";
 
@@ -15,12 +17,19 @@ const scratchDir = projectPath(".wrangler");
 export const bundlePath = join(bundleDir, "index.js");
 
 /** Everything the bundle is made from; what changes none of these cannot change the bundle. */
-const inputs = ["src/**/*", "schemas/**/*", "wrangler.toml", "package.json", "package-lock.json"];
+const inputs = [
+  "src/**/*",
+  "schemas/**/*",
+  "scripts/console-files.ts",
+  "wrangler.toml",
+  "package.json",
+  "package-lock.json",
+];
 
 /** Builds only if the sources changed since the last time; `onBuild` is called before the wait. */
 export async function ensureBuilt(onBuild: () => void = () => {}): Promise<void> {
   const [wanted, present] = await Promise.all([fingerprint(), readFile(stamp, "utf8").catch(() => "")]);
-  if (wanted === present) return;
+  if (wanted === present && existsSync(fileList)) return;
   onBuild();
   await build();
 }
@@ -35,7 +44,7 @@ export async function build(): Promise<void> {
   await mkdir(scratchDir, { recursive: true });
   const scratch = await mkdtemp(join(scratchDir, "build-"));
   try {
-    const { exitCode, output } = await runTool("wrangler", ["deploy", "--dry-run", "--outdir", scratch]);
+    const { exitCode, output } = await runTool("wrangler", ["deploy", "--env=", "--dry-run", "--outdir", scratch]);
     if (exitCode !== 0) throw new CommandError(`The Worker could not be built.\n\n${output.trim()}`);
     await writeFile(join(scratch, ".built"), sources);
     await mkdir(bundleDir, { recursive: true });

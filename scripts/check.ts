@@ -11,7 +11,7 @@ import { bindingTypes, runTool } from "./run-tool.ts";
 const help = `
 Usage: npm run check
 
-Types, lint and format, generated files, binding types, the OpenAPI document, sizes of the bundle, the npm package and the client library. One line for each; what failed shows why.
+Types, lint and format, generated files, binding types, the OpenAPI document, sizes of the bundle, the npm package, the client library and the publisher kit. One line for each; what failed shows why.
 `;
 
 /** Bytes; a Worker on the free plan may have 3 MB, and a small one starts sooner. */
@@ -21,11 +21,15 @@ const maxBundleSize = 1_110_000;
 const maxPackage = { packed: 350_000, unpacked: 1_200_000 };
 const maxClient = { whole: 9_000, search: 3_000 };
 
+/** Gzip of the publisher kit with the signing of events; it comes into the bundle of every server that publishes itself. */
+const maxPublisher = 6_000;
+
 /** Resolves to what is worth adding to the line; throws with the reason when the check fails. */
 type Check = () => Promise<string>;
 
 const checks: Record<string, Check> = {
   "types: src": tool("tsc", "--noEmit", "-p", "tsconfig.json"),
+  "types: pages in browsers": tool("tsc", "--noEmit", "-p", "src/console/browser/tsconfig.json"),
   "types: scripts": tool("tsc", "--noEmit", "-p", "scripts/tsconfig.json"),
   "types: bench": tool("tsc", "--noEmit", "-p", "bench/tsconfig.json"),
   "types: tools": tool("tsc", "--noEmit", "-p", "tools/tsconfig.json"),
@@ -39,6 +43,7 @@ const checks: Record<string, Check> = {
   "bundle size": bundleSize,
   "package size": packageSize,
   "client library size": clientSize,
+  "publisher kit size": publisherSize,
 };
 
 await runCommand({ help, options: {} }, async () => {
@@ -84,9 +89,16 @@ async function packageSize(): Promise<string> {
   return figure;
 }
 
+async function publisherSize(): Promise<string> {
+  const size = await gzipOf("publisher", "*");
+  const figure = `${size} bytes gzip of at most ${maxPublisher}`;
+  if (size > maxPublisher) throw new CommandError(`The publisher kit is too big: ${figure}`);
+  return figure;
+}
+
 async function clientSize(): Promise<string> {
-  const whole = await gzipOfClient("*");
-  const search = await gzipOfClient("{ connect, search }");
+  const whole = await gzipOf("client", "*");
+  const search = await gzipOf("client", "{ connect, search }");
   const figure = `${whole} bytes gzip of at most ${maxClient.whole}; connect and search ${search} of at most ${maxClient.search}`;
   if (whole > maxClient.whole || search > maxClient.search)
     throw new CommandError(`The client library is too big: ${figure}`);
@@ -94,9 +106,9 @@ async function clientSize(): Promise<string> {
 }
 
 /** What a bundler makes of an application that imports these names. */
-async function gzipOfClient(names: string): Promise<number> {
+async function gzipOf(part: string, names: string): Promise<number> {
   const application = "\0application";
-  const client = projectPath("packages/rollcall/src/client/index.ts");
+  const library = projectPath(`packages/rollcall/src/${part}/index.ts`);
   const bundle = await rolldown({
     cwd: projectPath("."),
     input: application,
@@ -107,7 +119,7 @@ async function gzipOfClient(names: string): Promise<number> {
       {
         name: "application",
         resolveId: (id) => (id === application ? id : undefined),
-        load: (id) => (id === application ? `export ${names} from ${JSON.stringify(client)};` : undefined),
+        load: (id) => (id === application ? `export ${names} from ${JSON.stringify(library)};` : undefined),
       },
     ],
   });

@@ -24,7 +24,7 @@ await runCommand({ help, options: { verbose: { type: "boolean", default: false }
   const scratch = await mkdtemp(projectPath(".wrangler", "conformance-"));
   try {
     const built = await runTool("wrangler", [
-      ...["deploy", "test/conformance/worker.ts", "--dry-run", "--outdir", join(scratch, "worker")],
+      ...["deploy", "test/conformance/worker.ts", "--env=", "--dry-run", "--outdir", join(scratch, "worker")],
     ]);
     if (built.exitCode !== 0) throw new CommandError(`The Worker could not be built.\n\n${built.output}`);
     const server = await startEmbedded({

@@ -1,5 +1,7 @@
 import { Hono } from "hono";
-import { type App, RequestFailed, type Variables } from "./http/context.ts";
+import { mountPages, sendFailurePage, wantsHtml } from "./console/mount.ts";
+import { pages } from "./console/pages.ts";
+import { type App, type RequestContext, RequestFailed, type Variables } from "./http/context.ts";
 import { sendFailure } from "./http/errors.ts";
 import { mount } from "./http/mount.ts";
 import { log, observe } from "./http/observe.ts";
@@ -8,7 +10,7 @@ import { authenticate, serverName, tenantName } from "./http/request.ts";
 import { corsHeaders } from "./http/respond.ts";
 import { respondFromCache } from "./http/response-cache.ts";
 import { unknownPath } from "./http/unknown-path.ts";
-import { failure } from "./kernel/failure.ts";
+import { type Failure, failure } from "./kernel/failure.ts";
 import { isCacheable, respondFromMessageCache } from "./mcp/server/response-cache.ts";
 import { operations } from "./operations.ts";
 import type { Services } from "./services.ts";
@@ -32,6 +34,8 @@ export function createApp(services: Services, served: readonly Operation<Service
   app.use(observe(services));
   app.options("*", (c) => preflight(services, c.req.header("Origin")));
 
+  // First: at `/` a browser gets the console, and every other caller the operation.
+  mountPages(app, services, pages);
   mount(app, services, served);
 
   // Unknown paths below these prefixes: an invalid tenant or server name is reported before the 404.
@@ -45,9 +49,12 @@ export function createApp(services: Services, served: readonly Operation<Service
     });
   }
 
-  app.notFound((c) => sendFailure(c, services, unknownPath(c.req.method, c.req.path, operations)));
+  const fail = (c: RequestContext, reason: Failure, asPage: boolean | undefined) =>
+    asPage ? sendFailurePage(c, services, reason) : sendFailure(c, services, reason);
+
+  app.notFound((c) => fail(c, unknownPath(c.req.method, c.req.path, operations), wantsHtml(c)));
   app.onError((error, c) => {
-    if (error instanceof RequestFailed) return sendFailure(c, services, error.failure);
+    if (error instanceof RequestFailed) return fail(c, error.failure, c.get("isPage"));
     // Durable Objects mark errors where a retry may help: a restart, a deploy, an overload.
     const { retryable, overloaded } = error as { retryable?: boolean; overloaded?: boolean };
     const unavailable = retryable === true || overloaded === true;
@@ -56,11 +63,8 @@ export function createApp(services: Services, served: readonly Operation<Service
     const fetching = c.req.path.startsWith("/api/mcp/capabilities/") && c.req.method === "GET";
     const reason = `see request ${c.get("requestId")} in the log`;
     const message = fetching ? `Failed to fetch capabilities: ${reason}` : `Internal error: ${reason}`;
-    return sendFailure(
-      c,
-      services,
-      unavailable ? failure("ErrorUnavailable") : failure("ErrorInternalServer", message),
-    );
+    const known = unavailable ? failure("ErrorUnavailable") : failure("ErrorInternalServer", message);
+    return fail(c, known, c.get("isPage"));
   });
   return app;
 }

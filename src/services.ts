@@ -5,6 +5,9 @@ import type { TokenRules } from "./auth/verify-token.ts";
 import { IndexTextCache } from "./capability-index/text-cache.ts";
 import { CatalogPages } from "./catalog/page-cache.ts";
 import { type Config, readConfig } from "./config.ts";
+import { PageStore } from "./console/page-store.ts";
+import { SignIns } from "./console/sign-in/seal.ts";
+import { StaticFiles } from "./console/static-files.ts";
 import { EdgeDirectory } from "./directory/edge-directory.ts";
 import { Cursors } from "./http/cursor.ts";
 import { declaredHeaders } from "./http/declared-headers.ts";
@@ -83,6 +86,10 @@ export interface Services {
   guideForModels: () => Promise<string>;
   /** undefined if no signing secret is configured. */
   cursors: Cursors | undefined;
+  consoleFiles: StaticFiles;
+  pages: PageStore;
+  /** undefined if no signing secret is configured. */
+  signIns: SignIns | undefined;
 }
 
 /** Dependencies that a test replaces to simulate another data centre or another time. */
@@ -161,6 +168,9 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     publishedSchemas: () => readAsset("schemas.json"),
     guideForModels: () => readAsset("llms.txt"),
     cursors: config.signingSecret && new Cursors(config.signingSecret),
+    consoleFiles: new StaticFiles(env.ASSETS),
+    pages: new PageStore(memory),
+    signIns: config.signingSecret && new SignIns(config.signingSecret, tokenSecret(config)),
   };
 }
 
@@ -172,6 +182,10 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
 function cacheKeysBelow({ publicUrl, signingSecret }: Config): string {
   if (publicUrl === undefined || signingSecret === undefined) return "https://rollcall.invalid";
   return `${publicUrl}/.cache/${digestOfTextSync(`cache keys ${new TextDecoder().decode(signingSecret)}`)}`;
+}
+
+function tokenSecret({ tokenKeys }: Config): Uint8Array | undefined {
+  return tokenKeys?.kind === "secret" ? tokenKeys.secret : undefined;
 }
 
 function tokenRules(config: Config): TokenRules | undefined {

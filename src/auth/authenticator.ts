@@ -1,9 +1,10 @@
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { MemoryBudget, MemoryCache } from "../kernel/memory-budget.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
+import type { JwsHeader } from "./jwt-header.ts";
 import type { Principal } from "./principal.ts";
 import { reasonForNoToken, tokenHint } from "./token-hint.ts";
-import { type TokenRules, verifyToken } from "./verify-token.ts";
+import { findKey, type TokenRules, verifyToken } from "./verify-token.ts";
 
 const memoMs = 60_000;
 /** Approximate size of a principal. */
@@ -58,5 +59,13 @@ export class Authenticator {
     if (authorization === `Bearer ${token}`)
       this.#memo.set(authorization, { principal: verified.value, until }, principalBytes);
     return ok(verified.value);
+  }
+
+  /** Whether a token with this header would still find a key: for what outlives the request that had the token. */
+  async trusts(header: JwsHeader): Promise<Result<boolean, Failure>> {
+    if (this.#rules === undefined) return ok(false);
+    const found = await findKey(this.#rules.keys, header, this.#now());
+    if (found.ok || found.error.reason !== "keys-unavailable") return ok(found.ok);
+    return err(failure("ErrorUnavailable", "Could not fetch token keys from JWKS_URL, retry shortly"));
   }
 }

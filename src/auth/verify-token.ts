@@ -47,9 +47,6 @@ export async function verifySignature(
 ): Promise<Result<Uint8Array, TokenFault>> {
   const header = readHeader(token);
   if (!header.ok) return header;
-  if (!algorithms[keys.kind].includes(header.value.alg)) {
-    return fault("algorithm", `alg must be ${algorithms[keys.kind].join(" or ")}`);
-  }
   const key = await findKey(keys, header.value, now);
   if (!key.ok) return key;
   try {
@@ -60,11 +57,15 @@ export async function verifySignature(
   }
 }
 
-async function findKey(
+/** The key for a token with this header. */
+export async function findKey(
   keys: KeySource,
   header: JwsHeader,
   now: number,
 ): Promise<Result<CryptoKey | Uint8Array, TokenFault>> {
+  if (!algorithms[keys.kind].includes(header.alg)) {
+    return fault("algorithm", `alg must be ${algorithms[keys.kind].join(" or ")}`);
+  }
   if (keys.kind === "secret") {
     if (keys.secret.byteLength >= minSecretBytes) return ok(keys.secret);
     return fault("keys-unavailable", `the secret is shorter than ${minSecretBytes} bytes`);

@@ -26,6 +26,8 @@ export interface Variables {
   subject?: string;
   /** Id of the JSON-RPC message, for an error response. */
   rpcId?: string | number;
+  /** The request is for a page: what fails is told to a person. */
+  isPage?: boolean;
   /** The error handler has already logged the error. */
   logged?: boolean;
 }

@@ -141,6 +141,11 @@ const failures = {
     "This browser origin is not allowed; add it to MCP_ORIGINS",
     "Operator: add the origin to the setting MCP_ORIGINS",
   ],
+  ErrorFormRefused: [
+    403,
+    "The form did not come from a page of this registry",
+    "Open the page of this registry and send the form from there",
+  ],
   ErrorHostRefused: [
     403,
     "This host is not allowed for /mcp; add it to MCP_HOSTS",

@@ -5,9 +5,13 @@ import { exportRtfs, printRtfs, type RtfsCapability } from "../formats/rtfs/inde
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
+import { shownFlags } from "../manifest/flag.ts";
+import type { DefinitionFormat } from "../manifest/model/definitions.ts";
 import { checkTenantExists, requireReadable } from "./access.ts";
 import type { Capability } from "./answer-schema.ts";
+import { definitionsOfItems } from "./definitions/definitions.ts";
 import type { RegistryDeps } from "./deps.ts";
+import { type ChoiceOption, itemFlagsIn, obstacleTo } from "./record.ts";
 import { recordText } from "./record-text.ts";
 import type { CapabilityDocument } from "./views/capability.ts";
 
@@ -54,4 +58,17 @@ export async function readCapability(
   const off = head.disabled.some(({ kind, key }) => kind === capability?.kind && key === capability.key);
   if (capability === undefined || off) return err(failure("ErrorCapabilityNotFound"));
   return ok({ capability, head, generation });
+}
+
+/** The definition for a model of a capability that was read. */
+export function definitionOfFound(
+  { capability, head }: CapabilityDocument,
+  format: DefinitionFormat,
+  include?: ChoiceOption[],
+) {
+  const flags = shownFlags(itemFlagsIn(head)(capability));
+  const { status } = head;
+  const { tenant, name: server } = head;
+  const obstacle = obstacleTo({ flags, status }, include);
+  return definitionsOfItems([{ ...capability, tenant, server, name: capability.key, flags, obstacle }], format);
 }

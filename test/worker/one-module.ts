@@ -54,15 +54,15 @@ export function oneModule(): Plugin {
 /** Where an import leads below the root without its ending, if it leads to the Worker's sources. */
 function sourceOf(id: string, importer: string | undefined): string | undefined {
   const path = relative(root, importer === undefined ? id : resolve(dirname(importer), id));
-  return path.startsWith("src/") && path.endsWith(".ts") ? path.slice(0, -".ts".length) : undefined;
+  return path.startsWith("src/") ? /^(.*)\.tsx?$/.exec(path)?.[1] : undefined;
 }
 
 async function bundle(): Promise<void> {
-  const sources = globSync("src/**/*.ts", { cwd: root }).map((path) => path.slice(0, -".ts".length));
+  const sources = globSync("src/**/*.{ts,tsx}", { cwd: root, exclude: ["src/console/browser/**"] });
   const options: RolldownOptions = {
     cwd: root,
     input: Object.fromEntries([
-      ...sources.map((path) => [path, `./${path}.ts`]),
+      ...sources.map((path) => [path.replace(/\.tsx?$/, ""), `./${path}`]),
       ...packages.map((name) => [name, name]),
     ]),
     platform: "browser",

@@ -9,7 +9,7 @@ import { rolldown } from "rolldown";
 const root = fileURLToPath(new URL("..", import.meta.url).href);
 const repository = join(root, "../..");
 /** The parts of the package that others import. */
-const libraries = ["client", "lock", "webhooks"];
+const libraries = ["client", "lock", "publisher", "webhooks"];
 
 /** Writes the built package to `to`; types take longer than everything else. */
 export async function buildPackage(to = join(root, "dist"), { types = true } = {}): Promise<void> {

@@ -4,13 +4,11 @@ import { anyone } from "../../http/access.ts";
 import { requestError, unwrap } from "../../http/context.ts";
 import { operation } from "../../http/operation.ts";
 import { flag, freshnessFrom, names, reading, server } from "../../http/parameters.ts";
-import { shownFlags } from "../../manifest/flag.ts";
 import { Capability } from "../answer-schema.ts";
-import { capabilityText, type FoundCapability, readCapability } from "../capability.ts";
-import { definitionsOfItems } from "../definitions/definitions.ts";
+import { capabilityText, definitionOfFound, readCapability } from "../capability.ts";
 import { DefinitionFormat } from "../definitions/schema.ts";
 import type { RegistryDeps } from "../deps.ts";
-import { type ChoiceOption, choiceOptions, itemFlagsIn, obstacleTo } from "../record.ts";
+import { choiceOptions } from "../record.ts";
 import { capabilityDocument } from "../views/capability.ts";
 
 const formats = { json: "application/json", yaml: "application/yaml", rtfs: "application/rtfs" } as const;
@@ -102,15 +100,6 @@ const getCapability = operation({
     return answer.raw(200, text, { ...meta, type, headers: { ...meta.headers, "Rollcall-Losses": lost } });
   },
 });
-
-/** The definition for a model of a capability that was read. */
-function definitionOfFound({ capability, head }: FoundCapability, format: DefinitionFormat, include?: ChoiceOption[]) {
-  const flags = shownFlags(itemFlagsIn(head)(capability));
-  const { status } = head;
-  const { tenant, name: server } = head;
-  const obstacle = obstacleTo({ flags, status }, include);
-  return definitionsOfItems([{ ...capability, tenant, server, name: capability.key, flags, obstacle }], format);
-}
 
 /** Any other `Accept` gets JSON. */
 function formatFor(accept = ""): Format {

@@ -1,15 +1,12 @@
-import type { Principal } from "../../auth/principal.ts";
 import { requestError, unwrap } from "../../http/context.ts";
 import { operation } from "../../http/operation.ts";
-import { service, version } from "../../kernel/version.ts";
 import { negotiator } from "../access.ts";
 import { NegotiationResponse } from "../answer-schema.ts";
 import type { SessionsDeps } from "../deps.ts";
-import { serverCapabilities } from "../offers.ts";
-import { type OpenedSession, openSession, resumeSession, sessionExtensions } from "../open.ts";
-import { sessionDocument } from "../response.ts";
+import { describeSession } from "../describe.ts";
+import { type OpenedSession, openSession, resumeSession } from "../open.ts";
 import { readResumeToken } from "../resume-token.ts";
-import { type CapabilityDetail, NegotiationRequest, negotiationBounds, ResumeRequest } from "../schema.ts";
+import { NegotiationRequest, negotiationBounds, ResumeRequest } from "../schema.ts";
 
 const answers = {
   200: {
@@ -84,34 +81,6 @@ const resume = operation({
 
 function metaOf({ session }: OpenedSession) {
   return { headers: { "X-MCP-Session-ID": session.id, "Cache-Control": "no-store" } };
-}
-
-function describeSession(
-  { ownOffer }: SessionsDeps,
-  principal: Principal,
-  { session, resumeToken, extensions }: OpenedSession,
-): NegotiationResponse {
-  const details = [...serverCapabilities(principal), ...sessionExtensions.map(detailOf)];
-  const { negotiated, extensions: kept, ...shown } = sessionDocument(session, principal);
-  return {
-    server_name: service,
-    server_version: version,
-    supported_capabilities: details.map(({ name }) => name),
-    available_tools: [...ownOffer.tools],
-    available_resources: ownOffer.resources(),
-    capability_details: Object.fromEntries(details.map((detail) => [detail.name, detail])),
-    // A resumed session shows its stored subset.
-    extensions: extensions ?? kept ?? {},
-    negotiated,
-    session: { ...shown, resume_token: resumeToken },
-  };
-}
-
-/** An extension at its newest version. */
-function detailOf({ name, description, versions }: (typeof sessionExtensions)[number]): CapabilityDetail {
-  const newest = versions.at(-1);
-  if (newest === undefined) throw new Error(`${name} has no version`);
-  return { name, description, ...newest };
 }
 
 export const negotiateOperations = [negotiate, resume];

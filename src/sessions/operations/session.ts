@@ -1,18 +1,16 @@
 import { z } from "zod";
 import { isMember } from "../../auth/principal.ts";
-import { openStream } from "../../changes/open-stream.ts";
-import { maxStreams, streamsOf } from "../../changes/streams.ts";
-import { requestError, unwrap } from "../../http/context.ts";
-import { streamLifetimeMs, streamMeta } from "../../http/event-stream.ts";
+import { requestError } from "../../http/context.ts";
+import { streamMeta } from "../../http/event-stream.ts";
 import { operation } from "../../http/operation.ts";
-import { consumeRateLimit } from "../../http/request.ts";
 import { afterNegotiating, inNegotiatedSession, inSession, negotiatedSessionHeader, sessionHeader } from "../access.ts";
 import { SessionChanges, SessionDocument, SessionEnd } from "../answer-schema.ts";
-import { agreementOn, type ChosenSubset, type Session } from "../contract.ts";
+import { positionsOf, subsetOf } from "../chosen.ts";
 import type { SessionsDeps } from "../deps.ts";
-import { FollowedSubset, parsePositions, positionsText, topicsOf } from "../follow-chosen.ts";
+import { positionsText, topicsOf } from "../follow-chosen.ts";
 import { endStreams, ownerOf } from "../owner.ts";
 import { sessionDocument } from "../response.ts";
+import { openSessionStream } from "../stream.ts";
 
 /** Reads and ends an open session, and reports changes to its chosen capabilities. */
 
@@ -109,36 +107,10 @@ const streamChanges = operation({
   examples: { negotiated: afterNegotiating },
 
   async handle(services: SessionsDeps, { principal, session, headers, c, answer }) {
-    const after = positionsOf("Last-Event-ID", headers["Last-Event-ID"]);
-    const topics = topicsOf(subsetOf(session), (tenant) => isMember(principal, tenant), after);
-    const limits = agreementOn(session, "notifications")?.parameters ?? {};
-    const most = Math.max(0, Number(limits.max_streams ?? maxStreams));
-    // Anonymous streams are limited per session, and anyone can open many sessions, so opening is rate limited too.
-    if (principal.anonymous) consumeRateLimit(services, services.negotiateLimiter, principal.subject);
-    const stream = await openStream({
-      streams: streamsOf(services, principal, session.id),
-      tenant: (key) => services.tenant(key),
-      feed: (tenantOf) => new FollowedSubset(topics, tenantOf),
-      lifetimeMs: streamLifetimeMs(principal, services.now()),
-      maxStreams: most,
-      session: session.id,
-      signal: c.req.raw.signal,
-    });
-    return answer.raw(200, unwrap(stream), streamMeta());
+    const { signal } = c.req.raw;
+    const stream = openSessionStream(services, principal, session, { lastEventId: headers["Last-Event-ID"], signal });
+    return answer.raw(200, await stream, streamMeta());
   },
 });
-
-function subsetOf({ subset }: Session): ChosenSubset {
-  if (subset === undefined || subset.items.length === 0) throw requestError("ErrorNoSubset");
-  return subset;
-}
-
-function positionsOf(name: string, text: string | undefined): Record<string, number> {
-  if (text === undefined || text === "") return {};
-  const positions = parsePositions(text);
-  if (positions === undefined)
-    throw requestError("ErrorBadRequest", `\`${name}\` is not valid. Use \`position\` of an earlier answer`);
-  return positions;
-}
 
 export const sessionOperations = [getSession, endSession, getChanges, streamChanges];

@@ -44,6 +44,7 @@ export const notRun: NotRun[] = [
     reason: "needs the registry to be stopped",
   },
   { page: "docs/tutorial/operator.md", begins: "npx wrangler login", reason: needsAccount },
+  { page: "docs/how-to/deploying.md", begins: "npx wrangler login", reason: needsAccount },
   { page: "docs/tutorial/pin-and-verify.md", begins: "npm ci", reason: ofPackage },
   {
     page: "docs/tutorial/pin-and-verify.md",

@@ -30,12 +30,17 @@ describe("the package", () => {
   it("exports what package.json names; the package itself says which part to take", () => {
     const home = join(shared.installed.folder, "node_modules/rollcall");
     const { exports } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
-    for (const { types, default: file } of [exports["./client"], exports["./lock"], exports["./webhooks"]]) {
+    for (const { types, default: file } of [
+      exports["./client"],
+      exports["./lock"],
+      exports["./publisher"],
+      exports["./webhooks"],
+    ]) {
       expect(readFileSync(join(home, types), "utf8")).not.toMatch(/from "(?:zod|@cloudflare|node:)/);
       expect(readFileSync(join(home, file), "utf8")).not.toMatch(/from "(?!\.)/);
     }
     expect(readFileSync(join(home, exports["."]), "utf8")).toContain(
-      "rollcall/client, rollcall/lock, rollcall/webhooks",
+      "rollcall/client, rollcall/lock, rollcall/publisher, rollcall/webhooks",
     );
   });
 

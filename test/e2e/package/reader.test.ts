@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { readUrl } from "../../../packages/rollcall/src/cli/reader/read-server.ts";
 import { declared } from "../support/peers/declared.ts";
 import { startPeer } from "../support/peers/introspecting.ts";
@@ -40,7 +40,8 @@ describe("a running server", () => {
     );
     const byName = new Map((manifest.tools as { name: string }[]).map((item) => [item.name, item]));
     for (const item of declared.tools as { name: string }[]) expect(byName.get(item.name)).toEqual(item);
-    expect((await seen()).sessions).toBe(0);
+    // The peer hears a moment later that the stream was closed.
+    await vi.waitFor(async () => expect((await seen()).sessions).toBe(0), { timeout: 10_000 });
   });
 
   const answering = async (script: Parameters<typeof modern>[0]) => {

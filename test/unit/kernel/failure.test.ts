@@ -74,6 +74,8 @@ describe("failures", () => {
           → GET /mcp/tool lists those there are
       403 ErrorOriginRefused: This browser origin is not allowed; add it to MCP_ORIGINS
           → Operator: add the origin to the setting MCP_ORIGINS
+      403 ErrorFormRefused: The form did not come from a page of this registry
+          → Open the page of this registry and send the form from there
       403 ErrorHostRefused: This host is not allowed for /mcp; add it to MCP_HOSTS
           → Use the address that the registry announces, or add the host to the setting MCP_HOSTS
       406 ErrorNotAcceptable: The Accept header must list both application/json and text/event-stream

@@ -18,6 +18,8 @@ export interface SentEvent {
   status: number;
   /** What the registry answered: outcome, generation, digest, changes. */
   answer: Record<string, unknown>;
+  /** Seconds that the registry asks to wait. */
+  retryAfter?: number;
 }
 
 export interface Sender {
@@ -48,7 +50,8 @@ export async function createSender({ url, secret, fetch: fetchIt = fetch }: Send
       } catch {
         answer = { message: text.slice(0, 1_000) };
       }
-      return { status: response.status, answer };
+      const wait = Number(response.headers.get("retry-after") ?? Number.NaN);
+      return { status: response.status, answer, retryAfter: wait >= 0 ? wait : undefined };
     },
   };
 }

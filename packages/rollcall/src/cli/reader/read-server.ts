@@ -1,6 +1,16 @@
+import {
+  headerOf,
+  type Introduction,
+  Items,
+  introductionIn,
+  type List,
+  lists,
+  mostItems,
+  mostPages,
+} from "../../publisher/manifest.ts";
 import { CliError } from "../failure.ts";
 import { connectHttp, connectSse } from "./http.ts";
-import { clientInfo, isObject, type Json, legacyVersion, modernVersion, type Rpc, RpcRefusal } from "./rpc.ts";
+import { clientInfo, type Json, legacyVersion, modernVersion, type Rpc, RpcRefusal } from "./rpc.ts";
 import { startStdio } from "./stdio.ts";
 
 /** Everything that a running MCP server offers. */
@@ -12,15 +22,6 @@ export interface ServerReading {
   seconds: number;
 }
 
-const lists = [
-  { section: "tools", method: "tools/list", capability: "tools", key: "name" },
-  { section: "prompts", method: "prompts/list", capability: "prompts", key: "name" },
-  { section: "resources", method: "resources/list", capability: "resources", key: "uri" },
-  { section: "resourceTemplates", method: "resources/templates/list", capability: "resources", key: "uriTemplate" },
-] as const;
-
-const mostPages = 1_000;
-const mostItems = 10_000;
 const methodNotFound = -32601;
 /** Errors that only a server of 2026-07-28 sends. */
 const modernErrors = [-32020, -32021, -32022];
@@ -55,11 +56,8 @@ function asCliError(error: unknown, where: string): unknown {
   return new CliError(`The MCP server refused to be read: ${error.message}`, { where, code: "ErrorServerRefused" });
 }
 
-interface Handshake {
+interface Handshake extends Introduction {
   protocolVersion: string;
-  capabilities: Json;
-  serverInfo: Json | undefined;
-  instructions: string | undefined;
 }
 
 async function readWith(rpc: Rpc, where: string, options: ReadOptions, isOld = false): Promise<ServerReading> {
@@ -69,7 +67,7 @@ async function readWith(rpc: Rpc, where: string, options: ReadOptions, isOld = f
     rpc.speak(shook.protocolVersion);
     if (shook.protocolVersion !== modernVersion) await rpc.notify("notifications/initialized");
     const warnings: string[] = [];
-    const manifest: Json = { ...headerOf(shook) };
+    const manifest = headerOf(shook, { mcpVersion: shook.protocolVersion });
     const counts: Record<string, number> = {};
     for (const list of lists) {
       const items =
@@ -127,14 +125,7 @@ function lastOf(error: unknown): never {
 }
 
 function discovered(result: Json): Handshake {
-  const meta = isObject(result._meta) ? result._meta : {};
-  const info = meta["io.modelcontextprotocol/serverInfo"] ?? result.serverInfo;
-  return {
-    protocolVersion: modernVersion,
-    capabilities: isObject(result.capabilities) ? result.capabilities : {},
-    serverInfo: isObject(info) ? info : undefined,
-    instructions: typeof result.instructions === "string" ? result.instructions : undefined,
-  };
+  return { protocolVersion: modernVersion, ...introductionIn(result) };
 }
 
 async function initialize(rpc: Rpc, timeoutMs: number): Promise<Handshake> {
@@ -145,25 +136,16 @@ async function initialize(rpc: Rpc, timeoutMs: number): Promise<Handshake> {
   const { protocolVersion } = result;
   if (typeof protocolVersion !== "string")
     throw new RpcRefusal(0, "its answer to initialize names no protocol version");
-  return {
-    protocolVersion,
-    capabilities: isObject(result.capabilities) ? result.capabilities : {},
-    serverInfo: isObject(result.serverInfo) ? result.serverInfo : undefined,
-    instructions: typeof result.instructions === "string" ? result.instructions : undefined,
-  };
+  return { protocolVersion, ...introductionIn(result) };
 }
 
 /** All pages. A list that cannot be read whole fails: publishing half of a server would remove the other half. */
-async function readList(
-  rpc: Rpc,
-  { section, method, key }: (typeof lists)[number],
-  { timeoutMs }: ReadOptions,
-  warnings: string[],
-): Promise<Json[]> {
-  const items = new Map<string, Json>();
+async function readList(rpc: Rpc, list: List, { timeoutMs }: ReadOptions, warnings: string[]): Promise<Json[]> {
+  const { section, method } = list;
+  const items = new Items(list);
   const seen = new Set<string>();
   let cursor: string | undefined;
-  for (let page = 1; page <= mostPages; page += 1) {
+  for (let count = 1; count <= mostPages; count += 1) {
     let result: Json;
     try {
       result = await rpc.request(method, cursor === undefined ? {} : { cursor }, timeoutMs);
@@ -174,45 +156,21 @@ async function readList(
         throw new CliError(`The server refused ${method}: ${error.message}`, { code: "ErrorServerRefused" });
       throw error;
     }
-    const list = result[section];
-    if (!Array.isArray(list))
+    const page = result[section];
+    if (!Array.isArray(page))
       throw new CliError(`The server's answer to ${method} has no list of ${section}`, { code: "ErrorServerRefused" });
-    for (const item of list) {
-      const name = isObject(item) ? item[key] : undefined;
-      if (!isObject(item) || typeof name !== "string") warnings.push(`${section}: an item without ${key} was left out`);
-      else if (items.has(name)) warnings.push(`${section}: ${name} is listed twice; the first is kept`);
-      else items.set(name, withLineFeeds(item, 64) as Json);
+    for (const item of page) {
+      const problem = items.add(item);
+      if (problem !== undefined) warnings.push(problem);
     }
     if (items.size > mostItems) throw new CliError(`The server lists more than ${mostItems} ${section}`);
     const { nextCursor } = result;
     // Some servers mark the last page with null or an empty string.
-    if (typeof nextCursor !== "string" || nextCursor === "") return [...items].sort(byKey).map(([, item]) => item);
+    if (typeof nextCursor !== "string" || nextCursor === "") return items.sorted();
     if (seen.has(nextCursor))
       throw new CliError(`The server's ${method} has no end: it repeats a cursor`, { code: "ErrorServerRefused" });
     seen.add(nextCursor);
     cursor = nextCursor;
   }
   throw new CliError(`The server's ${method} has more than ${mostPages} pages`);
-}
-
-/** Some servers list in the order of a hash map, and each reading would otherwise be a change. */
-function byKey([a]: [string, Json], [b]: [string, Json]): number {
-  return a < b ? -1 : 1;
-}
-
-function headerOf({ protocolVersion, serverInfo, instructions }: Handshake): Json {
-  const { title, version, description } = serverInfo ?? {};
-  const members = { title, version, description, serverInfo, mcpVersion: protocolVersion, instructions };
-  return Object.fromEntries(
-    Object.entries(withLineFeeds(members, 64) as Json).filter(([, value]) => value !== undefined),
-  );
-}
-
-/** Descriptions written on Windows: the registry refuses carriage returns, as nobody sees them. */
-function withLineFeeds(value: unknown, levels: number, name = ""): unknown {
-  if (typeof value === "string")
-    return name === "description" || name === "instructions" ? value.replaceAll("\r\n", "\n") : value;
-  if (typeof value !== "object" || value === null || levels === 0) return value;
-  if (Array.isArray(value)) return value.map((item) => withLineFeeds(item, levels - 1));
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, withLineFeeds(field, levels - 1, key)]));
 }

@@ -1,4 +1,7 @@
+import { isObject, type Json } from "../../publisher/manifest.ts";
 import { version } from "../version.ts";
+
+export { isObject, type Json };
 
 /** One connection to an MCP server, whatever carries it. */
 export interface Rpc {
@@ -11,11 +14,6 @@ export interface Rpc {
   readonly junk: string[];
   close(): Promise<void>;
 }
-
-export type Json = Record<string, unknown>;
-
-export const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The server answered with a JSON-RPC error. */
 export class RpcRefusal extends Error {

@@ -1,0 +1,26 @@
+import type { Page } from "./page.ts";
+import { capabilityPages } from "./pages/capability.tsx";
+import { connectPages } from "./pages/connect.tsx";
+import { filePages } from "./pages/files.tsx";
+import { homePages } from "./pages/home.tsx";
+import { mePages } from "./pages/me.tsx";
+import { negotiatePages } from "./pages/negotiate.tsx";
+import { searchPages } from "./pages/search.tsx";
+import { serverPages } from "./pages/server.tsx";
+import { serversPages } from "./pages/servers.tsx";
+import { signInPages } from "./pages/sign-in.tsx";
+
+/** Every page of the console. A test compares their paths with those of the operations. */
+export const pages: readonly Page[] = [
+  ...homePages,
+  ...serversPages,
+  // Before the sections of a server, whose path would take its place.
+  ...connectPages,
+  ...serverPages,
+  ...capabilityPages,
+  ...searchPages,
+  ...negotiatePages,
+  ...mePages,
+  ...signInPages,
+  ...filePages,
+];

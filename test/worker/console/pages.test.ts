@@ -1,0 +1,234 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { pages } from "../../../src/console/pages.ts";
+import { operations } from "../../../src/operations.ts";
+import { demoToken, loadDemo } from "../support/demo.ts";
+import { capabilities, configs, drained, Registry, token } from "../support/registry.ts";
+import { mainOf, Visitor } from "./visitor.ts";
+
+const registry = new Registry();
+const visitor = new Visitor(registry);
+
+beforeAll(async () => {
+  await loadDemo(registry);
+  await drained("demo");
+});
+
+/** `{x}` of a path matches any segment. */
+function overlaps(a: string, b: string): boolean {
+  const [ours, theirs] = [a, b].map((path) => path.split("/"));
+  if (ours?.length !== theirs?.length) return false;
+  return (ours ?? []).every((segment, at) => {
+    const other = theirs?.[at] ?? "";
+    return segment === other || segment.startsWith("{") || other.startsWith("{");
+  });
+}
+
+describe("the table of pages", () => {
+  const reserved = ["/api", "/mcp", "/v0", "/v0.1", "/hooks", "/.well-known", "/schemas"];
+
+  it("takes no path of the API, but the root for browsers", () => {
+    const paths = operations.flatMap(({ path, also = [] }) => [path, ...also]);
+    const shadowed = pages.flatMap((page) =>
+      paths.filter((path) => overlaps(page.path, path) && !page.onlyHtml).map((path) => `${page.path} ${path}`),
+    );
+    expect(shadowed).toEqual([]);
+    expect(pages.filter(({ onlyHtml }) => onlyHtml).map(({ path }) => path)).toEqual(["/"]);
+  });
+
+  it("stays out of what belongs to the API", () => {
+    const below = pages.filter(({ path }) => reserved.some((prefix) => `${path}/`.startsWith(`${prefix}/`)));
+    expect(below.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+const shown = [
+  "/",
+  "/servers",
+  "/servers?kind=tool&kind=prompt&status=deprecated",
+  "/servers/demo/weather",
+  "/servers/demo/weather/tools",
+  "/servers/demo/weather/tools?sort=cost",
+  "/servers/demo/weather/prompts",
+  "/servers/demo/library/prompts",
+  "/servers/demo/library/resources",
+  "/servers/demo/weather/connect",
+  "/servers/demo/weather/connect?client=cursor",
+  "/servers/demo/files/connect?client=vscode",
+  "/servers/demo/mail/connect",
+  "/servers/demo/almanac",
+  "/capabilities/demo/mcp.weather.get_forecast",
+  "/capabilities/demo/mcp.weather.get_forecast?format=yaml",
+  "/capabilities/demo/mcp.weather.get_forecast?format=rtfs",
+  "/capabilities/demo/mcp.weather.get_forecast?format=openai",
+  "/capabilities/demo/mcp.weather.get_forecast?format=anthropic",
+  "/search",
+  "/search?task=will+it+rain+tomorrow&budget=100",
+  "/search?task=will+it+rain+tomorrow&budget=300&definitions=openai",
+  "/search?task=xyzzy+plugh",
+  "/search?task=%2D%2D",
+  "/negotiate",
+  "/sign-in",
+  "/sign-in?next=/servers",
+];
+
+describe("a page", () => {
+  it.each(shown)("%s is whole, within its policy, and of this origin alone", async (path) => {
+    const { status, headers, text } = await visitor.get(path);
+    expect([path, status, headers.get("Content-Type")]).toEqual([path, 200, "text/html; charset=utf-8"]);
+    expect(headers.get("Content-Security-Policy")).toMatch(
+      /default-src 'none'; script-src 'self'.*require-trusted-types-for 'script'/,
+    );
+    expect(["Referrer-Policy", "X-Content-Type-Options"].map((name) => headers.get(name))).toEqual([
+      "no-referrer",
+      "nosniff",
+    ]);
+    expect(headers.get("Cache-Control")).toMatch(/^private/);
+    expect(headers.has("Access-Control-Allow-Origin")).toBe(false);
+    expect(text.match(/<h1/g)).toHaveLength(1);
+    expect(text.match(/<main/g)).toHaveLength(1);
+    expect(text).toContain("</html>");
+    expect(text).not.toMatch(/ style=|<style|<script>|javascript:|undefined|\[object|NaN/);
+    const loaded = Array.from(text.matchAll(/<(?:script|link|img)[^>]+(?:src|href)="([^"]+)"/g), ([, url]) => url);
+    for (const url of loaded) expect(url).toMatch(/^\/console\/static\//);
+  });
+
+  it("is JSON at the root for every caller that is no browser", async () => {
+    for (const accept of ["*/*", "application/json", ""]) {
+      const { headers, body } = await registry.send("GET", "/", accept === "" ? {} : { headers: { Accept: accept } });
+      expect([headers.get("Content-Type"), body.success]).toEqual(["application/json; charset=utf-8", true]);
+    }
+  });
+
+  it("has files that never change, and no other asset", async () => {
+    const { text } = await visitor.get("/");
+    const files = Array.from(text.matchAll(/"(\/console\/static\/[^"]+)"/g), ([, path]) => path ?? "");
+    for (const path of new Set(files)) {
+      const { status, headers } = await visitor.get(path);
+      expect([path, status, headers.get("Cache-Control")]).toEqual([path, 200, "public, max-age=31536000, immutable"]);
+    }
+    for (const path of ["word-vectors.bin", "openapi.json", "files.json", "..%2Fopenapi.json", "nothing.js"])
+      expect([path, (await visitor.get(`/console/static/${path}`)).status]).toEqual([path, 404]);
+    const icon = await visitor.get("/favicon.ico");
+    expect([icon.status, icon.headers.get("Content-Type")]).toEqual([200, "image/svg+xml"]);
+  });
+
+  it("answers one element for the script, rendered by the same code", async () => {
+    const path = "/search?task=will+it+rain&budget=200";
+    const whole = await visitor.get(path);
+    const part = await visitor.get(path, { "Rollcall-Fragment": "results" });
+    expect(part.text).not.toContain("<html");
+    expect(whole.text).toContain(part.text);
+  });
+
+  it("marks what fits a budget as the API chooses it", async () => {
+    for (const budget of [50, 120, 300, 700]) {
+      const query = new URLSearchParams({ task: "send the forecast, then file an issue", budget: String(budget) });
+      const { text } = await visitor.get(`/search?${query}`);
+      const marked = Array.from(text.matchAll(/<li class="in"[^>]*data-name="([^"]+)"/g), ([, name]) => name);
+      const { body } = await registry.send("GET", `/api/search?${query}&limit=100`);
+      const chosen = body.data.items.map(({ name }: { name: string }) => name);
+      expect([budget, marked.sort()]).toEqual([budget, chosen.sort()]);
+    }
+  });
+
+  it("negotiates from a form, resumes and ends", async () => {
+    const fields = {
+      capability: "session_resume",
+      task: "will it rain",
+      budget: "300",
+      must: "",
+      pins: "",
+      others: "",
+    };
+    const opened = await visitor.post("/negotiate", fields);
+    expect([opened.status, opened.headers.get("Cache-Control")]).toEqual([200, "private, no-store"]);
+    expect(opened.text).toContain("get_observation");
+    const resume = /name="resume" value="([^"]+)"/.exec(opened.text)?.[1] ?? "";
+    const resumed = await visitor.post("/negotiate", { resume });
+    expect(resumed.status).toBe(200);
+    expect((await visitor.post("/negotiate", { resume })).status).toBe(401);
+    const end = /name="end" value="([^"]+)"/.exec(resumed.text)?.[1] ?? "";
+    expect((await visitor.post("/negotiate", { end })).text).toContain("The session has ended");
+    expect((await visitor.post("/negotiate", { end })).status).toBe(401);
+    for (const [changed, status] of [
+      [{ budget: "many" }, 422],
+      [{ pins: "mcp.weather.get_forecast nonsense" }, 422],
+    ] as const)
+      expect((await visitor.post("/negotiate", { ...fields, ...changed })).status).toBe(status);
+  });
+});
+
+describe("what fails", () => {
+  const missing: [path: string, status: number][] = [
+    ["/nothing/here", 404],
+    ["/servers/demo/wether", 401],
+    ["/servers/nobody/nothing", 401],
+    ["/servers/de%20mo/x", 400],
+    ["/servers/demo/weather/nonsense", 404],
+    ["/capabilities/demo/nothing", 401],
+    ["/capabilities/demo/mcp.weather.get_forecast?format=xml", 400],
+    ["/servers?kind=nonsense", 400],
+    [`/search?task=${"a".repeat(10_300)}`, 422],
+    ["/search?task=rain&budget=-4", 422],
+    ["/search?task=rain&budget=lots", 422],
+  ];
+
+  it.each(missing)("%s is a page with a next step", async (path, status) => {
+    const answer = await visitor.get(path);
+    expect([answer.status, answer.headers.get("Content-Type")]).toEqual([status, "text/html; charset=utf-8"]);
+    expect(answer.headers.get("Cache-Control")).toBe("private, no-store");
+    expect(answer.text).toContain("<h1>");
+    if (status !== 422) expect(answer.text).toContain("What to do next");
+  });
+
+  it("suggests public names that are near", async () => {
+    expect((await visitor.get("/servers/demo/wether")).text).toContain('href="/servers/demo/weather"');
+  });
+
+  it("starts a list again where a cursor no longer works", async () => {
+    const { status, text } = await visitor.get("/servers?cursor=bm9uc2Vuc2U.AAAAAAAAAAAAAAAAAAAAAA");
+    expect([status, text.includes("this is the first one again")]).toEqual([200, true]);
+  });
+
+  it("takes no method that a page does not have", async () => {
+    const { status, text } = await registry.send("DELETE", "/servers", { headers: visitor.headers });
+    expect([status, text.includes("<h1>")]).toEqual([405, true]);
+  });
+
+  it("shows a private server of others as if it did not exist", async () => {
+    const mine = await token({ tenants: ["hidden"] });
+    const body = { tenant: "hidden", name: "secret-plans", visibility: "tenant" };
+    await registry.send("POST", configs, { token: mine, body });
+    await registry.send("PUT", capabilities("hidden", "secret-plans"), {
+      token: mine,
+      body: { tools: [{ name: "a" }] },
+    });
+    await drained("hidden");
+    const outsider = new Visitor(registry);
+    await outsider.signIn({ sub: "other", tenants: ["demo"] });
+    for (const who of [visitor, outsider])
+      for (const path of ["", "/tools", "/connect"]) {
+        const there = await who.get(`/servers/hidden/secret-plans${path}`);
+        const absent = await who.get(`/servers/hidden/absent-plans${path}`);
+        expect(there.status).toBe(absent.status);
+        expect(mainOf(there.text).replaceAll("secret", "absent")).toBe(mainOf(absent.text));
+      }
+    const [id, none] = ["mcp.secret-plans.a", "mcp.secret-plans.b"];
+    const there = await outsider.get(`/capabilities/hidden/${id}`);
+    const absent = await outsider.get(`/capabilities/hidden/${none}`);
+    expect(mainOf(there.text).replaceAll(id, none)).toBe(mainOf(absent.text));
+    const member = new Visitor(registry);
+    await member.signIn({ sub: "owner", tenants: ["hidden"] });
+    expect((await member.get("/servers/hidden/secret-plans")).status).toBe(200);
+    // What the member saw is not kept for others.
+    expect((await visitor.get("/servers/hidden/secret-plans")).status).toBe(401);
+  });
+
+  it("says what a server without items is waiting for", async () => {
+    const body = { tenant: "demo", name: "bare", visibility: "public" };
+    await registry.send("POST", configs, { token: await demoToken(), body });
+    const { status, text } = await visitor.get("/servers/demo/bare");
+    expect([status, text.includes("Nothing published yet")]).toEqual([200, true]);
+    expect((await visitor.get("/servers/demo/bare/connect")).text).toContain("without an address");
+  });
+});
