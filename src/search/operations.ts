@@ -27,7 +27,7 @@ import type { SearchDeps } from "./deps.ts";
 import { distinct, filterFields, filterOf, maxFilterValues } from "./filters.ts";
 import { type SearchDimension, searchDimensions } from "./index/facets.ts";
 import { SearchPage } from "./schema.ts";
-import { searchCapabilities } from "./search.ts";
+import { findPage } from "./search.ts";
 
 /** Part of the ETag: change it whenever the response format changes. */
 const version = "s3";
@@ -104,7 +104,7 @@ const search = operation({
     const { strong } = freshnessFrom(headers);
     consumeRateLimit(services, services.searchLimiter, principal.subject);
     const { page: found, holds } = unwrap(
-      await searchCapabilities(
+      await findPage(
         services,
         principal,
         {

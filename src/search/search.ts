@@ -54,8 +54,19 @@ interface FoundPage {
 /** Results over all pages; a caller who needs others should change the query. */
 const maxResults = 100;
 
-/** A page of capabilities for a task. A cursor is valid while the results before it are unchanged. */
+/** A page of capabilities for a task. */
 export async function searchCapabilities(
+  services: SearchDeps,
+  principal: Principal,
+  search: Search,
+  page: PageRequest,
+): Promise<Result<SearchPage, Failure>> {
+  const found = await findPage(services, principal, search, page);
+  return found.ok ? ok(found.value.page) : found;
+}
+
+/** The same, with how long it holds. A cursor is valid while the results before it are unchanged. */
+export async function findPage(
   services: SearchDeps,
   principal: Principal,
   { tenants, budget, include = [], explain, strong = false, ...wanted }: Search,
