@@ -33,6 +33,7 @@ import { isLoopback } from "./outbound/address.ts";
 import { createGuardedFetch } from "./outbound/guarded-fetch.ts";
 import { toStandardFetch } from "./outbound/standard-fetch.ts";
 import { Bodies } from "./registry/cache/bodies.ts";
+import { CurrentItems } from "./registry/cache/current-items.ts";
 import { Heads } from "./registry/cache/heads.ts";
 import { RenderedViews } from "./registry/cache/rendered-views.ts";
 import { wordVectors } from "./search/load-word-vectors.ts";
@@ -77,6 +78,7 @@ export interface Services {
   /** Number of writes through this isolate. */
   writes: () => number;
   views: RenderedViews;
+  items: CurrentItems;
   /** Complete responses, cached to be sent again. */
   responses: ResponseStore;
   indexTexts: IndexTextCache;
@@ -162,6 +164,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     wordVectors: () => wordVectors(env.ASSETS),
     writes: () => writes,
     views: new RenderedViews(bodies, memory, usage),
+    items: new CurrentItems(bodies, memory, usage),
     responses: new ResponseStore(memory, usage),
     indexTexts: new IndexTextCache(memory, now),
     openapi: (format) => readAsset(`openapi.${format}`),

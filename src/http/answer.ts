@@ -34,11 +34,11 @@ export function answersOf(
 
   const keep = ({ cache, type, ...meta }: AnswerMeta, sent: BodyInit | null | undefined): void => {
     if (cache === undefined) return;
-    const { holds, variesBy } = cache;
+    const { holds, variesBy, accepts } = cache;
     const access = { scope, anonymous: token !== "required", variesBy };
     const body = () => cache.body?.() ?? bytesOf(sent);
     const contentType = type ?? json;
-    cacheResponse(c, services, { question: c.req.url, access, principal, body, contentType, meta, holds });
+    cacheResponse(c, services, { question: c.req.url, access, principal, body, contentType, meta, holds, accepts });
   };
 
   const answer = (status: number, data: unknown, meta: AnswerMeta = {}): Response => {

@@ -190,6 +190,8 @@ export interface AnswerMeta extends Omit<ResponseMeta, "status"> {
     holds: () => boolean;
     variesBy: ResponseAccess["variesBy"];
     body?: () => Uint8Array | undefined;
+    /** For an answer whose format `Accept` decides: false for a header that gets another. */
+    accepts?: (accept: string | undefined) => boolean;
   };
 }
 

@@ -15,7 +15,8 @@ import type { CachedResponse, ResponseAccess } from "./response-store.ts";
 export function respondFromCache(services: HttpDeps, { url, headers }: Request): Response | undefined {
   const found = findCached(services, headers, url);
   if (found === undefined) return undefined;
-  const { body, notModified: unchanged, headers: cached } = found.response;
+  const { body, notModified: unchanged, headers: cached, accepts } = found.response;
+  if (accepts !== undefined && !accepts(headers.get("Accept") ?? undefined)) return undefined;
   const ifNoneMatch = unchanged && headers.get("If-None-Match");
   if (unchanged && ifNoneMatch && matchesEtag(ifNoneMatch, unchanged.etag)) {
     if (!consumeCallerRateLimit(services, found, headers, 304)) return undefined;
@@ -89,6 +90,7 @@ interface CacheEntryInput {
   contentType: string;
   meta: ResponseMeta;
   holds: () => boolean;
+  accepts?: CachedResponse["accepts"];
 }
 
 /**
@@ -96,7 +98,7 @@ interface CacheEntryInput {
  * come with the same access.
  */
 export function cacheResponse(c: RequestContext, services: HttpDeps, entry: CacheEntryInput): void {
-  const { question, access, principal, body, contentType, meta, holds } = entry;
+  const { question, access, principal, body, contentType, meta, holds, accepts } = entry;
   // HEAD requests run the GET routes, but are not served from the cache.
   if (c.req.method === "HEAD" || bypassesCache(services, c.req.raw.headers)) return;
   const common = { ...cacheHeaders(services, undefined, meta, 0), ...meta.headers };
@@ -106,6 +108,7 @@ export function cacheResponse(c: RequestContext, services: HttpDeps, entry: Cach
     headers: new Headers({ "Content-Type": contentType, "X-Content-Type-Options": "nosniff", ...common }),
     notModified: meta.etag === undefined ? undefined : notModifiedResponse(meta.etag, common),
     isValid: holds,
+    accepts,
   });
 }
 

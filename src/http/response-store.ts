@@ -13,6 +13,8 @@ export interface CachedResponse {
   headers: Headers;
   /** The 304. It has no body, so the same Response can be sent any number of times. */
   notModified?: { etag: string; headers: Headers; response: Response };
+  /** Set if the format depends on `Accept`: false for a header that gets another. */
+  accepts?: (accept: string | undefined) => boolean;
   /** True while everything the response was made from is in memory and unchanged. */
   isValid: () => boolean;
 }

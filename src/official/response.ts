@@ -49,6 +49,6 @@ function ownData(
   return {
     ...{ digest, generation, counts, ...record },
     flags: [...flags, ...others],
-    capabilities: `${origin}/api/mcp/capabilities/${tenant}/${name}`,
+    capabilities: `${origin}/api/catalog/${tenant}/${name}`,
   };
 }

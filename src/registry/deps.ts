@@ -3,6 +3,7 @@ import type { MemoryCache } from "../kernel/memory-budget.ts";
 import type { TenantKey } from "../kernel/names.ts";
 import type { ItemCache } from "../manifest/item-cache.ts";
 import type { Bodies } from "./cache/bodies.ts";
+import type { CurrentItems } from "./cache/current-items.ts";
 import type { Heads } from "./cache/heads.ts";
 import type { RenderedViews } from "./cache/rendered-views.ts";
 import type { RegistryDirectory, RegistryTenant } from "./contract.ts";
@@ -13,6 +14,7 @@ export interface RegistryDeps extends HttpDeps {
   heads: Heads;
   bodies: Bodies;
   views: RenderedViews;
+  items: CurrentItems;
   itemCache: ItemCache;
   knownTenants: MemoryCache<{ exists: boolean; until: number }>;
 }

@@ -3,9 +3,11 @@ import { type RequestContext, RequestFailed, unwrap } from "../../http/context.t
 import type { Answer, Answered, AnswerMeta } from "../../http/operation.ts";
 import { freshnessFrom } from "../../http/parameters.ts";
 import { etagOf } from "../../kernel/etag.ts";
-import { type FailureCode, failure } from "../../kernel/failure.ts";
+import { type Failure, type FailureCode, failure } from "../../kernel/failure.ts";
 import { type ServerRef, tenantKey } from "../../kernel/names.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
 import { requireReadable } from "../access.ts";
+import type { Resolved } from "../cache/heads.ts";
 import type { Head } from "../contract.ts";
 import type { RegistryDeps } from "../deps.ts";
 import { allowCached, neverIntrospected, renderView, resolveHead } from "../read.ts";
@@ -36,17 +38,19 @@ export async function answerView(
   services: RegistryDeps,
   { c, principal, path: { tenant, name }, headers, answer }: ViewCall,
   view: View,
+  digest?: string,
 ): Promise<Answered> {
   const ref = { tenant, name };
   const freshness = freshnessFrom(headers);
   const remembered = services.heads.peek(ref, freshness);
-  const resolved = remembered ?? unwrap(await resolveHead(services, principal, ref, freshness));
+  const found = remembered === undefined ? await resolveHead(services, principal, ref, freshness) : ok(remembered);
+  const resolved = unwrap(digest === undefined ? found : await publicRevision(services, ref, found, digest));
   const head = unwrap(requireReadable(principal, tenant, resolved, freshness.minGeneration));
 
   // Cache only answers made from memory, and none of a server that was never introspected: each read of it may trigger
   // a refresh.
   const holds = () => services.heads.peek(ref, allowCached) === remembered;
-  const isCacheable = remembered !== undefined && !neverIntrospected(head) && isPlain(c.req.url, head);
+  const isCacheable = remembered === resolved && !neverIntrospected(head) && isPlain(c.req.url, head, digest);
   const cacheOf = ({ source }: AnswerMeta, body: () => Uint8Array | undefined): AnswerMeta["cache"] =>
     isCacheable && source === "memory" ? { holds, variesBy: { member: tenant }, body } : undefined;
 
@@ -63,12 +67,33 @@ export async function answerView(
 }
 
 /**
+ * The state of a server if it is public and its current manifest has this digest; otherwise there is none, for members
+ * too: older revisions are read where they are kept. A copy that is not the object's may be behind, so the object decides.
+ */
+async function publicRevision(
+  services: RegistryDeps,
+  ref: ServerRef,
+  found: Result<Resolved, Failure>,
+  digest: string,
+): Promise<Result<Resolved, Failure>> {
+  const isIt = ({ head }: Resolved) => head?.visibility === "public" && !head.deleted && head.digest === digest;
+  if (found.ok && isIt(found.value)) return found;
+  if (found.ok && found.value.source !== "object") {
+    const current = await services.heads.resolve(ref, { strong: true, minGeneration: 0 });
+    if (isIt(current)) return ok(current);
+  }
+  const message = "No public server has this name and digest now; revisions are the members'";
+  return err(failure("ErrorRevisionNotFound", message));
+}
+
+/**
  * True if the URL spells the server as the registry does, or the tenant in lower case. Each other spelling of a URL would
  * be cached once more, and push out other responses.
  */
-function isPlain(url: string, { tenant, name }: Head): boolean {
+function isPlain(url: string, { tenant, name }: Head, digest?: string): boolean {
   const spellings = [tenant, tenantKey(tenant)];
-  return !/[%?#]/.test(url) && spellings.some((spelling) => url.includes(`/${spelling}/${name}`));
+  const path = digest === undefined || !url.endsWith(`?digest=${digest}`) ? url : url.slice(0, url.indexOf("?"));
+  return !/[%?#]/.test(path) && spellings.some((spelling) => path.includes(`/${spelling}/${name}`));
 }
 
 /** Like `answerView`, for the views that have names: an internal error while rendering is reported as `server_error`. */

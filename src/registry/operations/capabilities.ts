@@ -3,6 +3,7 @@ import { anyone, manager, reader } from "../../http/access.ts";
 import { throwIf, unwrap } from "../../http/context.ts";
 import { operation } from "../../http/operation.ts";
 import { flag, list, reading, server, writing } from "../../http/parameters.ts";
+import { Digest } from "../../kernel/names.ts";
 import { Manifest } from "../../manifest/schema/manifest.ts";
 import { checkManager } from "../access.ts";
 import { Capabilities, PublishResult, SwitchResult } from "../answer-schema.ts";
@@ -49,15 +50,24 @@ const getCatalogServer = operation({
   path: "/api/catalog/{tenant}/{name}",
   tag: "Find",
   summary: "Read a public server",
-  description: "Everything a server can do. A public server needs no token; members read their others here, too.",
+  description:
+    "Everything a server can do, with what the registry knows of it. A public server needs no token; members read their others here, too.",
   access: anyone,
-  parameters: { path: server, headers: reading },
+  parameters: {
+    path: server,
+    query: {
+      digest: Digest.optional().describe(
+        "Only this manifest, and only if it is public: 404 if the server has another digest now. Flags and status are those of now.",
+      ),
+    },
+    headers: reading,
+  },
   answers: { 200: { description: "The capabilities.", data: Capabilities, etag: true, generation: true } },
-  fails: offerFails,
+  fails: [...offerFails, "ErrorRevisionNotFound"],
   cached: true,
   examples: { weather: { path: { tenant: "demo", name: "weather" } } },
 
-  handle: (services: RegistryDeps, call) => answerView(services, call, capabilitiesView),
+  handle: (services: RegistryDeps, call) => answerView(services, call, capabilitiesView, call.query.digest),
 });
 
 const publishManifest = operation({

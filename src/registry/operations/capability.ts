@@ -2,12 +2,20 @@ import { z } from "zod";
 import { flatten } from "../../formats/rtfs/index.ts";
 import { anyone } from "../../http/access.ts";
 import { requestError, unwrap } from "../../http/context.ts";
-import { operation } from "../../http/operation.ts";
+import { type AnswerMeta, operation } from "../../http/operation.ts";
 import { flag, freshnessFrom, names, reading, server } from "../../http/parameters.ts";
+import { Digest, type TenantKey } from "../../kernel/names.ts";
 import { Capability } from "../answer-schema.ts";
-import { capabilityText, definitionOfFound, readCapability } from "../capability.ts";
+import {
+  capabilityText,
+  definitionOfFound,
+  type FoundCapability,
+  readCapability,
+  readPublicCapability,
+} from "../capability.ts";
 import { DefinitionFormat } from "../definitions/schema.ts";
 import type { RegistryDeps } from "../deps.ts";
+import { allowCached } from "../read.ts";
 import { choiceOptions } from "../record.ts";
 import { capabilityDocument } from "../views/capability.ts";
 
@@ -39,14 +47,14 @@ const getCapability = operation({
       include: names(choiceOptions)
         .optional()
         .describe("With `definitions`, what is not to be left out: an item with a high flag, a withdrawn server."),
+      digest: Digest.optional().describe(
+        "Only this content, and only if it is public: 404 if the capability has another digest now. Without a token.",
+      ),
       hints: flag
         .default(false)
         .describe("Adds `runtime`: where and with which variables a runtime would call the capability."),
     },
-    headers: {
-      "Rollcall-Min-Generation": reading["Rollcall-Min-Generation"],
-      "If-None-Match": reading["If-None-Match"],
-    },
+    headers: reading,
   },
   answers: {
     200: {
@@ -59,6 +67,7 @@ const getCapability = operation({
     },
   },
   fails: ["ErrorTenantPermissionError", "ErrorCapabilityNotFound"],
+  cached: true,
   examples: {
     observation: { path: { tenant: "demo", capabilityId: "mcp.weather.get_observation" } },
     definition: {
@@ -70,16 +79,22 @@ const getCapability = operation({
   },
 
   async handle(services: RegistryDeps, { principal, path: { tenant, capabilityId }, query, headers, c, answer }) {
-    const { format: wanted, layout, definitions, include, hints } = query;
-    const { minGeneration } = freshnessFrom(headers);
-    const found = unwrap(await readCapability(services, principal, tenant, capabilityId, minGeneration));
+    const { format: wanted, layout, definitions, include, digest, hints } = query;
+    const freshness = freshnessFrom(headers);
+    const found = unwrap(
+      digest === undefined
+        ? await readCapability(services, principal, tenant, capabilityId, freshness)
+        : await readPublicCapability(services, principal, tenant, capabilityId, digest, freshness),
+    );
+    const { generation, source } = found;
     if (definitions !== undefined) {
       if (wanted !== undefined || layout === "flat" || hints)
         throw requestError("ErrorBadRequest", "definitions is not used with format, layout and hints");
       const etag = `W/"${found.capability.digest}.${found.head.overlay}.d1.${definitions}${include ?? ""}"`;
       const { id, kind, registry } = capabilityDocument(found, { hints: false });
       const data = { id, kind, registry, ...(await definitionOfFound(found, definitions, include)) };
-      return answer(200, data, { etag, generation: found.generation, source: "object" });
+      const cache = cacheOf(services, c.req.url, tenant, found);
+      return answer(200, data, { etag, generation, source, cache });
     }
     const format = wanted ?? formatFor(c.req.header("Accept"));
     const flat = layout === "flat";
@@ -87,7 +102,10 @@ const getCapability = operation({
       throw requestError("ErrorBadRequest", "layout=flat works with format json or yaml only");
     const variant = `${format}${flat ? ".flat" : ""}${hints ? ".hints" : ""}`;
     const etag = `W/"${found.capability.digest}.${found.head.overlay}.k4.${variant}"`;
-    const meta = { etag, generation: found.generation, source: "object" as const, headers: { Vary: "Accept" } };
+    const cache = cacheOf(services, c.req.url, tenant, found);
+    // Without `format`, the answer depends on a header that the cache does not know by itself.
+    const accepts = wanted === undefined ? (accept?: string) => formatFor(accept) === format : undefined;
+    const meta = { etag, generation, source, headers: { Vary: "Accept" }, cache: cache && { ...cache, accepts } };
     const unchanged = answer.unchanged(meta);
     if (unchanged !== undefined) return unchanged;
     const document = capabilityDocument(found, { hints });
@@ -100,6 +118,19 @@ const getCapability = operation({
     return answer.raw(200, text, { ...meta, type, headers: { ...meta.headers, "Rollcall-Losses": lost } });
   },
 });
+
+/**
+ * Caches an answer made from memory while the head is the same. Only for URLs that spell the capability in one way, with at
+ * most one parameter: each other spelling would be cached once more.
+ */
+function cacheOf({ heads }: RegistryDeps, url: string, tenant: TenantKey, found: FoundCapability): AnswerMeta["cache"] {
+  const { remembered, head, capability } = found;
+  const [path = "", query = ""] = url.split("?", 2);
+  const isPlain = path.endsWith(`/${head.tenant}/${encodeURIComponent(capability.id)}`) && !query.includes("&");
+  if (remembered === undefined || !isPlain) return undefined;
+  const ref = { tenant, name: head.name };
+  return { holds: () => heads.peek(ref, allowCached) === remembered, variesBy: { member: tenant } };
+}
 
 /** Any other `Accept` gets JSON. */
 function formatFor(accept = ""): Format {

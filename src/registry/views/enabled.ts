@@ -3,12 +3,14 @@ import type { StoredCapability, StoredManifest } from "../../manifest/stored.ts"
 import type { Head } from "../contract.ts";
 
 /** The manifest without the items that are hidden: nobody is shown them, whatever the view. */
-export function visibleManifest(manifest: StoredManifest, { hidden }: Head): StoredManifest {
-  if (hidden === undefined) return manifest;
-  const capabilities = manifest.capabilities.filter(
-    (_, at) => !hidden.some(([first, last]) => first <= at && at <= last),
-  );
-  return { ...manifest, capabilities };
+export function visibleManifest(manifest: StoredManifest, head: Head): StoredManifest {
+  if (head.hidden === undefined) return manifest;
+  return { ...manifest, capabilities: manifest.capabilities.filter((_, at) => !isHidden(head, at)) };
+}
+
+/** True if the item at this place of the manifest is hidden with its source. */
+export function isHidden({ hidden = [] }: Head, at: number): boolean {
+  return hidden.some(([first, last]) => first <= at && at <= last);
 }
 
 /** The capabilities that views show: those that are not switched off. */

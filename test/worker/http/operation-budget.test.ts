@@ -20,6 +20,7 @@ hot authenticated read             2           0            0        0         0
 304                                2           0            0        0         0            0         0            0
 public read                        2           0            0        0         0            0         0            0
 view                               2           0            0        0         0            0         0            0
+capability                         2           0            0        0         0            0         0            0
 catalogue page                     1           0            0        0         0            0         0            0
 session-checked call               3           0            0        0         0            0         0            0
 MCP tools/list                     1           0            0        0         0            0         0            0
@@ -45,7 +46,7 @@ introspection, unchanged           0           1            2        0         1
 
 /** These never leave the isolate. */
 const hot = [
-  ...["hot authenticated read", "304", "public read", "view", "catalogue page"],
+  ...["hot authenticated read", "304", "public read", "view", "capability", "catalogue page"],
   ...["session-checked call", "MCP tools/list", "MCP resources/read"],
 ];
 
@@ -182,6 +183,7 @@ const cases: Record<string, () => Promise<Usage>> = {
   },
   "public read": () => again(() => get(capabilities(tenant, "open"), outsider)),
   view: () => again(() => get(`${capabilities(tenant, "open")}/tools`, mine)),
+  capability: () => again(() => get(`/api/capabilities/${tenant}/mcp.open.lend_book`, outsider)),
   "catalogue page": () => again(catalog),
   "session-checked call": async () => again(await sessionCall(`/mcp/resource?uri=${toolsView}`)),
   "MCP tools/list": () => again(() => mcp("tools/list")),

@@ -112,7 +112,7 @@ describe("publishing a server.json", () => {
       counts: { tool: 1 },
       tokens: expect.any(Number),
       ...{ flags: [], status: "active" },
-      capabilities: "https://registry.test/api/mcp/capabilities/kept/srv",
+      capabilities: "https://registry.test/api/catalog/kept/srv",
     });
   });
 

@@ -121,7 +121,7 @@ export interface paths {
         };
         /**
          * Read a public server
-         * @description Everything a server can do. A public server needs no token; members read their others here, too.
+         * @description Everything a server can do, with what the registry knows of it. A public server needs no token; members read their others here, too.
          */
         get: operations["getCatalogServer"];
         put?: never;
@@ -6411,12 +6411,16 @@ export interface operations {
                 definitions?: "mcp" | "openai" | "openai-chat" | "anthropic";
                 /** @description With `definitions`, what is not to be left out: an item with a high flag, a withdrawn server. */
                 include?: ("flagged" | "withdrawn")[];
+                /** @description Only this content, and only if it is public: 404 if the capability has another digest now. Without a token. */
+                digest?: string;
                 /** @description Adds `runtime`: where and with which variables a runtime would call the capability. */
                 hints?: boolean;
             };
             header?: {
                 /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
                 "Rollcall-Min-Generation"?: number;
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
             };
@@ -6537,7 +6541,10 @@ export interface operations {
     };
     getCatalogServer: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only this manifest, and only if it is public: 404 if the server has another digest now. Flags and status are those of now. */
+                digest?: string;
+            };
             header?: {
                 /** @description The answer is at least as new as this generation of the tenant; 412 if there is none yet. */
                 "Rollcall-Min-Generation"?: number;
@@ -6579,7 +6586,7 @@ export interface operations {
             400: components["responses"]["BadRequestServerNameTenant"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["InsufficientScopeTenantPermission"];
-            404: components["responses"]["ServerNotFound"];
+            404: components["responses"]["ServerNotFoundRevisionNotFound"];
             412: components["responses"]["GenerationAhead"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
