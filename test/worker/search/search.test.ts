@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { wordVectors } from "../../../src/search/load-word-vectors.ts";
 import { CardIndex } from "../../../src/search/sql/card-index.ts";
 import { findCards } from "../../../src/search/sql/find-cards.ts";
+import { built } from "../directory/edges.ts";
 import { type Member, member, registry } from "../support/member.ts";
 import { drained, Registry, token } from "../support/registry.ts";
 
@@ -334,7 +335,11 @@ describe("a search that is asked again", () => {
   it("comes from memory, for those who may see the same, until something is written", async () => {
     const q = "send a letter by mail";
     const source = async (who?: string) => (await search({ q, limit: "2" }, who)).headers.get("Rollcall-Source");
-    await vi.waitFor(async () => expect(await source()).toBe("memory"), { timeout: 10_000, interval: 50 });
+    await built();
+    await vi.waitFor(async () => expect(await source()).toBe("memory"), { timeout: 20_000, interval: 50 });
+    const strong = await search({ q, limit: "2" }, undefined, { "Cache-Control": "no-cache" });
+    expect(strong.headers.get("Rollcall-Source")).toBe("object");
+    expect(strong.body.data.items).toEqual((await search({ q, limit: "2" })).body.data.items);
     expect(await source(mine)).toBe("memory");
     const first = await search({ q, limit: "2" }, mine);
     await owner.publish("vault", { tools: [tool("mail_letter", "Sends a letter by mail.")] });
