@@ -29,6 +29,9 @@ export async function welcomeText(registry: Registry, { about, tokenCommand, adm
   return `
 Rollcall is running at ${url}   (${about})
 
+In a browser: ${url}
+Signed in:    ${url}/sign-in#token=${token}
+
 In another terminal:
   export ROLLCALL_URL=${url}
   export ROLLCALL_TOKEN=${token}

@@ -1,7 +1,7 @@
 import type { Failure } from "../kernel/failure.ts";
 import type { Result } from "../kernel/result.ts";
 import type { AcceptedManifest } from "../manifest/prepare.ts";
-import type { Head, PublishOutcome } from "../registry/contract.ts";
+import type { Head, PublishOutcome, Writer } from "../registry/contract.ts";
 import type { ServerStatus } from "../registry/schema.ts";
 import type {
   EventOutcome,
@@ -66,7 +66,11 @@ export interface ReceivedEvent extends Omit<AppliedEvent, "outcome"> {
 
 /** Hook methods of the tenant object. */
 export interface HooksTenant {
-  registerHook(hook: NewHook, subject: string): Promise<Result<Hook, Failure>>;
+  /** The secret is that of the first request, if this one repeats it; undefined for a public key. */
+  registerHook(
+    hook: NewHook,
+    by: Pick<Writer, "subject" | "idempotency">,
+  ): Promise<Result<{ hook: Hook; secret?: string }, Failure>>;
   hooks(): Promise<HookList>;
   hook(id: string): Promise<Result<HookWithDeliveries, Failure>>;
   changeHook(id: string, change: { enabled?: boolean; description?: string }): Promise<Result<Hook, Failure>>;

@@ -1,7 +1,8 @@
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import type { Head } from "../registry/contract.ts";
+import type { Head, Writer } from "../registry/contract.ts";
 import { generationOf } from "../registry/sql/change-log.ts";
+import { once } from "../registry/sql/idempotency.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
 import { currentHead, findLive } from "../registry/sql/servers.ts";
 import { shownTenant } from "../registry/sql/tenant-name.ts";
@@ -50,15 +51,24 @@ export class Hooks {
     this.#options = options;
   }
 
-  register(hook: NewHook, subject: string): Result<Hook, Failure> {
+  register(
+    hook: NewHook,
+    by: Pick<Writer, "subject" | "idempotency">,
+  ): Result<{ hook: Hook; secret?: string }, Failure> {
     if (!this.#options.isReady()) return err(failure("ErrorMCPServerNotFound"));
+    return once(this.#options.sql, by, Date.now(), () => this.#register(hook, by.subject));
+  }
+
+  #register(hook: NewHook, subject: string): Result<{ hook: Hook; secret?: string }, Failure> {
     const { sql } = this.#options;
     if (findLive(sql, hook.server) === undefined) return err(failure("ErrorMCPServerNotFound"));
     if (countHooks(sql) >= maxHooks) {
       return err(failure("ErrorTooManyHooks", `A tenant has at most ${maxHooks} hooks`));
     }
     insertHook(sql, hook, new Date().toISOString(), subject);
-    return this.#read(hook.id);
+    const read = this.#read(hook.id);
+    if (!read.ok) return read;
+    return ok({ hook: read.value, secret: hook.signature === "secret" ? hook.key.text : undefined });
   }
 
   list(): HookList {

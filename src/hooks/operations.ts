@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { manager } from "../http/access.ts";
 import { unwrap } from "../http/context.ts";
+import { idempotencyHeader, idempotencyOf } from "../http/idempotency.ts";
 import { type Example, operation } from "../http/operation.ts";
 import { server } from "../http/parameters.ts";
 import { publicOrigin } from "../http/respond.ts";
@@ -49,16 +50,19 @@ const registerHook = operation({
   summary: "Register a hook",
   description: "An inbound webhook, through which the publisher of a server tells the registry of changes.",
   access: manager("body"),
+  parameters: { headers: idempotencyHeader },
   body: { schema: HookRequest, limit: "configBytes", invalid: "ErrorHookInvalid" },
   answers: { 201: { description: "Registered.", data: RegisteredHook } },
   fails: ["ErrorMCPServerNotFound", "ErrorTooManyHooks"],
   examples: { weather: { body: { tenant: "demo", server: "weather", description: "From CI." }, status: 201 } },
 
-  async handle(services: HooksDeps, { principal, tenant, body, c, answer }) {
+  async handle(services: HooksDeps, { principal, tenant, body, headers, c, answer }) {
     const chosen = unwrap(await chooseKey(body.publicKey));
-    const hook = unwrap(await services.tenant(tenant).registerHook(newHook(body, chosen), principal.subject));
+    const idempotency = await idempotencyOf(headers, { operation: "registerHook", tenant, body });
+    const by = { subject: principal.subject, idempotency };
+    const { hook, secret } = unwrap(await services.tenant(tenant).registerHook(newHook(body, chosen), by));
     const url = `${publicOrigin(c, services.config)}/hooks/${hook.tenant}/${hook.id}`;
-    return answer(201, { ...hook, url, secret: chosen.secret }, { headers: noStore });
+    return answer(201, { ...hook, url, secret }, { headers: noStore });
   },
 });
 

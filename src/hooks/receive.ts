@@ -71,6 +71,12 @@ async function withRefresh(
   return { outcome, generation, head, digest };
 }
 
+/** What two parsers may read differently. */
+const ambiguous = ["duplicate-key", "forbidden-key", "too-many-issues"];
+
+const openingBrace = 0x7b;
+const noJson = ok({ value: undefined, issues: [] });
+
 interface InvalidEvent {
   type: string;
   failure: Failure;
@@ -93,10 +99,22 @@ async function readEvent(
   // A GitHub event is about a repository, not a manifest: it triggers a sync of the sources. It has no sequence, so the
   // current time is used.
   const plain = (event: PublisherEvent) => ok({ event, warnings: [] });
-  if (hook.format === "github") return plain({ message, type: "manifest.changed", sequence: services.now() });
+  const isGitHub = hook.format === "github";
   const { bounds } = services.config;
-  const parsed = parseStrictJson(body, { maxDepth: bounds.depth });
+  // GitHub may also send a form, of which nothing is read.
+  const isForm = isGitHub && body[0] !== openingBrace;
+  const parsed = isForm ? noJson : parseStrictJson(body, { maxDepth: bounds.depth });
   if (!parsed.ok) return err(invalidEvent("", failure("ErrorInvalidBody", `Invalid JSON: ${parsed.error.message}`)));
+  // Those of a manifest are reported with it. Elsewhere two readers may take the same signed bytes for different events.
+  const damage = parsed.value.issues.find(
+    ({ path, rule }) => ambiguous.includes(rule) && (isGitHub || !path.startsWith("/data/manifest/")),
+  );
+  if (damage !== undefined) {
+    return err(
+      invalidEvent("", failure("ErrorInvalidBody", `Invalid JSON: ${issueText(damage)}`, { issues: [damage] })),
+    );
+  }
+  if (isGitHub) return plain({ message, type: "manifest.changed", sequence: services.now() });
   const event = eventOf(parsed.value.value);
   if (!event.ok) return event;
   const { type, data } = event.value;

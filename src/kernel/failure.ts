@@ -248,6 +248,11 @@ const failures = {
     "The body must be JSON or YAML",
     "Send `Content-Type: application/json` and no Content-Encoding",
   ],
+  ErrorIdempotencyKeyReused: [
+    422,
+    "This Idempotency-Key was used for another request",
+    "Choose a new key for each new request, and send a request again with the key it had",
+  ],
   ErrorParameterInvalid: [
     422,
     "A query parameter is not valid",

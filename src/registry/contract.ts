@@ -1,3 +1,4 @@
+import type { Idempotency } from "../http/idempotency.ts";
 import type { Precondition } from "../kernel/etag.ts";
 import type { Failure, IdCollision } from "../kernel/failure.ts";
 import type { NamedTenant, TenantKey } from "../kernel/names.ts";
@@ -89,6 +90,7 @@ export function isAtLeastAsNew(a: Pick<Head, "generation" | "asOf">, b: Pick<Hea
 export interface Writer extends NamedTenant {
   subject: string;
   precondition?: Precondition;
+  idempotency?: Idempotency;
 }
 
 /** The outcome of a write with the resulting head. */

@@ -1,8 +1,9 @@
 import { type ListName, listNames } from "../formats/mcp/describe-item.ts";
+import type { AcceptedManifest } from "../manifest/prepare.ts";
 import type { SourceCopy, SourceOffer } from "../registry/sources/offer.ts";
 import type { StoredCopy } from "../registry/sql/source-copies.ts";
 import type { SourceReading } from "./contract.ts";
-import type { SourceRead } from "./refresh-outcome.ts";
+import type { Notes, SourceRead } from "./refresh-outcome.ts";
 import { ownKey, type ReadSource } from "./source-manifest.ts";
 
 /** How many items may still be taken from copies. Each that is taken leaves less for the next. */
@@ -88,4 +89,21 @@ export function copyOf(
 ): SourceCopy {
   const lists = listNames.map((list) => [list, offer[list].filter((item) => !isRefused(list, ownKey(list, item)))]);
   return { offer: { ...offer, ...Object.fromEntries(lists) }, names };
+}
+
+/** What sources offer: a manifest, and for each of its items the id of its source. */
+export interface Offer {
+  manifest: AcceptedManifest;
+  sources: string[];
+  /** The copies of the sources that were read. */
+  copies: { source: string; address: string; copy: SourceCopy }[];
+}
+
+export interface PreparedOffer {
+  reads: SourceRead[];
+  offer: Offer;
+  /** Ids of sources that offer something, all of which was refused, and why. */
+  refused: string[];
+  why: string | undefined;
+  notes: Notes;
 }

@@ -7,36 +7,45 @@ import { err, ok, type Result } from "../kernel/result.ts";
 import { Semaphore } from "../kernel/semaphore.ts";
 import { itemKey } from "../manifest/diff.ts";
 import { intakeSteps } from "../manifest/intake/intake.ts";
-import { type AcceptedManifest, prepareManifest } from "../manifest/prepare.ts";
+import { prepareManifest } from "../manifest/prepare.ts";
 import { sections } from "../manifest/schema/manifest.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
 import type { Head, PublishRequest, Refreshed, RefreshSkipped, RememberedEra } from "../registry/contract.ts";
-import type { SourceCopy } from "../registry/sources/offer.ts";
 import { appendChanges, generationOf, recordChanges } from "../registry/sql/change-log.ts";
 import { countBesideSources, itemsOfSources, syncHidden } from "../registry/sql/hidden-items.ts";
 import { currentTokens } from "../registry/sql/items.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
-import { cancelTask, enqueueTask } from "../registry/sql/outbox-table.ts";
+import { cancelTask, finishTask, putOffTask } from "../registry/sql/outbox-table.ts";
 import { publish } from "../registry/sql/publish.ts";
 import { bumpOverlay, findLive } from "../registry/sql/servers.ts";
-import { readCopy, type StoredCopy, writeCopy } from "../registry/sql/source-copies.ts";
-import { type ReadableSource, readableRows, recordProbe, type SourceRow } from "../registry/sql/source-rows.ts";
+import { readCopy, writeCopy } from "../registry/sql/source-copies.ts";
+import {
+  type ReadableSource,
+  readableRows,
+  recordProbe,
+  type SourceRow,
+  serversToLookAt,
+  stopLooks,
+} from "../registry/sql/source-rows.ts";
 import { stateOfRow } from "../registry/sql/status.ts";
 import { introspectSource } from "./introspect.ts";
-import { copyOf, isEmptyOffer, offersOf } from "./offers.ts";
+import { copyOf, type Offer, offersOf, type PreparedOffer } from "./offers.ts";
 import {
   failuresOf,
+  hasVanished,
   msUntilNextRefresh,
   type Notes,
   noNotes,
   notesOn,
   probeResultOf,
   type SourceRead,
+  undeclared,
   unpublishable,
   withoutOffers,
 } from "./refresh-outcome.ts";
 import { nextRefreshMs, probeState } from "./schedule.ts";
 import { type ReadSource, sourceManifest } from "./source-manifest.ts";
+import { recordUnchanged } from "./unchanged-look.ts";
 
 interface RefresherOptions {
   sql: SqlStorage;
@@ -48,6 +57,8 @@ interface RefresherOptions {
   credentials: (source: ReadableSource) => Record<string, string>;
   /** True if requests to this URL are forbidden. */
   isBlockedUrl: (url: string) => boolean;
+  /** For what no reader needs to be told at once. */
+  writeQuietly: <T>(work: (at: string) => T) => Promise<T>;
   write: <T extends { generation: number }>(
     server: string,
     work: (at: string) => Result<T, Failure>,
@@ -56,6 +67,7 @@ interface RefresherOptions {
 
 /** Sources read in parallel, over all servers; each needs several connections, and a Worker may have six. */
 const atOnce = 4;
+const unprovenAtOnce = 2;
 const tries = 3;
 
 /**
@@ -66,6 +78,7 @@ const tries = 3;
 export class Refresher {
   readonly #options: RefresherOptions;
   readonly #semaphore = new Semaphore(atOnce);
+  readonly #unproven = new Semaphore(unprovenAtOnce);
   readonly #running = new Map<string, Promise<Refreshed | RefreshSkipped>>();
   readonly #next = new Map<string, Promise<Refreshed | RefreshSkipped>>();
 
@@ -75,19 +88,19 @@ export class Refresher {
 
   /** Refreshes all servers that are due. Never throws: the outbox already has the next attempt of each. */
   async runDue(now: number): Promise<void> {
-    const due = this.#options.sql
+    const { sql } = this.#options;
+    const asked = sql
       .exec<{ subject: string }>(
         "SELECT subject FROM outbox WHERE task = 'refresh' AND due_at <= ? ORDER BY due_at LIMIT 100",
         now,
       )
       .toArray();
-    // Reschedule first: an alarm that fires meanwhile must not find the same servers due.
-    for (const { subject } of due) this.#reschedule(subject);
-    const refreshOne = ({ subject }: { subject: string }) =>
-      this.refreshShared(subject).catch((cause) => {
-        console.error(JSON.stringify({ event: "refresh", server: subject, cause: String(cause) }));
+    const due = new Set([...asked.map(({ subject }) => subject), ...serversToLookAt(sql, now)]);
+    const refreshOne = (server: string) =>
+      this.refreshShared(server).catch((cause) => {
+        console.error(JSON.stringify({ event: "refresh", server, cause: String(cause) }));
       });
-    await Promise.all(due.map(refreshOne));
+    await Promise.all([...due].map(refreshOne));
   }
 
   /** Joins a running refresh or starts one. Enough for a caller that knows of no recent change. */
@@ -128,14 +141,25 @@ export class Refresher {
     const rows = isRead ? readableRows(sql, server) : [];
     if (rows.length === 0) {
       cancelTask(sql, "refresh", server);
+      stopLooks(sql, server);
       return "no-sources";
     }
-    // Scheduled before the first request, so that a retry follows whatever happens.
-    this.#reschedule(server);
-    const reads = await Promise.all(rows.map((row) => this.#semaphore.run(() => this.#read(row))));
+    const asked = this.#putOff(server);
+    const reads = await Promise.all(rows.map((row) => this.#inTurn(row)));
     const put = await this.#store(server, reads);
+    // Unless it was asked for again meanwhile: this reading may be older than what is told of.
+    if (put !== "superseded") finishTask(sql, "refresh", server, asked);
     if (put !== "superseded" || attempt === tries) return put;
     return this.#refreshOnce(server, attempt + 1);
+  }
+
+  /**
+   * A source that failed last time, or was never read, may hang until its time is up: those have two places at most, so
+   * that they hold up nobody but each other.
+   */
+  #inTurn(row: SourceRow): Promise<SourceRead> {
+    const read = () => this.#semaphore.run(() => this.#read(row));
+    return row.state === "live" ? read() : this.#unproven.run(read);
   }
 
   async #read(row: SourceRow): Promise<SourceRead> {
@@ -157,13 +181,13 @@ export class Refresher {
     return { source, row, read: await introspectSource(request, { fetch, now: Date.now }) };
   }
 
-  #reschedule(server: string): void {
-    enqueueTask(
-      this.#options.sql,
-      "refresh",
-      server,
-      Date.now() + nextRefreshMs({ ok: false, failures: 2 }, Math.random()),
-    );
+  /**
+   * A request for a refresh stays until the refresh is done, so that a crash does not lose it; an alarm meanwhile must not
+   * find it due. Returns its version, 0 if there is none.
+   */
+  #putOff(server: string): number {
+    const dueAt = Date.now() + nextRefreshMs({ ok: false, failures: 2 }, Math.random());
+    return putOffTask(this.#options.sql, "refresh", server, dueAt);
   }
 
   async #store(server: string, reads: SourceRead[]): Promise<Refreshed | "superseded"> {
@@ -186,6 +210,8 @@ export class Refresher {
         leaveOut(refused, why);
         continue;
       }
+      const unchanged = await this.#recordUnchanged(server, known, prepared.value);
+      if (unchanged !== undefined) return unchanged;
       const written = await this.#writeManifest(server, known, offer, prepared.value.notes);
       if (written.ok) return written.value;
       const { code, details, message } = written.error;
@@ -224,6 +250,17 @@ export class Refresher {
   async #storeProbesOnly(server: string, reads: SourceRead[]): Promise<Refreshed | "superseded"> {
     const written = await this.#writeManifest(server, reads, undefined, noNotes);
     return written.ok ? written.value : "superseded";
+  }
+
+  /** undefined if there is more to do than to note the time. */
+  async #recordUnchanged(
+    server: string,
+    reads: SourceRead[],
+    { offer, notes }: Pick<PreparedOffer, "offer" | "notes">,
+  ): Promise<Refreshed | undefined> {
+    const { sql, writeQuietly } = this.#options;
+    if (notes.warnings.length > 0 || notes.details.length > 0) return undefined;
+    return writeQuietly((at) => recordUnchanged(sql, server, { reads, copies: offer.copies }, at));
   }
 
   async #writeManifest(
@@ -270,12 +307,12 @@ export class Refresher {
       details = [...details, ...left.details];
       for (const { source, address, copy } of offer.copies) writeCopy(sql, { server, source, address }, copy, at);
     }
+    const when = { at, nextAt: Date.parse(at) + msUntilNextRefresh(reads) };
     const changedSources = reads.filter(({ row, read }, index) =>
-      recordProbe(sql, row, probeResultOf(row.id, read, index === 0 ? { warnings, details } : noNotes), at),
+      recordProbe(sql, row, probeResultOf(row.id, read, index === 0 ? { warnings, details } : noNotes), when),
     );
     if (changedSources.length > 0) this.#logStatus(server, changedSources, at, before);
     syncHidden(context, server);
-    enqueueTask(sql, "refresh", server, Date.now() + msUntilNextRefresh(reads));
     const row = findLive(sql, server);
     const digest = row?.digest ?? undefined;
     return ok({ outcome, generation: row?.generation ?? before, digest, warnings: [...warnings] });
@@ -350,33 +387,6 @@ export class Refresher {
   }
 }
 
-/** What sources offer: a manifest, and for each of its items the id of its source. */
-interface Offer {
-  manifest: AcceptedManifest;
-  sources: string[];
-  /** The copies of the sources that were read. */
-  copies: { source: string; address: string; copy: SourceCopy }[];
-}
-
-interface PreparedOffer {
-  reads: SourceRead[];
-  offer: Offer;
-  /** Ids of sources that offer something, all of which was refused, and why. */
-  refused: string[];
-  why: string | undefined;
-  notes: Notes;
-}
-
 function refusalKey(place: { source: string; list: ListName; own: string } | undefined): string {
   return place === undefined ? "" : JSON.stringify([place.source, place.list, place.own]);
-}
-
-/** A source that announces no list at all, after it offered something, is more likely broken than empty. */
-function hasVanished(read: SourceRead["read"], last: StoredCopy | undefined): boolean {
-  return read.ok && read.value.declaresNothing && last !== undefined && !isEmptyOffer(last.offer);
-}
-
-function undeclared(one: SourceRead): SourceRead {
-  const message = "It declares no capabilities any more; what it offered before is kept";
-  return { ...one, read: err({ reason: "undeclared", message }) };
 }

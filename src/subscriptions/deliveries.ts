@@ -13,7 +13,7 @@ import { recentAttempts, recordAttempt } from "./sql/attempts.ts";
 import {
   type DueDelivery,
   dropDelivery,
-  dueOf,
+  nextDue,
   removeDelivery,
   rescheduleDelivery,
   subscriptionsDue,
@@ -42,20 +42,23 @@ interface DeliveriesOptions {
  * message.
  */
 const maxConcurrent = 4;
-/** Concurrent attempts per subscription. A receiver that failed last time gets only one: it may be slow, too. */
-const maxPerSubscription = 2;
+/** Of these for receivers that failed last time: they may hang until their time is up. */
+const maxRetrying = 2;
 
 const defaultDeadlineMs = 15_000;
+/** The share of it that a first attempt has while another subscription waits for a place. The second has all of it. */
+const shareInCrowd = 1 / 3;
 
 /**
- * Delivers messages to their receivers. Attempts are independent, and the subscription served longest ago comes next,
- * so that a hanging receiver delays no other.
+ * Delivers messages to their receivers, one at a time to each. Who has not failed comes first, then who was served longest
+ * ago. So hanging receivers delay each other; they delay others at their first attempt alone, and eight of them by less
+ * than one time-out in all.
  */
 export class Deliveries {
   readonly #storage: ObjectStorage;
   readonly #options: Required<DeliveriesOptions>;
-  /** Running attempts: message id → subscription id. */
-  readonly #running = new Map<string, string>();
+  /** Running attempts by subscription; true for one whose receiver failed before. */
+  readonly #running = new Map<string, boolean>();
   readonly #servedAt = new Map<string, number>();
   readonly #failing = new Set<string>();
   #isTesting = false;
@@ -90,7 +93,7 @@ export class Deliveries {
       const at = this.#options.now();
       const message = `msg_test_${crypto.randomUUID()}`;
       const body = testMessage(shownTenant(sql), id, new Date(at).toISOString());
-      const result = await this.#send(found.value, message, body);
+      const result = await this.#send(found.value, message, body, this.#options.deadlineMs);
       if (findSubscription(sql, id) === undefined) return err(failure("ErrorSubscriptionNotFound"));
       recordAttempt(sql, id, { message, at, attempt: 1 }, result);
       const attempt = recentAttempts(sql, id).find((recent) => recent.message === message);
@@ -106,40 +109,48 @@ export class Deliveries {
     this.#failing.delete(id);
   }
 
-  /** The next delivery to attempt, from the subscription served longest ago. */
-  #next(): DueDelivery | undefined {
-    if (this.#running.size >= maxConcurrent) return undefined;
+  /** The next delivery to attempt, with the time that its receiver has. */
+  #next(): PlannedDelivery | undefined {
+    const places = maxConcurrent - this.#running.size;
+    if (places <= 0) return undefined;
     const { sql } = this.#storage;
     const now = this.#options.now();
     const turn = (id: string) => this.#servedAt.get(id) ?? 0;
-    for (const id of subscriptionsDue(sql, now).sort((a, b) => turn(a) - turn(b))) {
-      const own = [...this.#running.values()].filter((other) => other === id).length;
-      if (own >= (this.#failing.has(id) ? 1 : maxPerSubscription)) continue;
-      const due = dueOf(sql, id, now, maxPerSubscription).find((delivery) => !this.#running.has(messageId(delivery)));
-      if (due !== undefined) return due;
+    const failed = (id: string) => Number(this.#failing.has(id));
+    const waiting = subscriptionsDue(sql, now)
+      .filter((id) => !this.#running.has(id))
+      .sort((a, b) => failed(a) - failed(b) || turn(a) - turn(b));
+    const retrying = [...this.#running.values()].filter((isRetry) => isRetry).length;
+    for (const id of waiting) {
+      const due = nextDue(sql, id, now);
+      if (due === undefined) continue;
+      const isRetry = due.attempt > 1 || this.#failing.has(id);
+      if (isRetry && retrying >= maxRetrying) continue;
+      const share = waiting.length > places && !isRetry ? shareInCrowd : 1;
+      return { ...due, isRetry, deadlineMs: this.#options.deadlineMs * share };
     }
     return undefined;
   }
 
-  async #run(due: DueDelivery): Promise<void> {
+  async #run({ isRetry, deadlineMs, ...due }: PlannedDelivery): Promise<void> {
     const message = messageId(due);
-    this.#running.set(message, due.subscription);
+    this.#running.set(due.subscription, isRetry);
     this.#servedAt.set(due.subscription, ++this.#turnCounter);
     let ended = false;
     try {
-      await this.#attempt(due, message);
+      await this.#attempt(due, message, deadlineMs);
       ended = true;
     } catch (cause) {
       console.error(JSON.stringify({ event: "delivery", message, cause: String(cause) }));
     } finally {
-      this.#running.delete(message);
+      this.#running.delete(due.subscription);
     }
     await this.#options.reschedule();
     // Internal errors are left to the alarm: draining here would repeat them at once, in a loop.
     if (ended) await this.drain();
   }
 
-  async #attempt(due: DueDelivery, message: string): Promise<void> {
+  async #attempt(due: DueDelivery, message: string, deadlineMs: number): Promise<void> {
     const { sql } = this.#storage;
     const row = findSubscription(sql, due.subscription);
     if (row === undefined) return removeDelivery(sql, due.subscription, due.generation);
@@ -148,7 +159,7 @@ export class Deliveries {
     // The log has been pruned past this generation.
     if (body === undefined) return dropDelivery(sql, due.subscription, due.generation);
     const at = this.#options.now();
-    const result = await this.#send(row, message, body);
+    const result = await this.#send(row, message, body, deadlineMs);
     this.#storage.transactionSync(() => this.#recordResult(row, due, { message, at, attempt: due.attempt }, result));
   }
 
@@ -195,8 +206,8 @@ export class Deliveries {
     }
   }
 
-  async #send(row: SubscriptionRow, message: string, body: Uint8Array): Promise<DeliveryResult> {
-    const { fetch, policyFor, now, deadlineMs } = this.#options;
+  async #send(row: SubscriptionRow, message: string, body: Uint8Array, deadlineMs: number): Promise<DeliveryResult> {
+    const { fetch, policyFor, now } = this.#options;
     return deliver(
       { id: message, url: row.url, body },
       {
@@ -207,6 +218,12 @@ export class Deliveries {
       },
     );
   }
+}
+
+interface PlannedDelivery extends DueDelivery {
+  /** Its receiver failed before. */
+  isRetry: boolean;
+  deadlineMs: number;
 }
 
 function messageId({ generation, subscription }: DueDelivery): string {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { manager } from "../http/access.ts";
 import { type RequestContext, unwrap } from "../http/context.ts";
+import { idempotencyHeader, idempotencyOf } from "../http/idempotency.ts";
 import { type Example, operation } from "../http/operation.ts";
 import { server } from "../http/parameters.ts";
 import { TenantKey } from "../kernel/names.ts";
@@ -46,6 +47,7 @@ const createSubscription = operation({
   summary: "Subscribe to the changes of a tenant",
   description: "By Standard Webhooks: one signed POST for each generation.",
   access: manager("body"),
+  parameters: { headers: idempotencyHeader },
   body: { schema: NewSubscription, limit: "configBytes", invalid: "ErrorSubscriptionInvalid" },
   answers: { 201: { description: "Subscribed.", data: CreatedSubscription } },
   fails: ["ErrorAddressRefused", "ErrorTooManySubscriptions"],
@@ -61,9 +63,10 @@ const createSubscription = operation({
     },
   },
 
-  async handle(services: SubscriptionsDeps, { principal, tenant, spelling, body, c, answer }) {
+  async handle(services: SubscriptionsDeps, { principal, tenant, spelling, body, headers, c, answer }) {
     const { url, filters = {}, description } = body;
-    const writer = writerFrom(principal, { tenant, spelling });
+    const idempotency = await idempotencyOf(headers, { operation: "createSubscription", tenant, body });
+    const writer = { ...writerFrom(principal, { tenant, spelling }), idempotency };
     const request = { url, filters, description, ownHost: hostOf(c) };
     const created = unwrap(await services.tenant(tenant).createSubscription(writer, request));
     return answer(201, created, { headers: noStore });

@@ -6,6 +6,7 @@ import { err, ok, type Result } from "../kernel/result.ts";
 import { type AddressPolicyFor, checkAddress } from "../outbound/address.ts";
 import type { Writer } from "../registry/contract.ts";
 import { generationOf } from "../registry/sql/change-log.ts";
+import { once } from "../registry/sql/idempotency.ts";
 import { shownTenant, spelledBy } from "../registry/sql/tenant-name.ts";
 import { generateSecret } from "../webhooks/keys.ts";
 import type { ChosenAddress, SubscriptionRequest } from "./contract.ts";
@@ -204,7 +205,9 @@ export class Subscriptions {
     const { storage, admit, now } = this.#options;
     const error = admit(writer);
     if (error !== undefined) return err(error);
-    return storage.transactionSync(() => spelledBy(this.#sql, writer, generationOf(this.#sql), () => work(now())));
+    return storage.transactionSync(() =>
+      spelledBy(this.#sql, writer, generationOf(this.#sql), () => once(this.#sql, writer, now(), () => work(now()))),
+    );
   }
 }
 

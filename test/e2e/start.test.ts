@@ -37,8 +37,18 @@ describe("npm start", () => {
     for (const path of ["/mcp", "/openapi.json"]) expect(server.stdout()).toMatch(new RegExp(`127.0.0.1:\\d+${path}`));
   });
 
+  it("prints where to look in a browser, with a link that signs in", async () => {
+    const [, page = "", link = ""] = /^In a browser: (\S+)\nSigned in: {4}(\S+)$/m.exec(server.stdout()) ?? [];
+    expect(link).toMatch(new RegExp(`^${page}/sign-in#token=eyJ`));
+    for (const address of [page, link]) {
+      const answer = await fetch(address, { headers: { Accept: "text/html" } });
+      expect([answer.status, answer.headers.get("Content-Type")]).toEqual([200, "text/html; charset=utf-8"]);
+      expect(await answer.text()).toContain("</html>");
+    }
+  });
+
   it("prints one token, for the demo alone, and no admin's unasked", () => {
-    const tokens = server.stdout().match(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g) ?? [];
+    const tokens = [...new Set(server.stdout().match(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g))];
     expect(tokens).toHaveLength(1);
     const { tenants, scope, admin } = decodeJwt(tokens[0] ?? "");
     expect({ tenants, scope, admin }).toEqual({ tenants: ["demo"], scope: "registry:read registry:publish" });

@@ -1,6 +1,7 @@
 import type { ObjectStorage } from "../../kernel/platform/counted-storage.ts";
 import { withTimeout } from "../../kernel/timeout.ts";
 import { enqueueTask, type Task } from "../../registry/sql/outbox-table.ts";
+import { nextLook } from "../../registry/sql/source-rows.ts";
 import { nextDelivery } from "../../subscriptions/sql/queue.ts";
 
 /**
@@ -9,7 +10,7 @@ import { nextDelivery } from "../../subscriptions/sql/queue.ts";
  */
 export async function setNextAlarm(storage: ObjectStorage, now: number): Promise<void> {
   const { sql } = storage;
-  const times = [nextTask(sql), nextDelivery(sql, now)].filter((time) => time !== undefined);
+  const times = [nextTask(sql), nextLook(sql, now), nextDelivery(sql, now)].filter((time) => time !== undefined);
   if (times.length === 0) await storage.deleteAlarm();
   else await storage.setAlarm(Math.max(Math.min(...times), now + 50));
 }

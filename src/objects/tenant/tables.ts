@@ -2,12 +2,14 @@ import { watcherTables } from "../../changes/sql/tables.ts";
 import { hookTables } from "../../hooks/sql/tables.ts";
 import { statusBeforeColumn, tenantVersionFlags, tenantVersionTables } from "../../official/sql/tables.ts";
 import { fillVersionFlags } from "../../official/sql/tenant-versions.ts";
+import { idempotencyTable } from "../../registry/sql/idempotency.ts";
 import { fillOrigins, originsColumn } from "../../registry/sql/origins.ts";
 import { enqueueReanalysis } from "../../registry/sql/reanalysis.ts";
 import {
   acknowledgedTable,
   analysisColumn,
   changeRecordColumn,
+  nextLookColumn,
   registryTables,
   sourceCopyTables,
 } from "../../registry/sql/tables.ts";
@@ -41,5 +43,6 @@ export const tenantSteps: readonly Step[] = [
   { tables: statusBeforeColumn, fill: reviveWithdrawn },
   { tables: tenantVersionFlags, fill: fillVersionFlags },
   { tables: sourceCopyTables, fill: fillSourceCopies },
+  { tables: `${nextLookColumn} ${idempotencyTable}` },
   { tables: cardIndexColumns, fill: rebuildCards },
 ];

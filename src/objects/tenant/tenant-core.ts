@@ -11,6 +11,7 @@ import type { VersionContext } from "../../official/sql/publish-version.ts";
 import { officialVersions } from "../../official/sql/tenant-versions.ts";
 import type { AsOf, Writer, Written } from "../../registry/contract.ts";
 import { generationOf } from "../../registry/sql/change-log.ts";
+import { once } from "../../registry/sql/idempotency.ts";
 import { notifyAll, type WriteContext } from "../../registry/sql/listener.ts";
 import { enqueueTask } from "../../registry/sql/outbox-table.ts";
 import { currentHead } from "../../registry/sql/servers.ts";
@@ -114,6 +115,7 @@ export class TenantCore {
       isBlockedUrl: (url) => isRefusedSource(this.#config, url),
       credentials: (source) => sourceHeaders(this.#config, tenantOf(this.sql), source),
       write: (server, work) => this.write(this.#writerNamed("introspection"), server, work),
+      writeQuietly: (work) => this.#writeQuietly(work),
     });
     if (!isEmpty(this.sql)) {
       const migrated = migrate(this.#storage, tenantSteps);
@@ -167,7 +169,10 @@ export class TenantCore {
     if (error !== undefined) return err(error);
     const written = this.#storage.transactionSync((): Written<T> => {
       const before = generationOf(this.sql);
-      const result = spelledBy(this.sql, writer, before, () => work(new Date().toISOString()));
+      const at = new Date();
+      const result = spelledBy(this.sql, writer, before, () =>
+        once(this.sql, writer, at.getTime(), () => work(at.toISOString())),
+      );
       if (!result.ok) return result;
       const head = currentHead(this.sql, name);
       if (head === undefined) throw new Error(`a write left no head for ${name}`);
@@ -183,6 +188,13 @@ export class TenantCore {
     this.#state.waitUntil(this.#outbox.drain());
     this.#refreshDue();
     return written;
+  }
+
+  /** A transaction that nobody is told of: neither KV nor the directory, watchers or subscribers. */
+  async #writeQuietly<T>(work: (at: string) => T): Promise<T> {
+    const result = this.#storage.transactionSync(() => work(new Date().toISOString()));
+    await setNextAlarm(this.#storage, Date.now());
+    return result;
   }
 
   /**

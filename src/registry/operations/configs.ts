@@ -2,6 +2,7 @@ import { z } from "zod";
 import { isMember } from "../../auth/principal.ts";
 import { manager, memberWhereNamed, reader } from "../../http/access.ts";
 import { type RequestContext, requestError, throwIf, unwrap } from "../../http/context.ts";
+import { idempotencyHeader, idempotencyOf } from "../../http/idempotency.ts";
 import { operation } from "../../http/operation.ts";
 import { freshnessFrom, page, reading, server, writing } from "../../http/parameters.ts";
 import { serverName } from "../../http/request.ts";
@@ -83,6 +84,7 @@ const createServer = operation({
   tag: "Publish",
   summary: "Register a server",
   access: manager("body"),
+  parameters: { headers: idempotencyHeader },
   body,
   answers: { 201: { description: "Registered.", data: ConfigResult, etag: true, generation: true } },
   fails: [...nameFails, "ErrorMCPServerExists"],
@@ -90,11 +92,12 @@ const createServer = operation({
     notes: { body: { tenant: "demo", name: "notes", title: "Notes", visibility: "tenant" }, status: 201 },
   },
 
-  async handle(services: RegistryDeps, { principal, tenant, spelling, body: document, c, answer }) {
+  async handle(services: RegistryDeps, { principal, tenant, spelling, body: document, headers, c, answer }) {
     serverName((document.value as { name?: unknown } | null)?.name);
     const { members, ...read } = unwrap(readConfigMembers(document));
     const config = unwrap(parseConfig(members));
-    const writer = writerFrom(principal, { tenant, spelling });
+    const idempotency = await idempotencyOf(headers, { operation: "createServer", tenant, body: members });
+    const writer = { ...writerFrom(principal, { tenant, spelling }), idempotency };
     const { head, generation } = unwrap(await services.tenant(tenant).createServer(writer, config));
     await services.heads.confirm(head);
     readSources(c, services, tenant, config);

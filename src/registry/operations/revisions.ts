@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { manager, member } from "../../http/access.ts";
 import { unwrap } from "../../http/context.ts";
+import { idempotencyHeader, idempotencyOf } from "../../http/idempotency.ts";
 import { operation } from "../../http/operation.ts";
 import { flag, freshnessFrom, page, reading, required, server, writing } from "../../http/parameters.ts";
 import type { FailureCode } from "../../kernel/failure.ts";
@@ -90,7 +91,7 @@ const restoreRevision = operation({
       partial: flag.default(false).describe("Leaves out items that can no longer be published."),
       dryRun: flag.default(false).describe("Answers what restoring would do, and changes nothing."),
     },
-    headers: { "If-Match": writing["If-Match"] },
+    headers: { "If-Match": writing["If-Match"], ...idempotencyHeader },
   },
   answers: {
     200: { description: "Restored, unchanged, or a dry run.", data: PublishResult, headers: dryRunHeaders },
@@ -106,7 +107,9 @@ const restoreRevision = operation({
 
   async handle(services: RegistryDeps, { principal, tenant, spelling, path, query, headers, answer }) {
     const { digest, ...ref } = path;
-    const writer = writerFrom(principal, { tenant, spelling }, headers);
+    const request = { operation: "restoreRevision", tenant, path, query };
+    const idempotency = await idempotencyOf(headers, request);
+    const writer = { ...writerFrom(principal, { tenant, spelling }, headers), idempotency };
     const restored = unwrap(await restore(services, ref, writer, digest, query));
     const { status: _, ...meta } = publishMeta(restored);
     return answer(200, publishResult(restored, query, services.now()), meta);

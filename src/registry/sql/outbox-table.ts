@@ -19,3 +19,18 @@ export function enqueueTask(sql: SqlStorage, task: Task, subject: string, dueAt 
 export function cancelTask(sql: SqlStorage, task: Task, subject: string): void {
   sql.exec("DELETE FROM outbox WHERE task = ? AND subject = ?", task, subject);
 }
+
+/** Moves a task that has been begun, if there is one. Returns its version, 0 if there is none. */
+export function putOffTask(sql: SqlStorage, task: Task, subject: string, dueAt: number): number {
+  const rows = sql.exec<{ version: number }>(
+    "UPDATE outbox SET due_at = ?3 WHERE task = ?1 AND subject = ?2 RETURNING version",
+    ...[task, subject, dueAt],
+  );
+  return rows.toArray()[0]?.version ?? 0;
+}
+
+/** Deletes a task that is done, unless it was enqueued again since. */
+export function finishTask(sql: SqlStorage, task: Task, subject: string, version: number): void {
+  if (version > 0)
+    sql.exec("DELETE FROM outbox WHERE task = ? AND subject = ? AND version = ?", task, subject, version);
+}

@@ -8,7 +8,7 @@ import type { ServerConfig, Visibility } from "../schema.ts";
 import { acknowledgedFlags, forgetAcknowledged } from "./acknowledged.ts";
 import { generationOf } from "./change-log.ts";
 import { hiddenPositions } from "./origins.ts";
-import { sourceRows, statusOf, unseenSources } from "./source-rows.ts";
+import { type SourceRow, sourceRows, statusOf, unseenSources } from "./source-rows.ts";
 import { shownTenant } from "./tenant-name.ts";
 
 export interface ServerRow extends Record<string, SqlStorageValue> {
@@ -70,11 +70,17 @@ export function headOf(sql: SqlStorage, tenant: string, row: ServerRow, asOf: nu
     flags: flagsOfRow(row),
     acknowledged: acknowledged.length === 0 ? undefined : acknowledged,
     digest: row.digest ?? undefined,
-    lastSynced: row.last_synced ?? undefined,
+    lastSynced: latestSync(row, sources),
     sources: sources.length === 0 ? undefined : sources.map((source) => statusOf(source, tenant)),
     warnings: warnings.length === 0 ? undefined : warnings,
     deleted: row.deleted_at === null ? undefined : true,
   };
+}
+
+/** A look that finds nothing new moves only the source's own time. */
+function latestSync({ last_synced: ofServer }: ServerRow, sources: readonly SourceRow[]): string | undefined {
+  if (ofServer === null) return undefined;
+  return sources.reduce((latest, { last_synced: at }) => (at !== null && at > latest ? at : latest), ofServer);
 }
 
 /** The head of a server at the tenant's current generation. */

@@ -27,16 +27,26 @@ export function writeCopy(
   copy: SourceCopy,
   at: string,
 ): void {
+  if (isStored(sql, { server, source, address }, copy)) return;
   const parts = partsOf(JSON.stringify(copy));
-  const before = sql
+  dropCopy(sql, server, source);
+  for (const [part, text] of parts.entries()) insert(sql, "source_copy", { server, source, address, part, at, text });
+}
+
+/** True if this is the copy that the source has. */
+export function isStored(
+  sql: SqlStorage,
+  { server, source, address }: { server: string; source: string; address: string },
+  copy: SourceCopy,
+): boolean {
+  const parts = partsOf(JSON.stringify(copy));
+  const stored = sql
     .exec<{ text: string }>(
       "SELECT text FROM source_copy WHERE server = ? AND source = ? AND address = ? ORDER BY part",
       ...[server, source, address],
     )
     .toArray();
-  if (before.length === parts.length && before.every(({ text }, part) => text === parts[part])) return;
-  dropCopy(sql, server, source);
-  for (const [part, text] of parts.entries()) insert(sql, "source_copy", { server, source, address, part, at, text });
+  return stored.length === parts.length && stored.every(({ text }, part) => text === parts[part]);
 }
 
 export function dropCopy(sql: SqlStorage, server: string, source: string): void {

@@ -28,6 +28,8 @@ export interface SourceRow extends Record<string, SqlStorageValue> {
   remembered: string | null;
   failures: number;
   warnings: string;
+  /** When it is looked at next, in milliseconds; null while it is not. All sources of a server have the same. */
+  next_at: number | null;
 }
 
 /** A source that the registry does not read. */
@@ -130,16 +132,60 @@ export interface ProbeResult {
   warnings: string[];
 }
 
+/** A source was read and is as it was. `at` is when, `nextAt` when it is looked at again. */
+export function recordLook(
+  sql: SqlStorage,
+  { server, id }: SourceRow,
+  { at, nextAt, remembered }: { at: string; nextAt: number; remembered: RememberedEra },
+): void {
+  sql.exec(
+    "UPDATE source SET last_synced = ?3, next_at = ?4, remembered = ?5 WHERE server = ?1 AND id = ?2",
+    ...[server, id, at, nextAt, JSON.stringify(remembered)],
+  );
+}
+
+/** Ends the looks at a server's sources. */
+export function stopLooks(sql: SqlStorage, server: string): void {
+  sql.exec("UPDATE source SET next_at = NULL WHERE server = ? AND next_at IS NOT NULL", server);
+}
+
+/** Servers whose sources are to be looked at, those that wait longest first. */
+export function serversToLookAt(sql: SqlStorage, now: number): string[] {
+  const rows = sql.exec<{ server: string }>(
+    "SELECT server FROM source WHERE next_at <= ? ORDER BY next_at LIMIT 400",
+    now,
+  );
+  return [...new Set(rows.toArray().map(({ server }) => server))].slice(0, 100);
+}
+
+/** A look that is due is under way; the alarm is for one that a crash ended. */
+const lookSafetyNetMs = 60_000;
+
+/** Time of the next alarm for looks at sources. */
+export function nextLook(sql: SqlStorage, now: number): number | undefined {
+  const { at } = sql
+    .exec<{ at: number | null }>("SELECT min(next_at) AS at FROM source WHERE next_at IS NOT NULL")
+    .one();
+  if (at === null) return undefined;
+  return at <= now ? now + lookSafetyNetMs : at;
+}
+
 /** Returns true if readers see a different status, error or warning than before. */
-export function recordProbe(sql: SqlStorage, row: SourceRow, finding: ProbeResult, at: string): boolean {
+export function recordProbe(
+  sql: SqlStorage,
+  row: SourceRow,
+  finding: ProbeResult,
+  { at, nextAt }: { at: string; nextAt: number },
+): boolean {
   const { state, error = null, message = null, remembered, warnings } = finding;
   const moved = row.state !== state || row.error !== error || row.warnings !== JSON.stringify(warnings);
   sql.exec(
     `UPDATE source SET state = ?3, since = iif(state = ?3, since, ?4), last_synced = iif(?3 = 'live', ?4, last_synced),
-       error = ?5, message = ?6, remembered = ?7, failures = iif(?3 = 'live', 0, failures + 1), warnings = ?8
+       error = ?5, message = ?6, remembered = ?7, failures = iif(?3 = 'live', 0, failures + 1), warnings = ?8,
+       next_at = ?9
      WHERE server = ?1 AND id = ?2`,
     ...[row.server, row.id, state, at, error, message],
-    ...[remembered === undefined ? row.remembered : JSON.stringify(remembered), JSON.stringify(warnings)],
+    ...[remembered === undefined ? row.remembered : JSON.stringify(remembered), JSON.stringify(warnings), nextAt],
   );
   return moved;
 }

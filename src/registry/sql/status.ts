@@ -12,7 +12,7 @@ import { loggedFlags } from "./change-records.ts";
 import type { WriteContext } from "./listener.ts";
 import { cancelTask, enqueueTask } from "./outbox-table.ts";
 import { bumpOverlay, findLive, flagsOfRow, type ServerRow, setConfig, shownTokens } from "./servers.ts";
-import { sourceRows } from "./source-rows.ts";
+import { sourceRows, stopLooks } from "./source-rows.ts";
 import { shownTenant } from "./tenant-name.ts";
 
 export function stateOf({ status = "active", statusMessage }: Pick<ServerConfig, keyof ServerState>): ServerState {
@@ -51,8 +51,10 @@ export function setServerStatus(
   bumpOverlay(sql, name, generation, at);
   listener.statusChanged(name, next, at, generation);
   // Sources are not read while a server is withdrawn.
-  if (next.status === "withdrawn") cancelTask(sql, "refresh", name);
-  else if (before.status === "withdrawn" && sourceRows(sql, name).length > 0) enqueueTask(sql, "refresh", name);
+  if (next.status === "withdrawn") {
+    cancelTask(sql, "refresh", name);
+    stopLooks(sql, name);
+  } else if (before.status === "withdrawn" && sourceRows(sql, name).length > 0) enqueueTask(sql, "refresh", name);
   return generation;
 }
 

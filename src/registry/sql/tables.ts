@@ -142,3 +142,12 @@ export const sourceCopyTables = `
   ALTER TABLE disabled ADD COLUMN switched INTEGER NOT NULL DEFAULT 1;
   ALTER TABLE disabled ADD COLUMN hidden INTEGER NOT NULL DEFAULT 0;
 `;
+
+/** When a server's sources are looked at next; null while they are not. Was a task of the outbox. */
+export const nextLookColumn = `
+  ALTER TABLE source ADD COLUMN next_at INTEGER;
+  UPDATE source SET next_at = (SELECT due_at FROM outbox WHERE task = 'refresh' AND subject = server)
+    WHERE state <> 'not-read';
+  DELETE FROM outbox WHERE task = 'refresh';
+  CREATE INDEX source_next ON source (next_at) WHERE next_at IS NOT NULL;
+`;

@@ -138,16 +138,16 @@ export function subscriptionsDue(sql: SqlStorage, now: number): string[] {
     .map(({ id }) => id);
 }
 
-export function dueOf(sql: SqlStorage, subscription: string, now: number, limit: number): DueDelivery[] {
+/** The delivery of a subscription that has been due longest. */
+export function nextDue(sql: SqlStorage, subscription: string, now: number): DueDelivery | undefined {
   return sql
     .exec<DueDelivery & Record<string, SqlStorageValue>>(
       `SELECT subscription, generation, server, attempt FROM delivery WHERE subscription = ? AND due_at <= ?
-       ORDER BY due_at LIMIT ?`,
+       ORDER BY due_at LIMIT 1`,
       subscription,
       now,
-      limit,
     )
-    .toArray();
+    .toArray()[0];
 }
 
 /**

@@ -342,3 +342,34 @@ describe("other signatures", () => {
     expect([(await send(hex)).status, (await send(hex)).body.error.code]).toEqual([409, "ErrorNoSources"]);
   });
 });
+
+describe("a signed envelope that two parsers may read differently", () => {
+  it.each([
+    ["a type twice", '{"type": "manifest.changed", "type": "server.removed", "data": {"sequence": 9}}'],
+    ["a sequence twice", '{"type": "server.removed", "data": {"sequence": 1, "sequence": 9}}'],
+    ["__proto__", '{"type": "server.removed", "__proto__": {"x": 1}, "data": {"sequence": 9}}'],
+    ["__proto__ inside", '{"type": "server.removed", "data": {"__proto__": {"sequence": 1}, "sequence": 9}}'],
+    ["an escaped key twice", '{"type": "server.removed", "t\\u0079pe": "x", "data": {"sequence": 9}}'],
+  ])("is refused, and has no effect: %s", async (name, text) => {
+    const hook = await hooked(`damaged-${name.replaceAll(/[^a-z]+/g, "-")}1`, {}, tools("kept"));
+    const answer = await sendEvent(hook, text);
+    expect([answer.status, answer.body.error.code]).toEqual([400, "ErrorInvalidBody"]);
+    expect(answer.body.error.details.issues[0].path).not.toBe("");
+    const shown = await read(hook);
+    expect([names(shown), shown.headers.get("Rollcall-Generation")]).toEqual([["kept"], "1"]);
+  });
+
+  it("is refused from GitHub as well", async () => {
+    const hook = await hooked("damaged-github", { format: "github" }, tools("kept"));
+    const text = '{"ref": "refs/heads/main", "ref": "refs/heads/other"}';
+    const bytes = new TextEncoder().encode(hook.secret);
+    const key = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+    const mac = new Uint8Array(await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(text)));
+    const headers = {
+      ...{ "X-GitHub-Event": "push", "X-GitHub-Delivery": crypto.randomUUID(), "Content-Type": "application/json" },
+      "X-Hub-Signature-256": `sha256=${[...mac].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`,
+    };
+    const answer = await registry.send("POST", hook.path, { headers, body: text });
+    expect([answer.status, answer.body.error.code]).toEqual([400, "ErrorInvalidBody"]);
+  });
+});

@@ -38,12 +38,12 @@ negotiate                          0           0            0        0         0
 negotiate for a task               0           0            0        0         0            2        11            2
 session-checked call, first        2           0            0        0         0            1         2            0
 session-checked tool               1           0            0        0         0            2         7            0
-publish, new                       0           1            2        0         2            2        73           68
-publish, one tool of 1,000         0           1            2        0         2            2      1085           37
-publish, unchanged                 0           1            2        0         1            1        27            7
-webhook                            0           1            2        0         2            4        89           51
-introspection, changed             0           1            2        0         2            2       114           43
-introspection, unchanged           0           1            2        0         1            1        55           12
+publish, new                       0           1            2        0         2            2        75           68
+publish, one tool of 1,000         0           1            2        0         2            2      1087           37
+publish, unchanged                 0           1            2        0         1            1        29            7
+webhook                            0           1            2        0         2            4        91           51
+introspection, changed             0           1            2        0         2            2       120           40
+introspection, unchanged           0           1            2        0         0            1        24            2
 `;
 
 /** These never leave the isolate. */

@@ -139,16 +139,36 @@ describe("deliveries", () => {
       const hanging = bench.subscribe("https://receiver.example/hanging");
       const others = Array.from({ length: 5 }, (_, index) => bench.subscribe(`https://receiver.example/${index}`));
       for (let count = 0; count < 10; count += 1) bench.write();
-      const drain = bench.deliveries.drain();
+      const drain = bench.another(60_000).drain();
       await vi.waitFor(() => {
         for (const { id } of others) expect(bench.show(id).pending).toBe(0);
       });
       expect(bench.show(hanging.id).pending).toBe(10);
-      expect(bench.receiver.received.filter(({ url }) => url.endsWith("/hanging"))).toHaveLength(2);
+      expect(bench.receiver.received.filter(({ url }) => url.endsWith("/hanging"))).toHaveLength(1);
       answered.resolve(new Response(null));
       await drain;
       expect(bench.show(hanging.id).pending).toBeLessThan(10);
     }));
+
+  it.each([1, 2, 4, 8])("to %i that hang hold back nobody else for longer than one time-out", (count) =>
+    onBench(async (bench) => {
+      const hangs = ({ url }: { url: string }) => url.includes("/hanging");
+      bench.receiver.answer = (message) => (hangs(message) ? new Promise<Response>(() => {}) : 200);
+      for (let index = 0; index < count; index += 1) bench.subscribe(`https://receiver.example/hanging/${index}`);
+      const healthy = bench.subscribe("https://receiver.example/healthy");
+      const order = () => bench.receiver.received.map(({ url }) => url.includes("healthy"));
+      bench.write();
+      // A third of its deadline for each first attempt, four at a time: two rounds at most come before.
+      await bench.deliveries.drain();
+      expect(bench.show(healthy.id).pending).toBe(0);
+      expect(order().indexOf(true)).toBeLessThanOrEqual(count);
+      // From then on those that hang have two places, and the others go first.
+      const before = bench.receiver.received.length;
+      bench.write();
+      await bench.deliveries.drain();
+      expect(order().slice(before).indexOf(true)).toBe(0);
+    }),
+  );
 
   it("are under way four at a time, and one at a time to a receiver that fails", () =>
     onBench(async (bench) => {
@@ -156,7 +176,7 @@ describe("deliveries", () => {
       const answered = Promise.withResolvers<void>();
       bench.receiver.answer = () => answered.promise.then(() => new Response(null));
       bench.write();
-      const drain = bench.deliveries.drain();
+      const drain = bench.another(60_000).drain();
       await vi.waitFor(() => expect(bench.receiver.received).toHaveLength(4));
       answered.resolve();
       await drain;

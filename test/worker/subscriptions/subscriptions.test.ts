@@ -78,7 +78,7 @@ describe("a subscription", () => {
     receiver.answer = () => answered.promise;
     const { id } = (await subscribe()).body.data;
     for (const name of ["a", "b", "c"]) expect((await publish(name)).status).toBeLessThan(300);
-    await arrived(2);
+    await arrived(1);
     await drained(tenant);
     expect(await env.REGISTRY.get(`head/${tenant}/s`, "json")).toMatchObject({ generation: 3 });
     expect(await show(id)).toMatchObject({ pending: 3 });

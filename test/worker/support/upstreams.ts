@@ -7,6 +7,8 @@ export interface Offer {
   resources?: Record<string, unknown>[];
   /** False: it declares no capabilities at all. */
   declares?: boolean;
+  /** It answers 403 with these words. */
+  refuses?: string;
   /** True: it cannot be reached. */
   isDown?: boolean;
 }
@@ -18,6 +20,7 @@ export function serveUpstreams(): Map<string, Offer> {
     const request = input as Request;
     const offer = offers.get(new URL(request.url).hostname);
     if (offer === undefined || offer.isDown) return new Response("no", { status: 503 });
+    if (offer.refuses !== undefined) return new Response(offer.refuses, { status: 403 });
     const handler = createMcpHandler(() => {
       const { resources } = offer;
       const capabilities = offer.declares === false ? {} : { tools: {}, resources: resources && {} };

@@ -1336,6 +1336,12 @@ export interface components {
              */
             acknowledged?: boolean;
         };
+        AddressRefusedIdempotencyKeyReusedSubscriptionInvalidError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorAddressRefused" | "ErrorIdempotencyKeyReused" | "ErrorSubscriptionInvalid";
+            };
+        };
         AddressRefusedSubscriptionInvalidError: components["schemas"]["ApiError"] & {
             error?: {
                 /** @enum {unknown} */
@@ -2535,6 +2541,12 @@ export interface components {
                 code?: "ErrorHookInvalid";
             };
         };
+        HookInvalidIdempotencyKeyReusedError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorHookInvalid" | "ErrorIdempotencyKeyReused";
+            };
+        };
         /** @description All hooks of a tenant, the oldest first. */
         HookList: {
             items: components["schemas"]["Hook"][];
@@ -2611,6 +2623,12 @@ export interface components {
             theme?: unknown;
         } & {
             [key: string]: unknown;
+        };
+        IdempotencyKeyReusedServerValidationError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorIdempotencyKeyReused" | "ErrorMCPServerValidation";
+            };
         };
         /** @description An OpenAPI or MCP document as JSON or YAML, a GraphQL schema as text or its introspection as JSON, or RTFS text. */
         ImportDocument: unknown;
@@ -5270,6 +5288,15 @@ export interface components {
         };
     };
     responses: {
+        /** @description The registry will not send requests to this address. Use a public https URL on the default port. This Idempotency-Key was used for another request. The subscription's settings are not valid. */
+        AddressRefusedIdempotencyKeyReusedSubscriptionInvalid: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AddressRefusedIdempotencyKeyReusedSubscriptionInvalidError"];
+            };
+        };
         /** @description The registry will not send requests to this address. Use a public https URL on the default port. The subscription's settings are not valid. */
         AddressRefusedSubscriptionInvalid: {
             headers: {
@@ -5459,6 +5486,15 @@ export interface components {
                 "application/json": components["schemas"]["HookInvalidError"];
             };
         };
+        /** @description The hook's settings are not valid. This Idempotency-Key was used for another request. */
+        HookInvalidIdempotencyKeyReused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["HookInvalidIdempotencyKeyReusedError"];
+            };
+        };
         /** @description Hook not found. */
         HookNotFound: {
             headers: {
@@ -5466,6 +5502,15 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["HookNotFoundError"];
+            };
+        };
+        /** @description This Idempotency-Key was used for another request. MCP server validation failed. */
+        IdempotencyKeyReusedServerValidation: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IdempotencyKeyReusedServerValidationError"];
             };
         };
         /** @description This variant of the capability index is not advertised. The token lacks a scope that this needs. You do not have permission to access this tenant. */
@@ -6750,7 +6795,10 @@ export interface operations {
     registerHook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name for this request, chosen by the client. The same request with the same key has no second effect for 24 hours: it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -6777,7 +6825,7 @@ export interface operations {
             409: components["responses"]["TooManyHooks"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["HookInvalid"];
+            422: components["responses"]["HookInvalidIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
             503: components["responses"]["NotConfiguredUnavailable"];
@@ -7827,6 +7875,8 @@ export interface operations {
             header?: {
                 /** @description An ETag or manifest digest that the server must still have; 412 if it has another. */
                 "If-Match"?: string;
+                /** @description A name for this request, chosen by the client. The same request with the same key has no second effect for 24 hours: it gets the first answer. */
+                "Idempotency-Key"?: string;
             };
             path: {
                 /** @description Owner namespace of servers, in any case. */
@@ -7862,7 +7912,7 @@ export interface operations {
             404: components["responses"]["ServerNotFoundRevisionNotFound"];
             409: components["responses"]["CapabilityCollisionSameVersion"];
             412: components["responses"]["PreconditionFailed"];
-            422: components["responses"]["ServerValidation"];
+            422: components["responses"]["IdempotencyKeyReusedServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
             503: components["responses"]["NotConfiguredUnavailable"];
@@ -8035,7 +8085,10 @@ export interface operations {
     createServer: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name for this request, chosen by the client. The same request with the same key has no second effect for 24 hours: it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8064,7 +8117,7 @@ export interface operations {
             409: components["responses"]["ServerExists"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ServerValidation"];
+            422: components["responses"]["IdempotencyKeyReusedServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
             503: components["responses"]["NotConfiguredUnavailable"];
@@ -8342,7 +8395,10 @@ export interface operations {
     createSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name for this request, chosen by the client. The same request with the same key has no second effect for 24 hours: it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8368,7 +8424,7 @@ export interface operations {
             409: components["responses"]["TooManySubscriptions"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["AddressRefusedSubscriptionInvalid"];
+            422: components["responses"]["AddressRefusedIdempotencyKeyReusedSubscriptionInvalid"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
             503: components["responses"]["NotConfiguredUnavailable"];

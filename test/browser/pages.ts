@@ -1,0 +1,40 @@
+/** Pages that the matrix looks at: for everybody, and what signing in adds. */
+
+export const publicPages = [
+  "/",
+  "/servers",
+  "/servers?kind=tool&status=active",
+  "/servers?kind=prompt&status=deprecated",
+  "/servers/demo/weather",
+  "/servers/demo/weather/tools",
+  "/servers/demo/library/prompts",
+  "/servers/demo/library/resources",
+  "/servers/demo/almanac",
+  "/servers/demo/weather/connect",
+  "/servers/demo/files/connect?client=vscode",
+  "/capabilities/demo/mcp.weather.get_forecast",
+  "/capabilities/demo/mcp.weather.get_forecast?format=openai",
+  "/search",
+  "/search?task=send+the+forecast+to+my+team%2C+then+file+an+issue&budget=300",
+  "/search?task=will+it+rain&definitions=anthropic",
+  "/search?task=xyzzy+plugh",
+  "/search?task=rain&budget=lots",
+  "/negotiate",
+  "/sign-in",
+  "/nothing/here",
+  "/servers/demo/nobody",
+];
+
+export const memberPages = [
+  "/",
+  "/servers",
+  "/servers/demo/shop",
+  "/servers/demo/shop/operations",
+  "/servers/demo/suspicious/tools",
+  "/servers/demo/suspicious/connect",
+  "/servers/demo/compose/generators",
+  "/capabilities/demo/mcp.suspicious.lookup",
+  "/servers/elsewhere/nothing",
+  "/negotiate",
+  "/me",
+];
