@@ -3,6 +3,7 @@ import { Authenticator } from "./auth/authenticator.ts";
 import { createJwks } from "./auth/jwks.ts";
 import type { TokenRules } from "./auth/verify-token.ts";
 import { IndexTextCache } from "./capability-index/text-cache.ts";
+import { catalogForm } from "./catalog/listing.ts";
 import { CatalogPages } from "./catalog/page-cache.ts";
 import { type Config, readConfig } from "./config.ts";
 import { PageStore } from "./console/page-store.ts";
@@ -117,7 +118,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
   const edgeDirectory = new EdgeDirectory({
     ...{ kv, edge, directory, now, keepAlive },
     capacity: config.directoryBytes,
-    forms: [rankingForm],
+    forms: [catalogForm, rankingForm],
   });
   const readAsset = createAssetReader(env.ASSETS);
   let writes = 0;

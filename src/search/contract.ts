@@ -1,4 +1,4 @@
-import type { DirectoryState } from "../directory/root.ts";
+import type { DirectoryState } from "../http/directory-state.ts";
 import type { TenantKey } from "../kernel/names.ts";
 import type { Attribute } from "../manifest/attributes.ts";
 import type { Flag } from "../manifest/flag.ts";

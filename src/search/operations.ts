@@ -8,6 +8,7 @@ import {
   flag,
   freshnessFrom,
   ifNoneMatch,
+  minDirectory,
   minGenerationPerTenant,
   names,
   page,
@@ -72,6 +73,7 @@ const search = operation({
     headers: {
       "Cache-Control": cacheControl,
       "If-None-Match": ifNoneMatch,
+      "Rollcall-Min-Directory-Generation": minDirectory,
       "Rollcall-Min-Generation": refused(minGenerationPerTenant),
     },
   },
@@ -81,6 +83,7 @@ const search = operation({
       data: SearchPage,
       etag: true,
       generation: true,
+      directory: true,
     },
   },
   fails: ["ErrorCursorExpired"],
@@ -101,9 +104,13 @@ const search = operation({
     const { task: text, kind, tenant, budget, include, definitions, explain, limit, cursor, prefix } = query;
     const kinds = distinct(kind) ?? (definitions && [...callableKinds]);
     const filter = { kinds, tenants: distinct(tenant), ...filterOf(query) };
-    const { strong } = freshnessFrom(headers);
+    const need = { strong: freshnessFrom(headers).strong, min: headers["Rollcall-Min-Directory-Generation"] };
     consumeRateLimit(services, services.searchLimiter, principal.subject);
-    const { page: found, holds } = unwrap(
+    const {
+      page: found,
+      holds,
+      directory,
+    } = unwrap(
       await findPage(
         services,
         principal,
@@ -126,7 +133,7 @@ const search = operation({
     const { generation, nextCursor: _, ...lasting } = data;
     const etag = `W/"${version}-${(await digestOfText(JSON.stringify(lasting))).slice(7, 39)}"`;
     const cache = holds && { holds, variesBy: "tenants" as const };
-    return answer(200, data, { etag, generation, source: holds === undefined ? "object" : "memory", cache });
+    return answer(200, data, { etag, generation, source: holds === undefined ? "object" : "memory", cache, directory });
   },
 });
 

@@ -1,5 +1,7 @@
 import type { Principal } from "../auth/principal.ts";
-import { type DirectoryState, parseState, stateText } from "../directory/root.ts";
+import type { DirectoryNeed } from "../directory/edge-directory.ts";
+import { checkMinDirectory } from "../directory/freshness.ts";
+import { type DirectoryState, parseState, stateText } from "../http/directory-state.ts";
 import { type PageRequest, readCursor } from "../http/page.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
@@ -41,14 +43,16 @@ export interface Search extends Pick<CardQuery, "text" | "prefix" | "kinds" | "a
   budget?: number;
   include?: readonly ChoiceOption[];
   explain: boolean;
-  /** Ask the objects, not what is in memory. */
-  strong?: boolean;
+  /** How new what is public must be. */
+  need?: DirectoryNeed;
 }
 
 interface FoundPage {
   page: SearchPage;
   /** True while the same search would find the same; absent if that cannot be known. */
   holds?: () => boolean;
+  /** State of the directory, if public capabilities were searched. */
+  directory?: DirectoryState;
 }
 
 /** Results over all pages; a caller who needs others should change the query. */
@@ -69,7 +73,7 @@ export async function searchCapabilities(
 export async function findPage(
   services: SearchDeps,
   principal: Principal,
-  { tenants, budget, include = [], explain, strong = false, ...wanted }: Search,
+  { tenants, budget, include = [], explain, need = {}, ...wanted }: Search,
   page: PageRequest,
 ): Promise<Result<FoundPage, Failure>> {
   const { text, prefix, facets, ...filter } = wanted;
@@ -95,7 +99,9 @@ export async function findPage(
   const query: CardQuery = { ...wanted, limit: maxResults };
   const madeAt = services.now();
   const writes = services.writes();
-  const { cards, generation, directory, facets: counted } = await searchCards(services, range, query, strong);
+  const { cards, generation, directory, facets: counted } = await searchCards(services, range, query, need);
+  const behind = directory && checkMinDirectory(directory, need.min);
+  if (behind !== undefined) return err(behind);
   const ranked = duplicatesLast(cards).slice(0, maxResults);
   const { fitting, skippedBefore } =
     budget === undefined ? { fitting: ranked, skippedBefore: () => [] } : withinBudget(ranked, budget, include);
@@ -125,8 +131,9 @@ export async function findPage(
     const after = [String(to), await resultsDigest(fitting.slice(0, to)), directory ? stateText(directory) : ""];
     answer.nextCursor = await services.cursors.write({ after, generation }, scope);
   }
-  const isInMemory = !strong && (directory === undefined || directory.inMemory);
-  return ok({ page: answer, holds: isInMemory ? validity(services, range, directory, { madeAt, writes }) : undefined });
+  const isInMemory = !need.strong && (directory === undefined || directory.inMemory);
+  const holds = isInMemory ? validity(services, range, directory, { madeAt, writes }) : undefined;
+  return ok({ page: answer, holds, directory });
 }
 
 /** Whether what was found is what a search would find now, as far as is known without asking an object. */
@@ -137,10 +144,9 @@ function validity(
   made: { madeAt: number; writes: number },
 ): () => boolean {
   // Not the directory's view: it would be kept in memory as long as the answer.
-  const { epoch, generation } = directory ?? {};
+  const state = directory && { epoch: directory.epoch, generation: directory.generation };
   return () => {
-    const view = epoch === undefined ? undefined : services.edgeDirectory.peek();
-    if (view?.epoch !== epoch || view?.generation !== generation) return false;
+    if (state !== undefined && !services.edgeDirectory.isCurrent(state)) return false;
     return own.length === 0 || (services.now() - made.madeAt <= ownMs && services.writes() === made.writes);
   };
 }

@@ -1,5 +1,6 @@
 import { isMember, type Principal } from "../auth/principal.ts";
-import type { DirectoryState } from "../directory/root.ts";
+import type { DirectoryNeed } from "../directory/edge-directory.ts";
+import type { DirectoryState } from "../http/directory-state.ts";
 import type { TenantKey } from "../kernel/names.ts";
 import { demotionOf } from "../registry/record.ts";
 import type { CapabilityCard, CardQuery, TenantFilter } from "./contract.ts";
@@ -64,7 +65,7 @@ export async function searchCards(
   services: SearchDeps,
   { own, elsewhere }: SearchScope,
   query: CardQuery,
-  strong = false,
+  need: DirectoryNeed = {},
 ): Promise<VisibleCards> {
   const [inTenants, published] = await Promise.all([
     Promise.all(
@@ -73,7 +74,7 @@ export async function searchCards(
         return { generation, facets, cards: cards.map((card) => ({ ...card, seenAt: generation, wasPublic: false })) };
       }),
     ),
-    elsewhere === undefined ? undefined : findPublic(services, { ...query, ...elsewhere }, strong),
+    elsewhere === undefined ? undefined : findPublic(services, { ...query, ...elsewhere }, need),
   ]);
   const elsewheres = published?.cards.map((card) => ({ ...card, seenAt: card.generation, wasPublic: true })) ?? [];
   const lists: VisibleCard[][] = [...inTenants.map(({ cards }) => cards), elsewheres];
@@ -87,8 +88,8 @@ export async function searchCards(
 }
 
 /** From the segments in memory; from the directory's object while they are loading, and for lists without words. */
-async function findPublic(services: SearchDeps, query: CardQuery & TenantFilter, strong: boolean) {
-  const view = await services.edgeDirectory.current({ strong });
+async function findPublic(services: SearchDeps, query: CardQuery & TenantFilter, need: DirectoryNeed) {
+  const view = await services.edgeDirectory.current(need);
   if (view !== undefined) {
     const tools = { kernel: installedKernel(), vectors: await services.wordVectors() };
     const found = findInView(view, query, tools);

@@ -21,7 +21,19 @@ export const Service = named(
 
 export const Health = named(
   "Health",
-  z.object({ status: z.literal("ok"), name: z.string(), version: z.string() }).describe("The registry answers."),
+  z
+    .object({
+      status: z.literal("ok"),
+      name: z.string(),
+      version: z.string(),
+      directory: z
+        .object({
+          state: z.string().nullable().describe("As in `Rollcall-Directory`; null while the isolate has no copy."),
+          ageMs: z.int().nullable().describe("Milliseconds since the directory's object confirmed it."),
+        })
+        .describe("The copy of everything public in the isolate that answers."),
+    })
+    .describe("The registry answers."),
 );
 
 export const Whoami = named(
@@ -59,6 +71,15 @@ export const MetricsSnapshot = named(
         bytes: z.int(),
         caches: z.record(z.string(), z.object({ entries: z.int(), bytes: z.int() })),
       }),
+      directory: z
+        .object({
+          capacity: z.int().describe("Bytes that the copy may have; 0: the directory's object answers each time."),
+          bytes: z.record(z.string(), z.int()).describe("Of the segments, and of each form that is kept of them."),
+          segments: z.int(),
+          fallbacks: counts.describe("How often the directory's object had to answer, by reason."),
+          builder: counts.describe("What writing segments touched, as in `operations`, which does not count it."),
+        })
+        .describe("The copy of everything public."),
       responseCache: z.object({ hits: z.int(), misses: z.int() }),
     })
     .describe("Counts of one isolate since it started."),

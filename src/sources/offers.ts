@@ -74,10 +74,6 @@ function sizeOf(offer: Pick<SourceOffer, ListName>): number {
   return listNames.reduce((sum, list) => sum + offer[list].length, 0);
 }
 
-export function isEmptyOffer(offer: SourceOffer): boolean {
-  return sizeOf(offer) === 0;
-}
-
 /**
  * The copy of an offer, without the items that were refused: a copy is used while its source cannot be read, and is then
  * to bring what was published and nothing else.

@@ -1,3 +1,4 @@
+import { listNames } from "../formats/mcp/describe-item.ts";
 import type { Failure } from "../kernel/failure.ts";
 import { err, type Result } from "../kernel/result.ts";
 import { clip } from "../kernel/text.ts";
@@ -6,7 +7,6 @@ import type { Refreshed } from "../registry/contract.ts";
 import type { StoredCopy } from "../registry/sql/source-copies.ts";
 import type { ProbeResult, ReadableSource, SourceRow } from "../registry/sql/source-rows.ts";
 import type { SourceFailure, SourceReading } from "./contract.ts";
-import { isEmptyOffer } from "./offers.ts";
 import { nextRefreshMs, probeState } from "./schedule.ts";
 import { isPlainName, nameForReaders, visibleWords } from "./source-words.ts";
 
@@ -40,7 +40,9 @@ export function probeResultOf(
 
 /** A source that announces no list at all, after it offered something, is more likely broken than empty. */
 export function hasVanished(read: SourceRead["read"], last: StoredCopy | undefined): boolean {
-  return read.ok && read.value.declaresNothing && last !== undefined && !isEmptyOffer(last.offer);
+  return (
+    read.ok && read.value.declaresNothing && last !== undefined && listNames.some((list) => last.offer[list].length > 0)
+  );
 }
 
 export function undeclared(one: SourceRead): SourceRead {

@@ -1,4 +1,4 @@
-import { catalogTables } from "../../catalog/sql/tables.ts";
+import { catalogTables, dropCatalogTables } from "../../catalog/sql/tables.ts";
 import { segmentTables } from "../../directory/sql/tables.ts";
 import { directoryVersionFlags, directoryVersionTables, versionUpdatedIndex } from "../../official/sql/tables.ts";
 import { cardRecordColumns, directoryCardIndex, directorySearchTables } from "../../search/sql/tables.ts";
@@ -29,6 +29,7 @@ export const directorySteps: readonly Step[] = [
   { tables: `${cardRecordColumns} ${directoryVersionFlags} DELETE FROM indexed_server;` },
   { tables: versionUpdatedIndex },
   { tables: segmentTables },
+  { tables: dropCatalogTables },
   // Tenants send their items again, with attributes and vectors. Until then they are found by their words.
   { tables: `${directoryCardIndex} DELETE FROM indexed_server;` },
 ];

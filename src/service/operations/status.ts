@@ -1,8 +1,10 @@
 import type { Principal } from "../../auth/principal.ts";
 import { type Access, admin, everyone } from "../../http/access.ts";
 import { unwrap } from "../../http/context.ts";
+import { stateText } from "../../http/directory-state.ts";
 import { operation } from "../../http/operation.ts";
 import { authenticateOptional, consumeRateLimit } from "../../http/request.ts";
+import { builderUsage } from "../../kernel/platform/usage.ts";
 import { service, version } from "../../kernel/version.ts";
 import { featuresOf } from "../../mcp/resources/own-manifest.ts";
 import type { ServiceDeps } from "../deps.ts";
@@ -48,7 +50,11 @@ const getHealth = operation({
   answers: { 200: { description: "The registry answers.", data: Health } },
   examples: { health: {} },
 
-  handle: (_: ServiceDeps, { answer }) => answer(200, { status: "ok", name: service, version }),
+  handle({ edgeDirectory }: ServiceDeps, { answer }) {
+    const { state, age } = edgeDirectory.status();
+    const directory = { state: state === undefined ? null : stateText(state), ageMs: age ?? null };
+    return answer(200, { status: "ok", name: service, version, directory });
+  },
 });
 
 /** Like `anyone`, for tokens of any scope: a caller asks because something was refused. */
@@ -100,9 +106,11 @@ const getMetrics = operation({
   answers: { 200: { description: "The counts.", data: MetricsSnapshot } },
   examples: { all: {} },
 
-  handle({ metrics, now, memory, responses }: ServiceDeps, { answer }) {
+  handle({ metrics, now, memory, responses, edgeDirectory }: ServiceDeps, { answer }) {
     const caches = { capacity: memory.capacity, bytes: memory.bytes, caches: memory.usage() };
-    return answer(200, { ...metrics.snapshot(now()), memory: caches, responseCache: responses.lookups });
+    const { capacity, bytes, segments, fallbacks } = edgeDirectory.status();
+    const directory = { capacity, bytes, segments, fallbacks, builder: { ...builderUsage } };
+    return answer(200, { ...metrics.snapshot(now()), memory: caches, directory, responseCache: responses.lookups });
   },
 });
 

@@ -114,12 +114,16 @@ describe("failures", () => {
           → GET it again and send its new ETag as If-Match
       412 ErrorGenerationAhead: The tenant has not reached that generation
           → Send the generation of an answer to a write, or leave out Rollcall-Min-Generation
+      412 ErrorDirectoryAhead: The directory has not reached that state
+          → Send the \`Rollcall-Directory\` of a later answer, or leave out Rollcall-Min-Directory-Generation
       413 ErrorTooLarge: The body is too large
           → Send less at once, or split it over several servers
       413 ErrorIndexTooLarge: The capability index is larger than one answer may be
           → Ask for the index of one server, or POST /api/index/{tenant}/budget
       415 ErrorUnsupportedMediaType: The body must be JSON or YAML
           → Send \`Content-Type: application/json\` and no Content-Encoding
+      422 ErrorIdempotencyKeyReused: This Idempotency-Key was used for another request
+          → Choose a new key for each new request, and send a request again with the key it had
       422 ErrorParameterInvalid: A query parameter is not valid
           → The message names the parameter; docs/reference/official-registry.md lists them
       422 ErrorServerJsonInvalid: The server.json is not valid

@@ -1761,17 +1761,18 @@ export interface components {
             flags?: components["schemas"]["Flag"][];
             registry?: components["schemas"]["RegistryRecord"];
         };
-        /** @description A page of servers in order of tenant and name. */
+        /** @description A page of servers. */
         CatalogPage: {
             items: components["schemas"]["CatalogItem"][];
             /** @description Servers that match; with facets only. */
             total?: {
                 count: number;
-                /**
-                 * @description Counting stopped early: there may be more.
-                 * @constant
-                 */
-                atLeast?: true;
+            };
+            /** @description Of the servers that match, with their items and the cost of all definitions; with facets only. */
+            totals?: {
+                servers: number;
+                capabilities: number;
+                tokens: number;
             };
             facets?: {
                 [key: string]: components["schemas"]["Facet"];
@@ -1781,7 +1782,7 @@ export interface components {
              * @constant
              */
             changed?: true;
-            /** @description Of the directory. */
+            /** @description Of the directory: moves with every change that the caller may see. */
             generation: number;
             nextCursor?: string;
         };
@@ -2102,6 +2103,12 @@ export interface components {
             message?: string;
             data: components["schemas"]["DeleteResult"];
         };
+        DirectoryAheadError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorDirectoryAhead";
+            };
+        };
         /** @description What a program needs to know of an error; members depend on the code. */
         ErrorDetails: {
             /** @description The reason, where the error's own message is fixed. */
@@ -2170,11 +2177,6 @@ export interface components {
             values: {
                 value: string;
                 count: number;
-                /**
-                 * @description Counting stopped early: there may be more.
-                 * @constant
-                 */
-                atLeast?: true;
             }[];
             /**
              * @description There are more values.
@@ -2438,6 +2440,13 @@ export interface components {
             status: "ok";
             name: string;
             version: string;
+            /** @description The copy of everything public in the isolate that answers. */
+            directory: {
+                /** @description As in `Rollcall-Directory`; null while the isolate has no copy. */
+                state: string | null;
+                /** @description Milliseconds since the directory's object confirmed it. */
+                ageMs: number | null;
+            };
         };
         HealthAnswer: {
             /** @constant */
@@ -3050,6 +3059,24 @@ export interface components {
                     };
                 };
             };
+            /** @description The copy of everything public. */
+            directory: {
+                /** @description Bytes that the copy may have; 0: the directory's object answers each time. */
+                capacity: number;
+                /** @description Of the segments, and of each form that is kept of them. */
+                bytes: {
+                    [key: string]: number;
+                };
+                segments: number;
+                /** @description How often the directory's object had to answer, by reason. */
+                fallbacks: {
+                    [key: string]: number;
+                };
+                /** @description What writing segments touched, as in `operations`, which does not count it. */
+                builder: {
+                    [key: string]: number;
+                };
+            };
             responseCache: {
                 hits: number;
                 misses: number;
@@ -3616,6 +3643,32 @@ export interface components {
             success: true;
             message?: string;
             data: components["schemas"]["PublishResult"];
+        };
+        PublishedServerJson: {
+            /**
+             * Format: uri
+             * @description URL of the schema that the document follows.
+             */
+            $schema?: string;
+            name: string;
+            description: string;
+            /** @description One version: no range, and not `latest`. */
+            version: string;
+            title?: string;
+            /**
+             * Format: uri
+             * @description Over https.
+             */
+            websiteUrl?: string;
+            repository?: components["schemas"]["Repository"];
+            icons?: components["schemas"]["OfficialIcon"][];
+            packages?: components["schemas"]["Package"][];
+            remotes?: components["schemas"]["Remote"][];
+            _meta?: {
+                "io.modelcontextprotocol.registry/publisher-provided"?: {
+                    [key: string]: unknown;
+                };
+            };
         };
         /** @description What one read of a server's sources found. */
         RefreshResult: {
@@ -4436,7 +4489,7 @@ export interface components {
         };
         /** @description A version of a server. */
         ServerResponse: {
-            server: components["schemas"]["ServerJson"];
+            server: components["schemas"]["PublishedServerJson"];
             _meta: {
                 "io.modelcontextprotocol.registry/official": components["schemas"]["VersionMeta"];
                 "dev.rollcall/registry": components["schemas"]["RegistryMeta"];
@@ -5432,6 +5485,15 @@ export interface components {
                 "application/json": components["schemas"]["CursorExpiredError"];
             };
         };
+        /** @description The directory has not reached that state. */
+        DirectoryAhead: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DirectoryAheadError"];
+            };
+        };
         /** @description The event is not valid. MCP server validation failed. */
         EventInvalidServerValidation: {
             headers: {
@@ -6304,6 +6366,8 @@ export interface components {
         ETag: string;
         /** @description The generation that the answer is as of: of the tenant, or of the directory. */
         "Rollcall-Generation": number;
+        /** @description The state of everything public that the answer is as of, as `epoch.generation`: for `Rollcall-Min-Directory-Generation`. */
+        "Rollcall-Directory": string;
         /** @description Where the answer came from. */
         "Rollcall-Source": "memory" | "edge" | "kv" | "object";
         /** @description Seconds to wait. */
@@ -6534,10 +6598,14 @@ export interface operations {
                 status?: components["schemas"]["ServerStatus"][];
                 /** @description Only servers whose sources were last found so; `unknown` if a server has none. */
                 probe?: ("unknown" | "live" | "pending" | "gated" | "not-mcp" | "unreachable")[];
+                /** @description Only servers with a flag of these rules about their own texts: `exfiltration` … */
+                flag?: string[];
                 /** @description Only servers that changed at this time or later. */
                 updated_since?: string;
+                /** @description `name`: by tenant and name. `updated`: the last changed first. */
+                order?: "name" | "updated";
                 /** @description Dimensions to count, separated by commas, or `true` or `false`; by default all, with a first page only. */
-                facets?: ("tenant" | "kind" | "provider" | "category" | "permission" | "effect" | "capability_type" | "status" | "probe" | "true" | "false")[];
+                facets?: ("tenant" | "kind" | "provider" | "category" | "permission" | "effect" | "capability_type" | "status" | "probe" | "flag" | "true" | "false")[];
                 /** @description Members of each item, separated by commas; by default all. */
                 fields?: ("tenant" | "name" | "title" | "description" | "version" | "visibility" | "status" | "probe" | "counts" | "tokens" | "flags" | "attributes" | "digest" | "generation" | "updatedAt" | "registry")[];
                 /** @description Items on a page. */
@@ -6550,18 +6618,21 @@ export interface operations {
                 "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
+                /** @description A `Rollcall-Directory` of another answer: this one is at least as new; 412 if there is none yet. */
+                "Rollcall-Min-Directory-Generation"?: string;
             };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description A page in order of tenant and name. */
+            /** @description A page. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6579,6 +6650,7 @@ export interface operations {
             400: components["responses"]["BadRequestCursorInvalidTenant"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["InsufficientScope"];
+            412: components["responses"]["DirectoryAhead"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
             503: components["responses"]["NotConfiguredUnavailable"];
@@ -8326,6 +8398,8 @@ export interface operations {
                 "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
+                /** @description A `Rollcall-Directory` of another answer: this one is at least as new; 412 if there is none yet. */
+                "Rollcall-Min-Directory-Generation"?: string;
             };
             path?: never;
             cookie?: never;
@@ -8338,6 +8412,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8356,6 +8431,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["InsufficientScope"];
             410: components["responses"]["CursorExpired"];
+            412: components["responses"]["DirectoryAhead"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
             503: components["responses"]["NotConfiguredUnavailable"];
