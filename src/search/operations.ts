@@ -121,7 +121,7 @@ const search = operation({
           include: distinct(include),
           explain,
           facets: facetsOf(query.facets),
-          strong,
+          need,
           ...filter,
         },
         { limit, cursor },
