@@ -83,7 +83,6 @@ const search = operation({
       data: SearchPage,
       etag: true,
       generation: true,
-      directory: true,
     },
   },
   fails: ["ErrorCursorExpired"],
@@ -133,7 +132,7 @@ const search = operation({
     const { generation, nextCursor: _, ...lasting } = data;
     const etag = `W/"${version}-${(await digestOfText(JSON.stringify(lasting))).slice(7, 39)}"`;
     const cache = holds && { holds, variesBy: "tenants" as const };
-    return answer(200, data, { etag, generation, source: holds === undefined ? "object" : "memory", cache, directory });
+    return answer(200, data, { etag, generation, source: holds === undefined ? "object" : "memory", cache });
   },
 });
 

@@ -51,8 +51,6 @@ interface FoundPage {
   page: SearchPage;
   /** True while the same search would find the same; absent if that cannot be known. */
   holds?: () => boolean;
-  /** State of the directory, if public capabilities were searched. */
-  directory?: DirectoryState;
 }
 
 /** Results over all pages; a caller who needs others should change the query. */
@@ -133,7 +131,7 @@ export async function findPage(
   }
   const isInMemory = !need.strong && (directory === undefined || directory.inMemory);
   const holds = isInMemory ? validity(services, range, directory, { madeAt, writes }) : undefined;
-  return ok({ page: answer, holds, directory });
+  return ok({ page: answer, holds });
 }
 
 /** Whether what was found is what a search would find now, as far as is known without asking an object. */

@@ -8412,7 +8412,6 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
-                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
