@@ -105,11 +105,7 @@ const search = operation({
     const filter = { kinds, tenants: distinct(tenant), ...filterOf(query) };
     const need = { strong: freshnessFrom(headers).strong, min: headers["Rollcall-Min-Directory-Generation"] };
     consumeRateLimit(services, services.searchLimiter, principal.subject);
-    const {
-      page: found,
-      holds,
-      directory,
-    } = unwrap(
+    const { page: found, holds } = unwrap(
       await findPage(
         services,
         principal,
