@@ -3644,6 +3644,7 @@ export interface components {
             message?: string;
             data: components["schemas"]["PublishResult"];
         };
+        /** @description A server.json as it was published. One that an earlier release took may lack `$schema` and have more keys. */
         PublishedServerJson: {
             /**
              * Format: uri
@@ -3669,6 +3670,8 @@ export interface components {
                     [key: string]: unknown;
                 };
             };
+        } & {
+            [key: string]: unknown;
         };
         /** @description What one read of a server's sources found. */
         RefreshResult: {
@@ -9484,6 +9487,8 @@ export interface operations {
                 include_deleted?: boolean;
             };
             header?: {
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
             };
@@ -9569,6 +9574,8 @@ export interface operations {
                 include_deleted?: boolean;
             };
             header?: {
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
             };
@@ -9615,6 +9622,8 @@ export interface operations {
                 include_deleted?: boolean;
             };
             header?: {
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
             };
