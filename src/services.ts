@@ -22,6 +22,7 @@ import { MemoryBudget, type MemoryCache } from "./kernel/memory-budget.ts";
 import type { TenantKey } from "./kernel/names.ts";
 import { CacheApi, type EdgeCache } from "./kernel/platform/cache-api.ts";
 import { countedKv } from "./kernel/platform/counted-bindings.ts";
+import { type CachedEntrypoint, PlatformCache } from "./kernel/platform/platform-cache.ts";
 import { createUsage, objectUsage, sumOfUsage, type Usage } from "./kernel/platform/usage.ts";
 import { RateLimiter } from "./kernel/rate-limit.ts";
 import { ItemCache } from "./manifest/item-cache.ts";
@@ -38,6 +39,7 @@ import { toStandardFetch } from "./outbound/standard-fetch.ts";
 import { Bodies } from "./registry/cache/bodies.ts";
 import { CurrentItems } from "./registry/cache/current-items.ts";
 import { Heads } from "./registry/cache/heads.ts";
+import { answerPublic, PublicAnswers } from "./registry/cache/public-answers.ts";
 import { RenderedViews } from "./registry/cache/rendered-views.ts";
 import { wordVectors } from "./search/load-word-vectors.ts";
 import { rankingForm } from "./search/public/ranking-form.ts";
@@ -73,6 +75,9 @@ export interface Services {
   /** Cached lookups of whether a tenant exists, for callers outside the tenant. */
   knownTenants: MemoryCache<{ exists: boolean; until: number }>;
   bodies: Bodies;
+  publicAnswers: PublicAnswers | undefined;
+  /** Answers what `publicAnswers` asks, behind the platform's cache. */
+  answerPublic: (request: Request) => Promise<Response>;
   itemCache: ItemCache;
   catalogPages: CatalogPages;
   /** The isolate's copy of everything public. */
@@ -105,6 +110,8 @@ export interface ServiceOverrides {
   kv?: KVNamespace;
   cache?: EdgeCache;
   now?: () => number;
+  /** The cached entrypoint; by default there is none. */
+  cachedEntrypoint?: CachedEntrypoint | undefined;
 }
 
 /** The composition root: the only code outside the Durable Objects that touches bindings. */
@@ -117,7 +124,8 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
   const memory = new MemoryBudget(config.cacheBytes);
   const keepAlive = (promise: Promise<unknown>) => waitUntil(promise);
   const tenant = (key: TenantKey) => tenantOf(env, key, usage);
-  const bodies = new Bodies({ edge, kv, tenant, keepAlive });
+  const publicAnswers = createPublicAnswers(surroundings.cachedEntrypoint, { now, keepAlive, usage });
+  const bodies = new Bodies({ edge, kv, tenant, keepAlive, shared: publicAnswers });
   const catalogPages = new CatalogPages(memory, now);
   const directory = () => directoryOf(env, usage);
   const edgeDirectory = new EdgeDirectory({
@@ -164,12 +172,14 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
       },
     }),
     bodies,
+    publicAnswers,
+    answerPublic: (request) => answerPublic(request, bodies),
     itemCache: new ItemCache(memory),
     catalogPages,
     edgeDirectory,
     wordVectors: () => wordVectors(env.ASSETS),
     writes: () => writes,
-    views: new RenderedViews(bodies, memory, usage),
+    views: new RenderedViews(bodies, memory, usage, publicAnswers),
     items: new CurrentItems(bodies, memory, usage),
     publicServerOf: async (key, id) => {
       const view = await edgeDirectory.current();
@@ -186,6 +196,15 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     pages: new PageStore(memory),
     signIns: config.signingSecret && new SignIns(config.signingSecret, tokenSecret(config)),
   };
+}
+
+function createPublicAnswers(
+  entrypoint: CachedEntrypoint | undefined,
+  options: Pick<ConstructorParameters<typeof PlatformCache>[0], "now" | "keepAlive" | "usage">,
+): PublicAnswers | undefined {
+  if (entrypoint === undefined) return undefined;
+  const wait = (milliseconds: number) => scheduler.wait(milliseconds);
+  return new PublicAnswers(new PlatformCache({ ...options, entrypoint, wait }));
 }
 
 /**

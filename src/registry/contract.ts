@@ -1,5 +1,4 @@
-import type { Idempotency } from "../http/idempotency.ts";
-import type { Precondition } from "../kernel/etag.ts";
+import type { Idempotency, Precondition } from "../kernel/etag.ts";
 import type { Failure, IdCollision } from "../kernel/failure.ts";
 import type { NamedTenant, TenantKey } from "../kernel/names.ts";
 import type { Result } from "../kernel/result.ts";

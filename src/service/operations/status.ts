@@ -81,7 +81,7 @@ const whoami = operation({
   answers: { 200: { description: "The caller.", data: Whoami } },
   examples: { caller: {} },
 
-  handle({ config }: ServiceDeps, { principal, answer }) {
+  handle({ config, publicAnswers }: ServiceDeps, { principal, answer }) {
     const { anonymous, subject, tenants, scopes, admin: isAdmin, expiresAt } = principal;
     const data = {
       subject: anonymous ? null : subject,
@@ -89,7 +89,7 @@ const whoami = operation({
       scopes: [...scopes],
       admin: isAdmin,
       expiresAt: anonymous ? null : new Date(expiresAt * 1_000).toISOString(),
-      registry: { version, features: featuresOf(config) },
+      registry: { version, features: { ...featuresOf(config), platform_cache: publicAnswers !== undefined } },
     };
     return answer(200, data, { headers: { "Cache-Control": "no-store" } });
   },
