@@ -20,6 +20,7 @@ import { ResponseStore } from "./http/response-store.ts";
 import { digestOfTextSync } from "./kernel/digest.ts";
 import { MemoryBudget, type MemoryCache } from "./kernel/memory-budget.ts";
 import type { TenantKey } from "./kernel/names.ts";
+import { Admission } from "./kernel/pace/admission.ts";
 import { CacheApi, type EdgeCache } from "./kernel/platform/cache-api.ts";
 import { countedKv } from "./kernel/platform/counted-bindings.ts";
 import { type CachedEntrypoint, PlatformCache } from "./kernel/platform/platform-cache.ts";
@@ -60,6 +61,8 @@ export interface Services {
   authenticator: Authenticator;
   readLimiter: RateLimiter;
   searchLimiter: RateLimiter;
+  /** Places for costly requests. */
+  admission: Admission;
   negotiateLimiter: RateLimiter;
   /** Limits refreshes of a server's sources that callers request: each refresh sends requests to third parties. */
   refreshLimiter: RateLimiter;
@@ -145,6 +148,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     authenticator: new Authenticator(tokenRules(config), now, memory),
     readLimiter: new RateLimiter(config.readLimit),
     searchLimiter: new RateLimiter(config.searchLimit),
+    admission: new Admission(now),
     negotiateLimiter: new RateLimiter(config.negotiateLimit),
     refreshLimiter: new RateLimiter({ rate: 1, burst: 20 }),
     tenant,

@@ -12,6 +12,7 @@ import {
   nextLookColumn,
   registryTables,
   sourceCopyTables,
+  stageTables,
 } from "../../registry/sql/tables.ts";
 import { cardIndexColumns, cardRecordColumns, tenantSearchTables } from "../../search/sql/tables.ts";
 import { fillCardRecords, rebuildCards } from "../../search/sql/tenant-cards.ts";
@@ -44,5 +45,6 @@ export const tenantSteps: readonly Step[] = [
   { tables: tenantVersionFlags, fill: fillVersionFlags },
   { tables: sourceCopyTables, fill: fillSourceCopies },
   { tables: `${nextLookColumn} ${idempotencyTable}` },
+  { tables: stageTables },
   { tables: cardIndexColumns, fill: rebuildCards },
 ];

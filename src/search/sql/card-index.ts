@@ -36,7 +36,7 @@ const minNew = 200;
 export class CardIndex {
   #base: NumberedPart | undefined;
   #recent: NumberedPart | undefined;
-  #generation = -1;
+  #stamp = "";
 
   /** Approximate size in memory. */
   get bytes(): number {
@@ -46,13 +46,16 @@ export class CardIndex {
   drop(): void {
     this.#base = undefined;
     this.#recent = undefined;
-    this.#generation = -1;
+    this.#stamp = "";
   }
 
   /** The parts of the index at this generation of the object. */
   parts(sql: SqlStorage, generation: number): readonly NumberedPart[] {
-    if (generation !== this.#generation) this.#refresh(sql);
-    this.#generation = generation;
+    // Cards of a large publish are written after its generation, so the newest number counts too.
+    const { newest } = sql.exec<{ newest: number }>("SELECT coalesce(max(number), 0) AS newest FROM card").one();
+    const stamp = `${generation} ${newest}`;
+    if (stamp !== this.#stamp) this.#refresh(sql);
+    this.#stamp = stamp;
     return [this.#base, this.#recent].filter((part) => part !== undefined);
   }
 

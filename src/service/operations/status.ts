@@ -106,11 +106,14 @@ const getMetrics = operation({
   answers: { 200: { description: "The counts.", data: MetricsSnapshot } },
   examples: { all: {} },
 
-  handle({ metrics, now, memory, responses, edgeDirectory }: ServiceDeps, { answer }) {
+  handle({ metrics, now, memory, responses, edgeDirectory, admission }: ServiceDeps, { answer }) {
     const caches = { capacity: memory.capacity, bytes: memory.bytes, caches: memory.usage() };
     const { capacity, bytes, segments, fallbacks } = edgeDirectory.status();
     const directory = { capacity, bytes, segments, fallbacks, builder: { ...builderUsage } };
-    return answer(200, { ...metrics.snapshot(now()), memory: caches, directory, responseCache: responses.lookups });
+    return answer(200, {
+      ...metrics.snapshot(now()),
+      ...{ memory: caches, directory, responseCache: responses.lookups, admission: { ...admission.counts } },
+    });
   },
 });
 
