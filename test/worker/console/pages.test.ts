@@ -95,6 +95,12 @@ describe("a page", () => {
     for (const url of loaded) expect(url).toMatch(/^\/console\/static\//);
   });
 
+  it("shows at the root how ten clients connect to the registry", async () => {
+    const { text } = await visitor.get("/");
+    for (const title of ["Claude Code", "Claude Desktop", "VS Code", "Cursor", "Gemini CLI", "Codex", "curl"])
+      expect(text).toContain(`<summary>${title}</summary>`);
+  });
+
   it("is JSON at the root for every caller that is no browser", async () => {
     for (const accept of ["*/*", "application/json", ""]) {
       const { headers, body } = await registry.send("GET", "/", accept === "" ? {} : { headers: { Accept: accept } });
