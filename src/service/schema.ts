@@ -21,7 +21,17 @@ export const Service = named(
 
 export const Health = named(
   "Health",
-  z.object({ status: z.literal("ok"), name: z.string(), version: z.string() }).describe("The registry answers."),
+  z
+    .object({
+      status: z.enum(["ok", "degraded"]).describe("`degraded` if this isolate has met a problem."),
+      name: z.string(),
+      version: z.string(),
+      problems: z
+        .array(z.object({ message: z.string(), at: z.string().describe("When it was met last.") }))
+        .optional()
+        .describe("What this isolate has met; others may have met something else."),
+    })
+    .describe("The registry answers."),
 );
 
 export const Whoami = named(

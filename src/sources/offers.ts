@@ -1,4 +1,5 @@
 import { type ListName, listNames } from "../formats/mcp/describe-item.ts";
+import { err } from "../kernel/result.ts";
 import type { AcceptedManifest } from "../manifest/prepare.ts";
 import type { SourceCopy, SourceOffer } from "../registry/sources/offer.ts";
 import type { StoredCopy } from "../registry/sql/source-copies.ts";
@@ -106,4 +107,14 @@ export interface PreparedOffer {
   refused: string[];
   why: string | undefined;
   notes: Notes;
+}
+
+/** A source that announces no list at all, after it offered something, is more likely broken than empty. */
+export function hasVanished(read: SourceRead["read"], last: StoredCopy | undefined): boolean {
+  return read.ok && read.value.declaresNothing && last !== undefined && !isEmptyOffer(last.offer);
+}
+
+export function undeclared(one: SourceRead): SourceRead {
+  const message = "It declares no capabilities any more; what it offered before is kept";
+  return { ...one, read: err({ reason: "undeclared", message }) };
 }

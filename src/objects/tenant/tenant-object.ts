@@ -24,6 +24,7 @@ import type { AcknowledgeOutcome, AcknowledgeRequest, FlagPosition } from "../..
 import { acknowledgeFlag } from "../../flags/sql/acknowledge.ts";
 import { flaggedContent } from "../../flags/sql/flagged.ts";
 import type { Hooks } from "../../hooks/hooks.ts";
+import { err } from "../../kernel/result.ts";
 import type { StoredCapability } from "../../manifest/stored.ts";
 import type { ServerVersion, VersionOutcome, VersionRequest } from "../../official/contract.ts";
 import type { StatusUpdate } from "../../official/schema.ts";
@@ -270,7 +271,7 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   }
 
   async refresh(name: string, { afterRunning }: { afterRunning: boolean }): Promise<Refreshed | RefreshSkipped> {
-    if (!this.#core.isReady) return "no-sources";
+    if (!this.#core.isReady || this.#core.refusal !== undefined) return "no-sources";
     return afterRunning ? this.#core.refresher.refreshNew(name) : this.#core.refresher.refreshShared(name);
   }
 
@@ -283,6 +284,8 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   }
 
   async registerHook(...args: Parameters<Hooks["register"]>) {
+    const { refusal } = this.#core;
+    if (refusal !== undefined) return err(refusal);
     return this.#core.hooks.register(...args);
   }
 
@@ -295,14 +298,20 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   }
 
   async changeHook(...args: Parameters<Hooks["change"]>) {
+    const { refusal } = this.#core;
+    if (refusal !== undefined) return err(refusal);
     return this.#core.hooks.change(...args);
   }
 
   async rotateHook(...args: Parameters<Hooks["rotate"]>) {
+    const { refusal } = this.#core;
+    if (refusal !== undefined) return err(refusal);
     return this.#core.hooks.rotate(...args);
   }
 
   async removeHook(id: string) {
+    const { refusal } = this.#core;
+    if (refusal !== undefined) return err(refusal);
     return this.#core.hooks.remove(id);
   }
 
@@ -315,6 +324,7 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   }
 
   async recordRefusedEvent(...args: Parameters<Hooks["recordRefused"]>) {
+    if (this.#core.refusal !== undefined) return;
     this.#core.hooks.recordRefused(...args);
   }
 

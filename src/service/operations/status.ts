@@ -3,6 +3,7 @@ import { type Access, admin, everyone } from "../../http/access.ts";
 import { unwrap } from "../../http/context.ts";
 import { operation } from "../../http/operation.ts";
 import { authenticateOptional, consumeRateLimit } from "../../http/request.ts";
+import { problemsMet } from "../../kernel/platform/problems.ts";
 import { service, version } from "../../kernel/version.ts";
 import { featuresOf } from "../../mcp/resources/own-manifest.ts";
 import type { ServiceDeps } from "../deps.ts";
@@ -48,7 +49,11 @@ const getHealth = operation({
   answers: { 200: { description: "The registry answers.", data: Health } },
   examples: { health: {} },
 
-  handle: (_: ServiceDeps, { answer }) => answer(200, { status: "ok", name: service, version }),
+  handle(_: ServiceDeps, { answer }) {
+    const problems = problemsMet();
+    const status = problems.length === 0 ? "ok" : "degraded";
+    return answer(200, { status, name: service, version, problems: problems.length === 0 ? undefined : problems });
+  },
 });
 
 /** Like `anyone`, for tokens of any scope: a caller asks because something was refused. */

@@ -120,6 +120,8 @@ describe("failures", () => {
           → Ask for the index of one server, or POST /api/index/{tenant}/budget
       415 ErrorUnsupportedMediaType: The body must be JSON or YAML
           → Send \`Content-Type: application/json\` and no Content-Encoding
+      422 ErrorIdempotencyKeyReused: This Idempotency-Key was used for another request
+          → Choose a new key for each new request, and send a request again with the key it had
       422 ErrorParameterInvalid: A query parameter is not valid
           → The message names the parameter; docs/reference/official-registry.md lists them
       422 ErrorServerJsonInvalid: The server.json is not valid
@@ -147,6 +149,8 @@ describe("failures", () => {
       501 ErrorNotImplemented: The registry does not support this
       500 server_error: The capability data could not be generated
           → Retry with \`Cache-Control: no-cache\`, or publish the manifest again
+      503 ErrorNewerData: This data was written by a newer version of Rollcall: it can be read here, but not written
+          → Run the version that wrote it, or a newer one
       503 ErrorNotConfigured: The registry is not configured for this
       503 ErrorUnavailable: Temporarily unavailable, retry after 1 s
       "

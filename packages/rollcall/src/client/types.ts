@@ -2434,10 +2434,19 @@ export interface components {
         };
         /** @description The registry answers. */
         Health: {
-            /** @constant */
-            status: "ok";
+            /**
+             * @description `degraded` if this isolate has met a problem.
+             * @enum {string}
+             */
+            status: "ok" | "degraded";
             name: string;
             version: string;
+            /** @description What this isolate has met; others may have met something else. */
+            problems?: {
+                message: string;
+                /** @description When it was met last. */
+                at: string;
+            }[];
         };
         HealthAnswer: {
             /** @constant */
