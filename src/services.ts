@@ -3,6 +3,7 @@ import { Authenticator } from "./auth/authenticator.ts";
 import { createJwks } from "./auth/jwks.ts";
 import type { TokenRules } from "./auth/verify-token.ts";
 import { IndexTextCache } from "./capability-index/text-cache.ts";
+import { catalogForm } from "./catalog/listing.ts";
 import { CatalogPages } from "./catalog/page-cache.ts";
 import { type Config, readConfig } from "./config.ts";
 import { PageStore } from "./console/page-store.ts";
@@ -110,7 +111,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
   const edgeDirectory = new EdgeDirectory({
     ...{ kv, edge, directory, now, keepAlive },
     capacity: config.directoryBytes,
-    forms: [],
+    forms: [catalogForm],
   });
   const readAsset = createAssetReader(env.ASSETS);
   return {

@@ -1,3 +1,4 @@
+import type { EdgeDirectory } from "../directory/edge-directory.ts";
 import type { Usage } from "../kernel/platform/usage.ts";
 import type { RegistryDirectory } from "../registry/contract.ts";
 import type { RegistryDeps } from "../registry/deps.ts";
@@ -7,5 +8,6 @@ import type { CatalogPages } from "./page-cache.ts";
 export interface CatalogDeps extends RegistryDeps {
   usage: Usage;
   catalogPages: CatalogPages;
+  edgeDirectory: EdgeDirectory;
   directory(): RegistryDirectory & CatalogDirectory;
 }

@@ -1,7 +1,14 @@
 import { anyone } from "../http/access.ts";
 import { unwrap } from "../http/context.ts";
 import { operation } from "../http/operation.ts";
-import { cacheControl, freshnessFrom, ifNoneMatch, minGenerationPerTenant, refused } from "../http/parameters.ts";
+import {
+  cacheControl,
+  freshnessFrom,
+  ifNoneMatch,
+  minDirectory,
+  minGenerationPerTenant,
+  refused,
+} from "../http/parameters.ts";
 import type { CatalogDeps } from "./deps.ts";
 import { catalogParameters, catalogQuery } from "./query.ts";
 import { readCatalog as readPage } from "./read.ts";
@@ -21,11 +28,12 @@ const readCatalog = operation({
     headers: {
       "Cache-Control": cacheControl,
       "If-None-Match": ifNoneMatch,
+      "Rollcall-Min-Directory-Generation": minDirectory,
       "Rollcall-Min-Generation": refused(minGenerationPerTenant),
     },
   },
   answers: {
-    200: { description: "A page in order of tenant and name.", data: CatalogPage, etag: true, generation: true },
+    200: { description: "A page.", data: CatalogPage, etag: true, generation: true, directory: true },
   },
   cached: true,
   examples: {
@@ -33,9 +41,9 @@ const readCatalog = operation({
   },
 
   async handle(services: CatalogDeps, { principal, query: { limit, cursor, ...wanted }, headers, answer }) {
-    const { strong } = freshnessFrom(headers);
+    const freshness = { ...freshnessFrom(headers), min: headers["Rollcall-Min-Directory-Generation"] };
     const { body, holds, ...meta } = unwrap(
-      await readPage(services, principal, catalogQuery(wanted), { limit, cursor }, strong),
+      await readPage(services, principal, catalogQuery(wanted), { limit, cursor }, freshness),
     );
     return answer.raw(200, body, { ...meta, cache: holds && { holds, variesBy: "tenants" } });
   },

@@ -9,8 +9,10 @@ import {
   type CatalogDimension,
   type CatalogField,
   type CatalogFilter,
+  type CatalogOrder,
   catalogDimensions,
   catalogFields,
+  catalogOrders,
 } from "./contract.ts";
 
 /** They identify the server, so every item has them. */
@@ -19,12 +21,13 @@ const always: readonly CatalogField[] = ["tenant", "name"];
 /** A parsed catalogue query. */
 export interface CatalogQuery {
   filter: CatalogFilter;
+  order: CatalogOrder;
   /** Dimensions to count. If absent: all on the first page, none on later pages. */
   facets?: readonly CatalogDimension[];
   fields: readonly CatalogField[];
 }
 
-/** Values of one filter: each may need an index scan of its own. */
+/** Values of one filter. */
 const maxValues = 20;
 
 const values = z.array(z.string().min(1).max(maxValueLength)).max(maxValues).optional();
@@ -43,12 +46,17 @@ const filters = {
     .max(maxValues)
     .optional()
     .describe("Only servers whose sources were last found so; `unknown` if a server has none."),
+  flag: values.describe("Only servers with a flag of these rules about their own texts: `exfiltration` …"),
 } satisfies Record<CatalogDimension, z.ZodType>;
 
 /** Parameters of the catalogue. A filter may be repeated: one of its values is enough. */
 export const catalogParameters = {
   ...filters,
   updated_since: since.optional().describe("Only servers that changed at this time or later."),
+  order: z
+    .enum(catalogOrders)
+    .default("name")
+    .describe("`name`: by tenant and name. `updated`: the last changed first."),
   facets: names([...catalogDimensions, "true", "false"])
     .optional()
     .describe(
@@ -62,7 +70,7 @@ type Given = {
   [Name in Exclude<keyof typeof catalogParameters, "limit" | "cursor">]: z.output<(typeof catalogParameters)[Name]>;
 };
 
-export function catalogQuery({ updated_since: updatedSince, facets, fields, ...wanted }: Given): CatalogQuery {
+export function catalogQuery({ updated_since: updatedSince, order, facets, fields, ...wanted }: Given): CatalogQuery {
   const filter: CatalogFilter = { values: {}, updatedSince };
   for (const dimension of catalogDimensions) {
     const given = wanted[dimension];
@@ -71,6 +79,7 @@ export function catalogQuery({ updated_since: updatedSince, facets, fields, ...w
   const shown = new Set<CatalogField>([...always, ...(fields ?? catalogFields)]);
   return {
     filter,
+    order,
     facets: facets && facetsOf(facets),
     fields: catalogFields.filter((field) => shown.has(field)),
   };

@@ -1,39 +1,64 @@
 import type { Principal } from "../auth/principal.ts";
+import { checkMinDirectory } from "../directory/freshness.ts";
+import type { DirectoryView } from "../directory/view.ts";
+import { type DirectoryState, reaches } from "../http/directory-state.ts";
 import { type PageRequest, pageOf, readCursor, serverKey } from "../http/page.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import type { Failure } from "../kernel/failure.ts";
-import { refOf } from "../kernel/names.ts";
+import { refOf, type TenantKey } from "../kernel/names.ts";
 import type { AnswerSource } from "../kernel/platform/usage.ts";
-import { ok, type Result } from "../kernel/result.ts";
+import { err, ok, type Result } from "../kernel/result.ts";
 import { type CatalogEntry, listedServer } from "../registry/summary.ts";
-import { type CatalogCaller, type CatalogField, catalogDimensions, type DirectoryCatalogQuery } from "./contract.ts";
+import {
+  type CatalogAnswer,
+  type CatalogCaller,
+  type CatalogField,
+  type CatalogOrder,
+  type CatalogQuestion,
+  catalogDimensions,
+  type DirectoryAsOf,
+  type PrivateServers,
+} from "./contract.ts";
 import type { CatalogDeps } from "./deps.ts";
+import { entriesSource, segmentSource } from "./listing.ts";
 import type { CatalogPage } from "./page-cache.ts";
 import type { CatalogQuery } from "./query.ts";
+import { selectServers } from "./select.ts";
 
-interface ShownCatalog extends CatalogPage {
+interface ShownCatalog extends Omit<CatalogPage, "directory"> {
+  directory: DirectoryState & { age?: number };
   source: AnswerSource;
-  /** For a cached page: true while it is still cached and fresh. */
+  /** For a page that can be sent again: true while it is the one to send. */
   holds?: () => boolean;
 }
 
+/** How new a page must be. */
+export interface CatalogFreshness {
+  /** The directory's object answers. */
+  strong: boolean;
+  min?: DirectoryState;
+}
+
 /** Part of the ETag: change it whenever the response format changes. */
-const version = "c2";
+const version = "c3";
+/** A page with private servers is sent again for this long. */
+const ownMs = 2_000;
 
 /**
- * A page of the servers a caller may see, across tenants. Cached for two seconds, and then reused while the directory's
- * generation is unchanged; `strong` asks the directory at once.
+ * A page of the servers a caller may see, across tenants. What is public comes from the isolate's copy of the directory, and
+ * the caller's private servers from the directory's object, kept for two seconds. Without a copy, for admins, and where
+ * the caller has very many servers, the object answers everything.
  */
 export async function readCatalog(
   services: CatalogDeps,
   principal: Principal,
-  { filter, facets, fields }: CatalogQuery,
+  { filter, order, facets, fields }: CatalogQuery,
   page: PageRequest,
-  strong: boolean,
+  freshness: CatalogFreshness,
 ): Promise<Result<ShownCatalog, Failure>> {
   const caller: CatalogCaller = principal.admin ? "admin" : [...new Set(principal.tenants)].sort();
   // The cursor does not depend on fields and facets: they may differ from page to page.
-  const scope = { list: "catalog", caller, filter };
+  const scope = { list: "catalog", caller, filter, order: order === "name" ? undefined : order };
   const key = JSON.stringify({
     ...scope,
     fields,
@@ -41,35 +66,34 @@ export async function readCatalog(
     limit: page.limit,
     cursor: page.cursor ?? null,
   });
+  const local = await localParts(services, caller, freshness);
   const kept = services.catalogPages.find(key);
-  if (kept?.fresh && !strong) {
-    services.usage.memory += 1;
-    const { page: same } = kept;
-    const holds = () => {
-      const found = services.catalogPages.find(key);
-      return found?.page === same && found.fresh;
-    };
-    return ok({ ...same, source: "memory", holds });
-  }
+  const same = kept && keptPage(services, key, kept, local, freshness);
+  if (same !== undefined) return ok(same);
   const start = await readCursor(services, page.cursor, scope);
   if (!start.ok) return start;
-  const [tenant = "", name = ""] = start.value?.after ?? [];
-  const question: DirectoryCatalogQuery = {
+  const question: CatalogQuestion = {
     ...filter,
-    caller,
-    after: refOf({ tenant, name }),
+    order,
+    after: positionOf(order, start.value?.after ?? []),
     limit: page.limit + 1,
     facets: facets ?? (page.cursor === undefined ? catalogDimensions : []),
-    known: kept?.page.generation,
   };
   const writeVersion = services.catalogPages.writeVersion();
-  const answer = await services.directory().catalog(question);
+  const answer =
+    local === undefined
+      ? await services.directory().catalog({ ...question, caller, known: kept?.page.generation })
+      : answerFrom(local, question);
+  const behind = checkMinDirectory(answer.directory, freshness.min);
+  if (behind !== undefined) return err(behind);
   if ("known" in answer) {
     if (kept === undefined) throw new Error("the directory knows of a page that was not mentioned");
     services.catalogPages.keep(key, kept.page, writeVersion);
     return ok({ ...kept.page, source: "object" });
   }
-  const built = await pageOf(services, page.limit, scope, start.value, answer, serverKey);
+  const keyOf =
+    order === "name" ? serverKey : (entry: CatalogEntry) => [String(Date.parse(entry.updatedAt)), ...serverKey(entry)];
+  const built = await pageOf(services, page.limit, scope, start.value, answer, keyOf);
   if (!built.ok) return built;
   const { items, generation, nextCursor, changed } = built.value;
   const content = JSON.stringify({
@@ -84,9 +108,100 @@ export async function readCatalog(
     // tenant.
     etag: `W/"${(await digestOfText(`${content} ${nextCursor !== undefined}`)).slice(7, 39)}.${version}"`,
     generation,
+    directory: answer.directory,
   };
   services.catalogPages.keep(key, shownPage, writeVersion);
-  return ok({ ...shownPage, source: "object" });
+  if (local === undefined) return ok({ ...shownPage, source: "object" });
+  return ok(sent(services, shownPage, local));
+}
+
+/** What this isolate has of an answer: everything public, and the private servers of the caller's tenants. */
+interface LocalParts {
+  view: DirectoryView;
+  own?: PrivateServers & { entries: CatalogEntry[] };
+}
+
+/** undefined if the directory's object must answer. */
+async function localParts(
+  { edgeDirectory, catalogPages, directory }: CatalogDeps,
+  caller: CatalogCaller,
+  { strong, min }: CatalogFreshness,
+): Promise<LocalParts | undefined> {
+  if (caller === "admin") return undefined;
+  const view = await edgeDirectory.current({ strong, min });
+  if (view === undefined || caller.length === 0) return view && { view };
+  const own = await ownServers({ catalogPages, directory }, caller);
+  const { entries } = own;
+  if (entries === undefined) return undefined;
+  // A server that has just become public is in neither, if what is public is older than what is not.
+  const newer = reaches(view, own.directory) ? view : await edgeDirectory.current({ min: own.directory });
+  return newer && { view: newer, own: { ...own, entries } };
+}
+
+async function ownServers(
+  { catalogPages, directory }: Pick<CatalogDeps, "catalogPages" | "directory">,
+  tenants: readonly TenantKey[],
+): Promise<PrivateServers> {
+  const key = tenants.join(" ");
+  const kept = catalogPages.findOwn(key);
+  if (kept !== undefined) return kept;
+  const writeVersion = catalogPages.writeVersion();
+  const own = await directory().privateServers(tenants);
+  catalogPages.keepOwn(key, own, writeVersion);
+  return own;
+}
+
+function answerFrom({ view, own }: LocalParts, question: CatalogQuestion): CatalogAnswer {
+  const sources = view.segments.map(segmentSource);
+  // What is public may be newer than what is not: a server that is in both has become public.
+  const isNewer = own !== undefined && own.directory.generation !== view.generation;
+  const hidden = (own?.entries ?? []).filter((entry) => !isNewer || view.entry(refOf(entry)) === undefined);
+  if (hidden.length > 0) sources.push(entriesSource(hidden));
+  return { ...asOf({ view, own }), ...selectServers(sources, question) };
+}
+
+function asOf({ view, own }: LocalParts): DirectoryAsOf {
+  const { epoch, generation } = view;
+  return { generation: own?.generation ?? generation, directory: { epoch, generation } };
+}
+
+/** The kept page, if it is still the one to send. */
+function keptPage(
+  services: CatalogDeps,
+  key: string,
+  { page, fresh }: { page: CatalogPage; fresh: boolean },
+  local: LocalParts | undefined,
+  { strong, min }: CatalogFreshness,
+): ShownCatalog | undefined {
+  if (local !== undefined) return isOf(page, asOf(local)) ? sent(services, page, local) : undefined;
+  if (!fresh || strong || !reaches(page.directory, min)) return undefined;
+  services.usage.memory += 1;
+  const holds = () => {
+    const found = services.catalogPages.find(key);
+    return found?.page === page && found.fresh;
+  };
+  return { ...page, source: "memory", holds };
+}
+
+function isOf(page: CatalogPage, { generation, directory }: DirectoryAsOf): boolean {
+  return (
+    page.generation === generation &&
+    page.directory.epoch === directory.epoch &&
+    page.directory.generation === directory.generation
+  );
+}
+
+/** A page made from memory. Kept by its state: a view in a closure would hold its segments in memory. */
+function sent(services: CatalogDeps, page: CatalogPage, { own }: LocalParts): ShownCatalog {
+  services.usage.memory += 1;
+  const { edgeDirectory, catalogPages } = services;
+  const writeVersion = catalogPages.writeVersion();
+  const until = own === undefined ? undefined : services.now() + ownMs;
+  const holds = () =>
+    edgeDirectory.isCurrent(page.directory) &&
+    catalogPages.writeVersion() === writeVersion &&
+    (until === undefined || services.now() <= until);
+  return { ...page, directory: { ...page.directory, age: edgeDirectory.age }, source: "memory", holds };
 }
 
 /** The requested fields of an entry. */
@@ -101,4 +216,11 @@ function shown({ attributes, ...entry }: CatalogEntry, fields: readonly CatalogF
     attributes: Object.fromEntries(values),
   };
   return Object.fromEntries(fields.map((field) => [field, all[field]]));
+}
+
+/** The position after which a page starts: keys of the cursor, in the order of the list. */
+function positionOf(order: CatalogOrder, after: readonly string[]): CatalogQuestion["after"] {
+  const [tenant = "", name = ""] = order === "name" ? after : after.slice(1);
+  const updatedAt = order === "name" || after[0] === undefined ? undefined : Number(after[0]);
+  return { ...refOf({ tenant, name }), updatedAt };
 }

@@ -6,16 +6,11 @@ import { ServerStatus, Visibility } from "../registry/schema.ts";
 import { serverProbes } from "../registry/summary.ts";
 import { catalogDimensions } from "./contract.ts";
 
-const counted = {
-  count: z.int(),
-  atLeast: z.literal(true).optional().describe("Counting stopped early: there may be more."),
-};
-
 const Facet = named(
   "Facet",
   z
     .object({
-      values: z.array(z.object({ value: z.string(), ...counted })),
+      values: z.array(z.object({ value: z.string(), count: z.int() })),
       more: z.literal(true).optional().describe("There are more values."),
     })
     .describe("Values of one dimension, the most frequent first."),
@@ -50,11 +45,15 @@ export const CatalogPage = named(
   z
     .object({
       items: z.array(CatalogItem),
-      total: z.object(counted).optional().describe("Servers that match; with facets only."),
+      total: z.object({ count: z.int() }).optional().describe("Servers that match; with facets only."),
+      totals: z
+        .object({ servers: z.int(), capabilities: z.int(), tokens: z.int() })
+        .optional()
+        .describe("Of the servers that match, with their items and the cost of all definitions; with facets only."),
       facets: z.partialRecord(z.enum(catalogDimensions), Facet).optional(),
       changed: z.literal(true).optional().describe("Something was written since the first page."),
-      generation: z.int().describe("Of the directory."),
+      generation: z.int().describe("Of the directory: moves with every change that the caller may see."),
       nextCursor: z.string().optional(),
     })
-    .describe("A page of servers in order of tenant and name."),
+    .describe("A page of servers."),
 );

@@ -22,7 +22,7 @@ export async function readCatalogue(
   query: CatalogQuery,
   page: PageRequest,
 ): Promise<{ catalogue: Catalogue; source: AnswerSource; holds?: () => boolean }> {
-  const { body, source, holds } = unwrap(await readCatalog(services, principal, query, page, false));
+  const { body, source, holds } = unwrap(await readCatalog(services, principal, query, page, { strong: false }));
   const { data } = readJson(body) as { data: Catalogue };
   return { catalogue: data, source, holds };
 }
@@ -58,6 +58,8 @@ export const noFilter = {
   permission: undefined,
   effect: undefined,
   capability_type: undefined,
+  flag: undefined,
+  order: "name" as const,
   status: undefined,
   probe: undefined,
   updated_since: undefined,

@@ -1,4 +1,5 @@
-import type { DirectoryState, Root } from "./root.ts";
+import type { DirectoryState } from "../http/directory-state.ts";
+import type { Root } from "./root.ts";
 
 /** Answer to an isolate that says which root it has. */
 export interface SyncAnswer extends DirectoryState {

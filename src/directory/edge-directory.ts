@@ -1,6 +1,7 @@
+import { type DirectoryState, reaches } from "../http/directory-state.ts";
 import { type CacheApi, logStorageError } from "../kernel/platform/cache-api.ts";
 import type { SegmentDirectory, SyncAnswer } from "./contract.ts";
-import { chunkKey, type DirectoryState, parseRoot, type Root, rootKey, segmentKey } from "./root.ts";
+import { chunkKey, parseRoot, type Root, rootKey, segmentKey } from "./root.ts";
 import { decodeSegment, type Segment } from "./segment.ts";
 import { DirectoryView, type LoadedSegment, type SegmentForm } from "./view.ts";
 
@@ -12,7 +13,7 @@ interface EdgeDirectoryOptions {
   /** Bytes for segments and their forms. With 0 the object answers everything. */
   capacity: number;
   /** The compact forms that rooms keep of each segment. */
-  forms: readonly SegmentForm<never>[];
+  forms: readonly SegmentForm<unknown>[];
   /** Lets a promise settle after the response was sent. */
   keepAlive: (promise: Promise<unknown>) => void;
 }
@@ -75,7 +76,7 @@ export class EdgeDirectory {
 
   constructor(options: EdgeDirectoryOptions) {
     this.#options = options;
-    this.#forms = options.forms as readonly SegmentForm<unknown>[];
+    this.#forms = options.forms;
   }
 
   /**
@@ -99,11 +100,25 @@ export class EdgeDirectory {
     return this.#isBelow(min) ? this.#fallBack("behind") : this.#view;
   }
 
-  /** The view as it is now, for a kept answer that asks whether it still holds. */
-  peek(): DirectoryView | undefined {
+  /**
+   * For an answer that is kept: true while the answer made from this state is the one to give. Keep the state, not the
+   * view, which would hold its segments in memory.
+   */
+  isCurrent({ epoch, generation }: DirectoryState): boolean {
     const { now } = this.#options;
-    if (this.#writes !== this.#syncedWrites || now() - this.#confirmedAt > trustMs) return undefined;
-    return now() - this.#writtenCheckedAt > writtenCheckMs ? undefined : this.#view;
+    if (this.#view?.generation !== generation || this.#view.epoch !== epoch) return false;
+    if (this.#writes !== this.#syncedWrites || now() - this.#confirmedAt > trustMs) return false;
+    return now() - this.#writtenCheckedAt <= writtenCheckMs;
+  }
+
+  /** The view of this moment, if it may be used without asking anyone. */
+  peek(): DirectoryView | undefined {
+    return this.#view !== undefined && this.isCurrent(this.#view) ? this.#view : undefined;
+  }
+
+  /** Milliseconds since the object confirmed what this isolate has; undefined if it has nothing. */
+  get age(): number | undefined {
+    return this.#view && Math.max(0, this.#options.now() - this.#confirmedAt);
   }
 
   /** Call after a write through this isolate: readers of this data centre then see it. */
@@ -129,7 +144,7 @@ export class EdgeDirectory {
 
   /** For `/healthz`, `Server-Timing` and the metrics. */
   status() {
-    const { now, capacity } = this.#options;
+    const { capacity } = this.#options;
     const view = this.#view;
     const segments = [...(view?.segments ?? [])];
     const sizes: Record<string, number> = { segments: segments.reduce((sum, { segment }) => sum + segment.bytes, 0) };
@@ -138,8 +153,7 @@ export class EdgeDirectory {
     }
     return {
       state: view && { epoch: view.epoch, generation: view.generation },
-      /** Milliseconds since the object confirmed the view. */
-      age: view && Math.max(0, now() - this.#confirmedAt),
+      age: this.age,
       capacity,
       bytes: sizes,
       segments: segments.length,
@@ -152,8 +166,7 @@ export class EdgeDirectory {
   }
 
   #isBelow(min: DirectoryState | undefined): boolean {
-    if (min === undefined || this.#view === undefined) return false;
-    return min.epoch !== this.#view.epoch || min.generation > this.#view.generation;
+    return this.#view !== undefined && !reaches(this.#view, min);
   }
 
   /** Other isolates of the data centre leave the time of their last write in its cache. */

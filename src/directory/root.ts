@@ -2,10 +2,6 @@ import { z } from "zod";
 import { readJson } from "../kernel/read-json.ts";
 import { segmentFormat } from "./columns.ts";
 
-/** A state of the directory: what is public moves the generation, a rebuild changes the epoch. */
-export const DirectoryState = z.object({ epoch: z.string().regex(/^[0-9a-z]{1,16}$/), generation: z.int().min(0) });
-export type DirectoryState = z.infer<typeof DirectoryState>;
-
 const SegmentRef = z.object({
   /** Never used again for another content. */
   id: z.int().min(1),
@@ -16,7 +12,9 @@ const SegmentRef = z.object({
 export type SegmentRef = z.infer<typeof SegmentRef>;
 
 /** Which segments make up the directory at one generation. Small; the only KV value of the directory that changes. */
-const Root = DirectoryState.extend({
+const Root = z.object({
+  epoch: z.string().regex(/^[0-9a-z]{1,16}$/),
+  generation: z.int().min(0),
   format: z.int(),
   /** Oldest first: a place in a later segment replaces the place in all before it. */
   segments: z.array(SegmentRef).max(1_000),
@@ -43,15 +41,4 @@ export function parseRoot(text: string): Root | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** As headers show a state. */
-export function stateText({ epoch, generation }: DirectoryState): string {
-  return `${epoch}.${generation}`;
-}
-
-/** undefined if the text is not `epoch.generation`. */
-export function parseState(text: string): DirectoryState | undefined {
-  const match = /^([0-9a-z]{1,16})\.(\d{1,15})$/.exec(text);
-  return match === null ? undefined : { epoch: match[1] ?? "", generation: Number(match[2]) };
 }

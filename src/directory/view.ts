@@ -1,6 +1,6 @@
+import type { DirectoryState } from "../http/directory-state.ts";
 import { compareServers, type ServerRef } from "../kernel/names.ts";
 import type { CatalogEntry } from "../registry/summary.ts";
-import type { DirectoryState } from "./root.ts";
 import type { Segment } from "./segment.ts";
 
 /**

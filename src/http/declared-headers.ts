@@ -25,10 +25,11 @@ export function declaredHeaders(operations: readonly Operation[]): DeclaredHeade
 }
 
 /** Headers of an answer beside those of every answer. */
-function answerHeaders({ etag, generation, headers = {} }: AnswerDeclaration): string[] {
+function answerHeaders({ etag, generation, directory, headers = {} }: AnswerDeclaration): string[] {
   return [
     ...(etag ? ["ETag"] : []),
     ...(generation ? ["Rollcall-Generation", "Rollcall-Source", "Server-Timing"] : []),
+    ...(directory ? ["Rollcall-Directory"] : []),
     ...Object.keys(headers),
   ];
 }

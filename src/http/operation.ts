@@ -168,6 +168,8 @@ export interface AnswerDeclaration {
   etag?: true;
   /** Carries Rollcall-Generation. */
   generation?: true;
+  /** Carries Rollcall-Directory. */
+  directory?: true;
   /** Further headers, with what they say. */
   headers?: Readonly<Record<string, string>>;
 }

@@ -14,8 +14,6 @@ export interface PageRequest {
 interface ReadItems<T> {
   items: T[];
   generation: number;
-  /** Set if reading stopped before the page was full: the next page starts after this server. */
-  stoppedAt?: { tenant: string; name: string };
 }
 
 /** Reads up to `limit` items after a sort key. */
@@ -76,14 +74,14 @@ export async function pageOf<T>(
   limit: number,
   scope: unknown,
   start: Position | undefined,
-  { items, generation, stoppedAt }: ReadItems<T>,
+  { items, generation }: ReadItems<T>,
   keyOf: (item: T) => string[],
 ): Promise<Result<Page<T>, Failure>> {
   if (cursors === undefined) return err(missingSigningSecret());
   const page: Page<T> = { items: items.slice(0, limit), generation };
   const first = start?.generation ?? generation;
   const last = page.items.at(-1);
-  const after = items.length > limit && last !== undefined ? keyOf(last) : stoppedAt && serverKey(stoppedAt);
+  const after = items.length > limit && last !== undefined ? keyOf(last) : undefined;
   if (after !== undefined) page.nextCursor = await cursors.write({ after, generation: first }, scope);
   if (first !== generation) page.changed = true;
   return ok(page);

@@ -3,6 +3,7 @@ import type { FailureCode } from "../kernel/failure.ts";
 import { ServerName, TenantKey } from "../kernel/names.ts";
 import { parseRfc3339 } from "../kernel/time.ts";
 import { requestError } from "./context.ts";
+import { type DirectoryState, parseState } from "./directory-state.ts";
 import { type Freshness, serverName, tenantName } from "./request.ts";
 
 /** What a parameter's schema cannot say about reading it. */
@@ -92,6 +93,21 @@ function wholeGeneration(text: string, name: string): number {
   if (!/^\d{1,15}$/.test(text)) throw requestError("ErrorBadRequest", `${name} must be a whole number`);
   return Number(text);
 }
+
+function directoryState(text: string, name: string): DirectoryState {
+  const state = parseState(text);
+  if (state !== undefined) return state;
+  throw requestError("ErrorBadRequest", `${name} must be the \`Rollcall-Directory\` of an answer, such as m1x2y3z4.17`);
+}
+
+/** How new everything public must be in an answer. */
+export const minDirectory = withTraits(
+  z
+    .string()
+    .describe("A `Rollcall-Directory` of another answer: this one is at least as new; 412 if there is none yet.")
+    .transform((text) => directoryState(text, "Rollcall-Min-Directory-Generation")),
+  { read: directoryState, fails: ["ErrorDirectoryAhead"] },
+).optional();
 
 export const ifNoneMatch = z.string().describe("An ETag of an earlier answer: 304 if nothing has changed.").optional();
 export const cacheControl = z

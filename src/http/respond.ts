@@ -2,6 +2,7 @@ import type { Config } from "../config.ts";
 import type { AnswerSource } from "../kernel/platform/usage.ts";
 import type { RequestContext } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
+import { type DirectoryState, stateText } from "./directory-state.ts";
 
 /** Status, headers and cache metadata of a response. */
 export interface ResponseMeta {
@@ -9,6 +10,8 @@ export interface ResponseMeta {
   etag?: string;
   generation?: number;
   source?: AnswerSource;
+  /** The state of everything public that the answer is as of, and milliseconds since this isolate's copy was confirmed. */
+  directory?: DirectoryState & { age?: number };
   message?: string;
   headers?: Record<string, string>;
 }
@@ -49,7 +52,7 @@ export function notModified(c: RequestContext, services: HttpDeps, meta: Respons
 export function cacheHeaders(
   services: HttpDeps,
   origin: string | undefined,
-  { etag, generation, source }: ResponseMeta,
+  { etag, generation, source, directory }: ResponseMeta,
   milliseconds: number,
 ): Record<string, string> {
   const headers: Record<string, string> = { "Cache-Control": "private, no-cache", ...corsHeaders(services, origin) };
@@ -58,7 +61,9 @@ export function cacheHeaders(
   if (source !== undefined) {
     headers["Rollcall-Source"] = source;
     headers["Server-Timing"] = `${source};dur=${milliseconds}`;
+    if (directory?.age !== undefined) headers["Server-Timing"] += `, directory-age;dur=${directory.age}`;
   }
+  if (directory !== undefined) headers["Rollcall-Directory"] = stateText(directory);
   return headers;
 }
 

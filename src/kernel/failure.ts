@@ -237,6 +237,11 @@ const failures = {
     "The tenant has not reached that generation",
     "Send the generation of an answer to a write, or leave out Rollcall-Min-Generation",
   ],
+  ErrorDirectoryAhead: [
+    412,
+    "The directory has not reached that state",
+    "Send the `Rollcall-Directory` of a later answer, or leave out Rollcall-Min-Directory-Generation",
+  ],
   ErrorTooLarge: [413, "The body is too large", "Send less at once, or split it over several servers"],
   ErrorIndexTooLarge: [
     413,

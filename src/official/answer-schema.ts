@@ -35,11 +35,14 @@ const RegistryMeta = named(
     .describe("What this registry knows: of the server with its latest version, of their text with the others."),
 );
 
+/** Versions that were published before `$schema` was required are answered as they are. */
+const PublishedServerJson = named("PublishedServerJson", ServerJson.partial({ $schema: true }));
+
 export const ServerResponse = named(
   "ServerResponse",
   z
     .object({
-      server: ServerJson,
+      server: PublishedServerJson,
       _meta: z.object({
         "io.modelcontextprotocol.registry/official": VersionMeta,
         "dev.rollcall/registry": RegistryMeta,

@@ -30,6 +30,12 @@ export const Health = named(
         .array(z.object({ message: z.string(), at: z.string().describe("When it was met last.") }))
         .optional()
         .describe("What this isolate has met; others may have met something else."),
+      directory: z
+        .object({
+          state: z.string().nullable().describe("As in `Rollcall-Directory`; null while the isolate has no copy."),
+          ageMs: z.int().nullable().describe("Milliseconds since the directory's object confirmed it."),
+        })
+        .describe("The copy of everything public in the isolate that answers."),
     })
     .describe("The registry answers."),
 );
@@ -69,6 +75,15 @@ export const MetricsSnapshot = named(
         bytes: z.int(),
         caches: z.record(z.string(), z.object({ entries: z.int(), bytes: z.int() })),
       }),
+      directory: z
+        .object({
+          capacity: z.int().describe("Bytes that the copy may have; 0: the directory's object answers each time."),
+          bytes: z.record(z.string(), z.int()).describe("Of the segments, and of each form that is kept of them."),
+          segments: z.int(),
+          fallbacks: counts.describe("How often the directory's object had to answer, by reason."),
+          builder: counts.describe("What writing segments touched, as in `operations`, which does not count it."),
+        })
+        .describe("The copy of everything public."),
       responseCache: z.object({ hits: z.int(), misses: z.int() }),
     })
     .describe("Counts of one isolate since it started."),

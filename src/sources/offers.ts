@@ -1,5 +1,4 @@
 import { type ListName, listNames } from "../formats/mcp/describe-item.ts";
-import { err } from "../kernel/result.ts";
 import type { AcceptedManifest } from "../manifest/prepare.ts";
 import type { SourceCopy, SourceOffer } from "../registry/sources/offer.ts";
 import type { StoredCopy } from "../registry/sql/source-copies.ts";
@@ -75,10 +74,6 @@ function sizeOf(offer: Pick<SourceOffer, ListName>): number {
   return listNames.reduce((sum, list) => sum + offer[list].length, 0);
 }
 
-export function isEmptyOffer(offer: SourceOffer): boolean {
-  return sizeOf(offer) === 0;
-}
-
 /**
  * The copy of an offer, without the items that were refused: a copy is used while its source cannot be read, and is then
  * to bring what was published and nothing else.
@@ -107,14 +102,4 @@ export interface PreparedOffer {
   refused: string[];
   why: string | undefined;
   notes: Notes;
-}
-
-/** A source that announces no list at all, after it offered something, is more likely broken than empty. */
-export function hasVanished(read: SourceRead["read"], last: StoredCopy | undefined): boolean {
-  return read.ok && read.value.declaresNothing && last !== undefined && !isEmptyOffer(last.offer);
-}
-
-export function undeclared(one: SourceRead): SourceRead {
-  const message = "It declares no capabilities any more; what it offered before is kept";
-  return { ...one, read: err({ reason: "undeclared", message }) };
 }

@@ -1,8 +1,10 @@
+import { listNames } from "../formats/mcp/describe-item.ts";
 import type { Failure } from "../kernel/failure.ts";
 import { err, type Result } from "../kernel/result.ts";
 import { clip } from "../kernel/text.ts";
 import type { Rejection } from "../manifest/prepare.ts";
 import type { Refreshed } from "../registry/contract.ts";
+import type { StoredCopy } from "../registry/sql/source-copies.ts";
 import type { ProbeResult, ReadableSource, SourceRow } from "../registry/sql/source-rows.ts";
 import type { SourceFailure, SourceReading } from "./contract.ts";
 import { nextRefreshMs, probeState } from "./schedule.ts";
@@ -34,6 +36,18 @@ export function probeResultOf(
   }
   const { reason, message } = read.error;
   return { id, state: probeState(reason), error: reason, message, warnings: shown };
+}
+
+/** A source that announces no list at all, after it offered something, is more likely broken than empty. */
+export function hasVanished(read: SourceRead["read"], last: StoredCopy | undefined): boolean {
+  return (
+    read.ok && read.value.declaresNothing && last !== undefined && listNames.some((list) => last.offer[list].length > 0)
+  );
+}
+
+export function undeclared(one: SourceRead): SourceRead {
+  const message = "It declares no capabilities any more; what it offered before is kept";
+  return { ...one, read: err({ reason: "undeclared", message }) };
 }
 
 /** Marks the sources as failed because their manifest cannot be published, with the reason. */

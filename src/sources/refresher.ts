@@ -29,15 +29,17 @@ import {
 } from "../registry/sql/source-rows.ts";
 import { stateOfRow } from "../registry/sql/status.ts";
 import { introspectSource } from "./introspect.ts";
-import { copyOf, hasVanished, type Offer, offersOf, type PreparedOffer, undeclared } from "./offers.ts";
+import { copyOf, type Offer, offersOf, type PreparedOffer } from "./offers.ts";
 import {
   failuresOf,
+  hasVanished,
   msUntilNextRefresh,
   type Notes,
   noNotes,
   notesOn,
   probeResultOf,
   type SourceRead,
+  undeclared,
   unpublishable,
   withoutOffers,
 } from "./refresh-outcome.ts";

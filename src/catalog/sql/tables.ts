@@ -1,5 +1,5 @@
 /**
- * Tables that the catalogue is filtered and counted by. `attribute` gives every value of every dimension an id; id 0 is
+ * Of earlier releases: tables that the catalogue was filtered and counted by. `attribute` gives every value of every dimension an id; id 0 is
  * the attribute that every server has. `listing` is a small row per server, scanned before its entry is read.
  */
 export const catalogTables = `
@@ -34,4 +34,12 @@ export const catalogTables = `
     PRIMARY KEY (scope, attribute)
   ) WITHOUT ROWID;
   CREATE INDEX attribute_count_most ON attribute_count (scope, dimension, servers DESC);
+`;
+
+/** Everything they were for is in memory. */
+export const dropCatalogTables = `
+  DROP TABLE server_attribute;
+  DROP TABLE attribute_count;
+  DROP TABLE attribute;
+  DROP TABLE listing;
 `;

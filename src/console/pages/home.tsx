@@ -74,11 +74,7 @@ function Counts({ of: { total, facets } }: { of: Catalogue }) {
     <>
       <p class="counts">
         <span>
-          <b>
-            {total === undefined ? "–" : number(total.count)}
-            {total?.atLeast && "+"}
-          </b>{" "}
-          {total?.count === 1 ? "server" : "servers"}
+          <b>{total === undefined ? "–" : number(total.count)}</b> {total?.count === 1 ? "server" : "servers"}
         </span>
         {(facets?.status?.values ?? [])
           .filter(({ value }) => value !== "active")
@@ -89,13 +85,10 @@ function Counts({ of: { total, facets } }: { of: Catalogue }) {
           ))}
       </p>
       <div class="kinds">
-        {kinds.map(({ value, count, atLeast }) => (
+        {kinds.map(({ value, count }) => (
           <a href={`/servers?kind=${value}`}>
             <span>with {kindWords[value as Kind]?.[1] ?? value}</span>
-            <span class="num">
-              {number(count)}
-              {atLeast && "+"}
-            </span>
+            <span class="num">{number(count)}</span>
             <Bar of={count} most={most} />
           </a>
         ))}

@@ -26,6 +26,7 @@ const labels: Record<Dimension, string> = {
   effect: "Effect",
   capability_type: "Type",
   probe: "Sources",
+  flag: "Flag",
 };
 
 const servers = page({
@@ -33,9 +34,9 @@ const servers = page({
   path: "/servers",
   parameters: { query: filters },
 
-  async get(services, { viewer, query: { cursor, updated_since, ...wanted }, now, c }) {
+  async get(services, { viewer, query: { cursor, updated_since, order, ...wanted }, now, c }) {
     const chosen: Filters = wanted;
-    const query = catalogQuery({ ...wanted, updated_since, facets: ["true"], fields: undefined });
+    const query = catalogQuery({ ...wanted, order, updated_since, facets: ["true"], fields: undefined });
     const read = (from: string | undefined) =>
       readCatalogue(services, viewer.principal, query, { limit: perPage, cursor: from });
     let isRestarted = false;
@@ -74,12 +75,7 @@ const servers = page({
                 </p>
               )}
               <p class="listhead">
-                {total !== undefined && (
-                  <span class="total">
-                    {plural(total.count, "server")}
-                    {total.atLeast && " or more"}
-                  </span>
-                )}
+                {total !== undefined && <span class="total">{plural(total.count, "server")}</span>}
                 <Chosen of={chosen} />
                 {changed && <span class="mute small">Something was published since the first page.</span>}
               </p>
@@ -143,17 +139,14 @@ function FacetList({ of: { facets }, chosen }: { of: Catalogue; chosen: Filters 
           <section>
             <h2 class="label">{labels[dimension]}</h2>
             <ul>
-              {values.slice(0, 12).map(({ value, count, atLeast }) => (
+              {values.slice(0, 12).map(({ value, count }) => (
                 <li>
                   <a
                     href={href(toggled(chosen, dimension, value))}
                     aria-current={picked.includes(value) ? "true" : undefined}
                   >
                     <span>{valueWords(dimension, value)}</span>
-                    <span class="n">
-                      {number(count)}
-                      {atLeast && "+"}
-                    </span>
+                    <span class="n">{number(count)}</span>
                   </a>
                 </li>
               ))}

@@ -1,3 +1,4 @@
+import type { DirectoryState } from "../../http/directory-state.ts";
 import { compareServers, type ServerRef, type TenantKey } from "../../kernel/names.ts";
 import type { ObjectStorage } from "../../kernel/platform/counted-storage.ts";
 import { readJson } from "../../kernel/read-json.ts";
@@ -5,7 +6,7 @@ import { segmentFormat } from "../columns.ts";
 import type { SyncAnswer } from "../contract.ts";
 import { encodeSegment, partsOf, placeBytes, type SegmentPlace, targetSegmentBytes } from "../encode-segment.ts";
 import { type HeldPlace, HeldPlaces, heldPlace, keptSegments } from "../held-places.ts";
-import { chunkKey, type DirectoryState, type Root, rootKey, segmentKey } from "../root.ts";
+import { chunkKey, type Root, rootKey, segmentKey } from "../root.ts";
 import type { Place } from "../rows.ts";
 
 interface BuilderOptions {

@@ -99,8 +99,12 @@ function describeBody({ examples = {} }: Operation, body: BodyDeclaration, schem
 
 function describeAnswer(declared: AnswerDeclaration, schemas: DocumentSchemas): Json {
   const { description, data, json, type: jsonType = "application/json", media = [] } = declared;
-  const { etag, generation, headers = {} } = declared;
-  const known = [...(etag ? ["ETag"] : []), ...(generation ? ["Rollcall-Generation", "Rollcall-Source"] : [])];
+  const { etag, generation, directory, headers = {} } = declared;
+  const known = [
+    ...(etag ? ["ETag"] : []),
+    ...(generation ? ["Rollcall-Generation", "Rollcall-Source"] : []),
+    ...(directory ? ["Rollcall-Directory"] : []),
+  ];
   const own = Object.entries(headers).map(([name, text]) => [name, { description: text, schema: { type: "string" } }]);
   const content: Json = {};
   if (data !== undefined) content["application/json"] = { schema: schemas.envelope(data) };

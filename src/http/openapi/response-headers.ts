@@ -7,6 +7,11 @@ export const responseHeaders: Record<string, Json> = {
     description: "The generation that the answer is as of: of the tenant, or of the directory.",
     schema: { type: "integer" },
   },
+  "Rollcall-Directory": {
+    description:
+      "The state of everything public that the answer is as of, as `epoch.generation`: for `Rollcall-Min-Directory-Generation`.",
+    schema: { type: "string" },
+  },
   "Rollcall-Source": {
     description: "Where the answer came from.",
     schema: { type: "string", enum: ["memory", "edge", "kv", "object"] },

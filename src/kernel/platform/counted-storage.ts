@@ -9,9 +9,9 @@ export interface ObjectStorage
 type ObjectValues = Pick<SyncKvStorage, "get" | "put" | "delete">;
 
 /** Counts the rows that an object reads and writes in SQL. */
-export function countedStorage(storage: DurableObjectStorage): ObjectStorage {
+export function countedStorage(storage: DurableObjectStorage, usage = objectUsage): ObjectStorage {
   return {
-    sql: countedSql(storage.sql, objectUsage),
+    sql: countedSql(storage.sql, usage),
     kv: countedValues(storage.kv),
     transactionSync: (work) => storage.transactionSync(work),
     setAlarm: (time) => storage.setAlarm(time),

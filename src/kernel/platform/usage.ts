@@ -36,6 +36,9 @@ export function createUsage(): Usage {
  */
 export const objectUsage: Usage = createUsage();
 
+/** The same of the builder of segments, which runs behind the requests and for many of them at once. */
+export const builderUsage: Usage = createUsage();
+
 export function sumOfUsage(a: Usage, b: Usage): Usage {
   return {
     memory: a.memory + b.memory,

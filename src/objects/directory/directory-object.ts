@@ -1,14 +1,20 @@
 import { DurableObject } from "cloudflare:workers";
-import type { CatalogAnswer, DirectoryCatalogQuery } from "../../catalog/contract.ts";
-import { readCatalog } from "../../catalog/sql/catalog.ts";
-import { listServer, unlistServer } from "../../catalog/sql/listing.ts";
+import type {
+  CatalogAnswer,
+  CatalogCaller,
+  DirectoryAsOf,
+  DirectoryCatalogQuery,
+  PrivateServers,
+} from "../../catalog/contract.ts";
+import { selectServers } from "../../catalog/select.ts";
+import { ServerTable } from "../../catalog/sql/server-table.ts";
 import type { SyncAnswer } from "../../directory/contract.ts";
-import type { DirectoryState } from "../../directory/root.ts";
 import { SegmentBuilder } from "../../directory/sql/segment-builder.ts";
+import type { DirectoryState } from "../../http/directory-state.ts";
 import type { ServerRef, TenantKey } from "../../kernel/names.ts";
 import { countedKv } from "../../kernel/platform/counted-bindings.ts";
 import { countedStorage } from "../../kernel/platform/counted-storage.ts";
-import { objectUsage } from "../../kernel/platform/usage.ts";
+import { builderUsage, objectUsage } from "../../kernel/platform/usage.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import type { ListedVersion, TakenRemote, VersionQuery } from "../../official/contract.ts";
 import {
@@ -64,6 +70,8 @@ const askFailedAfterMs = 300_000;
 const buildAfterMs = 1_000;
 /** After KV refused a write. */
 const buildAgainAfterMs = 10_000;
+/** More servers than this of a caller are filtered here, not in the isolate. */
+const maxPrivateServers = 300;
 
 interface Row extends Record<string, SqlStorageValue> {
   entry: string;
@@ -82,13 +90,14 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   readonly #storage = countedStorage(this.ctx.storage);
   readonly #sql = this.#storage.sql;
   readonly #builder = new SegmentBuilder({
-    storage: this.#storage,
-    kv: countedKv(this.env.REGISTRY, objectUsage),
+    storage: countedStorage(this.ctx.storage, builderUsage),
+    kv: countedKv(this.env.REGISTRY, builderUsage),
     now: Date.now,
     readPlace: (server) => readPlace(this.#sql, server),
     publicPlaces: () => publicPlaces(this.#sql),
     pause: () => scheduler.wait(0),
   });
+  readonly #servers = new ServerTable(this.#sql);
   #askedUpTo = "";
   #failed = false;
   /** When tenants are asked to send again what is missing. */
@@ -168,7 +177,7 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
 
   /** Returns for each change whether it was accepted: false if the directory has a newer generation of the server. */
   async update(changes: readonly DirectoryChange[]): Promise<boolean[]> {
-    const verdicts = this.#storage.transactionSync(() => {
+    const verdicts = this.#transact(() => {
       const found = changes.map((change) => this.#applyChange(change));
       if (found.some(({ verdict }) => verdict === "changed")) this.#raise("generation");
       if (found.some(({ isPublic }) => isPublic)) this.#raise("public_generation");
@@ -217,10 +226,15 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   }
 
   /** A page of the catalogue, or only the generation if the caller already has the result of this generation. */
-  async catalog(question: DirectoryCatalogQuery): Promise<CatalogAnswer | { generation: number; known: true }> {
-    const generation = this.#generation();
-    if (question.known === generation) return { generation, known: true };
-    return { generation, ...readCatalog(this.#sql, question) };
+  async catalog(question: DirectoryCatalogQuery): Promise<CatalogAnswer | (DirectoryAsOf & { known: true })> {
+    const asOf = this.#asOf(question.caller);
+    if (question.known === asOf.generation) return { ...asOf, known: true };
+    return { ...asOf, ...selectServers([this.#servers.sourceFor(question.caller)], question) };
+  }
+
+  /** What a caller sees beside everything public. */
+  async privateServers(tenants: readonly TenantKey[]): Promise<PrivateServers> {
+    return { ...this.#asOf(tenants), entries: this.#servers.privateEntries(tenants, maxPrivateServers) };
   }
 
   /** Cards of public servers, best match first. */
@@ -273,8 +287,7 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
     ).rowsWritten;
     if (moved === 0 && this.#knownGeneration(tenant, name) > generation)
       return { verdict: "outdated", isPublic: false };
-    if (moved > 0 && listed !== undefined) listServer(this.#sql, change, listed);
-    else if (moved > 0) unlistServer(this.#sql, change);
+    if (moved > 0) this.#servers.put({ tenant, name }, listed);
     if (!isPublic && moved > 0) dropItems(this.#sql, change);
     if (isPublic && items !== undefined) applyItems(this.#sql, change, items);
     if (listed !== undefined && !isPublic && moved > 0) dropVersions(this.#sql, change);
@@ -293,6 +306,23 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
       verdict: moved > 0 || (items !== undefined && items.changed.length > 0) ? "changed" : "known",
       isPublic: (moved > 0 && concernsPublic) || hasItems || hasVersions,
     };
+  }
+
+  /** What is in memory of the tables is not undone with them. */
+  #transact<T>(work: () => T): T {
+    try {
+      return this.#storage.transactionSync(work);
+    } catch (cause) {
+      this.#servers.clear();
+      throw cause;
+    }
+  }
+
+  /** A caller without tenants sees only what is public. */
+  #asOf(caller: CatalogCaller): DirectoryAsOf {
+    const directory = this.#builder.state();
+    const seesAll = caller === "admin" || caller.length > 0;
+    return { generation: seesAll ? this.#generation() : directory.generation, directory };
   }
 
   #isPublic({ tenant, name }: ServerRef): boolean {

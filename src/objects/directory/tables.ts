@@ -1,4 +1,4 @@
-import { catalogTables } from "../../catalog/sql/tables.ts";
+import { catalogTables, dropCatalogTables } from "../../catalog/sql/tables.ts";
 import { segmentTables } from "../../directory/sql/tables.ts";
 import { directoryVersionFlags, directoryVersionTables, versionUpdatedIndex } from "../../official/sql/tables.ts";
 import { cardRecordColumns, directorySearchTables } from "../../search/sql/tables.ts";
@@ -29,4 +29,5 @@ export const directorySteps: readonly Step[] = [
   { tables: `${cardRecordColumns} ${directoryVersionFlags} DELETE FROM indexed_server;` },
   { tables: versionUpdatedIndex },
   { tables: segmentTables },
+  { tables: dropCatalogTables },
 ];

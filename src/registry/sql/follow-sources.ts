@@ -8,6 +8,7 @@ import { countChanges, type LogChange } from "../../manifest/diff.ts";
 import type { CapabilityFlag } from "../../manifest/flag.ts";
 import { scanCapability } from "../../manifest/scan.ts";
 import { canonicalManifest, type StoredCapability } from "../../manifest/stored.ts";
+import { preparedItem } from "../../manifest/stored-item.ts";
 import type { ServerSummary } from "../contract.ts";
 import type { ServerConfig } from "../schema.ts";
 import { sourceHeader } from "../sources/offer.ts";
@@ -20,7 +21,6 @@ import { insertRevision, pruneRevisions, storedManifest } from "./revisions.ts";
 import { bumpOverlay, findLive, flagsOfRow, moveServer } from "./servers.ts";
 import { dropCopy, readCopy } from "./source-copies.ts";
 import { clearWarnings, readableRows, syncSources } from "./source-rows.ts";
-import { preparedItem } from "./stored-items.ts";
 
 /**
  * Makes a server follow a change of its sources, in the write that changes them: a source that is gone takes its items

@@ -1,9 +1,11 @@
 import type { Principal } from "../../auth/principal.ts";
 import { type Access, admin, everyone } from "../../http/access.ts";
 import { unwrap } from "../../http/context.ts";
+import { stateText } from "../../http/directory-state.ts";
 import { operation } from "../../http/operation.ts";
 import { authenticateOptional, consumeRateLimit } from "../../http/request.ts";
 import { problemsMet } from "../../kernel/platform/problems.ts";
+import { builderUsage } from "../../kernel/platform/usage.ts";
 import { service, version } from "../../kernel/version.ts";
 import { featuresOf } from "../../mcp/resources/own-manifest.ts";
 import type { ServiceDeps } from "../deps.ts";
@@ -49,10 +51,12 @@ const getHealth = operation({
   answers: { 200: { description: "The registry answers.", data: Health } },
   examples: { health: {} },
 
-  handle(_: ServiceDeps, { answer }) {
-    const problems = problemsMet();
-    const status = problems.length === 0 ? "ok" : "degraded";
-    return answer(200, { status, name: service, version, problems: problems.length === 0 ? undefined : problems });
+  handle({ edgeDirectory }: ServiceDeps, { answer }) {
+    const { state, age } = edgeDirectory.status();
+    const directory = { state: state === undefined ? null : stateText(state), ageMs: age ?? null };
+    const met = problemsMet();
+    const health = met.length === 0 ? { status: "ok" as const } : { status: "degraded" as const, problems: met };
+    return answer(200, { ...health, name: service, version, directory });
   },
 });
 
@@ -105,9 +109,11 @@ const getMetrics = operation({
   answers: { 200: { description: "The counts.", data: MetricsSnapshot } },
   examples: { all: {} },
 
-  handle({ metrics, now, memory, responses }: ServiceDeps, { answer }) {
+  handle({ metrics, now, memory, responses, edgeDirectory }: ServiceDeps, { answer }) {
     const caches = { capacity: memory.capacity, bytes: memory.bytes, caches: memory.usage() };
-    return answer(200, { ...metrics.snapshot(now()), memory: caches, responseCache: responses.lookups });
+    const { capacity, bytes, segments, fallbacks } = edgeDirectory.status();
+    const directory = { capacity, bytes, segments, fallbacks, builder: { ...builderUsage } };
+    return answer(200, { ...metrics.snapshot(now()), memory: caches, directory, responseCache: responses.lookups });
   },
 });
 

@@ -18,7 +18,7 @@ function refusal(query: string) {
 
 describe("a question to the catalogue", () => {
   it("asks for everything when it says nothing", () => {
-    expect(parse("")).toEqual({ filter: { values: {} }, fields: catalogFields });
+    expect(parse("")).toEqual({ filter: { values: {} }, order: "name", fields: catalogFields });
   });
 
   it("takes every filter, and a repeated one as several values", () => {
@@ -27,6 +27,7 @@ describe("a question to the catalogue", () => {
         "&status=deprecated&probe=live&updated_since=2026-01-01T00:00:00Z&limit=7&cursor=x",
     );
     expect(parsed).toEqual({
+      order: "name",
       filter: {
         values: {
           tenant: ["a", "b"],

@@ -114,6 +114,8 @@ describe("failures", () => {
           → GET it again and send its new ETag as If-Match
       412 ErrorGenerationAhead: The tenant has not reached that generation
           → Send the generation of an answer to a write, or leave out Rollcall-Min-Generation
+      412 ErrorDirectoryAhead: The directory has not reached that state
+          → Send the \`Rollcall-Directory\` of a later answer, or leave out Rollcall-Min-Directory-Generation
       413 ErrorTooLarge: The body is too large
           → Send less at once, or split it over several servers
       413 ErrorIndexTooLarge: The capability index is larger than one answer may be

@@ -1,45 +1,59 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect } from "vitest";
+import { catalogDimensions, type DirectoryCatalogQuery } from "../../../src/catalog/contract.ts";
+import { refOf } from "../../../src/kernel/names.ts";
 import { attributesOf, countAttributes } from "../../../src/manifest/attributes.ts";
 import type { CatalogEntry } from "../../../src/registry/summary.ts";
-import { directoryStub, tenantStub } from "./catalog-client.ts";
+import { directory, directoryStub, tenantStub } from "./catalog-client.ts";
 
-/** Kept rows and counts against what the stored entries say, counted anew. */
-export const audit = () =>
-  runInDurableObject(directoryStub(), async (_, { storage: { sql } }) => {
-    const kept = sql.exec<{ scope: string; dimension: string; value: string; servers: number }>(
-      `SELECT scope, attribute.dimension, value, servers FROM attribute_count
-       JOIN attribute ON attribute.id = attribute_count.attribute`,
-    );
-    const recount = new Map<string, number>();
-    const entries = sql.exec<{ public: number; entry: string }>(
-      "SELECT public, entry FROM server WHERE entry IS NOT NULL",
-    );
-    for (const { public: isPublic, entry } of entries.toArray()) {
-      const { tenant, status, probe, counts = {}, attributes } = JSON.parse(entry) as CatalogEntry;
-      const kinds = Object.entries(counts).filter(([, items]) => items > 0);
-      const values = [["server", ""], ["tenant", tenant], ["status", status], ["probe", probe], ...attributes];
-      for (const [dimension, value] of [...values, ...kinds.map(([kind]) => ["kind", kind])]) {
-        for (const scope of ["all", isPublic === 1 ? "public" : `tenant/${tenant}`]) {
-          const key = JSON.stringify([scope, dimension, value]);
-          recount.set(key, (recount.get(key) ?? 0) + 1);
-        }
-      }
+export const question = (more: Partial<DirectoryCatalogQuery>): DirectoryCatalogQuery => ({
+  values: {},
+  caller: "admin",
+  order: "name",
+  after: refOf({ tenant: "", name: "" }),
+  limit: 31,
+  facets: [],
+  ...more,
+});
+
+/** What the directory has in memory against what the stored entries say, counted anew. */
+export async function audit(): Promise<void> {
+  const stored = await runInDurableObject(directoryStub(), (_, { storage: { sql } }) =>
+    sql
+      .exec<{ entry: string }>("SELECT entry FROM server WHERE entry IS NOT NULL")
+      .toArray()
+      .map(({ entry }) => JSON.parse(entry) as CatalogEntry),
+  );
+  for (const caller of ["admin", []] as const) {
+    const seen = stored.filter(({ visibility }) => caller === "admin" || visibility === "public");
+    for (const dimension of catalogDimensions) {
+      const values = seen.flatMap((entry) => [...new Set(valuesOf(entry, dimension))]);
+      const recount = [...Map.groupBy(values, (value) => value)].map(([value, { length: count }]) => ({
+        value,
+        count,
+      }));
+      recount.sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
+      const answer = await directory.catalog(question({ caller, facets: [dimension] }));
+      expect(answer).toMatchObject({ counted: { total: { count: seen.length } } });
+      expect(answer).toMatchObject({ counted: { facets: { [dimension]: { values: recount.slice(0, 20) } } } });
     }
-    const keys = kept.toArray().map((row) => [JSON.stringify([row.scope, row.dimension, row.value]), row.servers]);
-    expect(Object.fromEntries(keys)).toEqual(Object.fromEntries(recount));
-    const rows = sql.exec(
-      `SELECT tenant, name, public, group_concat(attribute) AS ids FROM (SELECT * FROM server_attribute ORDER BY 3, 4, 1)
-       GROUP BY 1, 2, 3 ORDER BY 1, 2`,
-    );
-    const listed = sql.exec(
-      `SELECT tenant, name, public, (SELECT group_concat(value) FROM (SELECT value FROM json_each(attributes) ORDER BY 1)) AS ids
-       FROM listing ORDER BY 1, 2`,
-    );
-    expect(rows.toArray()).toEqual(listed.toArray());
-    const unused = "SELECT value FROM attribute WHERE id <> 0 AND id NOT IN (SELECT attribute FROM attribute_count)";
-    expect(sql.exec(unused).toArray()).toEqual([]);
-  });
+  }
+}
+
+function valuesOf(entry: CatalogEntry, dimension: (typeof catalogDimensions)[number]): string[] {
+  switch (dimension) {
+    case "tenant":
+    case "status":
+    case "probe":
+      return [entry[dimension]];
+    case "kind":
+      return Object.entries(entry.counts ?? {}).flatMap(([kind, items]) => (items > 0 ? [kind] : []));
+    case "flag":
+      return (entry.flags ?? []).map(({ rule }) => rule);
+    default:
+      return entry.attributes.flatMap(([of, value]) => (of === dimension ? [value] : []));
+  }
+}
 
 /** What a tenant's summaries say against its current items that are switched on. */
 export const auditTenant = (tenant: string) =>

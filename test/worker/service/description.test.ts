@@ -227,7 +227,12 @@ describe("/", () => {
     const health = await registry.send("GET", "/healthz");
     expect(health.body).toEqual({
       success: true,
-      data: { status: "ok", name: "rollcall", version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
+      data: {
+        status: "ok",
+        name: "rollcall",
+        version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+        directory: { state: null, ageMs: null },
+      },
     });
     const { body } = await registry.send("GET", "/");
     expect(body.data).toMatchObject({ name: "rollcall", version: health.body.data.version });

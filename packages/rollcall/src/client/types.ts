@@ -1761,17 +1761,18 @@ export interface components {
             flags?: components["schemas"]["Flag"][];
             registry?: components["schemas"]["RegistryRecord"];
         };
-        /** @description A page of servers in order of tenant and name. */
+        /** @description A page of servers. */
         CatalogPage: {
             items: components["schemas"]["CatalogItem"][];
             /** @description Servers that match; with facets only. */
             total?: {
                 count: number;
-                /**
-                 * @description Counting stopped early: there may be more.
-                 * @constant
-                 */
-                atLeast?: true;
+            };
+            /** @description Of the servers that match, with their items and the cost of all definitions; with facets only. */
+            totals?: {
+                servers: number;
+                capabilities: number;
+                tokens: number;
             };
             facets?: {
                 [key: string]: components["schemas"]["Facet"];
@@ -1781,7 +1782,7 @@ export interface components {
              * @constant
              */
             changed?: true;
-            /** @description Of the directory. */
+            /** @description Of the directory: moves with every change that the caller may see. */
             generation: number;
             nextCursor?: string;
         };
@@ -2102,6 +2103,12 @@ export interface components {
             message?: string;
             data: components["schemas"]["DeleteResult"];
         };
+        DirectoryAheadError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorDirectoryAhead";
+            };
+        };
         /** @description What a program needs to know of an error; members depend on the code. */
         ErrorDetails: {
             /** @description The reason, where the error's own message is fixed. */
@@ -2170,11 +2177,6 @@ export interface components {
             values: {
                 value: string;
                 count: number;
-                /**
-                 * @description Counting stopped early: there may be more.
-                 * @constant
-                 */
-                atLeast?: true;
             }[];
             /**
              * @description There are more values.
@@ -2447,6 +2449,13 @@ export interface components {
                 /** @description When it was met last. */
                 at: string;
             }[];
+            /** @description The copy of everything public in the isolate that answers. */
+            directory: {
+                /** @description As in `Rollcall-Directory`; null while the isolate has no copy. */
+                state: string | null;
+                /** @description Milliseconds since the directory's object confirmed it. */
+                ageMs: number | null;
+            };
         };
         HealthAnswer: {
             /** @constant */
@@ -3059,6 +3068,24 @@ export interface components {
                     };
                 };
             };
+            /** @description The copy of everything public. */
+            directory: {
+                /** @description Bytes that the copy may have; 0: the directory's object answers each time. */
+                capacity: number;
+                /** @description Of the segments, and of each form that is kept of them. */
+                bytes: {
+                    [key: string]: number;
+                };
+                segments: number;
+                /** @description How often the directory's object had to answer, by reason. */
+                fallbacks: {
+                    [key: string]: number;
+                };
+                /** @description What writing segments touched, as in `operations`, which does not count it. */
+                builder: {
+                    [key: string]: number;
+                };
+            };
             responseCache: {
                 hits: number;
                 misses: number;
@@ -3148,6 +3175,12 @@ export interface components {
             filters?: components["schemas"]["ChangeFilters"];
             /** @description For those who look after it. */
             description?: string;
+        };
+        NewerDataNotConfiguredUnavailableError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorNewerData" | "ErrorNotConfigured" | "ErrorUnavailable";
+            };
         };
         NoSourcesError: components["schemas"]["ApiError"] & {
             error?: {
@@ -3430,6 +3463,10 @@ export interface components {
             /** @enum {unknown} */
             code?: "ErrorInternalServer";
         };
+        ProblemNewerDataNotConfiguredUnavailableError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorNewerData" | "ErrorNotConfigured" | "ErrorUnavailable";
+        };
         ProblemNotConfiguredUnavailableError: components["schemas"]["Problem"] & {
             /** @enum {unknown} */
             code?: "ErrorNotConfigured" | "ErrorUnavailable";
@@ -3625,6 +3662,32 @@ export interface components {
             success: true;
             message?: string;
             data: components["schemas"]["PublishResult"];
+        };
+        PublishedServerJson: {
+            /**
+             * Format: uri
+             * @description URL of the schema that the document follows.
+             */
+            $schema?: string;
+            name: string;
+            description: string;
+            /** @description One version: no range, and not `latest`. */
+            version: string;
+            title?: string;
+            /**
+             * Format: uri
+             * @description Over https.
+             */
+            websiteUrl?: string;
+            repository?: components["schemas"]["Repository"];
+            icons?: components["schemas"]["OfficialIcon"][];
+            packages?: components["schemas"]["Package"][];
+            remotes?: components["schemas"]["Remote"][];
+            _meta?: {
+                "io.modelcontextprotocol.registry/publisher-provided"?: {
+                    [key: string]: unknown;
+                };
+            };
         };
         /** @description What one read of a server's sources found. */
         RefreshResult: {
@@ -4081,19 +4144,19 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        RpcNewerDataNotConfiguredUnavailableError: components["schemas"]["RpcError"] & {
+            error?: {
+                data?: {
+                    /** @enum {unknown} */
+                    code?: "ErrorNewerData" | "ErrorNotConfigured" | "ErrorUnavailable";
+                };
+            };
+        };
         RpcNotAcceptableError: components["schemas"]["RpcError"] & {
             error?: {
                 data?: {
                     /** @enum {unknown} */
                     code?: "ErrorNotAcceptable";
-                };
-            };
-        };
-        RpcNotConfiguredUnavailableError: components["schemas"]["RpcError"] & {
-            error?: {
-                data?: {
-                    /** @enum {unknown} */
-                    code?: "ErrorNotConfigured" | "ErrorUnavailable";
                 };
             };
         };
@@ -4431,7 +4494,7 @@ export interface components {
         };
         /** @description A version of a server. */
         ServerResponse: {
-            server: components["schemas"]["ServerJson"];
+            server: components["schemas"]["PublishedServerJson"];
             _meta: {
                 "io.modelcontextprotocol.registry/official": components["schemas"]["VersionMeta"];
                 "dev.rollcall/registry": components["schemas"]["RegistryMeta"];
@@ -4670,6 +4733,10 @@ export interface components {
         SessionNegotiationInvalidError: components["schemas"]["SessionError"] & {
             /** @enum {unknown} */
             code?: "ErrorNegotiationInvalid";
+        };
+        SessionNewerDataNotConfiguredUnavailableError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorNewerData" | "ErrorNotConfigured" | "ErrorUnavailable";
         };
         SessionNoSubsetError: components["schemas"]["SessionError"] & {
             /** @enum {unknown} */
@@ -5427,6 +5494,15 @@ export interface components {
                 "application/json": components["schemas"]["CursorExpiredError"];
             };
         };
+        /** @description The directory has not reached that state. */
+        DirectoryAhead: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DirectoryAheadError"];
+            };
+        };
         /** @description The event is not valid. MCP server validation failed. */
         EventInvalidServerValidation: {
             headers: {
@@ -5565,6 +5641,16 @@ export interface components {
                 "application/json": components["schemas"]["InternalServerServerErrorError"];
             };
         };
+        /** @description This data was written by a newer version of Rollcall: it can be read here, but not written. The registry is not configured for this. Temporarily unavailable, retry after 1 s. */
+        NewerDataNotConfiguredUnavailable: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["NewerDataNotConfiguredUnavailableError"];
+            };
+        };
         /** @description The server has no MCP sources to read. */
         NoSources: {
             headers: {
@@ -5674,6 +5760,16 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["ProblemInternalServerError"];
+            };
+        };
+        /** @description This data was written by a newer version of Rollcall: it can be read here, but not written. The registry is not configured for this. Temporarily unavailable, retry after 1 s. */
+        ProblemNewerDataNotConfiguredUnavailable: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemNewerDataNotConfiguredUnavailableError"];
             };
         };
         /** @description The registry is not configured for this. Temporarily unavailable, retry after 1 s. */
@@ -5834,6 +5930,16 @@ export interface components {
                 "application/json": components["schemas"]["RpcInternalServerError"];
             };
         };
+        /** @description This data was written by a newer version of Rollcall: it can be read here, but not written. The registry is not configured for this. Temporarily unavailable, retry after 1 s. */
+        RpcNewerDataNotConfiguredUnavailable: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RpcNewerDataNotConfiguredUnavailableError"];
+            };
+        };
         /** @description The Accept header must list both application/json and text/event-stream. */
         RpcNotAcceptable: {
             headers: {
@@ -5841,16 +5947,6 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["RpcNotAcceptableError"];
-            };
-        };
-        /** @description The registry is not configured for this. Temporarily unavailable, retry after 1 s. */
-        RpcNotConfiguredUnavailable: {
-            headers: {
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["RpcNotConfiguredUnavailableError"];
             };
         };
         /** @description Invalid session ID. Please negotiate capabilities again.. Missing session ID. Please negotiate capabilities first.. Unauthorized access. */
@@ -6064,6 +6160,16 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["SessionNegotiationInvalidError"];
+            };
+        };
+        /** @description This data was written by a newer version of Rollcall: it can be read here, but not written. The registry is not configured for this. Temporarily unavailable, retry after 1 s. */
+        SessionNewerDataNotConfiguredUnavailable: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionNewerDataNotConfiguredUnavailableError"];
             };
         };
         /** @description This session has no chosen capabilities. Negotiate with `extensions["dev.rollcall/context"]: {budget, task}`. */
@@ -6299,6 +6405,8 @@ export interface components {
         ETag: string;
         /** @description The generation that the answer is as of: of the tenant, or of the directory. */
         "Rollcall-Generation": number;
+        /** @description The state of everything public that the answer is as of, as `epoch.generation`: for `Rollcall-Min-Directory-Generation`. */
+        "Rollcall-Directory": string;
         /** @description Where the answer came from. */
         "Rollcall-Source": "memory" | "edge" | "kv" | "object";
         /** @description Seconds to wait. */
@@ -6529,10 +6637,14 @@ export interface operations {
                 status?: components["schemas"]["ServerStatus"][];
                 /** @description Only servers whose sources were last found so; `unknown` if a server has none. */
                 probe?: ("unknown" | "live" | "pending" | "gated" | "not-mcp" | "unreachable")[];
+                /** @description Only servers with a flag of these rules about their own texts: `exfiltration` … */
+                flag?: string[];
                 /** @description Only servers that changed at this time or later. */
                 updated_since?: string;
+                /** @description `name`: by tenant and name. `updated`: the last changed first. */
+                order?: "name" | "updated";
                 /** @description Dimensions to count, separated by commas, or `true` or `false`; by default all, with a first page only. */
-                facets?: ("tenant" | "kind" | "provider" | "category" | "permission" | "effect" | "capability_type" | "status" | "probe" | "true" | "false")[];
+                facets?: ("tenant" | "kind" | "provider" | "category" | "permission" | "effect" | "capability_type" | "status" | "probe" | "flag" | "true" | "false")[];
                 /** @description Members of each item, separated by commas; by default all. */
                 fields?: ("tenant" | "name" | "title" | "description" | "version" | "visibility" | "status" | "probe" | "counts" | "tokens" | "flags" | "attributes" | "digest" | "generation" | "updatedAt" | "registry")[];
                 /** @description Items on a page. */
@@ -6545,18 +6657,21 @@ export interface operations {
                 "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
+                /** @description A `Rollcall-Directory` of another answer: this one is at least as new; 412 if there is none yet. */
+                "Rollcall-Min-Directory-Generation"?: string;
             };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description A page in order of tenant and name. */
+            /** @description A page. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6574,6 +6689,7 @@ export interface operations {
             400: components["responses"]["BadRequestCursorInvalidTenant"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["InsufficientScope"];
+            412: components["responses"]["DirectoryAhead"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
             503: components["responses"]["NotConfiguredUnavailable"];
@@ -6753,7 +6869,7 @@ export interface operations {
             422: components["responses"]["ServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     listHooks: {
@@ -6823,7 +6939,7 @@ export interface operations {
             422: components["responses"]["HookInvalidIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     getHook: {
@@ -6899,7 +7015,7 @@ export interface operations {
             404: components["responses"]["HookNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     changeHook: {
@@ -6945,7 +7061,7 @@ export interface operations {
             422: components["responses"]["HookInvalid"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     rotateHook: {
@@ -6991,7 +7107,7 @@ export interface operations {
             422: components["responses"]["HookInvalid"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     importDocument: {
@@ -7065,7 +7181,7 @@ export interface operations {
             422: components["responses"]["ServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     getAdvertise: {
@@ -7157,7 +7273,7 @@ export interface operations {
             422: components["responses"]["ServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     fitIndex: {
@@ -7201,7 +7317,7 @@ export interface operations {
             422: components["responses"]["ServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     getServerIndex: {
@@ -7435,7 +7551,7 @@ export interface operations {
             422: components["responses"]["ServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     switchItems: {
@@ -7482,7 +7598,7 @@ export interface operations {
             422: components["responses"]["ServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     diffRevisions: {
@@ -7627,7 +7743,7 @@ export interface operations {
             422: components["responses"]["ServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     selectGenerator: {
@@ -7674,7 +7790,7 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerServerError"];
             502: components["responses"]["SourceUnavailable"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     preflightGenerator: {
@@ -7723,7 +7839,7 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerServerError"];
             502: components["responses"]["SourceUnavailable"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     refreshServer: {
@@ -7759,7 +7875,7 @@ export interface operations {
             409: components["responses"]["NoSources"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     listRevisions: {
@@ -7910,7 +8026,7 @@ export interface operations {
             422: components["responses"]["IdempotencyKeyReusedServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     getView: {
@@ -8074,7 +8190,7 @@ export interface operations {
             422: components["responses"]["ServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     createServer: {
@@ -8115,7 +8231,7 @@ export interface operations {
             422: components["responses"]["IdempotencyKeyReusedServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     getServer: {
@@ -8202,7 +8318,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     patchServer: {
@@ -8249,7 +8365,7 @@ export interface operations {
             422: components["responses"]["ServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     getMetrics: {
@@ -8404,7 +8520,7 @@ export interface operations {
             422: components["responses"]["AddressRefusedIdempotencyKeyReusedSubscriptionInvalid"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     getSubscription: {
@@ -8480,7 +8596,7 @@ export interface operations {
             404: components["responses"]["SubscriptionNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     changeSubscription: {
@@ -8526,7 +8642,7 @@ export interface operations {
             422: components["responses"]["AddressRefusedSubscriptionInvalid"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     rotateSubscriptionSecret: {
@@ -8572,7 +8688,7 @@ export interface operations {
             422: components["responses"]["SubscriptionInvalid"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     testSubscription: {
@@ -8610,7 +8726,7 @@ export interface operations {
             404: components["responses"]["SubscriptionNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     whoami: {
@@ -8800,7 +8916,7 @@ export interface operations {
             415: components["responses"]["RpcUnsupportedMediaType"];
             429: components["responses"]["RpcTooManyRequests"];
             500: components["responses"]["RpcInternalServer"];
-            503: components["responses"]["RpcNotConfiguredUnavailable"];
+            503: components["responses"]["RpcNewerDataNotConfiguredUnavailable"];
         };
     };
     negotiate: {
@@ -8837,7 +8953,7 @@ export interface operations {
             422: components["responses"]["SessionNegotiationInvalid"];
             429: components["responses"]["SessionTooManyRequests"];
             500: components["responses"]["SessionInternalServer"];
-            503: components["responses"]["SessionNotConfiguredUnavailable"];
+            503: components["responses"]["SessionNewerDataNotConfiguredUnavailable"];
         };
     };
     readResource: {
@@ -8979,7 +9095,7 @@ export interface operations {
             403: components["responses"]["SessionCapabilityRequiredInsufficientScope"];
             429: components["responses"]["SessionTooManyRequests"];
             500: components["responses"]["SessionInternalServer"];
-            503: components["responses"]["SessionNotConfiguredUnavailable"];
+            503: components["responses"]["SessionNewerDataNotConfiguredUnavailable"];
         };
     };
     getSessionChanges: {
@@ -9048,7 +9164,7 @@ export interface operations {
             422: components["responses"]["SessionNegotiationInvalid"];
             429: components["responses"]["SessionTooManyRequests"];
             500: components["responses"]["SessionInternalServer"];
-            503: components["responses"]["SessionNotConfiguredUnavailable"];
+            503: components["responses"]["SessionNewerDataNotConfiguredUnavailable"];
         };
     };
     streamSessionChanges: {
@@ -9152,7 +9268,7 @@ export interface operations {
             429: components["responses"]["SessionTooManyRequests"];
             499: components["responses"]["SessionToolCancelled"];
             500: components["responses"]["SessionInternalServer"];
-            503: components["responses"]["SessionNotConfiguredUnavailable"];
+            503: components["responses"]["SessionNewerDataNotConfiguredUnavailable"];
         };
     };
     getDescription: {
@@ -9366,7 +9482,7 @@ export interface operations {
             422: components["responses"]["ProblemServerValidationServerJsonInvalid"];
             429: components["responses"]["ProblemTooManyRequests"];
             500: components["responses"]["ProblemInternalServer"];
-            503: components["responses"]["ProblemNotConfiguredUnavailable"];
+            503: components["responses"]["ProblemNewerDataNotConfiguredUnavailable"];
         };
     };
     listOfficialServers: {
@@ -9461,7 +9577,7 @@ export interface operations {
             415: components["responses"]["ProblemUnsupportedMediaType"];
             429: components["responses"]["ProblemTooManyRequests"];
             500: components["responses"]["ProblemInternalServer"];
-            503: components["responses"]["ProblemNotConfiguredUnavailable"];
+            503: components["responses"]["ProblemNewerDataNotConfiguredUnavailable"];
         };
     };
     listOfficialVersions: {
@@ -9579,7 +9695,7 @@ export interface operations {
             429: components["responses"]["ProblemTooManyRequests"];
             500: components["responses"]["ProblemInternalServer"];
             501: components["responses"]["ProblemNotImplemented"];
-            503: components["responses"]["ProblemNotConfiguredUnavailable"];
+            503: components["responses"]["ProblemNewerDataNotConfiguredUnavailable"];
         };
     };
     deleteOfficialVersion: {
@@ -9603,7 +9719,7 @@ export interface operations {
             429: components["responses"]["ProblemTooManyRequests"];
             500: components["responses"]["ProblemInternalServer"];
             501: components["responses"]["ProblemNotImplemented"];
-            503: components["responses"]["ProblemNotConfiguredUnavailable"];
+            503: components["responses"]["ProblemNewerDataNotConfiguredUnavailable"];
         };
     };
     setOfficialStatus: {
@@ -9644,7 +9760,7 @@ export interface operations {
             415: components["responses"]["ProblemUnsupportedMediaType"];
             429: components["responses"]["ProblemTooManyRequests"];
             500: components["responses"]["ProblemInternalServer"];
-            503: components["responses"]["ProblemNotConfiguredUnavailable"];
+            503: components["responses"]["ProblemNewerDataNotConfiguredUnavailable"];
         };
     };
     validateServerJson: {
@@ -9678,7 +9794,7 @@ export interface operations {
             415: components["responses"]["ProblemUnsupportedMediaType"];
             429: components["responses"]["ProblemTooManyRequests"];
             500: components["responses"]["ProblemInternalServer"];
-            503: components["responses"]["ProblemNotConfiguredUnavailable"];
+            503: components["responses"]["ProblemNewerDataNotConfiguredUnavailable"];
         };
     };
     officialVersion: {

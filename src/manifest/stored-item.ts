@@ -1,9 +1,9 @@
-import { canonicalJson } from "../../kernel/digest.ts";
-import { isObject } from "../../kernel/json.ts";
-import { attributesOf } from "../../manifest/attributes.ts";
-import type { PreparedCapability } from "../../manifest/prepare.ts";
-import { mentionedNames } from "../../manifest/scan.ts";
-import type { StoredCapability } from "../../manifest/stored.ts";
+import { canonicalJson } from "../kernel/digest.ts";
+import { isObject } from "../kernel/json.ts";
+import { attributesOf } from "./attributes.ts";
+import type { PreparedCapability } from "./prepare.ts";
+import { mentionedNames } from "./scan.ts";
+import type { StoredCapability } from "./stored.ts";
 
 /** A stored item as a publish takes it, for manifests that the object puts together from what it has. */
 export function preparedItem(item: StoredCapability): PreparedCapability {
