@@ -1,11 +1,11 @@
-import { spawn } from "node:child_process";
 import { glob, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { CommandError, runCommand } from "./command.ts";
 import { loadDemoOnce } from "./demo.ts";
 import { startEmbedded } from "./embedded.ts";
 import { mintToken } from "./mint-token.ts";
-import { projectPath, projectRoot } from "./project.ts";
+import { projectPath } from "./project.ts";
+import { installPython, lastLine, run } from "./python.ts";
 
 const help = `
 Usage: npm run python-client [-- --verbose]
@@ -23,12 +23,13 @@ await runCommand({ help, options: { verbose: { type: "boolean", default: false }
   const scratch = await mkdtemp(projectPath(".wrangler", "python-client-"));
   try {
     const bin = join(scratch, "venv", "bin");
-    const missing = await install(join(scratch, "venv"));
+    const missing = await installPython(join(scratch, "venv"), [generator]);
     if (missing !== undefined) {
       console.log(`Skipped the Python client: ${missing}`);
       return;
     }
     const client = join(scratch, "rollcall_client");
+    // The generator looks for its formatter on the path.
     const made = await run(bin, join(bin, "openapi-python-client"), [
       ...["generate", "--path", "schemas/openapi.json", "--meta", "none", "--output-path", client],
     ]);
@@ -40,16 +41,6 @@ await runCommand({ help, options: { verbose: { type: "boolean", default: false }
     await rm(scratch, { recursive: true, force: true });
   }
 });
-
-/** Why the generator cannot be installed; undefined if it was. */
-async function install(venv: string): Promise<string | undefined> {
-  const created = await run("", "python3", ["-m", "venv", venv]);
-  if (created.exitCode !== 0) return `python3 -m venv does not work here (${lastLine(created.output)})`;
-  const pip = ["-m", "pip", "install", "--quiet", "--no-cache-dir", "--disable-pip-version-check", generator];
-  const installed = await run("", join(venv, "bin", "python"), pip);
-  if (installed.exitCode === 0) return undefined;
-  return `${generator} cannot be installed here (${lastLine(installed.output)})`;
-}
 
 async function summary(client: string, output: string): Promise<string> {
   let [files, lines] = [0, 0];
@@ -80,33 +71,4 @@ async function call(bin: string, scratch: string): Promise<void> {
   } finally {
     await server.stop();
   }
-}
-
-function lastLine(output: string): string {
-  return output.trim().split("\n").at(-1) ?? "";
-}
-
-function run(
-  bin: string,
-  command: string,
-  args: string[],
-  env: NodeJS.ProcessEnv = {},
-): Promise<{ exitCode: number; output: string }> {
-  const child = spawn(command, args, {
-    cwd: projectRoot,
-    // The generator looks for its formatter on the path.
-    env: { ...process.env, PATH: `${bin}${delimiter}${process.env["PATH"]}`, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8");
-    stream.on("data", (text: string) => {
-      output += text;
-    });
-  }
-  return new Promise((resolve) => {
-    child.on("error", (error) => resolve({ exitCode: 1, output: error.message }));
-    child.on("close", (code) => resolve({ exitCode: code ?? 1, output }));
-  });
 }

@@ -28,6 +28,8 @@ export async function buildPackage(to = join(root, "dist"), { types = true } = {
     cwd: root,
     input: { rollcall: "src/cli/rollcall.ts" },
     platform: "node",
+    // The other form of jsonc-parser requires files that no bundler sees.
+    resolve: { mainFields: ["module", "main"] },
     transform: { target: "node20" },
   });
   await cli.write({ dir: join(to, "cli"), chunkFileNames: "[name].js", minify: true });
@@ -52,7 +54,12 @@ function writeTypes(to: string): void {
         const outside = /from "(?:\.\.\/){2,}[^"]*"|from "[^."][^"]*"/.exec(text)?.[0];
         if (outside !== undefined) throw new Error(`src/${name}/${file} shows a type ${outside}`);
         mkdirSync(dirname(join(to, name, file)), { recursive: true });
-        writeFileSync(join(to, name, file), text.replaceAll(/(from "|import\(")(\.[^"]+)\.ts"/g, '$1$2.js"'));
+        const types = text.replaceAll(/(from "|import\(")(\.[^"]+)\.ts"/g, '$1$2.js"');
+        // A quarter of the types of the API is indentation.
+        writeFileSync(
+          join(to, name, file),
+          types.replaceAll(/^(?: {4})+/gm, (indent) => "\t".repeat(indent.length / 4)),
+        );
       }
     }
   } finally {

@@ -143,6 +143,16 @@ const outputs: Record<string, Json> = {
   "server on": written,
   "server off": written,
   flags: object({ items: list({ allOf: [of("FlaggedContent"), object({ tenant: text }, open)] }) }),
+  config: {
+    anyOf: [
+      object({
+        ...{ client: text, path: nullable(text), language: { enum: ["json", "toml", "sh"] }, snippet: text },
+        ...{ "link?": text, "command?": text, asks: list(any), notes: list(text) },
+        ...{ "written?": flag, "backup?": nullable(text), "difference?": list(text) },
+      }),
+      object({ client: text, path: text, removed: flag, backup: nullable(text), difference: list(text) }),
+    ],
+  },
   token: object({ token: text }),
   open: object({ url: text }),
   completion: object({ shell: text, script: text }),

@@ -1,4 +1,5 @@
 import { clientSuite } from "./client.ts";
+import { connectSuite } from "./connect.ts";
 import { hostileSuite } from "./hostile.ts";
 import { buildInstalled } from "./installed.ts";
 import { outputSuite } from "./outputs.ts";
@@ -13,3 +14,4 @@ hostileSuite(shared);
 outputSuite(shared);
 clientSuite(shared);
 publisherSuite(shared);
+connectSuite(shared);

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url).href);
 export interface Installed {
   /** The folder; its node_modules has the package alone. */
   folder: string;
-  tarball: { bytes: number; unpacked: number; files: string[] };
+  tarball: { path: string; bytes: number; unpacked: number; files: string[] };
   remove(): void;
 }
 
@@ -31,10 +31,13 @@ function pack(): NonNullable<typeof packed> {
 }
 
 export function installPackage(): Installed {
-  const { path, ...tarball } = pack();
+  const tarball = pack();
   const folder = mkdtempSync(join(tmpdir(), "rollcall-empty-"));
   writeFileSync(join(folder, "package.json"), '{"private": true}\n');
-  execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", path], { cwd: folder, stdio: "ignore" });
+  execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", tarball.path], {
+    cwd: folder,
+    stdio: "ignore",
+  });
   return { folder, tarball, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
@@ -45,7 +48,7 @@ export async function buildInstalled(): Promise<Installed> {
   for (const part of ["package.json", "schemas"])
     cpSync(join(root, "packages/rollcall", part), join(home, part), { recursive: true });
   await buildPackage(join(home, "dist"), { types: false });
-  const tarball = { bytes: 0, unpacked: 0, files: [] };
+  const tarball = { path: "", bytes: 0, unpacked: 0, files: [] };
   return { folder, tarball, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 

@@ -254,6 +254,14 @@ export function outputSuite(shared: Shared): void {
       for (const line of lines) expectFits("watch", JSON.parse(line));
     });
 
+    it("fits the schema: how a client connects", async () => {
+      await json("config", ["codex"]);
+      await json("config", ["curl"]);
+      const file = ["--file", join(home, "cursor.json")];
+      await json("config", ["cursor", "--write", ...file]);
+      await json("config", ["cursor", "--remove", ...file]);
+    });
+
     it("is the answer itself for api, and an empty list where there is nothing", async () => {
       const { stdout } = await run(shared.installed, ["api", "GET", "/api/whoami"], { env, cwd: home });
       expect(JSON.parse(stdout)).toMatchObject({ success: true, data: { tenants: ["shape"] } });

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { ciSuite } from "./ci.ts";
 import { installPackage, nodes, removePacked, run } from "./installed.ts";
 import { mistakeSuite } from "./mistakes.ts";
 import { shareRegistry } from "./shared.ts";
@@ -66,6 +67,7 @@ describe("the package", () => {
     const source = `
       import { createClient, isRollcallError, type SearchPage } from "rollcall/client";
       import { verifyLock, parseLockFile } from "rollcall/lock";
+      import { publishing, publishingFactory } from "rollcall/publisher";
       import { verifyWebhook } from "rollcall/webhooks";
       const client = createClient({ url: "https://registry.test", token: async () => "t" });
       const page: SearchPage = await client.search("rain", { budget: 100 });
@@ -108,3 +110,5 @@ describe("the tutorial", () => {
 });
 
 mistakeSuite(shared);
+
+ciSuite(shared);

@@ -260,6 +260,29 @@ const reviewing: CommandSpec[] = [
   },
 ];
 
+const connecting: CommandSpec[] = [
+  {
+    usage: "config <client> [T/NAME]",
+    summary: "Show or write how a client connects",
+    options: [
+      ["--write", "into the client's file; comments stay, one backup"],
+      ["--remove", "out of the client's file"],
+      ["--name <name>", "what the server is called in the client"],
+      ["--way <id>", "another address or package of the server, such as package-0"],
+      ["--set <id=value...>", "an input of the server; ID alone asks for an optional secret"],
+      ["--file <path>", "another file than the client's own"],
+    ],
+    example: "rollcall config vscode acme/weather --write",
+    run: async (...given) => (await import("./commands/config.ts")).config(...given),
+  },
+  {
+    usage: "mcp",
+    summary: "Be an MCP server on stdio that forwards to the registry",
+    example: "rollcall mcp --url https://registry.acme.dev",
+    run: async (context) => (await import("./commands/mcp.ts")).mcp(context),
+  },
+];
+
 const others: CommandSpec[] = [
   {
     usage: "api <method> <path>",
@@ -316,6 +339,7 @@ export const commandGroups: Record<string, CommandSpec[]> = {
   "Find:": finding,
   "Publish:": publishing,
   "Review, pin and verify:": reviewing,
+  "Connect clients:": connecting,
   "Webhooks:": webhooks,
   "Others:": others,
 };

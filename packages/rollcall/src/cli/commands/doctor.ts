@@ -32,6 +32,9 @@ export async function doctor(context: Context): Promise<void> {
     checks.push(...(await identity(context, token)), await mcp(context));
   }
   checks.push(...(await lockFile(context, reached.isUp)));
+  // Their parsers are loaded by this command and `config` alone.
+  const { checkClients } = await import("../client-config/check.ts");
+  checks.push(...checkClients(url).map((check) => ({ id: "client", ...check })));
   context.out.json({ checks });
   const { green, red, dim } = context.out.colours;
   for (const { id, ok, message, fix } of checks) {
