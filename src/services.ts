@@ -10,6 +10,7 @@ import { PageStore } from "./console/page-store.ts";
 import { SignIns } from "./console/sign-in/seal.ts";
 import { StaticFiles } from "./console/static-files.ts";
 import { EdgeDirectory } from "./directory/edge-directory.ts";
+import { serverOfItem } from "./directory/find-card.ts";
 import { Cursors } from "./http/cursor.ts";
 import { declaredHeaders } from "./http/declared-headers.ts";
 import type { DeclaredHeaders } from "./http/deps.ts";
@@ -29,6 +30,7 @@ import { ownResources } from "./mcp/resources/resources.ts";
 import { ownTools } from "./mcp/tools/tools.ts";
 import type { Directory, StreamRpc, Tenant } from "./objects/contract.ts";
 import { directoryOf, newSession, sessionOf, streamOf, tenantOf } from "./objects/stubs.ts";
+import { versionColumns } from "./official/edge-versions.ts";
 import { operations } from "./operations.ts";
 import { isLoopback } from "./outbound/address.ts";
 import { createGuardedFetch } from "./outbound/guarded-fetch.ts";
@@ -73,6 +75,9 @@ export interface Services {
   edgeDirectory: EdgeDirectory;
   views: RenderedViews;
   items: CurrentItems;
+  publicServerOf: (tenant: TenantKey, id: string) => Promise<string | undefined>;
+  /** Texts of server.json, by where segments have them. */
+  serverJsonTexts: MemoryCache<string>;
   /** Complete responses, cached to be sent again. */
   responses: ResponseStore;
   indexTexts: IndexTextCache;
@@ -111,7 +116,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
   const edgeDirectory = new EdgeDirectory({
     ...{ kv, edge, directory, now, keepAlive },
     capacity: config.directoryBytes,
-    forms: [catalogForm],
+    forms: [catalogForm, versionColumns],
   });
   const readAsset = createAssetReader(env.ASSETS);
   return {
@@ -154,6 +159,11 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     edgeDirectory,
     views: new RenderedViews(bodies, memory, usage),
     items: new CurrentItems(bodies, memory, usage),
+    publicServerOf: async (key, id) => {
+      const view = await edgeDirectory.current();
+      return view && serverOfItem(view, key, id);
+    },
+    serverJsonTexts: memory.cache("server.json texts", { share: 1 / 4 }),
     responses: new ResponseStore(memory, usage),
     indexTexts: new IndexTextCache(memory, now),
     openapi: (format) => readAsset(`openapi.${format}`),

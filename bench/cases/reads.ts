@@ -67,6 +67,29 @@ export const reads: Case[] = [
     },
   },
   {
+    name: "capability",
+    status: 200,
+    hot: true,
+    async prepare(target) {
+      const { body } = await receive(target.url, get(capabilities, await target.callerOf([tenant])));
+      const { tools } = (JSON.parse(String(body)) as { data: { tools: { registry: { id: string } }[] } }).data;
+      return again(get(`/api/capabilities/${tenant}/${encodeURIComponent(tools[0]?.registry.id ?? "")}`));
+    },
+  },
+  { name: "registry list", status: 200, hot: true, prepare: async () => again(get("/v0.1/servers?limit=30")) },
+  {
+    name: "registry get",
+    status: 200,
+    hot: true,
+    prepare: async () => again(get(`/v0.1/servers/${tenant}%2F${readServer}/versions/latest`)),
+  },
+  {
+    name: "registry search",
+    status: 200,
+    hot: true,
+    prepare: async () => again(get(`/v0.1/servers?search=${readServer}&limit=5`)),
+  },
+  {
     name: "search",
     status: 200,
     async prepare() {

@@ -130,16 +130,33 @@ export class EdgeDirectory {
   }
 
   /** The document of a version (its server.json), or undefined: then ask the object. */
-  async document({ segment, chunkKey: keyOf }: LoadedSegment, version: number): Promise<string | undefined> {
-    const at = segment.documentPlace(version);
-    if (at.chunk === undefined) return segment.ownDocument(at);
-    const key = keyOf?.(at.chunk);
-    if (key === undefined) return undefined;
-    const cached = await this.#cached(key);
-    const chunk = cached ?? (await this.#stored(key));
-    if (chunk === undefined || chunk.byteLength < at.end) return undefined;
-    if (cached === undefined) this.#inBackground(this.#options.edge.writeBytes(key, chunk, segmentSeconds));
-    return new TextDecoder().decode(chunk.subarray(at.start, at.end));
+  async document(loaded: LoadedSegment, version: number): Promise<string | undefined> {
+    return (await this.documents(loaded, [version]))?.[0];
+  }
+
+  /** The documents of versions of one segment, each chunk read once; undefined if one is missing: then ask the object. */
+  async documents(
+    { segment, chunkKey: keyOf }: LoadedSegment,
+    versions: readonly number[],
+  ): Promise<string[] | undefined> {
+    const places = versions.map((version) => segment.documentPlace(version));
+    const chunks = new Map<number, Uint8Array>();
+    for (const { chunk } of places) {
+      const key = chunk === undefined || chunks.has(chunk) ? undefined : keyOf?.(chunk);
+      if (chunk === undefined || key === undefined) continue;
+      const cached = await this.#cached(key);
+      const bytes = cached ?? (await this.#stored(key));
+      if (bytes === undefined) return undefined;
+      if (cached === undefined) this.#inBackground(this.#options.edge.writeBytes(key, bytes, segmentSeconds));
+      chunks.set(chunk, bytes);
+    }
+    const texts = places.map((place) => {
+      if (place.chunk === undefined) return segment.ownDocument(place);
+      const bytes = chunks.get(place.chunk);
+      if (bytes === undefined || bytes.byteLength < place.end) return undefined;
+      return new TextDecoder().decode(bytes.subarray(place.start, place.end));
+    });
+    return texts.every((text) => text !== undefined) ? texts : undefined;
   }
 
   /** For `/healthz`, `Server-Timing` and the metrics. */

@@ -1,13 +1,7 @@
 import { z } from "zod";
 import { digestOf } from "../kernel/digest.ts";
+import type { Idempotency } from "../kernel/idempotency.ts";
 import { withTraits } from "./parameters.ts";
-
-/** Names a request, so that it has one effect however often it is sent. */
-export interface Idempotency {
-  key: string;
-  /** Of the whole request: another one with the same key is a mistake. */
-  digest: string;
-}
 
 /** Header of a POST that may be sent again without a second effect. */
 export const idempotencyHeader = {

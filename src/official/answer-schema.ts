@@ -35,8 +35,14 @@ const RegistryMeta = named(
     .describe("What this registry knows: of the server with its latest version, of their text with the others."),
 );
 
-/** Versions that were published before `$schema` was required are answered as they are. */
-const PublishedServerJson = named("PublishedServerJson", ServerJson.partial({ $schema: true }));
+const PublishedServerJson = named(
+  "PublishedServerJson",
+  z
+    .looseObject({ ...ServerJson.shape, $schema: ServerJson.shape.$schema.optional() })
+    .describe(
+      "A server.json as it was published. One that an earlier release took may lack `$schema` and have more keys.",
+    ),
+);
 
 export const ServerResponse = named(
   "ServerResponse",

@@ -1,10 +1,14 @@
-import { type Page, type PageRequest, pageOf, readCursor } from "../http/page.ts";
+import type { DirectoryView } from "../directory/view.ts";
+import type { DirectoryState } from "../http/directory-state.ts";
+import { type PageRequest, pageOf, readCursor } from "../http/page.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
+import type { AnswerSource } from "../kernel/platform/usage.ts";
 import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { parseRfc3339 } from "../kernel/time.ts";
 import type { ListedVersion, VersionQuery } from "./contract.ts";
 import type { OfficialDeps } from "./deps.ts";
+import { type FoundVersion, listFromView, versionsFromView } from "./edge-versions.ts";
 import { parseOfficialName } from "./server-json.ts";
 
 /** Filter of a list of versions. Every caller sees the same list: public servers only. */
@@ -16,12 +20,22 @@ export type GivenFilter = Partial<VersionFilter>;
 /** Cursors of this list are valid for every filter: each carries its own. */
 const scope = { list: "versions" };
 
-/** A page of the versions of public servers, in one call to the directory. */
+/** What was read, and where from. */
+export interface ReadVersions {
+  versions: ListedVersion[];
+  generation?: number;
+  source: AnswerSource;
+  /** Set if it was made from this isolate's copy of the directory: it holds while the copy has this state. */
+  state?: DirectoryState;
+}
+
+/** A page of the versions of public servers: from this isolate's copy of the directory, or from the directory itself. */
 export async function listOfficial(
   services: OfficialDeps,
   given: GivenFilter,
   { limit, cursor }: PageRequest,
-): Promise<Result<Page<ListedVersion>, Failure>> {
+  strong: boolean,
+): Promise<Result<ReadVersions & { nextCursor?: string }, Failure>> {
   const start = await readCursor(services, cursor, scope);
   if (!start.ok) return start;
   const [name = "", version = "", carried] = start.value?.after ?? [];
@@ -30,9 +44,65 @@ export async function listOfficial(
   if (!combined.ok) return combined;
   const filter = combined.value;
   const query = { ...filter, after: { name, version }, limit: limit + 1 };
-  const { versions, generation } = await services.directory().listVersions(query);
+  const read =
+    (await readView(services, strong, (view) => listFromView(view, query))) ??
+    ({ ...(await services.directory().listVersions(query)), source: "object" } satisfies ReadVersions);
   const keyOf = (item: ListedVersion) => [item.name, item.version, JSON.stringify(filter)];
-  return pageOf(services, limit, scope, start.value, { items: versions, generation }, keyOf);
+  // Without the generation: pages that are the same have the same cursor, and the same tag.
+  const page = await pageOf(services, limit, scope, start.value, { items: read.versions, generation: 0 }, keyOf);
+  if (!page.ok) return page;
+  return ok({ ...read, versions: page.value.items, nextCursor: page.value.nextCursor });
+}
+
+/** Reads from this isolate's copy of the directory; undefined if the directory must be asked. */
+async function readView(
+  services: OfficialDeps,
+  strong: boolean,
+  find: (view: DirectoryView) => FoundVersion[],
+): Promise<(ReadVersions & { state: DirectoryState }) | undefined> {
+  const view = await services.edgeDirectory.current({ strong });
+  if (view === undefined) return undefined;
+  const read = await withDocuments(services, find(view));
+  const { epoch, generation } = view;
+  return read && { ...read, generation, state: { epoch, generation } };
+}
+
+/** Adds the documents, from memory or chunk by chunk; undefined if one is missing. */
+async function withDocuments(
+  { edgeDirectory, serverJsonTexts, usage }: OfficialDeps,
+  found: readonly FoundVersion[],
+): Promise<Pick<ReadVersions, "versions" | "source"> | undefined> {
+  const documents = new Map<FoundVersion, string>();
+  const missing: FoundVersion[] = [];
+  for (const version of found) {
+    const key = documentKey(version);
+    const text = key === undefined ? undefined : serverJsonTexts.get(key);
+    if (text === undefined) missing.push(version);
+    else documents.set(version, text);
+  }
+  for (const [{ loaded }, wanted] of Map.groupBy(missing, (version) => version.in)) {
+    const texts = await edgeDirectory.documents(
+      loaded,
+      wanted.map(({ number }) => number),
+    );
+    if (texts === undefined) return undefined;
+    for (const [at, version] of wanted.entries()) {
+      const text = texts[at] ?? "";
+      documents.set(version, text);
+      const key = documentKey(version);
+      if (key !== undefined) serverJsonTexts.set(key, text, 2 * text.length);
+    }
+  }
+  usage.memory += 1;
+  const isInMemory = missing.every((version) => documentKey(version) === undefined);
+  const versions = found.map((version) => ({ ...version, document: documents.get(version) ?? "" }));
+  return { versions, source: isInMemory ? "memory" : "edge" };
+}
+
+/** undefined if the segment itself has the document. */
+function documentKey({ in: { loaded, segment }, number }: FoundVersion): string | undefined {
+  const { chunk, start } = segment.documentPlace(number);
+  return chunk === undefined ? undefined : `${loaded.chunkKey?.(chunk)} ${start}`;
 }
 
 function completeFilter({ search, updatedSince, version, includeDeleted }: GivenFilter): VersionFilter {
@@ -61,9 +131,13 @@ export async function officialVersions(
   services: OfficialDeps,
   name: string,
   includeDeleted: boolean,
-): Promise<Result<ListedVersion[], Failure>> {
-  const versions = await services.directory().versionsOf(parseOfficialName(name), includeDeleted);
-  return versions.length === 0 ? err(noServer(name)) : ok(versions);
+  strong: boolean,
+): Promise<Result<ReadVersions, Failure>> {
+  const server = parseOfficialName(name);
+  const read =
+    (await readView(services, strong, (view) => versionsFromView(view, server, includeDeleted))) ??
+    ({ versions: await services.directory().versionsOf(server, includeDeleted), source: "object" } as ReadVersions);
+  return read.versions.length === 0 ? err(noServer(name)) : ok(read);
 }
 
 export async function officialVersion(
@@ -71,9 +145,19 @@ export async function officialVersion(
   name: string,
   version: string,
   includeDeleted: boolean,
-): Promise<Result<ListedVersion, Failure>> {
-  const found = await services.directory().versionNamed(parseOfficialName(name), version, includeDeleted);
-  if (found !== undefined) return ok(found);
+  strong: boolean,
+): Promise<Result<ReadVersions & { found: ListedVersion }, Failure>> {
+  const server = parseOfficialName(name);
+  const isIt = (one: FoundVersion) => (version === "latest" ? one.isLatest : one.version === version);
+  let read: ReadVersions | undefined = await readView(services, strong, (view) =>
+    versionsFromView(view, server, includeDeleted).filter(isIt),
+  );
+  if (read === undefined) {
+    const one = await services.directory().versionNamed(server, version, includeDeleted);
+    read = { versions: one === undefined ? [] : [one], source: "object" };
+  }
+  const [found] = read.versions;
+  if (found !== undefined) return ok({ ...read, found });
   return err(failure("ErrorVersionNotFound", `Server not found: there is no public ${name} ${version}`));
 }
 

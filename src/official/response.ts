@@ -10,29 +10,40 @@ import type { ServerJson } from "./schema.ts";
 /** The text of an answer, with a tag made from it. */
 export async function withEtag<Data>(data: Data) {
   const text = JSON.stringify(data);
-  const etag = `W/"${(await digestOfText(text)).slice(7, 39)}"`;
-  return { text, meta: { source: "object", etag } as const };
+  return { text, meta: { source: "object", etag: await etagOf(text) } as const };
+}
+
+export async function etagOf(text: string): Promise<string> {
+  return `W/"${(await digestOfText(text)).slice(7, 39)}"`;
+}
+
+type ShownVersion = ServerVersion & { entry?: DirectoryEntry };
+
+export function serverResponse(version: ShownVersion, origin: string): ServerResponse {
+  return { server: readJson(version.document) as ServerJson, _meta: metaOf(version, origin) };
+}
+
+/** The same as text. Documents are stored as JSON text, so that reading does not parse them. */
+export function serverResponseText(version: ShownVersion, origin: string): string {
+  return `{"server":${version.document},"_meta":${JSON.stringify(metaOf(version, origin))}}`;
 }
 
 /** The latest version includes what is known of the server now, the others what is known of their own text. */
-export function serverResponse(version: ServerVersion & { entry?: DirectoryEntry }, origin: string): ServerResponse {
-  const { document, status, statusMessage, statusChangedAt, publishedAt, updatedAt, isLatest, entry, flags } = version;
+function metaOf(version: ShownVersion, origin: string): ServerResponse["_meta"] {
+  const { status, statusMessage, statusChangedAt, publishedAt, updatedAt, isLatest, entry, flags } = version;
   return {
-    server: readJson(document) as ServerJson,
-    _meta: {
-      "io.modelcontextprotocol.registry/official": {
-        status,
-        statusMessage,
-        statusChangedAt,
-        publishedAt,
-        updatedAt,
-        isLatest,
-      },
-      "dev.rollcall/registry":
-        entry === undefined || !isLatest
-          ? { flags: shownFlags(flags), status: status === "deleted" ? "withdrawn" : status, statusMessage }
-          : ownData(entry, flags, origin),
+    "io.modelcontextprotocol.registry/official": {
+      status,
+      statusMessage,
+      statusChangedAt,
+      publishedAt,
+      updatedAt,
+      isLatest,
     },
+    "dev.rollcall/registry":
+      entry === undefined || !isLatest
+        ? { flags: shownFlags(flags), status: status === "deleted" ? "withdrawn" : status, statusMessage }
+        : ownData(entry, flags, origin),
   };
 }
 

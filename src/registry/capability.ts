@@ -86,7 +86,7 @@ async function readKnown(
   id: string,
   freshness: Freshness,
 ): Promise<Result<FoundCapability, Failure> | undefined> {
-  const name = services.items.serverOf(tenant, id);
+  const name = services.items.serverOf(tenant, id) ?? (await services.publicServerOf(tenant, id));
   if (name === undefined) return undefined;
   const ref = { tenant, name };
   const remembered = services.heads.peek(ref, freshness);
@@ -95,6 +95,7 @@ async function readKnown(
   if (head.visibility !== "public" && !isMember(principal, tenant)) return undefined;
   const item = await services.items.get(ref, head.digest, id);
   if (item === undefined || isHidden(head, item.at)) return undefined;
+  services.items.remember(ref, id);
   const { capability } = item;
   if (isOff(head, capability)) return err(failure("ErrorCapabilityNotFound"));
   const farthest = farthestSource(source, item.source);

@@ -1,6 +1,6 @@
-import type { Idempotency } from "../http/idempotency.ts";
 import type { Precondition } from "../kernel/etag.ts";
 import type { Failure, IdCollision } from "../kernel/failure.ts";
+import type { Idempotency } from "../kernel/idempotency.ts";
 import type { NamedTenant, TenantKey } from "../kernel/names.ts";
 import type { Result } from "../kernel/result.ts";
 import type { AttributeCounts } from "../manifest/attributes.ts";

@@ -15,6 +15,8 @@ export interface RegistryDeps extends HttpDeps {
   bodies: Bodies;
   views: RenderedViews;
   items: CurrentItems;
+  /** The public server of a tenant that has an item with this id, as far as this isolate knows. */
+  publicServerOf(tenant: TenantKey, id: string): Promise<string | undefined>;
   itemCache: ItemCache;
   knownTenants: MemoryCache<{ exists: boolean; until: number }>;
 }

@@ -24,7 +24,7 @@ const allowed: Record<string, readonly string[]> = {
   hooks: ["kernel", "http", "manifest", "registry", "webhooks"],
   subscriptions: ["kernel", "config.ts", "http", "manifest", "registry", "outbound", "webhooks"],
   sources: ["kernel", "config.ts", "http", "manifest", "formats", "registry", "outbound"],
-  official: ["kernel", "auth", "http", "manifest", "formats", "registry", "outbound"],
+  official: ["kernel", "auth", "http", "manifest", "formats", "registry", "directory", "outbound"],
   "capability-index": ["kernel", "config.ts", "auth", "http", "manifest", "registry", "search"],
   sessions: ["kernel", "config.ts", "auth", "http", "manifest", "registry", "search", "changes"],
   mcp: [

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { anyone } from "../../http/access.ts";
 import { type RequestContext, requestError, unwrap } from "../../http/context.ts";
-import { operation } from "../../http/operation.ts";
-import { ifNoneMatch } from "../../http/parameters.ts";
+import { type AnswerMeta, operation } from "../../http/operation.ts";
+import { cacheControl, freshnessFrom, ifNoneMatch } from "../../http/parameters.ts";
 import { publicOrigin } from "../../http/respond.ts";
 import { ServerResponse, ServerResponseList } from "../answer-schema.ts";
+import type { ListedVersion } from "../contract.ts";
 import type { OfficialDeps } from "../deps.ts";
 import {
   alsoV0,
@@ -15,12 +16,19 @@ import {
   serverPath,
   versionPath,
 } from "../parameters.ts";
-import { type GivenFilter, listOfficial, officialVersion, officialVersions, storedTime } from "../read.ts";
-import { serverResponse, withEtag } from "../response.ts";
+import {
+  type GivenFilter,
+  listOfficial,
+  officialVersion,
+  officialVersions,
+  type ReadVersions,
+  storedTime,
+} from "../read.ts";
+import { etagOf, serverResponseText } from "../response.ts";
 
 /** Reads: every caller sees public servers only. */
 
-const reading = { "If-None-Match": ifNoneMatch };
+const reading = { "Cache-Control": cacheControl, "If-None-Match": ifNoneMatch };
 
 const listServers = operation({
   id: "listOfficialServers",
@@ -47,18 +55,16 @@ const listServers = operation({
       headers: { Link: "The next page, if there is one." },
     },
   },
+  cached: true,
   examples: { weather: { query: { search: "weather", version: "latest" } } },
 
-  async handle(services: OfficialDeps, { query, c, answer }) {
-    const { items, nextCursor, generation } = unwrap(await listOfficial(services, givenFilter(query), query));
-    const origin = publicOrigin(c, services.config);
-    const servers = items.map((item) => serverResponse(item, origin));
-    const headers = nextCursor === undefined ? undefined : { Link: nextLink(c, nextCursor) };
-    const { text, meta } = await withEtag<ServerResponseList>({
-      servers,
-      metadata: { nextCursor, count: servers.length },
-    });
-    return answer.raw(200, text, { ...meta, generation, headers });
+  async handle(services: OfficialDeps, { query, headers, c, answer }) {
+    const { strong } = freshnessFrom(headers);
+    const page = unwrap(await listOfficial(services, givenFilter(query), query, strong));
+    const { nextCursor } = page;
+    const text = listText(page.versions, { nextCursor }, publicOrigin(c, services.config));
+    const link = nextCursor === undefined ? undefined : { Link: nextLink(c, nextCursor) };
+    return answer.raw(200, text, { ...(await metaOf(c, services, text, page)), headers: link });
   },
 });
 
@@ -80,14 +86,14 @@ const listVersions = operation({
   },
   answers: { 200: { description: "The versions.", json: ServerResponseList, etag: true } },
   fails: ["ErrorMCPServerNotFound"],
+  cached: true,
   examples: { weather: { path: { serverName: "demo/weather" } } },
 
-  async handle(services: OfficialDeps, { path: { serverName }, query, c, answer }) {
-    const versions = unwrap(await officialVersions(services, serverName, query.include_deleted ?? false));
-    const origin = publicOrigin(c, services.config);
-    const servers = versions.map((item) => serverResponse(item, origin));
-    const { text, meta } = await withEtag<ServerResponseList>({ servers, metadata: { count: servers.length } });
-    return answer.raw(200, text, meta);
+  async handle(services: OfficialDeps, { path: { serverName }, query, headers, c, answer }) {
+    const { strong } = freshnessFrom(headers);
+    const read = unwrap(await officialVersions(services, serverName, query.include_deleted ?? false, strong));
+    const text = listText(read.versions, {}, publicOrigin(c, services.config));
+    return answer.raw(200, text, await metaOf(c, services, text, read));
   },
 });
 
@@ -106,16 +112,46 @@ const getVersion = operation({
     headers: reading,
     ...ignoringUnknown,
   },
-  answers: { 200: { description: "The server.json with its metadata.", json: ServerResponse, etag: true } },
+  answers: {
+    200: { description: "The server.json with its metadata.", json: ServerResponse, etag: true },
+  },
   fails: ["ErrorVersionNotFound"],
+  cached: true,
   examples: { latest: { path: { serverName: "demo/weather", version: "latest" } } },
 
-  async handle(services: OfficialDeps, { path: { serverName, version }, query, c, answer }) {
-    const found = unwrap(await officialVersion(services, serverName, version, query.include_deleted ?? false));
-    const { text, meta } = await withEtag(serverResponse(found, publicOrigin(c, services.config)));
-    return answer.raw(200, text, meta);
+  async handle(services: OfficialDeps, { path: { serverName, version }, query, headers, c, answer }) {
+    const { strong } = freshnessFrom(headers);
+    const read = unwrap(await officialVersion(services, serverName, version, query.include_deleted ?? false, strong));
+    const text = serverResponseText(read.found, publicOrigin(c, services.config));
+    return answer.raw(200, text, await metaOf(c, services, text, read));
   },
 });
+
+/** The text of a `ServerResponseList`. */
+function listText(versions: readonly ListedVersion[], { nextCursor }: { nextCursor?: string }, origin: string): string {
+  const metadata = JSON.stringify({ nextCursor, count: versions.length });
+  return `{"servers":[${versions.map((item) => serverResponseText(item, origin)).join(",")}],"metadata":${metadata}}`;
+}
+
+const known = /^(limit|cursor|search|updated_since|version|include_deleted)$/;
+
+/** An answer made of this isolate's copy of the directory is kept while the copy has that state. */
+async function metaOf(
+  c: RequestContext,
+  { edgeDirectory }: OfficialDeps,
+  text: string,
+  { source, generation, state }: ReadMeta,
+): Promise<AnswerMeta> {
+  // Parameters against caches would fill ours.
+  const isPlain = Object.keys(c.req.query()).every((name) => known.test(name));
+  const cache =
+    state !== undefined && isPlain
+      ? { holds: () => edgeDirectory.isCurrent(state), variesBy: "nothing" as const }
+      : undefined;
+  return { source, generation, etag: await etagOf(text), cache };
+}
+
+type ReadMeta = Pick<ReadVersions, "source" | "generation" | "state">;
 
 interface ListQuery {
   search?: string | undefined;

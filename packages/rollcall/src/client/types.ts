@@ -3663,6 +3663,7 @@ export interface components {
             message?: string;
             data: components["schemas"]["PublishResult"];
         };
+        /** @description A server.json as it was published. One that an earlier release took may lack `$schema` and have more keys. */
         PublishedServerJson: {
             /**
              * Format: uri
@@ -3688,6 +3689,8 @@ export interface components {
                     [key: string]: unknown;
                 };
             };
+        } & {
+            [key: string]: unknown;
         };
         /** @description What one read of a server's sources found. */
         RefreshResult: {
@@ -9502,6 +9505,8 @@ export interface operations {
                 include_deleted?: boolean;
             };
             header?: {
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
             };
@@ -9587,6 +9592,8 @@ export interface operations {
                 include_deleted?: boolean;
             };
             header?: {
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
             };
@@ -9633,6 +9640,8 @@ export interface operations {
                 include_deleted?: boolean;
             };
             header?: {
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
             };
