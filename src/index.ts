@@ -1,19 +1,44 @@
+import { exports as own, WorkerEntrypoint } from "cloudflare:workers";
 import { createFetch } from "./app.ts";
 import { ConfigError } from "./config.ts";
 import type { App } from "./http/context.ts";
-import { createServices } from "./services.ts";
+import type { CachedEntrypoint } from "./kernel/platform/platform-cache.ts";
+import { createServices, type Services } from "./services.ts";
 
 export { DirectoryObject } from "./objects/directory/directory-object.ts";
 export { SessionObject } from "./objects/session-object.ts";
 export { StreamObject } from "./objects/stream-object.ts";
 export { TenantObject } from "./objects/tenant/tenant-object.ts";
 
+let services: Services | undefined;
 let answer: App["fetch"] | undefined;
+
+/**
+ * What the platform's cache stands in front of (`[exports.PublicAnswers]` of wrangler.toml): answers of public servers that
+ * depend on nothing but their path. Only this Worker calls it, after it has checked what the caller may read.
+ */
+export class PublicAnswers extends WorkerEntrypoint<Env> implements CachedEntrypoint {
+  override fetch(request: Request): Promise<Response> {
+    services ??= createServices(this.env, { cachedEntrypoint: cachedEntrypoint(this.ctx) });
+    return services.answerPublic(request);
+  }
+
+  async purge(tags: string[]) {
+    const refused = { success: false, errors: [{ code: 0, message: "the platform has no cache here" }] };
+    return (await this.ctx.cache?.purge({ tags })) ?? refused;
+  }
+}
+
+/** undefined where the platform has no cache: in the embedded server and in development. Nothing is added to a read then. */
+function cachedEntrypoint({ cache }: Pick<ExecutionContext, "cache">): CachedEntrypoint | undefined {
+  return cache === undefined ? undefined : own.PublicAnswers;
+}
 
 export default {
   fetch(request, env, ctx) {
     try {
-      answer ??= createFetch(createServices(env));
+      services ??= createServices(env, { cachedEntrypoint: cachedEntrypoint(ctx) });
+      answer ??= createFetch(services);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       const body = { success: false, error: { code: "ErrorNotConfigured", message: error.message } };

@@ -20,8 +20,10 @@ import { ResponseStore } from "./http/response-store.ts";
 import { digestOfTextSync } from "./kernel/digest.ts";
 import { MemoryBudget, type MemoryCache } from "./kernel/memory-budget.ts";
 import type { TenantKey } from "./kernel/names.ts";
+import { Admission } from "./kernel/pace/admission.ts";
 import { CacheApi, type EdgeCache } from "./kernel/platform/cache-api.ts";
 import { countedKv } from "./kernel/platform/counted-bindings.ts";
+import { type CachedEntrypoint, PlatformCache } from "./kernel/platform/platform-cache.ts";
 import { createUsage, objectUsage, sumOfUsage, type Usage } from "./kernel/platform/usage.ts";
 import { RateLimiter } from "./kernel/rate-limit.ts";
 import { ItemCache } from "./manifest/item-cache.ts";
@@ -38,6 +40,7 @@ import { toStandardFetch } from "./outbound/standard-fetch.ts";
 import { Bodies } from "./registry/cache/bodies.ts";
 import { CurrentItems } from "./registry/cache/current-items.ts";
 import { Heads } from "./registry/cache/heads.ts";
+import { answerPublic, PublicAnswers } from "./registry/cache/public-answers.ts";
 import { RenderedViews } from "./registry/cache/rendered-views.ts";
 import { Sessions } from "./sessions/session-cache.ts";
 
@@ -54,6 +57,8 @@ export interface Services {
   metrics: Metrics;
   authenticator: Authenticator;
   readLimiter: RateLimiter;
+  /** Places for costly requests. */
+  admission: Admission;
   negotiateLimiter: RateLimiter;
   /** Limits refreshes of a server's sources that callers request: each refresh sends requests to third parties. */
   refreshLimiter: RateLimiter;
@@ -69,6 +74,9 @@ export interface Services {
   /** Cached lookups of whether a tenant exists, for callers outside the tenant. */
   knownTenants: MemoryCache<{ exists: boolean; until: number }>;
   bodies: Bodies;
+  publicAnswers: PublicAnswers | undefined;
+  /** Answers what `publicAnswers` asks, behind the platform's cache. */
+  answerPublic: (request: Request) => Promise<Response>;
   itemCache: ItemCache;
   catalogPages: CatalogPages;
   /** The isolate's copy of everything public. */
@@ -98,6 +106,8 @@ export interface ServiceOverrides {
   kv?: KVNamespace;
   cache?: EdgeCache;
   now?: () => number;
+  /** The cached entrypoint; by default there is none. */
+  cachedEntrypoint?: CachedEntrypoint | undefined;
 }
 
 /** The composition root: the only code outside the Durable Objects that touches bindings. */
@@ -110,7 +120,8 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
   const memory = new MemoryBudget(config.cacheBytes);
   const keepAlive = (promise: Promise<unknown>) => waitUntil(promise);
   const tenant = (key: TenantKey) => tenantOf(env, key, usage);
-  const bodies = new Bodies({ edge, kv, tenant, keepAlive });
+  const publicAnswers = createPublicAnswers(surroundings.cachedEntrypoint, { now, keepAlive, usage });
+  const bodies = new Bodies({ edge, kv, tenant, keepAlive, shared: publicAnswers });
   const catalogPages = new CatalogPages(memory, now);
   const directory = () => directoryOf(env, usage);
   const edgeDirectory = new EdgeDirectory({
@@ -128,6 +139,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     metrics: new Metrics(() => sumOfUsage(usage, objectUsage), now()),
     authenticator: new Authenticator(tokenRules(config), now, memory),
     readLimiter: new RateLimiter(config.readLimit),
+    admission: new Admission(now),
     negotiateLimiter: new RateLimiter(config.negotiateLimit),
     refreshLimiter: new RateLimiter({ rate: 1, burst: 20 }),
     tenant,
@@ -154,10 +166,12 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
       },
     }),
     bodies,
+    publicAnswers,
+    answerPublic: (request) => answerPublic(request, bodies),
     itemCache: new ItemCache(memory),
     catalogPages,
     edgeDirectory,
-    views: new RenderedViews(bodies, memory, usage),
+    views: new RenderedViews(bodies, memory, usage, publicAnswers),
     items: new CurrentItems(bodies, memory, usage),
     publicServerOf: async (key, id) => {
       const view = await edgeDirectory.current();
@@ -174,6 +188,15 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     pages: new PageStore(memory),
     signIns: config.signingSecret && new SignIns(config.signingSecret, tokenSecret(config)),
   };
+}
+
+function createPublicAnswers(
+  entrypoint: CachedEntrypoint | undefined,
+  options: Pick<ConstructorParameters<typeof PlatformCache>[0], "now" | "keepAlive" | "usage">,
+): PublicAnswers | undefined {
+  if (entrypoint === undefined) return undefined;
+  const wait = (milliseconds: number) => scheduler.wait(milliseconds);
+  return new PublicAnswers(new PlatformCache({ ...options, entrypoint, wait }));
 }
 
 /**

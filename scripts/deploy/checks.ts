@@ -14,6 +14,8 @@ export interface DeployConfig {
   assets: string | undefined;
   flags: string[];
   cpuMs: number | undefined;
+  /** Entrypoints that have the platform's cache in front. */
+  cached: string[];
   /** Hosts of custom domains and routes. */
   hosts: string[];
 }
@@ -37,7 +39,7 @@ const maxCpuMs = 300_000;
 
 /** What is missing or wrong in a deployment, each with what to do about it. Pure: no account, no files. */
 export function findings(config: DeployConfig, secrets: Secrets): Finding[] {
-  return [...bindings(config), ...settings(config), ...limits(config), ...tokenKeys(config, secrets)];
+  return [...bindings(config), ...settings(config), ...limits(config), ...cache(config), ...tokenKeys(config, secrets)];
 }
 
 const stop = (text: string): Finding => ({ level: "stop", text });
@@ -90,6 +92,15 @@ function* limits({ cpuMs }: DeployConfig): Generator<Finding> {
     yield note("There is no cpu_ms below [limits]: a request may compute for the platform's 30 s.");
   } else if (!(cpuMs >= 1_000 && cpuMs <= maxCpuMs)) {
     yield stop(`cpu_ms is ${cpuMs}. It must be from 1000, which a large publish needs, to ${maxCpuMs}.`);
+  }
+}
+
+function* cache({ cached }: DeployConfig): Generator<Finding> {
+  if (cached.includes("default")) {
+    yield stop("The platform's cache is on for `default`, which checks who asks: answers would go to others.");
+  }
+  if (!cached.includes("PublicAnswers")) {
+    yield note("The platform's cache is off for PublicAnswers: each data centre reads bodies from KV by itself.");
   }
 }
 

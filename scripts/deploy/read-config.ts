@@ -14,6 +14,8 @@ interface Read {
   assets?: { binding?: string };
   compatibility_flags: string[];
   limits?: { cpu_ms?: number };
+  cache?: { enabled: boolean };
+  exports?: Record<string, { cache?: { enabled: boolean } }>;
   routes?: (string | { pattern: string })[];
   definedEnvironments?: string[];
 }
@@ -35,6 +37,7 @@ export async function readDeployConfig(env: string | undefined): Promise<DeployC
     assets: config.assets?.binding,
     flags: config.compatibility_flags,
     cpuMs: config.limits?.cpu_ms,
+    cached: cachedEntrypoints(config),
     hosts: (config.routes ?? []).map((route) => hostOf(typeof route === "string" ? route : route.pattern)),
   };
 }
@@ -50,6 +53,14 @@ async function read(env: string): Promise<Read> {
   } catch (error) {
     throw new CommandError(`wrangler.toml could not be read.\n\n${(error as Error).message}`);
   }
+}
+
+/** `default` is there whether or not `exports` names it, and takes the setting of the whole. */
+function cachedEntrypoints({ cache, exports = {} }: Read): string[] {
+  const isOn = cache?.enabled === true;
+  return ["default", ...Object.keys(exports).filter((name) => name !== "default")].filter(
+    (name) => exports[name]?.cache?.enabled ?? isOn,
+  );
 }
 
 const hostOf = (pattern: string) => pattern.replace(/^[a-z]+:\/\//, "").replace(/\/.*$/, "");

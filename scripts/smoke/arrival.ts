@@ -28,7 +28,7 @@ export const arrival: Step[] = [
     name: "token",
     async run(trial) {
       const { body } = await trial.at.expect(200, "/api/whoami");
-      const { subject, tenants, scopes, admin } = body.data as Caller;
+      const { subject, tenants, scopes, admin, registry } = body.data as Caller;
       for (const scope of ["registry:read", "registry:publish"]) {
         if (!scopes.includes(scope)) throw new CommandError(`The token lacks the scope ${scope}.`);
       }
@@ -42,7 +42,8 @@ export const arrival: Step[] = [
       }
       const isFor = tenants.some((tenant) => tenant.toLowerCase() === trial.tenant.toLowerCase());
       if (!isFor && !admin) throw new CommandError(`The token is not for the tenant ${trial.tenant}.`);
-      return `${subject} may publish in ${trial.tenant}`;
+      const cache = registry.features["platform_cache"] === true ? "with" : "without";
+      return `${subject} may publish in ${trial.tenant}; the registry runs ${cache} the platform's cache`;
     },
   },
 ];
@@ -52,4 +53,5 @@ interface Caller {
   tenants: string[];
   scopes: string[];
   admin: boolean;
+  registry: { features: Record<string, boolean> };
 }

@@ -2,10 +2,11 @@ import { type Failure, failure } from "../kernel/failure.ts";
 import { readJson } from "../kernel/read-json.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { AcceptedManifest } from "../manifest/prepare.ts";
-import type { ServerState } from "../registry/contract.ts";
+import type { PublishRequest, ServerState } from "../registry/contract.ts";
 import type { ServerConfig } from "../registry/schema.ts";
 import { generationOf } from "../registry/sql/change-log.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
+import type { StagedPublish } from "../registry/sql/publish/stage.ts";
 import { publish } from "../registry/sql/publish.ts";
 import { findLive, findRow } from "../registry/sql/servers.ts";
 import { httpSources } from "../registry/sql/source-rows.ts";
@@ -17,6 +18,8 @@ interface EventContext {
   hook: HookRow;
   at: string;
   write: WriteContext;
+  /** What was found and written before, of an event with a manifest. */
+  staged?: StagedPublish | "if-large";
 }
 
 /**
@@ -61,15 +64,23 @@ function inSequence(
 function takeManifest(
   sql: SqlStorage,
   manifest: AcceptedManifest,
-  { hook, at, write }: EventContext,
+  { hook, at, write, staged }: EventContext,
 ): Result<AppliedEvent, Failure> {
-  const published = publish(write, {
-    ...{ name: hook.server, subject: `hook ${hook.id}`, at, manifest },
-    ...{ placement: { by: "push" }, partial: false, throughHook: true },
-  });
+  const published = publish(write, { ...publishRequest(hook, manifest), at }, staged);
   if (!published.ok) return published;
   const outcome = published.value.outcome === "unchanged" ? "unchanged" : "applied";
   return ok({ ...outcomeNow(sql, hook.server, outcome), published: published.value });
+}
+
+/** The publish that an event with a manifest asks for. */
+export function publishRequest(
+  { id, server }: Pick<HookRow, "id" | "server">,
+  manifest: AcceptedManifest,
+): Omit<PublishRequest, "at"> {
+  return {
+    ...{ name: server, subject: `hook ${id}`, manifest },
+    ...{ placement: { by: "push" }, partial: false, throughHook: true },
+  };
 }
 
 function queueRefresh(sql: SqlStorage, { hook }: EventContext): Result<AppliedEvent, Failure> {

@@ -1,12 +1,13 @@
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import type { Head, Writer } from "../registry/contract.ts";
+import type { Head, PublishRequest, Writer } from "../registry/contract.ts";
 import { once } from "../registry/idempotency.ts";
 import { generationOf } from "../registry/sql/change-log.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
+import type { StagedPublish } from "../registry/sql/publish/stage.ts";
 import { currentHead, findLive } from "../registry/sql/servers.ts";
 import { shownTenant } from "../registry/sql/tenant-name.ts";
-import { applyEvent } from "./apply-event.ts";
+import { applyEvent, publishRequest } from "./apply-event.ts";
 import type { AppliedEvent, HookCredentials, HookKey, NewHook, PublisherEvent, ReceivedEvent } from "./contract.ts";
 import type { Hook, HookDelivery, HookList, HookWithDeliveries, RemovedHook } from "./schema.ts";
 import { findDelivery, listDeliveries, recordDelivery } from "./sql/deliveries.ts";
@@ -37,11 +38,23 @@ interface HooksOptions {
     hook: HookRow,
     work: (at: string) => Result<AppliedEvent, Failure>,
   ) => Promise<Result<AppliedEvent & { head: Head }, Failure>>;
-  /** Runs a write and undoes it. */
-  rehearse: (hook: HookRow, work: (at: string) => Result<AppliedEvent, Failure>) => Result<AppliedEvent, Failure>;
+  /** The same for an event with a manifest. */
+  publish: (
+    hook: HookRow,
+    request: Omit<PublishRequest, "at">,
+    work: PublishWork,
+  ) => Promise<Result<AppliedEvent & { head: Head }, Failure>>;
+  /** Shows what an event with a manifest would do. */
+  rehearse: (
+    hook: HookRow,
+    request: Omit<PublishRequest, "at">,
+    work: PublishWork,
+  ) => Promise<Result<AppliedEvent, Failure>>;
   /** Schedules a sync of the server's sources as soon as possible. */
   refreshSoon: (server: string) => void;
 }
+
+type PublishWork = (at: string, staged?: StagedPublish | "if-large") => Result<AppliedEvent, Failure>;
 
 /** The hooks of a tenant: their management and the events they receive. */
 export class Hooks {
@@ -119,7 +132,7 @@ export class Hooks {
 
   /** Applies an event that was verified with one of the hook's keys. A repeated message has no further effect. */
   async receive(id: string, keyId: string, event: PublisherEvent): Promise<Result<ReceivedEvent, Failure>> {
-    const { sql, context, write, rehearse, refreshSoon } = this.#options;
+    const { sql, context, write, publish, rehearse, refreshSoon } = this.#options;
     const row = this.#find(id);
     // The hook or its key may have been revoked since the signature was checked.
     if (!row.ok) return err(failure("ErrorWebhookUnverified"));
@@ -130,13 +143,29 @@ export class Hooks {
     if (known !== undefined) return ok(this.#duplicateOf(hook, known));
 
     const { message, type, sequence } = event;
-    const work = (at: string) => {
-      const applied = applyEvent(sql, event, { hook, at, write: context });
+    let repeated: HookDelivery | undefined;
+    const work: PublishWork = (at, staged) => {
+      let current = hook;
+      if (typeof staged === "object") {
+        // A large manifest is stored over some time: the hook may have changed, and the same message come again.
+        const now = this.#find(id);
+        if (!now.ok) return err(failure("ErrorWebhookUnverified"));
+        repeated = findDelivery(sql, id, message);
+        if (repeated !== undefined) return ok({ outcome: "unchanged", generation: generationOf(sql) });
+        current = now.value;
+      }
+      const applied = applyEvent(sql, event, { hook: current, at, write: context, staged });
       if (applied.ok) recordDelivery(sql, id, { message, type, sequence, ...applied.value }, Date.now());
       return applied;
     };
-    if (event.type === "manifest.published" && event.dryRun) return rehearse(hook, work);
-    const received = await write(hook, work);
+    const request = event.type === "manifest.published" ? publishRequest(hook, event.manifest) : undefined;
+    if (request !== undefined && event.type === "manifest.published" && event.dryRun) {
+      return rehearse(hook, request, work);
+    }
+    const isNewer = sequence > hook.manifest_sequence;
+    const received =
+      request !== undefined && isNewer ? await publish(hook, request, work) : await write(hook, (at) => work(at));
+    if (repeated !== undefined) return ok(this.#duplicateOf(hook, repeated));
     if (!received.ok) this.#recordRefusal(id, event, received.error);
     else if (received.value.outcome === "queued") refreshSoon(hook.server);
     return received;

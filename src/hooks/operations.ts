@@ -182,7 +182,7 @@ const receiveEvent = operation({
   },
   fails: [
     ...(["ErrorHookDisabled", "ErrorHookEvent", "ErrorEventInvalid", "ErrorMCPServerValidation"] as const),
-    ...(["ErrorNoSources", "ErrorSameVersion", "ErrorCapabilityCollision"] as const),
+    ...(["ErrorNoSources", "ErrorSameVersion", "ErrorCapabilityCollision", "ErrorPublishSuperseded"] as const),
   ],
   examples: {
     status: {

@@ -8,6 +8,7 @@ import { zodIssues } from "../kernel/zod-issues.ts";
 import type { Head } from "../registry/contract.ts";
 import { prepareDocument } from "../registry/publish.ts";
 import { refreshNow } from "../registry/read.ts";
+import { sendManifest } from "../registry/send-manifest.ts";
 import type { HookCredentials, PublisherEvent, ReceivedEvent } from "./contract.ts";
 import type { HooksDeps } from "./deps.ts";
 import { eventAnswer, inEvent, isDryRun } from "./event-answer.ts";
@@ -33,7 +34,10 @@ export async function receiveEvent(
     return err(read.error.failure);
   }
   const { event, warnings } = read.value;
-  const received = await object.receiveEvent(hook.id, keyId, event);
+  const sent = event.type === "manifest.published" ? await sendManifest(object, event.manifest) : undefined;
+  if (sent?.ok === false) return err(inEvent(sent.error));
+  const whole = event.type === "manifest.published" && sent?.ok ? { ...event, manifest: sent.value } : event;
+  const received = await object.receiveEvent(hook.id, keyId, whole);
   if (!received.ok) return err(inEvent(received.error));
   const outcome = await withRefresh(services, ref, received.value, waitUntil);
   if (outcome.head !== undefined) await services.heads.confirm(outcome.head);

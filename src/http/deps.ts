@@ -1,5 +1,6 @@
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Config } from "../config.ts";
+import type { Admission } from "../kernel/pace/admission.ts";
 import type { RateLimiter } from "../kernel/rate-limit.ts";
 import type { Cursors } from "./cursor.ts";
 import type { Metrics } from "./metrics.ts";
@@ -25,6 +26,7 @@ export interface HttpDeps {
   metrics: Metrics;
   authenticator: Authenticator;
   readLimiter: RateLimiter;
+  admission: Admission;
   /** Complete responses that can be sent again. */
   responses: ResponseStore;
   /** undefined if no secret is configured to sign cursors with. */

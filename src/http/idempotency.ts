@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { digestOf } from "../kernel/digest.ts";
-import type { Idempotency } from "../kernel/idempotency.ts";
+import type { Idempotency } from "../kernel/etag.ts";
 import { withTraits } from "./parameters.ts";
 
 /** Header of a POST that may be sent again without a second effect. */

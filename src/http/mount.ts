@@ -6,6 +6,7 @@ import { answersOf } from "./answer.ts";
 import { parseBody, parseJson, parseText, readBytes, readDocument } from "./body.ts";
 import { type App, type RequestContext, requestError, type ServedOperation, throwIf } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
+import { log } from "./observe.ts";
 import type { BodyDeclaration, Operation } from "./operation.ts";
 import { compile, queryReader, readAll } from "./read-parameters.ts";
 
@@ -86,30 +87,66 @@ function serve(services: HttpDeps, operation: Operation): (c: RequestContext) =>
     if (place?.in === "path") requireTenant(caller, place.read(segments));
     if (place?.in === "query") requireTenant(caller, place.read(search));
 
-    let bytes: Uint8Array | undefined;
-    if (access.verify !== undefined && body !== undefined) {
-      bytes = await readBytes(c, limitOf(services, body));
-      Object.assign(caller, await access.verify(c, services, caller, bytes));
+    const leave = { now: await enterIfHeavy(c, services, operation, caller, Number(c.req.header("Content-Length"))) };
+    try {
+      let bytes: Uint8Array | undefined;
+      if (access.verify !== undefined && body !== undefined) {
+        bytes = await readBytes(c, limitOf(services, body));
+        Object.assign(caller, await access.verify(c, services, caller, bytes));
+      }
+      const path = readAll(pathReaders, (name) => [segments[name] ?? ""]);
+      const query = readQuery(search);
+      const headers = readAll(headerReaders, (name) => {
+        const text = c.req.header(name);
+        return text === undefined ? undefined : [text];
+      });
+      const sent = body && (await readBody(c, services, body, bytes));
+      leave.now ??= await enterIfHeavy(c, services, operation, caller, 0, sent);
+      if (place?.in === "body") requireTenant(caller, place.read((sent as StrictJson).value));
+      const value = body && validated(body, sent);
+      return await handle(services, {
+        ...caller,
+        path,
+        query,
+        headers,
+        body: value,
+        c,
+        answer: answersOf(c, services, operation, caller.principal),
+      });
+    } finally {
+      leave.now?.();
     }
-    const path = readAll(pathReaders, (name) => [segments[name] ?? ""]);
-    const query = readQuery(search);
-    const headers = readAll(headerReaders, (name) => {
-      const text = c.req.header(name);
-      return text === undefined ? undefined : [text];
-    });
-    const sent = body && (await readBody(c, services, body, bytes));
-    if (place?.in === "body") requireTenant(caller, place.read((sent as StrictJson).value));
-    const value = body && validated(body, sent);
-    return handle(services, {
-      ...caller,
-      path,
-      query,
-      headers,
-      body: value,
-      c,
-      answer: answersOf(c, services, operation, caller.principal),
-    });
   };
+}
+
+/** A body or a number of items from which an operation that is heavy by size is. */
+const heavyBytes = 256 * 1024;
+const heavyItems = 500;
+
+/** Takes a place for a costly request, or fails with 503. Returns what gives it back; undefined if none is needed. */
+async function enterIfHeavy(
+  c: RequestContext,
+  { admission }: HttpDeps,
+  { heavy }: Operation,
+  { principal }: Identified,
+  bytes: number,
+  sent?: unknown,
+): Promise<(() => void) | undefined> {
+  if (heavy === undefined) return undefined;
+  if (heavy === "by-size" && !(bytes > heavyBytes) && !hasManyItems(sent)) return undefined;
+  const leave = await admission.enter(principal?.subject ?? "", (milliseconds) => scheduler.wait(milliseconds));
+  if (leave !== undefined) return leave;
+  log(c, "busy", admission.counts);
+  const message = "The registry is busy with other large documents; nothing was changed";
+  const hint = "Send one large document at a time, and again after the seconds in Retry-After";
+  throw requestError("ErrorUnavailable", message, { retryAfterSeconds: 5, hint });
+}
+
+function hasManyItems(sent: unknown): boolean {
+  const { value, bytes = 0 } = (sent ?? {}) as { value?: unknown; bytes?: number };
+  if (bytes > heavyBytes) return true;
+  if (typeof value !== "object" || value === null) return false;
+  return Object.values(value).reduce((sum, list) => sum + (Array.isArray(list) ? list.length : 0), 0) > heavyItems;
 }
 
 /** What is known of a caller. `spelling` is the tenant as the request writes it. */

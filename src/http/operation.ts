@@ -48,6 +48,11 @@ export interface OperationDefinition<
   answers: Answers;
   /** Failures that do not follow from access, parameters and body. */
   fails?: readonly FailureCode[];
+  /**
+   * Costly for its isolate, always or if its body is large or has many items: few are served at once, and one of each
+   * caller. See `Admission`.
+   */
+  heavy?: "always" | "by-size";
   /** May put answers into the response cache with `answer(…, {cache})`. */
   cached?: true;
   /** Set to false for a stream: HEAD would open one that nobody reads. */

@@ -54,3 +54,10 @@ export function meetsPrecondition(condition: Precondition, head: Tagged | undefi
 function parseTags(header: string): string[] {
   return Array.from(header.matchAll(/(?:W\/)?"([^"]*)"/g), (match) => match[1] ?? "");
 }
+
+/** Names a request, so that it has one effect however often it is sent. */
+export interface Idempotency {
+  key: string;
+  /** Of the whole request: another one with the same key is a mistake. */
+  digest: string;
+}

@@ -191,6 +191,11 @@ const failures = {
     "The manifest changed while its version did not",
     "Raise `version`, or change `policy` of the server: PUT /api/mcp/configs",
   ],
+  ErrorPublishSuperseded: [
+    409,
+    "Another write to this server was accepted while this publish was being stored; nothing of this one was published",
+    "GET the server again, then publish what is still to be changed",
+  ],
   ErrorCapabilityDeclined: [
     409,
     "Server does not support a required capability",

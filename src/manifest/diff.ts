@@ -1,3 +1,4 @@
+import { runAtOnce, type Steps } from "../kernel/pace/pace.ts";
 import {
   type Classification,
   classifyCapability,
@@ -21,24 +22,36 @@ export function itemKey({ kind, key }: Pick<Item, "kind" | "key">): string {
   return `${kind} ${key}`;
 }
 
-/** About half a second. The tenant's object handles no other request during the comparison. */
+/** About half a second. */
 const stepsPerPublish = 1_000_000;
+
+/** Parsing both versions and finding that they differ. */
+const unitsPerComparison = 50;
 
 /**
  * Pairs removed and added items of the same kind and key, and classifies each change. Neither list has unchanged items.
  */
 export function itemChanges(gone: readonly Item[], added: readonly Item[]): NewChange[] {
+  return runAtOnce(itemChangeSteps(gone, added));
+}
+
+/** `itemChanges` in steps. `declared` is read only of items that another replaces. */
+export function* itemChangeSteps(gone: readonly Item[], added: readonly Item[]): Steps<NewChange[]> {
   const successors = new Map(added.map((item) => [itemKey(item), item]));
   const replaced = new Set<string>();
   const changes: NewChange[] = [];
   const budget = createBudget(stepsPerPublish);
-  for (const { kind, key, digest: from, declared } of gone) {
+  for (const item of gone) {
+    const { kind, key, digest: from } = item;
     const next = successors.get(itemKey({ kind, key }));
     if (next === undefined) {
       changes.push({ kind, key, classification: "removed", from, reasons: [] });
     } else {
       replaced.add(itemKey(next));
-      changes.push({ kind, key, from, to: next.digest, ...classifyCapability(declared, next.declared, budget) });
+      const { steps } = budget;
+      const verdict = classifyCapability(item.declared, next.declared, budget);
+      changes.push({ kind, key, from, to: next.digest, ...verdict });
+      yield unitsPerComparison + steps - budget.steps;
     }
   }
   for (const item of added) {

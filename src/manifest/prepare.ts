@@ -39,6 +39,8 @@ export interface AcceptedManifest {
   flags: CapabilityFlag[];
   header: Record<string, unknown>;
   capabilities: PreparedCapability[];
+  /** Set if the items were sent before, in batches. */
+  transfer?: string;
   /** Number of items in the document, rejected ones included. */
   offered: number;
   /** What only the object can judge, because it depends on what the server has. */

@@ -1,6 +1,5 @@
-import type { Precondition } from "../kernel/etag.ts";
+import type { Idempotency, Precondition } from "../kernel/etag.ts";
 import type { Failure, IdCollision } from "../kernel/failure.ts";
-import type { Idempotency } from "../kernel/idempotency.ts";
 import type { NamedTenant, TenantKey } from "../kernel/names.ts";
 import type { Result } from "../kernel/result.ts";
 import type { AttributeCounts } from "../manifest/attributes.ts";
@@ -8,7 +7,7 @@ import type { Classification } from "../manifest/classify/classify.ts";
 import type { KeptItem, Placement } from "../manifest/compose.ts";
 import type { ChangeCounts } from "../manifest/diff.ts";
 import type { CapabilityFlag, Flag, FlagRule } from "../manifest/flag.ts";
-import type { AcceptedManifest, Rejection } from "../manifest/prepare.ts";
+import type { AcceptedManifest, PreparedCapability, Rejection } from "../manifest/prepare.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { StoredCapability } from "../manifest/stored.ts";
 import type { SourceStatus } from "./answer-schema.ts";
@@ -234,6 +233,8 @@ export interface ServerSummary {
 
 /** RPC methods of a tenant's object that the registry uses. */
 export interface RegistryTenant extends DefinitionsTenant {
+  /** Sends some items of a manifest that is too large for one call. Returns false if the object holds too many. */
+  sendItems(transfer: string, items: PreparedCapability[]): Promise<boolean>;
   publish(writer: Writer, request: NewPublish): Promise<Written<PublishOutcome>>;
   /** Everything that `publish` does, undone before it returns. */
   rehearsePublish(writer: Writer, request: NewPublish): Promise<Rehearsed>;

@@ -16,6 +16,7 @@ import {
 import { loadTokenizer } from "../manifest/tokens.ts";
 import type { Head, PublishOutcome, Writer } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
+import { sendManifest } from "./send-manifest.ts";
 
 /** How a document is published. */
 export interface PublishOptions {
@@ -93,7 +94,9 @@ async function publishPrepared(
   const { known } = manifest.intake.sections;
   const placement: Placement = onlyNamedSections ? { by: "push", sections: known } : given;
   const tenant = services.tenant(ref.tenant);
-  const request = { name: ref.name, manifest, placement, partial };
+  const sent = await sendManifest(tenant, manifest);
+  if (!sent.ok) return sent;
+  const request = { name: ref.name, manifest: sent.value, placement, partial };
   const published = dryRun ? await tenant.rehearsePublish(writer, request) : await tenant.publish(writer, request);
   if (!published.ok) return err(withIssues(published.error, rejected));
   const head = "head" in published.value ? (published.value.head as Head) : undefined;

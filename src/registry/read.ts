@@ -41,7 +41,7 @@ export async function readManifest(
   if (!readable.ok) return readable;
   const head = readable.value;
   if (head.digest === undefined) return ok({ head, manifest: undefined });
-  const body = await services.bodies.get(ref, head.digest);
+  const body = await services.bodies.get(ref, head.digest, { isPublic: head.visibility === "public" });
   if (body === undefined) return err(failure("server_error", missingManifest(head)));
   return ok({ head, manifest: visibleManifest(body.manifest, head) });
 }

@@ -85,6 +85,9 @@ export const MetricsSnapshot = named(
         })
         .describe("The copy of everything public."),
       responseCache: z.object({ hits: z.int(), misses: z.int() }),
+      admission: z
+        .object({ admitted: z.int(), waited: z.int(), refused: z.int() })
+        .describe("Costly requests: served, made to wait first, and answered 503."),
     })
     .describe("Counts of one isolate since it started."),
 );

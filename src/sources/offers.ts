@@ -1,5 +1,6 @@
 import { type ListName, listNames } from "../formats/mcp/describe-item.ts";
 import type { AcceptedManifest } from "../manifest/prepare.ts";
+import type { PublishRequest } from "../registry/contract.ts";
 import type { SourceCopy, SourceOffer } from "../registry/sources/offer.ts";
 import type { StoredCopy } from "../registry/sql/source-copies.ts";
 import type { SourceReading } from "./contract.ts";
@@ -102,4 +103,12 @@ export interface PreparedOffer {
   refused: string[];
   why: string | undefined;
   notes: Notes;
+}
+
+/** The publish of what the sources of a server offer. */
+export function publishOf(name: string, { manifest, sources }: Offer): Omit<PublishRequest, "at"> {
+  return {
+    ...{ name, subject: "introspection", partial: true, isFirstIntrospection: true },
+    ...{ manifest, placement: { by: "sources", offers: sources } },
+  };
 }

@@ -16,6 +16,7 @@ import { countBesideSources, itemsOfSources, syncHidden } from "../registry/sql/
 import { currentTokens } from "../registry/sql/items.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
 import { cancelTask, finishTask, putOffTask } from "../registry/sql/outbox-table.ts";
+import type { StagedPublish } from "../registry/sql/publish/stage.ts";
 import { publish } from "../registry/sql/publish.ts";
 import { bumpOverlay, findLive } from "../registry/sql/servers.ts";
 import { readCopy, writeCopy } from "../registry/sql/source-copies.ts";
@@ -29,7 +30,7 @@ import {
 } from "../registry/sql/source-rows.ts";
 import { stateOfRow } from "../registry/sql/status.ts";
 import { introspectSource } from "./introspect.ts";
-import { copyOf, type Offer, offersOf, type PreparedOffer } from "./offers.ts";
+import { copyOf, type Offer, offersOf, type PreparedOffer, publishOf } from "./offers.ts";
 import {
   failuresOf,
   hasVanished,
@@ -62,6 +63,11 @@ interface RefresherOptions {
   write: <T extends { generation: number }>(
     server: string,
     work: (at: string) => Result<T, Failure>,
+  ) => Promise<Result<T & { head: Head }, Failure>>;
+  /** The same for what sources offer. */
+  publish: <T extends { generation: number }>(
+    request: Omit<PublishRequest, "at">,
+    work: (at: string, staged: StagedPublish | "if-large") => Result<T, Failure>,
   ) => Promise<Result<T & { head: Head }, Failure>>;
 }
 
@@ -269,7 +275,12 @@ export class Refresher {
     offer: Offer | undefined,
     notes: Notes,
   ): Promise<Result<Refreshed, Failure>> {
-    const written = await this.#options.write(server, (at) => this.#record(server, reads, offer, notes, at));
+    const work = (at: string, staged?: StagedPublish | "if-large") =>
+      this.#record(server, reads, offer, notes, at, staged);
+    const { write, publish: publishOffer } = this.#options;
+    const written = await (offer === undefined
+      ? write(server, (at) => work(at))
+      : publishOffer(publishOf(server, offer), work));
     return written.ok ? ok({ ...written.value, failures: failuresOf(reads) }) : written;
   }
 
@@ -280,6 +291,7 @@ export class Refresher {
     offer: Offer | undefined,
     notes: Notes,
     at: string,
+    staged?: StagedPublish | "if-large",
   ): Result<Omit<Refreshed, "head" | "failures">, Failure> {
     const { sql, context } = this.#options;
     const configs = JSON.stringify(readableRows(sql, server).map(({ config }) => config));
@@ -290,12 +302,8 @@ export class Refresher {
     let outcome: Refreshed["outcome"] = "failed";
     let { warnings, details } = notes;
     if (offer !== undefined) {
-      const request: PublishRequest = {
-        ...{ name: server, subject: "introspection", at, partial: true, isFirstIntrospection: true },
-        ...{ manifest: offer.manifest, placement: { by: "sources", offers: offer.sources } },
-      };
       const { last_synced: lastSynced = null } = findLive(sql, server) ?? {};
-      const published = publish(context, request);
+      const published = publish(context, { ...publishOf(server, offer), at }, staged);
       if (!published.ok) return published;
       const isRead = reads.some(({ read }) => read.ok);
       // Published from copies alone: nothing is newer than it was.

@@ -125,7 +125,7 @@ export class Outbox {
     // In parallel with the writes to KV: a slow directory or watcher must not delay heads.
     const beside = Promise.all([this.#emptyDirectory(), this.#notifyWatchers()]);
     for (;;) {
-      const tasks = this.#due("task NOT IN ('directory', 'watcher', 'refresh', 'reanalyse')");
+      const tasks = this.#due("task NOT IN ('directory', 'watcher', 'refresh', 'reanalyse', 'stage')");
       if (tasks.length === 0) break;
       // Bodies before the heads that point at them; a reader who misses a body in KV gets it from the object.
       for (const batch of [tasks.filter(({ task }) => task === "body"), tasks.filter(({ task }) => task !== "body")]) {
@@ -208,6 +208,7 @@ export class Outbox {
       case "watcher":
       case "refresh":
       case "reanalyse":
+      case "stage":
         throw new Error(`a ${task} has a way of its own`);
     }
   }
@@ -243,7 +244,10 @@ export class Outbox {
   }
 
   #due(
-    which: "task = 'directory'" | "task = 'watcher'" | "task NOT IN ('directory', 'watcher', 'refresh', 'reanalyse')",
+    which:
+      | "task = 'directory'"
+      | "task = 'watcher'"
+      | "task NOT IN ('directory', 'watcher', 'refresh', 'reanalyse', 'stage')",
   ): TaskRow[] {
     return this.#storage.sql
       .exec<TaskRow>(

@@ -12,6 +12,7 @@ import {
   nextLookColumn,
   registryTables,
   sourceCopyTables,
+  stageTables,
 } from "../../registry/sql/tables.ts";
 import { cardRecordColumns, tenantSearchTables } from "../../search/sql/tables.ts";
 import { fillCardRecords } from "../../search/sql/tenant-cards.ts";
@@ -44,4 +45,5 @@ export const tenantSteps: readonly Step[] = [
   { tables: tenantVersionFlags, fill: fillVersionFlags },
   { tables: sourceCopyTables, fill: fillSourceCopies },
   { tables: `${nextLookColumn} ${idempotencyTable}` },
+  { tables: stageTables },
 ];

@@ -10,11 +10,12 @@ import { err, ok, type Result } from "../../kernel/result.ts";
 import { withTimeout } from "../../kernel/timeout.ts";
 import type { VersionContext } from "../../official/sql/publish-version.ts";
 import { officialVersions } from "../../official/sql/tenant-versions.ts";
-import type { AsOf, Writer, Written } from "../../registry/contract.ts";
+import type { AsOf, PublishRequest, Writer, Written } from "../../registry/contract.ts";
 import { once } from "../../registry/idempotency.ts";
 import { generationOf } from "../../registry/sql/change-log.ts";
 import { notifyAll, type WriteContext } from "../../registry/sql/listener.ts";
 import { enqueueTask } from "../../registry/sql/outbox-table.ts";
+import { LargePublishError, mostJudgedAtOnce, type StagedPublish } from "../../registry/sql/publish/stage.ts";
 import { currentHead } from "../../registry/sql/servers.ts";
 import { shownTenant, spelledBy, tenantOf } from "../../registry/sql/tenant-name.ts";
 import { searchCards } from "../../search/sql/tenant-cards.ts";
@@ -24,6 +25,7 @@ import { Deliveries } from "../../subscriptions/deliveries.ts";
 import { addressPolicyFor, Subscriptions } from "../../subscriptions/subscriptions.ts";
 import { createTables, isEmpty, isNewer, migrate } from "../migrate.ts";
 import { enqueueDirectoryAll } from "./directory-feed.ts";
+import { LargePublishes, unjudgedRehearsal, unlessSuperseded } from "./large-publish.ts";
 import { Outbox, setNextAlarm } from "./outbox.ts";
 import { createOutboxTargets } from "./projections.ts";
 import { pullBack } from "./pull-back.ts";
@@ -51,6 +53,7 @@ export class TenantCore {
   readonly #storage: ObjectStorage;
   readonly #writes: RateLimiter;
   readonly #outbox: Outbox;
+  readonly #large: LargePublishes;
   /** False before the first write: a tenant that was only read stores nothing. */
   #ready = false;
   /** A newer version has written here: this one reads, and writes nothing. */
@@ -68,6 +71,10 @@ export class TenantCore {
       listener: notifyAll([searchCards(this.sql), officialVersions(this.sql), hookRows(this.sql)]),
     };
     this.watchers = new Watchers(this.#storage, () => this.#ready);
+    this.#large = new LargePublishes(this.#storage, this.context, () => {
+      this.#outbox.arm();
+      this.#state.waitUntil(this.#outbox.drain());
+    });
     this.reanalysis = new Reanalysis(this.#storage, this.context, (server) => this.#outbox.enqueueServer(server));
     const policyFor = addressPolicyFor(this.#config);
     const reschedule = () => setNextAlarm(this.#storage, Date.now());
@@ -96,7 +103,8 @@ export class TenantCore {
       isReady: () => this.#ready,
       context: this.context,
       write: ({ id, server }, work) => this.write(this.#writerNamed(`hook ${id}`), server, work),
-      rehearse: ({ id }, work) => this.rehearse(this.#writerNamed(`hook ${id}`), work),
+      publish: ({ id }, request, work) => this.publish(this.#writerNamed(`hook ${id}`), request, work),
+      rehearse: ({ id }, request, work) => this.rehearsePublish(this.#writerNamed(`hook ${id}`), request, work),
       // The route that received the event refreshes at once; this task is for when it cannot.
       refreshSoon: (server) => enqueueTask(this.sql, "refresh", server),
     });
@@ -108,6 +116,7 @@ export class TenantCore {
       isBlockedUrl: (url) => isRefusedSource(this.#config, url),
       credentials: (source) => sourceHeaders(this.#config, tenantOf(this.sql), source),
       write: (server, work) => this.write(this.#writerNamed("introspection"), server, work),
+      publish: (request, work) => this.publish(this.#writerNamed("introspection"), request, work),
       writeQuietly: (work) => this.#writeQuietly(work),
     });
     if (!isEmpty(this.sql) && isNewer(this.#storage, tenantSteps)) {
@@ -154,7 +163,68 @@ export class TenantCore {
     work: (at: string) => Result<T, Failure>,
   ): Promise<Written<T>> {
     const error = this.#admit(writer);
+    return error === undefined ? this.#commit(writer, name, work) : err(error);
+  }
+
+  /**
+   * One publish. What changes more items than a transaction should write is staged first, and indexed behind the commit;
+   * meanwhile the object answers others.
+   */
+  async publish<T extends { generation: number }>(
+    writer: Writer,
+    request: Omit<PublishRequest, "at">,
+    work: (at: string, staged: StagedPublish | "if-large") => Result<T, Failure>,
+  ): Promise<Written<T>> {
+    const error = this.#admit(writer);
     if (error !== undefined) return err(error);
+    const { name, manifest } = request;
+    if (manifest.capabilities.length <= mostJudgedAtOnce) {
+      try {
+        return await this.#commit(writer, name, (at) => work(at, "if-large"));
+      } catch (cause) {
+        if (!(cause instanceof LargePublishError)) throw cause;
+      }
+    }
+    const publishing = this.#large.inTurn(async () => {
+      const at = new Date().toISOString();
+      // The alarm deletes what a crash leaves.
+      this.#outbox.arm();
+      const ready = await this.#large.prepare({ ...request, at });
+      try {
+        return await this.#commit(writer, name, () => unlessSuperseded(ready, () => work(at, ready.staged)));
+      } finally {
+        await this.#large.finish(ready, name);
+      }
+    });
+    // It goes on when its sender has left: others wait for their turn.
+    this.#state.waitUntil(publishing.catch(() => {}));
+    return publishing;
+  }
+
+  /** What a publish would do. */
+  async rehearsePublish<T>(
+    writer: Writer,
+    request: Omit<PublishRequest, "at">,
+    work: (at: string, staged: StagedPublish | "if-large") => Result<T, Failure>,
+  ): Promise<Result<T, Failure>> {
+    if (request.manifest.capabilities.length <= mostJudgedAtOnce) {
+      try {
+        return this.rehearse(writer, (at) => work(at, "if-large"));
+      } catch (cause) {
+        if (!(cause instanceof LargePublishError)) throw cause;
+      }
+    }
+    const at = new Date().toISOString();
+    const staged = this.#ready ? (await this.#large.prepare({ ...request, at }, true)).staged : unjudgedRehearsal();
+    return this.rehearse(writer, () => work(at, staged));
+  }
+
+  /** A transaction, then the outbox. */
+  async #commit<T extends { generation: number }>(
+    writer: Writer,
+    name: string,
+    work: (at: string) => Result<T, Failure>,
+  ): Promise<Written<T>> {
     const written = this.#storage.transactionSync((): Written<T> => {
       const before = generationOf(this.sql);
       const at = new Date();
@@ -254,6 +324,7 @@ export class TenantCore {
     pullBack(this.#storage, Date.now());
     this.#refreshDue();
     this.#reanalyseDue();
+    this.#state.waitUntil(this.#large.resume());
     await this.#outbox.drain();
   }
 

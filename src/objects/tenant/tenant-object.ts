@@ -23,8 +23,11 @@ import { followedChanges } from "../../changes/sql/topic-changes.ts";
 import type { AcknowledgeOutcome, AcknowledgeRequest, FlagPosition } from "../../flags/contract.ts";
 import { acknowledgeFlag } from "../../flags/sql/acknowledge.ts";
 import { flaggedContent } from "../../flags/sql/flagged.ts";
+import type { PublisherEvent } from "../../hooks/contract.ts";
 import type { Hooks } from "../../hooks/hooks.ts";
-import { err } from "../../kernel/result.ts";
+import type { Failure } from "../../kernel/failure.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
+import type { PreparedCapability } from "../../manifest/prepare.ts";
 import type { StoredCapability } from "../../manifest/stored.ts";
 import type { ServerVersion, VersionOutcome, VersionRequest } from "../../official/contract.ts";
 import type { StatusUpdate } from "../../official/schema.ts";
@@ -39,6 +42,7 @@ import type {
   Head,
   NewPublish,
   PublishOutcome,
+  PublishRequest,
   Refreshed,
   RefreshSkipped,
   Rehearsed,
@@ -55,6 +59,7 @@ import type { ServerConfig } from "../../registry/schema.ts";
 import { changesSince, logHead } from "../../registry/sql/change-log.ts";
 import { definableItems } from "../../registry/sql/definable.ts";
 import { findCapability } from "../../registry/sql/items.ts";
+import type { StagedPublish } from "../../registry/sql/publish/stage.ts";
 import { publish } from "../../registry/sql/publish.ts";
 import { bodyText, findRevision, listRevisions } from "../../registry/sql/revisions.ts";
 import { currentHead, entryOf, findLive, listLive } from "../../registry/sql/servers.ts";
@@ -68,6 +73,7 @@ import type { PinComparison } from "../../sessions/contract.ts";
 import { comparePins } from "../../sessions/sql/compare-pins.ts";
 import type { Subscriptions } from "../../subscriptions/subscriptions.ts";
 import type { Tenant } from "../contract.ts";
+import { ItemTransfers } from "./item-transfers.ts";
 import { TenantCore } from "./tenant-core.ts";
 
 /**
@@ -76,15 +82,26 @@ import { TenantCore } from "./tenant-core.ts";
  */
 export class TenantObject extends DurableObject<Env> implements Tenant {
   readonly #core = new TenantCore(this.ctx, this.env);
+  readonly #transfers = new ItemTransfers(Date.now);
 
   async publish(writer: Writer, request: NewPublish): Promise<Written<PublishOutcome>> {
-    return this.#core.write(writer, request.name, this.#publishing(writer, request));
+    const whole = this.#whole(writer, request);
+    return whole.ok ? this.#core.publish(writer, whole.value, this.#publishing(whole.value)) : whole;
   }
   async rehearsePublish(writer: Writer, request: NewPublish): Promise<Rehearsed> {
-    return this.#core.rehearse(writer, this.#publishing(writer, request));
+    const whole = this.#whole(writer, request);
+    return whole.ok ? this.#core.rehearsePublish(writer, whole.value, this.#publishing(whole.value)) : whole;
   }
-  #publishing({ subject, precondition }: Writer, request: NewPublish) {
-    return (at: string) => publish(this.#core.context, { ...request, subject, at, precondition });
+  #publishing(request: Omit<PublishRequest, "at">) {
+    return (at: string, staged: StagedPublish | "if-large") => publish(this.#core.context, { ...request, at }, staged);
+  }
+  #whole({ subject, precondition }: Writer, request: NewPublish): Result<Omit<PublishRequest, "at">, Failure> {
+    const manifest = this.#transfers.complete(request.manifest);
+    return manifest.ok ? ok({ ...request, manifest: manifest.value, subject, precondition }) : manifest;
+  }
+
+  async sendItems(transfer: string, items: PreparedCapability[]): Promise<boolean> {
+    return this.#transfers.add(transfer, items);
   }
 
   async createServer(writer: Writer, config: ServerConfig): Promise<Written<SettingsOutcome>> {
@@ -319,8 +336,10 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
     return this.#core.hooks.credentials(id);
   }
 
-  async receiveEvent(...args: Parameters<Hooks["receive"]>) {
-    return this.#core.hooks.receive(...args);
+  async receiveEvent(id: string, keyId: string, event: PublisherEvent) {
+    if (event.type !== "manifest.published") return this.#core.hooks.receive(id, keyId, event);
+    const manifest = this.#transfers.complete(event.manifest);
+    return manifest.ok ? this.#core.hooks.receive(id, keyId, { ...event, manifest: manifest.value }) : manifest;
   }
 
   async recordRefusedEvent(...args: Parameters<Hooks["recordRefused"]>) {

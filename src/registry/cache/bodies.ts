@@ -11,6 +11,8 @@ interface BodiesOptions {
   edge: CacheApi;
   kv: Pick<KVNamespace, "get">;
   tenant: (key: TenantKey) => Pick<RegistryTenant, "body">;
+  /** The platform's cache, where there is one. */
+  shared?: { body(ref: ServerRef, digest: string): Promise<string | undefined> } | undefined;
   /** Lets a promise settle after the response was sent. */
   keepAlive: (promise: Promise<unknown>) => void;
 }
@@ -29,15 +31,23 @@ export class Bodies {
     this.#options = options;
   }
 
-  /** undefined if no retained revision of the server has the digest. The caller must have checked permission. */
+  /**
+   * undefined if no retained revision of the server has the digest. The caller must have checked permission. `isPublic` if
+   * anyone may read the server now: then the body may also come from what all data centres share.
+   */
   async get(
     { tenant, name }: ServerRef,
     digest: string,
+    { isPublic = false }: { isPublic?: boolean } = {},
   ): Promise<{ manifest: StoredManifest; source: AnswerSource } | undefined> {
     const { edge, kv } = this.#options;
     const key = bodyKey(tenant, name, digest);
     const cached = parsed(await edge.read(key));
     if (isCurrent(cached)) return { manifest: cached, source: "edge" };
+    if (isPublic && this.#options.shared !== undefined) {
+      const shared = parsed(await this.#options.shared.body({ tenant, name }, digest));
+      if (isCurrent(shared)) return { manifest: shared, source: "edge" };
+    }
     let source: AnswerSource = "kv";
     let text = (await kv.get(key, "text").catch((cause) => logStorageError("KV read", cause))) ?? undefined;
     let manifest = parsed(text);
@@ -57,6 +67,6 @@ function parsed(text: string | undefined): StoredManifest | undefined {
 }
 
 /** False for a copy whose tokens and flags another release derived: the object has them as they are now. */
-function isCurrent(manifest: StoredManifest | undefined): manifest is StoredManifest {
+export function isCurrent(manifest: StoredManifest | undefined): manifest is StoredManifest {
   return manifest?.analysis === analysisVersion;
 }

@@ -5,6 +5,7 @@ import type { Head } from "../contract.ts";
 import { visibleManifest } from "../views/enabled.ts";
 import type { View } from "../views/view.ts";
 import type { Bodies } from "./bodies.ts";
+import type { PublicAnswers } from "./public-answers.ts";
 
 const encoder = new TextEncoder();
 
@@ -20,8 +21,12 @@ export class RenderedViews {
   readonly #operations: Usage;
   readonly #memory: MemoryCache<Uint8Array>;
 
-  constructor(bodies: Bodies, memory: MemoryBudget, operations: Usage) {
+  readonly #shared: PublicAnswers | undefined;
+
+  /** `shared` is what all data centres share of public servers, where the platform has a cache for it. */
+  constructor(bodies: Bodies, memory: MemoryBudget, operations: Usage, shared?: PublicAnswers) {
     this.#bodies = bodies;
+    this.#shared = shared;
     this.#operations = operations;
     this.#memory = memory.cache("views");
   }
@@ -36,13 +41,19 @@ export class RenderedViews {
   async render(head: Head, view: View): Promise<Rendered | undefined> {
     const known = this.peek(head, view);
     if (known !== undefined) return { bytes: known, source: "memory" };
+    const shared = await this.#shared?.view(head, view);
+    if (shared !== undefined) return { bytes: this.#remember(head, view, shared), source: "edge" };
     const body = head.digest === undefined ? undefined : await this.#bodies.get(refOf(head), head.digest);
     if (head.digest !== undefined && body === undefined) return undefined;
     const text = view.render(body && visibleManifest(body.manifest, head), head);
     if (text === undefined) return { source: body?.source ?? "memory" };
-    const bytes = encoder.encode(text);
-    this.#memory.set(keyOf(head, view), bytes, bytes.byteLength);
+    const bytes = this.#remember(head, view, encoder.encode(text));
     return { bytes, source: body?.source ?? "memory" };
+  }
+
+  #remember(head: Head, view: View, bytes: Uint8Array): Uint8Array {
+    this.#memory.set(keyOf(head, view), bytes, bytes.byteLength);
+    return bytes;
   }
 }
 

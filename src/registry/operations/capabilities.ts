@@ -93,12 +93,13 @@ const publishManifest = operation({
     },
     headers: writing,
   },
+  heavy: "by-size",
   body: { schema: Manifest, read: "document", limit: "manifestBytes" },
   answers: {
     200: { description: "Changed, unchanged, or a dry run.", data: PublishResult, headers: dryRunHeaders },
     201: { description: "Created.", data: PublishResult, etag: true, generation: true },
   },
-  fails: ["ErrorCapabilityCollision", "ErrorSameVersion"],
+  fails: ["ErrorCapabilityCollision", "ErrorSameVersion", "ErrorPublishSuperseded"],
   examples: {
     calculator: {
       path: { tenant: "demo", name: "calculator" },

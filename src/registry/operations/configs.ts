@@ -187,6 +187,7 @@ async function change(
   const outcome = unwrap(await services.tenant(tenant).changeConfig(writer, name, read));
   const { head, generation, config, members, narrowed, warnings } = outcome;
   await services.heads.confirm(head);
+  if (narrowed && head.visibility === "tenant") services.publicAnswers?.forget({ tenant, name });
   if (members.includes("sources")) readSources(c, services, tenant, config);
   const until = narrowed ? effectiveBy(services.now()) : undefined;
   const data = {
@@ -245,6 +246,7 @@ const deleteServer = operation({
     const writer = writerFrom(principal, { tenant, spelling }, headers);
     const { head, generation } = unwrap(await services.tenant(tenant).deleteServer(writer, name));
     await services.heads.confirm(head);
+    services.publicAnswers?.forget({ tenant, name });
     const data = { generation, effectiveBy: effectiveBy(services.now()) };
     return answer(200, data, { generation: head.asOf, source: "object", message: "MCP server deleted successfully" });
   },

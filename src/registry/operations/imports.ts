@@ -73,6 +73,7 @@ const importDocument = operation({
     },
     headers: writing,
   },
+  heavy: "always",
   body: {
     schema: ImportDocument,
     read: "unread",
@@ -87,7 +88,7 @@ const importDocument = operation({
     },
     201: { description: "Published; the server is new.", data: ImportResult, etag: true, generation: true },
   },
-  fails: ["ErrorCapabilityCollision", "ErrorSameVersion"],
+  fails: ["ErrorCapabilityCollision", "ErrorSameVersion", "ErrorPublishSuperseded"],
   examples: {
     preview: {
       path: { format: "openapi" },

@@ -96,7 +96,15 @@ const restoreRevision = operation({
   answers: {
     200: { description: "Restored, unchanged, or a dry run.", data: PublishResult, headers: dryRunHeaders },
   },
-  fails: [...revisionFails, "ErrorMCPServerValidation", "ErrorCapabilityCollision", "ErrorSameVersion"],
+  fails: [
+    ...revisionFails,
+    ...([
+      "ErrorMCPServerValidation",
+      "ErrorCapabilityCollision",
+      "ErrorSameVersion",
+      "ErrorPublishSuperseded",
+    ] as const),
+  ],
   examples: {
     latest: {
       path: { tenant: "demo", name: "weather" },

@@ -1,4 +1,5 @@
 import { withoutUndefined } from "../../kernel/json.ts";
+import type { Steps } from "../../kernel/pace/pace.ts";
 import { insert } from "../../kernel/platform/insert.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import type { ChangeClass, LogReason } from "../../manifest/classify/reasons.ts";
@@ -25,14 +26,23 @@ export function recordChanges(
   changes: readonly LoggedChange[],
   keep: number,
 ): { generation: number; counts: ChangeCounts } {
+  const generation = raiseGeneration(sql);
+  appendChanges(sql, server, at, changes, generation);
+  pruneLog(sql, generation, keep);
+  return { generation, counts: countChanges(changes) };
+}
+
+/** Adds one to the tenant's generation. Call inside the transaction of the change. */
+export function raiseGeneration(sql: SqlStorage): number {
   const generation = generationOf(sql) + 1;
   sql.exec("UPDATE meta SET value = ? WHERE key = 'generation'", generation);
-  appendChanges(sql, server, at, changes, generation);
-  // Pruning on every 100th generation bounds the log without a scan on each write.
-  if (generation % 100 === 0) {
-    sql.exec("DELETE FROM change WHERE sequence <= (SELECT max(sequence) FROM change) - ?", keep);
-  }
-  return { generation, counts: countChanges(changes) };
+  return generation;
+}
+
+/** Pruning on every 100th generation bounds the log without a scan on each write. */
+export function pruneLog(sql: SqlStorage, generation: number, keep: number): void {
+  if (generation % 100 !== 0) return;
+  sql.exec("DELETE FROM change WHERE sequence <= (SELECT max(sequence) FROM change) - ?", keep);
 }
 
 /** Appends more changes under the generation of the same write. Readers rely on one generation per write. */
@@ -45,24 +55,52 @@ export function appendChanges(
 ): void {
   let last = logHead(sql);
   for (const change of changes) {
-    const row: ChangeRow = {
-      sequence: last.sequence + 1,
-      generation,
-      at,
-      server,
-      kind: change.kind,
-      key: change.key,
-      classification: change.classification,
-      from_digest: change.from ?? null,
-      to_digest: change.to ?? null,
-      reasons: JSON.stringify(change.reasons.slice(0, keptReasons)),
-      record: change.registry === undefined ? null : JSON.stringify(change.registry),
-    };
-    // Hash the row in the form in which readers get it.
-    const entry = chained(withoutUndefined(changeOf(row)), last.hash);
-    insert(sql, "change", { ...row, previous: entry.previous, hash: entry.hash });
+    const entry = entryAfter(last, { server, at, generation }, change);
+    insert(sql, "change", entry);
     last = entry;
   }
+}
+
+/** What the entries of one write share. */
+interface LogWrite {
+  server: string;
+  at: string;
+  generation: number;
+}
+
+/** The entries of a write that would be the next of the tenant. They are right as long as no other write comes first. */
+export function* entrySteps(sql: SqlStorage, write: LogWrite, changes: readonly LoggedChange[]): Steps<ChainedRow[]> {
+  const entries: ChainedRow[] = [];
+  let last = logHead(sql);
+  for (const change of changes) {
+    const entry = entryAfter(last, write, change);
+    entries.push(entry);
+    last = entry;
+    yield unitsPerEntry;
+  }
+  return entries;
+}
+
+/** The canonical form and its hash. */
+const unitsPerEntry = 50;
+
+function entryAfter(last: LogHead, { server, at, generation }: LogWrite, change: LoggedChange): ChainedRow {
+  const row: ChangeRow = {
+    sequence: last.sequence + 1,
+    generation,
+    at,
+    server,
+    kind: change.kind,
+    key: change.key,
+    classification: change.classification,
+    from_digest: change.from ?? null,
+    to_digest: change.to ?? null,
+    reasons: JSON.stringify(change.reasons.slice(0, keptReasons)),
+    record: change.registry === undefined ? null : JSON.stringify(change.registry),
+  };
+  // Hash the row in the form in which readers get it.
+  const { previous, hash } = chained(withoutUndefined(changeOf(row)), last.hash);
+  return { ...row, previous, hash };
 }
 
 const keptReasons = 10;
@@ -81,7 +119,7 @@ export interface ChangeRow extends Record<string, SqlStorageValue> {
   record: string | null;
 }
 
-interface ChainedRow extends ChangeRow {
+export interface ChainedRow extends ChangeRow {
   previous: string;
   hash: string;
 }

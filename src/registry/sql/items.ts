@@ -47,20 +47,25 @@ export function insertCapability(
 ): void {
   // A version that the server had before becomes current again by reopening its row. Its tokens stay as they are:
   // they follow from the same content, and a row that is to be analysed again still says so.
-  const { kind, digest, key, id, tokens } = item;
   insert(
     sql,
     "capability",
-    {
-      ...{ server, kind, digest, key, id, tokens },
-      declared: item.text,
-      flags: JSON.stringify(item.flags),
-      created_at: item.createdAt ?? (item.discovered ? at : null),
-      first_revision: revision,
-      analysis: analysisVersion,
-    },
+    capabilityRow(server, revision, item, at),
     "ON CONFLICT (server, kind, digest) DO UPDATE SET last_revision = NULL, id = excluded.id",
   );
+}
+
+/** The row of a new version of an item. */
+export function capabilityRow(server: string, revision: number, item: PreparedCapability, at: string) {
+  const { kind, digest, key, id, tokens } = item;
+  return {
+    ...{ server, kind, digest, key, id, tokens },
+    declared: item.text,
+    flags: JSON.stringify(item.flags),
+    created_at: item.createdAt ?? (item.discovered ? at : null),
+    first_revision: revision,
+    analysis: analysisVersion,
+  };
 }
 
 /** Token counts of a server's current items, by the text of their definitions. */

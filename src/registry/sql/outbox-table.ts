@@ -3,7 +3,16 @@
  * retried by an alarm if the process died in between. Every task writes the state at the time it runs, so a task may
  * run twice, and several tasks with the same subject collapse into one.
  */
-export type Task = "body" | "drop-body" | "head" | "settle" | "directory" | "watcher" | "refresh" | "reanalyse";
+export type Task =
+  | "body"
+  | "drop-body"
+  | "head"
+  | "settle"
+  | "directory"
+  | "watcher"
+  | "refresh"
+  | "reanalyse"
+  | "stage";
 
 /** Call inside the transaction that makes the task necessary. Due at once by default. */
 export function enqueueTask(sql: SqlStorage, task: Task, subject: string, dueAt = 0): void {

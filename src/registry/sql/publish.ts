@@ -1,42 +1,47 @@
-import { meetsPrecondition } from "../../kernel/etag.ts";
-import { type Failure, failure } from "../../kernel/failure.ts";
+import type { Failure } from "../../kernel/failure.ts";
+import { runAtOnce } from "../../kernel/pace/pace.ts";
 import { readJson } from "../../kernel/read-json.ts";
-import { err, ok, type Result } from "../../kernel/result.ts";
+import { ok, type Result } from "../../kernel/result.ts";
 import { clip } from "../../kernel/text.ts";
 import { type ChangeCounts, changedItems, countChanges, itemKey } from "../../manifest/diff.ts";
 import { type CapabilityFlag, keepSevere, severityOf } from "../../manifest/flag.ts";
 import { type Claims, claimIssues } from "../../manifest/intake/claims.ts";
-import { refused } from "../../manifest/intake/intake.ts";
-import { ownSectionsIssues, unconfirmedSections } from "../../manifest/intake/sections.ts";
-import { type PreparedCapability, warningTexts } from "../../manifest/prepare.ts";
+import { unconfirmedSections } from "../../manifest/intake/sections.ts";
+import { warningTexts } from "../../manifest/prepare.ts";
 import { triggersWithoutElement } from "../../manifest/triggers.ts";
-import type { PublishOutcome, PublishRequest, Switch } from "../contract.ts";
-import { everyItem, itemFlagsIn } from "../record.ts";
+import type { PublishOutcome, PublishRequest } from "../contract.ts";
+import { everyItem } from "../record.ts";
 import { ServerConfig } from "../schema.ts";
 import { summarise } from "../summary.ts";
-import { acknowledgedFlags } from "./acknowledged.ts";
 import { updateAttributeCounts } from "./attribute-counts.ts";
-import { appendChanges, type LoggedChange, recordChanges } from "./change-log.ts";
-import { choiceWarnings, withRecords } from "./change-records.ts";
-import { type Difference, difference, headerChange, unannouncedChange } from "./difference.ts";
-import { closeCapability, currentFlags, insertCapability, mentionMessage, neighbourFlags } from "./items.ts";
+import {
+  appendChanges,
+  generationOf,
+  type LoggedChange,
+  pruneLog,
+  raiseGeneration,
+  recordChanges,
+} from "./change-log.ts";
+import { choiceWarnings } from "./change-records.ts";
+import { closeCapability, currentFlags, insertCapability, mentionMessage } from "./items.ts";
 import type { WriteContext } from "./listener.ts";
 import { originsText } from "./origins.ts";
-import { type PlacedManifest, placeManifest } from "./place.ts";
-import { insertRevision, pruneRevisions, type RevisionContent, revisionAt } from "./revisions.ts";
+import type { PlacedManifest } from "./place.ts";
+import type { Difference } from "./publish/difference.ts";
+import { judgeSteps, type ManifestMove, switchesOf } from "./publish/judge.ts";
 import {
-  bumpOverlay,
-  findRow,
-  flagsOfRow,
-  isRetitled,
-  moveServer,
-  type ServerRow,
-  shownTokens,
-  tagOf,
-} from "./servers.ts";
-import { readableRows } from "./source-rows.ts";
+  insertStagedEntries,
+  isLarge,
+  LargePublishError,
+  leaveToIndex,
+  replaceItems,
+  type StagedPublish,
+  type StagedRows,
+} from "./publish/stage.ts";
+import { insertRevision, pruneRevisions } from "./revisions.ts";
+import { bumpOverlay, flagsOfRow, isRetitled, moveServer, type ServerRow, shownTokens } from "./servers.ts";
 import { withdrawnWarnings } from "./status.ts";
-import { applySwitches, checkDisabledSize, switchedOff, unseenItems } from "./switches.ts";
+import { applySwitches, unseenItems } from "./switches.ts";
 import { shownTenant } from "./tenant-name.ts";
 
 /** Flags stored per server, to bound the size of heads and responses. */
@@ -46,62 +51,25 @@ const none: ChangeCounts = { breaking: 0, additive: 0, cosmetic: 0, removed: 0 }
 
 /**
  * Moves a server to a new manifest. Call inside a transaction. Reads and writes only the rows that changed: the layout
- * of the last revision shows which items stayed.
+ * of the last revision shows which items stayed. `staged` is what was found and written before; with "if-large" a
+ * LargePublishError is thrown instead of writing much at once.
  */
-export function publish(write: WriteContext, request: PublishRequest): Result<PublishOutcome, Failure> {
-  const { sql } = write;
-  const { name, manifest, precondition, placement } = request;
-  const row = findRow(sql, name);
-  const live = row?.deleted_at === null ? row : undefined;
-  if (live === undefined && (placement.by === "plugin" || placement.by === "restore")) {
-    return err(failure("ErrorMCPServerNotFound"));
-  }
-  if (precondition !== undefined && !meetsPrecondition(precondition, live && tagOf(live))) {
-    return err(staleFailure(live?.digest));
-  }
-  const tooManyDisabled = checkDisabledSize(sql, name, switchesOf(manifest.capabilities));
-  if (tooManyDisabled !== undefined) return err(tooManyDisabled);
-  // The same items and fields: whose they are does not change. A document without items may be one that lost them all.
-  if (live?.digest === manifest.digest && manifest.capabilities.length > 0)
-    return ok(recordUnchanged(write, live, request, undefined));
-
-  // A server that is not live, or has published nothing since it was registered, has no previous revision, even if
-  // older ones exist under its name.
-  const previous = live?.digest ? revisionAt(sql, name, live.revision) : undefined;
-  const { sections, confirmed } = manifest.intake;
-  const server = { hasItems: (previous?.layout.length ?? 0) > 0, header: previous?.header ?? {} };
-  const misread = placement.by === "push" ? ownSectionsIssues(sections, confirmed, server) : [];
-  if (misread.length > 0) return err(refused(misread));
-
-  const state = {
-    name,
-    previous,
-    was: new Set(previous?.layout.map(([kind, digest]) => `${kind} ${digest}`)),
-    off: switchedOff(sql, name),
-    sources: () => readableRows(sql, name).map(({ id }) => id),
-  };
-  const placing = placeManifest(sql, state, request);
-  if (!placing.ok) return placing;
-  const placed = placing.value;
-  const { capabilities } = write.keep;
-  if (placed.items.length > capabilities) {
-    const message = `A server holds at most ${capabilities} capabilities; with what stays of it this one would have ${placed.items.length}`;
-    return err(failure("ErrorTooLarge", message));
-  }
-  if (live?.digest === placed.digest) return ok(recordUnchanged(write, live, request, placed));
-
-  const found = difference(sql, name, { layout: previous?.layout ?? [], was: state.was }, placed);
-  const isFirst = request.isFirstIntrospection === true && previous?.layout.length === 0;
-  const isJudged = !isFirst && request.ofSettings === undefined;
-  const unannounced = previous && isJudged && unannouncedChange(previous.header, placed.header, found.changes);
-  if (unannounced && policyOf(live) === "refuse") {
-    const next = placed.header.version === undefined ? "Add or raise" : "Raise";
-    const message = `${capitalized(unannounced)}, which this server's policy refuses. ${next} \`version\``;
-    return err(failure("ErrorSameVersion", message, { current: live?.digest }));
-  }
-  const flags: CapabilityFlag[] = [...placed.flags];
-  if (unannounced) flags.push({ rule: "same-version", path: "/version", message: unannounced });
-  return ok(applyManifest(write, { row, live, previous, placed, found, flags }, request));
+export function publish(
+  write: WriteContext,
+  request: PublishRequest,
+  staged?: StagedPublish | "if-large",
+): Result<PublishOutcome, Failure> {
+  const before = staged === "if-large" ? undefined : staged;
+  const holds = before !== undefined && generationOf(write.sql) === before.generation;
+  const judged = holds ? before.judged : runAtOnce(judgeSteps(write, request));
+  if (!judged.ok) return judged;
+  const found = judged.value;
+  if (!found.isMove) return ok(recordUnchanged(write, found.live, request, found.placed));
+  if (staged === "if-large" && isLarge(found)) throw new LargePublishError("the publish must be staged");
+  const rows = before?.rows;
+  // Each entry of the log follows the one before it: entries made for another moment would break the chain.
+  if (rows !== undefined && !holds) rows.hasEntries = false;
+  return ok(applyManifest(write, found, request, rows));
 }
 
 /** The manifest is unchanged: only switches, whose the items are and `lastSynced` can change. */
@@ -152,20 +120,11 @@ function recordUnchanged(
   };
 }
 
-interface ManifestMove {
-  row: ServerRow | undefined;
-  live: ServerRow | undefined;
-  previous: RevisionContent | undefined;
-  placed: PlacedManifest;
-  found: Difference;
-  /** Flags of the server; the flags of its items are added later. */
-  flags: CapabilityFlag[];
-}
-
 function applyManifest(
   { sql, keep, listener }: WriteContext,
-  { row, live, previous, placed, found, flags }: ManifestMove,
+  { row, live, previous, placed, found, own, flags, neighbours, flagsOf, ofHeader, changes }: ManifestMove,
   request: PublishRequest,
+  staged: StagedRows | undefined,
 ): PublishOutcome {
   const { name, at } = request;
   const { digest, header, items, incoming, kept, rejected, collisions } = placed;
@@ -174,35 +133,36 @@ function applyManifest(
   const before = live === undefined ? 0 : shownTokens(sql, live, offBefore);
   const warnings = stateWarnings(sql, { live, previous, placed, found, before }, request);
   const switched = applySwitches(sql, name, switchesOf(incoming));
-  const ofHeader = headerChange(name, previous, placed, found.changes.length > 0);
-  const own = new Set(items.flatMap(({ kind, key }) => (kind === "tool" ? [key] : [])));
-  const neighbours = neighbourFlags(sql, name, found.added, own);
-  const flagsOf = itemFlagsIn({ flags: neighbours, acknowledged: acknowledgedFlags(sql, name) });
-  const recorded = withRecords(found.changes, found.added, flagsOf, configOf(live));
   warnings.push(...choiceWarnings(found.added, flagsOf));
-  const changes: LoggedChange[] = [...recorded, ...(ofHeader === undefined ? [] : [ofHeader]), ...switched];
-  const shared = request.ofSettings?.generation;
-  if (shared !== undefined) appendChanges(sql, name, at, changes, shared);
-  const generation = shared ?? recordChanges(sql, name, at, changes, keep.changes).generation;
+  const generation = staged?.isRehearsal
+    ? generationOf(sql) + 1
+    : logChanges(sql, { ...request, changes, switched, keep: keep.changes }, staged);
   const counts = countChanges([...found.changes, ...switched]);
   const off = switched.length === 0 ? offBefore : unseenItems(sql, name);
-  for (const gone of found.gone) closeCapability(sql, name, gone.kind, gone.digest, number - 1);
-  for (const capability of found.added) insertCapability(sql, name, number, capability, at);
-  insertRevision(sql, {
-    server: name,
-    ...{ number, digest, generation, at, header, subject: request.subject, changes: counts },
-    layout: items.map((item) => [item.kind, item.digest]),
-    origins: originsText(placed.origins, placed.fromSources),
-  });
-  moveServer(sql, {
-    ...{ name, number, generation, at, digest },
-    config: live?.config ?? JSON.stringify(ServerConfig.parse({ tenant: shownTenant(sql), name })),
-    flags: boundedServerFlags([...flags, ...carriedOverFlags(live, found, own, items.length), ...neighbours]),
-    summary: summarise(header, items, (item) => off.has(itemKey(item))),
-  });
-  if (live !== undefined && isRetitled(sql, live)) listener.titleChanged(name);
-  else listener.itemsChanged(name, changedItems([...found.gone, ...found.added, ...switched]));
-  pruneRevisions(sql, name, number - keep.revisions);
+  if (!staged?.isRehearsal) {
+    if (staged === undefined) {
+      for (const gone of found.gone) closeCapability(sql, name, gone.kind, gone.digest, number - 1);
+      for (const capability of found.added) insertCapability(sql, name, number, capability, at);
+    } else replaceItems(sql, name, { number, at, ...found }, staged);
+    insertRevision(sql, {
+      server: name,
+      ...{ number, digest, generation, at, header, subject: request.subject, changes: counts },
+      layout: items.map((item) => [item.kind, item.digest]),
+      origins: originsText(placed.origins, placed.fromSources),
+    });
+    moveServer(sql, {
+      ...{ name, number, generation, at, digest },
+      config: live?.config ?? JSON.stringify(ServerConfig.parse({ tenant: shownTenant(sql), name })),
+      flags: boundedServerFlags([...flags, ...carriedOverFlags(live, found, own, items.length), ...neighbours]),
+      summary: summarise(header, items, (item) => off.has(itemKey(item))),
+    });
+    const touched = changedItems([...found.gone, ...found.added, ...switched]);
+    const isRetitling = live !== undefined && isRetitled(sql, live);
+    if (staged !== undefined) leaveToIndex(sql, staged, { number, touched, isRetitling });
+    else if (isRetitling) listener.titleChanged(name);
+    else listener.itemsChanged(name, touched);
+    pruneRevisions(sql, name, number - keep.revisions);
+  }
   const ofAdded = found.added.flatMap(({ id, flags: about }) => about.map((flag) => ({ ...flag, capability: id })));
   return {
     outcome: live?.digest ? "changed" : "created",
@@ -215,10 +175,41 @@ function applyManifest(
   };
 }
 
+/** Raises the generation, unless the write has one already, and logs the changes. Returns the generation. */
+function logChanges(
+  sql: SqlStorage,
+  { name, at, ofSettings, changes, switched, keep }: PublishRequest & ChangesToLog,
+  staged: StagedRows | undefined,
+): number {
+  const shared = ofSettings?.generation;
+  if (shared !== undefined) {
+    appendChanges(sql, name, at, [...changes, ...switched], shared);
+    return shared;
+  }
+  if (!staged?.hasEntries) return recordChanges(sql, name, at, [...changes, ...switched], keep).generation;
+  const generation = raiseGeneration(sql);
+  insertStagedEntries(sql);
+  appendChanges(sql, name, at, switched, generation);
+  pruneLog(sql, generation, keep);
+  return generation;
+}
+
+interface ChangesToLog {
+  changes: readonly LoggedChange[];
+  switched: readonly LoggedChange[];
+  keep: number;
+}
+
 /** Warnings that depend on what the server had. */
 function stateWarnings(
   sql: SqlStorage,
-  { live, previous, placed, found, before }: Omit<ManifestMove, "row" | "flags"> & { before: number },
+  {
+    live,
+    previous,
+    placed,
+    found,
+    before,
+  }: Pick<ManifestMove, "live" | "previous" | "placed" | "found"> & { before: number },
   { manifest: { intake }, placement, name, throughHook = false }: PublishRequest,
 ): string[] {
   const texts: string[] = [];
@@ -277,14 +268,6 @@ function listOf(items: Difference["gone"]): string {
 }
 
 /**
- * `enabled: false` in a manifest switches an item off. `true` is ignored: every response contains it, so republishing
- * an old response would undo what an operator has switched off since.
- */
-function switchesOf(capabilities: readonly PreparedCapability[]): Switch[] {
-  return capabilities.flatMap(({ kind, key, enabled }) => (enabled === false ? [{ kind, key, enabled }] : []));
-}
-
-/**
  * Flags that a publish leaves as they are: of the config, and of items that have not changed, but for mentions of tools
  * that are now the server's own.
  */
@@ -313,23 +296,4 @@ function boundedServerFlags(flags: readonly CapabilityFlag[]): CapabilityFlag[] 
   if (!hasLost || kept.some(({ capability }) => capability === everyItem)) return [...kept];
   const message = "the server has more flagged items than are listed, so each of its items is flagged";
   return [...kept, { rule: "more-flags", path: "", message, capability: everyItem }];
-}
-
-function policyOf(row: ServerRow | undefined): "flag" | "refuse" {
-  return configOf(row)?.policy?.sameVersion === "refuse" ? "refuse" : "flag";
-}
-
-function configOf(row: ServerRow | undefined): ServerConfig | undefined {
-  return row && (readJson(row.config) as ServerConfig);
-}
-
-/** The failure of an If-Match that does not hold; `current` is the digest that the server has now. */
-export function staleFailure(current: string | null | undefined): Failure {
-  if (current == null) return failure("ErrorPreconditionFailed");
-  const message = `If-Match does not match: the server is now at ${current}. Read it again, then retry`;
-  return failure("ErrorPreconditionFailed", message, { current });
-}
-
-function capitalized(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

@@ -15,7 +15,7 @@ import { followSources } from "./follow-sources.ts";
 import { currentFlags } from "./items.ts";
 import type { WriteContext } from "./listener.ts";
 import { cancelTask } from "./outbox-table.ts";
-import { staleFailure } from "./publish.ts";
+import { staleFailure } from "./publish/judge.ts";
 import { dropBodyIfOrphan } from "./revisions.ts";
 import {
   bumpOverlay,

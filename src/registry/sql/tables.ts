@@ -151,3 +151,27 @@ export const nextLookColumn = `
   DELETE FROM outbox WHERE task = 'refresh';
   CREATE INDEX source_next ON source (next_at) WHERE next_at IS NOT NULL;
 `;
+
+/** Large publishes that are being stored, and what they will append to the log. One at a time. */
+export const stageTables = `
+  CREATE TABLE publish_stage (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    server TEXT NOT NULL,
+    revision INTEGER
+  );
+  CREATE TABLE staged_change (
+    sequence INTEGER PRIMARY KEY,
+    generation INTEGER NOT NULL,
+    at TEXT NOT NULL,
+    server TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    classification TEXT NOT NULL,
+    from_digest TEXT,
+    to_digest TEXT,
+    reasons TEXT NOT NULL,
+    record TEXT,
+    previous TEXT NOT NULL,
+    hash TEXT NOT NULL
+  );
+`;

@@ -84,7 +84,7 @@ const whoami = operation({
   answers: { 200: { description: "The caller.", data: Whoami } },
   examples: { caller: {} },
 
-  handle({ config }: ServiceDeps, { principal, answer }) {
+  handle({ config, publicAnswers }: ServiceDeps, { principal, answer }) {
     const { anonymous, subject, tenants, scopes, admin: isAdmin, expiresAt } = principal;
     const data = {
       subject: anonymous ? null : subject,
@@ -92,7 +92,7 @@ const whoami = operation({
       scopes: [...scopes],
       admin: isAdmin,
       expiresAt: anonymous ? null : new Date(expiresAt * 1_000).toISOString(),
-      registry: { version, features: featuresOf(config) },
+      registry: { version, features: { ...featuresOf(config), platform_cache: publicAnswers !== undefined } },
     };
     return answer(200, data, { headers: { "Cache-Control": "no-store" } });
   },
@@ -109,11 +109,14 @@ const getMetrics = operation({
   answers: { 200: { description: "The counts.", data: MetricsSnapshot } },
   examples: { all: {} },
 
-  handle({ metrics, now, memory, responses, edgeDirectory }: ServiceDeps, { answer }) {
+  handle({ metrics, now, memory, responses, edgeDirectory, admission }: ServiceDeps, { answer }) {
     const caches = { capacity: memory.capacity, bytes: memory.bytes, caches: memory.usage() };
     const { capacity, bytes, segments, fallbacks } = edgeDirectory.status();
     const directory = { capacity, bytes, segments, fallbacks, builder: { ...builderUsage } };
-    return answer(200, { ...metrics.snapshot(now()), memory: caches, directory, responseCache: responses.lookups });
+    return answer(200, {
+      ...metrics.snapshot(now()),
+      ...{ memory: caches, directory, responseCache: responses.lookups, admission: { ...admission.counts } },
+    });
   },
 });
 

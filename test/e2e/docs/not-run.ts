@@ -7,6 +7,8 @@ interface NotRun {
 
 const installs = "installs or starts what the test has started already";
 const ofPackage = "test/e2e/package runs the page from the tarball";
+const ofConnecting = "test/e2e/package/connect.ts runs the command, in a home folder of its own";
+const ofPublisher = "test/e2e/package/publisher.ts starts servers with a hook";
 const runsTests = "runs the tests themselves";
 const needsAccount = "needs a Cloudflare account";
 const needsPeer = "needs another registry; test/unit/bench-peers.test.ts reads such a file";
@@ -38,6 +40,13 @@ export const notRun: NotRun[] = [
     reason: installs,
   },
   { page: "docs/tutorial/operator.md", begins: "npm start -- --var READ_LIMIT=50/100", reason: installs },
+  {
+    page: "docs/reference/official-registry.md",
+    begins: "node tools/compare-registries.ts http://127.0.0.1:8080 http://127.0.0.1:8787",
+    reason: needsPeer,
+  },
+  { page: "docs/how-to/connecting.md", begins: "rollcall config vscode", reason: ofConnecting },
+  { page: "docs/how-to/publisher-kit.md", begins: "rollcall hooks add acme/weather", reason: ofPublisher },
   {
     page: "docs/tutorial/operator.md",
     begins: "# Ctrl-C, or SIGTERM from the service manager; then",

@@ -94,6 +94,8 @@ describe("failures", () => {
           → Change \`status\` in its config: PUT /api/mcp/configs
       409 ErrorSameVersion: The manifest changed while its version did not
           → Raise \`version\`, or change \`policy\` of the server: PUT /api/mcp/configs
+      409 ErrorPublishSuperseded: Another write to this server was accepted while this publish was being stored; nothing of this one was published
+          → GET the server again, then publish what is still to be changed
       409 ErrorCapabilityDeclined: Server does not support a required capability
           → Leave it out of \`required\` in the extension dev.rollcall/negotiation
       409 ErrorNoSubset: This session has no chosen capabilities. Negotiate with \`extensions["dev.rollcall/context"]: {budget, task}\`

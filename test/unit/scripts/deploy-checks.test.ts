@@ -51,6 +51,7 @@ describe("a deployment that cannot work is stopped with what to do", () => {
     ],
     ["a setting that cannot be read", vars({ READ_LIMIT: "many" }), "READ_LIMIT must be"],
     ["a setting for development", vars({ ALLOW_LOOPBACK_FETCH: "true" }), "ALLOW_LOOPBACK_FETCH is true"],
+    ["a cache for everything", { ...whole, cached: ["default", "PublicAnswers"] }, "is on for `default`"],
     ["a limit that a publish exceeds", { ...whole, cpuMs: 10 }, "cpu_ms is 10."],
     ["a limit above the platform's", { ...whole, cpuMs: 400_000 }, "cpu_ms is 400000."],
   ])("%s", (_, config, message) => {
@@ -69,6 +70,11 @@ describe("a deployment that cannot work is stopped with what to do", () => {
     expect(stops({ ...whole, env: "staging" }, { known: [] })[0]).toContain(
       "npx wrangler secret put JWT_SECRET --env staging",
     );
+  });
+
+  it("notes a deployment without the platform's cache", () => {
+    const notes = findings({ ...whole, cached: [] }, secrets).map(({ text }) => text);
+    expect(notes).toContainEqual(expect.stringContaining("The platform's cache is off for PublicAnswers"));
   });
 
   it("secrets that could not be listed", () => {

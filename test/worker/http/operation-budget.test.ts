@@ -37,7 +37,7 @@ negotiate for a task               0           0            0        0         0
 session-checked call, first        2           0            0        0         0            1         2            0
 session-checked tool               1           0            0        0         0            2         7            0
 publish, new                       0           1            1        0         2            2        65           37
-publish, one tool of 1,000         0           1            1        0         2            2      1078           35
+publish, one tool of 1,000         0           1            1        0         2            2      1076           35
 publish, unchanged                 0           1            1        0         1            1        29            7
 webhook                            0           1            1        0         2            4        80           40
 introspection, changed             0           1            1        0         2            2       105           39

@@ -1707,16 +1707,16 @@ export interface components {
                 code?: "ErrorCapabilityCollision" | "ErrorGeneratorExists" | "ErrorSameVersion";
             };
         };
-        CapabilityCollisionNoSourcesSameVersionError: components["schemas"]["ApiError"] & {
+        CapabilityCollisionNoSourcesPublishSupersededSameVersionError: components["schemas"]["ApiError"] & {
             error?: {
                 /** @enum {unknown} */
-                code?: "ErrorCapabilityCollision" | "ErrorNoSources" | "ErrorSameVersion";
+                code?: "ErrorCapabilityCollision" | "ErrorNoSources" | "ErrorPublishSuperseded" | "ErrorSameVersion";
             };
         };
-        CapabilityCollisionSameVersionError: components["schemas"]["ApiError"] & {
+        CapabilityCollisionPublishSupersededSameVersionError: components["schemas"]["ApiError"] & {
             error?: {
                 /** @enum {unknown} */
-                code?: "ErrorCapabilityCollision" | "ErrorSameVersion";
+                code?: "ErrorCapabilityCollision" | "ErrorPublishSuperseded" | "ErrorSameVersion";
             };
         };
         /** @enum {string} */
@@ -3089,6 +3089,12 @@ export interface components {
             responseCache: {
                 hits: number;
                 misses: number;
+            };
+            /** @description Costly requests: served, made to wait first, and answered 503. */
+            admission: {
+                admitted: number;
+                waited: number;
+                refused: number;
             };
         };
         MetricsSnapshotAnswer: {
@@ -5452,22 +5458,22 @@ export interface components {
                 "application/json": components["schemas"]["CapabilityCollisionGeneratorExistsSameVersionError"];
             };
         };
-        /** @description A capability id is already used by another server of the tenant. Ids are unique per tenant. The server has no MCP sources to read. The manifest changed while its version did not. */
-        CapabilityCollisionNoSourcesSameVersion: {
+        /** @description A capability id is already used by another server of the tenant. Ids are unique per tenant. The server has no MCP sources to read. Another write to this server was accepted while this publish was being stored; nothing of this one was published. The manifest changed while its version did not. */
+        CapabilityCollisionNoSourcesPublishSupersededSameVersion: {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["CapabilityCollisionNoSourcesSameVersionError"];
+                "application/json": components["schemas"]["CapabilityCollisionNoSourcesPublishSupersededSameVersionError"];
             };
         };
-        /** @description A capability id is already used by another server of the tenant. Ids are unique per tenant. The manifest changed while its version did not. */
-        CapabilityCollisionSameVersion: {
+        /** @description A capability id is already used by another server of the tenant. Ids are unique per tenant. Another write to this server was accepted while this publish was being stored; nothing of this one was published. The manifest changed while its version did not. */
+        CapabilityCollisionPublishSupersededSameVersion: {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["CapabilityCollisionSameVersionError"];
+                "application/json": components["schemas"]["CapabilityCollisionPublishSupersededSameVersionError"];
             };
         };
         /** @description Capability not found. */
@@ -7177,7 +7183,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["InsufficientScopeTenantPermission"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["CapabilityCollisionSameVersion"];
+            409: components["responses"]["CapabilityCollisionPublishSupersededSameVersion"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -7547,7 +7553,7 @@ export interface operations {
             400: components["responses"]["BadRequestInvalidBodyServerNameTenant"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["InsufficientScopeTenantPermission"];
-            409: components["responses"]["CapabilityCollisionSameVersion"];
+            409: components["responses"]["CapabilityCollisionPublishSupersededSameVersion"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -8024,7 +8030,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["InsufficientScopeTenantPermission"];
             404: components["responses"]["ServerNotFoundRevisionNotFound"];
-            409: components["responses"]["CapabilityCollisionSameVersion"];
+            409: components["responses"]["CapabilityCollisionPublishSupersededSameVersion"];
             412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["IdempotencyKeyReusedServerValidation"];
             429: components["responses"]["TooManyRequests"];
@@ -8830,7 +8836,7 @@ export interface operations {
             400: components["responses"]["BadRequestInvalidBody"];
             401: components["responses"]["WebhookUnverified"];
             403: components["responses"]["HookEvent"];
-            409: components["responses"]["CapabilityCollisionNoSourcesSameVersion"];
+            409: components["responses"]["CapabilityCollisionNoSourcesPublishSupersededSameVersion"];
             410: components["responses"]["HookDisabled"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];

@@ -1,11 +1,12 @@
-import { readJson } from "../../kernel/read-json.ts";
-import { classifyHeader } from "../../manifest/classify/classify.ts";
-import { itemChanges, itemKey, type NewChange } from "../../manifest/diff.ts";
-import type { PreparedCapability } from "../../manifest/prepare.ts";
-import type { CapabilityKind } from "../../manifest/schema/capability.ts";
-import { readCapability } from "./items.ts";
-import type { PlacedManifest } from "./place.ts";
-import type { Layout, RevisionContent } from "./revisions.ts";
+import type { Steps } from "../../../kernel/pace/pace.ts";
+import { readJson } from "../../../kernel/read-json.ts";
+import { classifyHeader } from "../../../manifest/classify/classify.ts";
+import { itemChangeSteps, itemKey, type NewChange } from "../../../manifest/diff.ts";
+import type { PreparedCapability } from "../../../manifest/prepare.ts";
+import type { CapabilityKind } from "../../../manifest/schema/capability.ts";
+import { readCapability } from "../items.ts";
+import type { PlacedManifest } from "../place.ts";
+import type { Layout, RevisionContent } from "../revisions.ts";
 
 /** The changes that a publish makes. */
 export interface Difference {
@@ -15,17 +16,21 @@ export interface Difference {
 }
 
 /** Items that the new manifest adds and removes relative to the last layout, with classified changes. */
-export function difference(
+export function* differenceSteps(
   sql: SqlStorage,
   server: string,
   { layout: before, was }: { layout: Layout; was: ReadonlySet<string> },
   { items, incoming }: Pick<PlacedManifest, "items" | "incoming">,
-): Difference {
+): Steps<Difference> {
   const is = new Set(items.map(({ kind, digest }) => `${kind} ${digest}`));
   const added = incoming.filter(({ kind, digest }) => !was.has(`${kind} ${digest}`)).map((item) => ({ ...item }));
-  const gone = before
-    .filter(([kind, digest]) => !is.has(`${kind} ${digest}`))
-    .map(([kind, digest]) => ({ kind, digest, ...readCapability(sql, server, kind, digest) }));
+  const left = before.filter(([kind, digest]) => !is.has(`${kind} ${digest}`));
+  yield before.length + items.length;
+  const gone: GoneItem[] = [];
+  for (const [kind, digest] of left) {
+    gone.push({ kind, digest, ...readCapability(sql, server, kind, digest) });
+    yield unitsPerRow;
+  }
 
   const firstSeen = new Map(gone.map((item) => [itemKey(item), item.created_at]));
   for (const item of added) {
@@ -33,11 +38,26 @@ export function difference(
     const createdAt = firstSeen.get(itemKey(item));
     if (typeof createdAt === "string") item.createdAt = createdAt;
   }
-  const changes = itemChanges(
-    gone.map((item) => ({ ...item, declared: readJson(item.declared) as Record<string, unknown> })),
-    added.map((item) => ({ ...item, declared: readJson(item.text) as Record<string, unknown> })),
+  const changes = yield* itemChangeSteps(
+    gone.map(({ kind, key, digest, declared }) => versionOf({ kind, key, digest }, declared)),
+    added.map(({ kind, key, digest, text }) => versionOf({ kind, key, digest }, text)),
   );
   return { added, gone, changes };
+}
+
+type GoneItem = Difference["gone"][number] & ReturnType<typeof readCapability>;
+
+/** About the time of one statement. */
+const unitsPerRow = 20;
+
+/** A version of an item that is parsed only if it is compared. */
+function versionOf(version: { kind: CapabilityKind; key: string; digest: string }, text: string) {
+  return {
+    ...version,
+    get declared() {
+      return readJson(text) as Record<string, unknown>;
+    },
+  };
 }
 
 /**
