@@ -1,8 +1,8 @@
 import { type Failure, failure } from "../kernel/failure.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import type { Head, PublishRequest, Writer } from "../registry/contract.ts";
-import { once } from "../registry/idempotency.ts";
 import { generationOf } from "../registry/sql/change-log.ts";
+import { once } from "../registry/sql/idempotency.ts";
 import type { WriteContext } from "../registry/sql/listener.ts";
 import type { StagedPublish } from "../registry/sql/publish/stage.ts";
 import { currentHead, findLive } from "../registry/sql/servers.ts";

@@ -2,7 +2,7 @@ import { watcherTables } from "../../changes/sql/tables.ts";
 import { hookTables } from "../../hooks/sql/tables.ts";
 import { statusBeforeColumn, tenantVersionFlags, tenantVersionTables } from "../../official/sql/tables.ts";
 import { fillVersionFlags } from "../../official/sql/tenant-versions.ts";
-import { idempotencyTable } from "../../registry/idempotency.ts";
+import { idempotencyTable } from "../../registry/sql/idempotency.ts";
 import { fillOrigins, originsColumn } from "../../registry/sql/origins.ts";
 import { enqueueReanalysis } from "../../registry/sql/reanalysis.ts";
 import {

@@ -1,7 +1,7 @@
-import { type Failure, failure } from "../kernel/failure.ts";
-import { readJson } from "../kernel/read-json.ts";
-import { err, ok, type Result } from "../kernel/result.ts";
-import type { Writer } from "./contract.ts";
+import { type Failure, failure } from "../../kernel/failure.ts";
+import { readJson } from "../../kernel/read-json.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
+import type { Writer } from "../contract.ts";
 
 /** First answers by subject and `Idempotency-Key`. */
 export const idempotencyTable = `
