@@ -1,6 +1,7 @@
 import { exports as own, WorkerEntrypoint } from "cloudflare:workers";
 import { createFetch } from "./app.ts";
 import { ConfigError } from "./config.ts";
+import { notConfiguredPage } from "./console/not-configured.tsx";
 import type { App } from "./http/context.ts";
 import type { CachedEntrypoint } from "./kernel/platform/platform-cache.ts";
 import { createServices, type Services } from "./services.ts";
@@ -41,6 +42,7 @@ export default {
       answer ??= createFetch(services);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
+      if (/\btext\/html\b/i.test(request.headers.get("Accept") ?? "")) return notConfiguredPage(error.message);
       const body = { success: false, error: { code: "ErrorNotConfigured", message: error.message } };
       return Response.json(body, { status: 503 });
     }

@@ -1,6 +1,7 @@
 import { indexOperations } from "./capability-index/operations.ts";
 import { catalogOperations } from "./catalog/operations.ts";
 import { changesOperations } from "./changes/operations.ts";
+import { directoryOperations } from "./directory/operations.ts";
 import { flagsOperations } from "./flags/operations.ts";
 import { hooksOperations } from "./hooks/operations.ts";
 import { mcpOperations } from "./mcp/operations.ts";
@@ -27,4 +28,5 @@ export const operations = [
   ...mcpOperations,
   ...officialOperations,
   ...serviceOperations,
+  ...directoryOperations,
 ];

@@ -9,6 +9,7 @@ import { type Config, readConfig } from "./config.ts";
 import { PageStore } from "./console/page-store.ts";
 import { SignIns } from "./console/sign-in/seal.ts";
 import { StaticFiles } from "./console/static-files.ts";
+import type { StoredTenants } from "./directory/deps.ts";
 import { EdgeDirectory } from "./directory/edge-directory.ts";
 import { serverOfItem } from "./directory/find-card.ts";
 import { Cursors } from "./http/cursor.ts";
@@ -19,7 +20,7 @@ import { createAssetReader, type OpenApiAsset } from "./http/openapi/asset.ts";
 import { ResponseStore } from "./http/response-store.ts";
 import { digestOfTextSync } from "./kernel/digest.ts";
 import { MemoryBudget, type MemoryCache } from "./kernel/memory-budget.ts";
-import type { TenantKey } from "./kernel/names.ts";
+import { type TenantKey, tenantKey } from "./kernel/names.ts";
 import { Admission } from "./kernel/pace/admission.ts";
 import { CacheApi, type EdgeCache } from "./kernel/platform/cache-api.ts";
 import { countedKv } from "./kernel/platform/counted-bindings.ts";
@@ -81,6 +82,8 @@ export interface Services {
   catalogPages: CatalogPages;
   /** The isolate's copy of everything public. */
   edgeDirectory: EdgeDirectory;
+  /** Tenants by the keys of their heads in KV, a page at a time. */
+  storedTenants: (cursor: string | undefined) => Promise<StoredTenants>;
   views: RenderedViews;
   items: CurrentItems;
   publicServerOf: (tenant: TenantKey, id: string) => Promise<string | undefined>;
@@ -171,6 +174,11 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     itemCache: new ItemCache(memory),
     catalogPages,
     edgeDirectory,
+    storedTenants: async (cursor) => {
+      const { keys, ...page } = await kv.list({ prefix: "head/", cursor });
+      const tenants = [...new Set(keys.map(({ name }) => tenantKey(name.split("/")[1] ?? "")))];
+      return page.list_complete ? { tenants } : { tenants, cursor: page.cursor };
+    },
     views: new RenderedViews(bodies, memory, usage, publicAnswers),
     items: new CurrentItems(bodies, memory, usage),
     publicServerOf: async (key, id) => {

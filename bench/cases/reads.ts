@@ -66,6 +66,27 @@ export const reads: Case[] = [
       return { next };
     },
   },
+  // The same thirty servers as a page: at most three times what its JSON costs.
+  {
+    name: "catalogue as a page",
+    status: 200,
+    hot: true,
+    prepare: async () => again(get("/servers", { Accept: "text/html" })),
+  },
+  {
+    name: "catalogue as a page, not in memory",
+    status: 200,
+    async prepare() {
+      // Each asks from another moment on, which finds the same servers and is another page.
+      let asked = 0;
+      const next = () => {
+        asked += 1;
+        const since = new Date(1_000 * asked).toISOString();
+        return get(`/servers?updated_since=${encodeURIComponent(since)}`, { Accept: "text/html" });
+      };
+      return { next };
+    },
+  },
   {
     name: "capability",
     status: 200,

@@ -1,4 +1,5 @@
-import { type Child, Fragment } from "hono/jsx";
+import type { Child } from "hono/jsx";
+import { Fragment } from "hono/jsx/jsx-runtime";
 import type { RequestContext } from "../http/context.ts";
 import { publicOrigin } from "../http/respond.ts";
 import type { ConsoleDeps } from "./deps.ts";
@@ -6,6 +7,7 @@ import { Document } from "./layout/document.tsx";
 import type { PageAnswer } from "./page.ts";
 import { clearCookie, cookieOf } from "./sign-in/cookie.ts";
 import type { Viewer } from "./sign-in/viewer.ts";
+import type { FileNames } from "./static-files.ts";
 
 /** Nothing is inline, so no nonce is needed, and nothing of another origin is ever loaded. */
 const policy = [
@@ -48,7 +50,7 @@ export async function sendPage(
   const url = new URL(c.req.url);
   const frame = {
     viewer,
-    files: await services.consoleFiles.names(),
+    files: await fileNames(services),
     here: `${url.pathname}${url.search}`,
     origin,
     now,
@@ -70,6 +72,16 @@ export async function sendPage(
   if (holds !== undefined && status === 200 && !viewer.signedIn && !viewer.ended && c.req.method === "GET")
     services.pages.put(storeKey(c), { body, headers, holds });
   return withId(c, new Response(body, { status, headers }));
+}
+
+/** Without the list of files a page has no style, which is better than no page. */
+async function fileNames({ consoleFiles }: ConsoleDeps): Promise<FileNames> {
+  try {
+    return await consoleFiles.names();
+  } catch (error) {
+    console.error(JSON.stringify({ event: "console-files", error: String(error) }));
+    return {};
+  }
 }
 
 /** A page that was sent before to somebody who is not signed in. */

@@ -19,3 +19,16 @@ export interface SegmentDirectory {
   /** Brings a caller with this root up to date; without one, answers the newest root. */
   sync(root: DirectoryState | undefined): Promise<SyncAnswer>;
 }
+
+/** What a rebuild asks of the directory. */
+export interface RebuildDirectory {
+  /** From now on every server that a tenant sends is taken, whatever the directory has of it. */
+  beginRebuild(): Promise<void>;
+  /** How many servers are still as they were. The last step starts a new epoch. */
+  continueRebuild(isLast: boolean): Promise<DirectoryState & { waiting: number }>;
+}
+
+export interface ResendingTenant {
+  /** Sends every server to the directory again, because the directory has lost data. */
+  resendToDirectory(): Promise<void>;
+}

@@ -1,7 +1,7 @@
 import type { IndexTenant } from "../capability-index/contract.ts";
 import type { CatalogDirectory } from "../catalog/contract.ts";
 import type { ChangesTenant, Streams } from "../changes/contract.ts";
-import type { SegmentDirectory } from "../directory/contract.ts";
+import type { RebuildDirectory, ResendingTenant, SegmentDirectory } from "../directory/contract.ts";
 import type { FlagsTenant } from "../flags/contract.ts";
 import type { HooksTenant } from "../hooks/contract.ts";
 import type { TenantKey } from "../kernel/names.ts";
@@ -22,10 +22,8 @@ export interface Tenant
     SessionsTenant,
     OfficialTenant,
     HooksTenant,
-    SubscriptionsTenant {
-  /** Sends every server to the directory again, because the directory has lost data. */
-  resendToDirectory(): Promise<void>;
-}
+    SubscriptionsTenant,
+    ResendingTenant {}
 
 /** RPC methods of the directory. */
 export interface Directory
@@ -33,7 +31,8 @@ export interface Directory
     SearchDirectory,
     CatalogDirectory,
     OfficialDirectory,
-    SegmentDirectory {
+    SegmentDirectory,
+    RebuildDirectory {
   /** Returns for each change whether it was accepted: false if the directory has a newer generation of the server. */
   update(changes: readonly DirectoryChange[]): Promise<boolean[]>;
 }

@@ -67,10 +67,27 @@ export async function poison(browser: Browser, url: string, token: string): Prom
     tools: [...own, ...flagged],
   });
   if (!published.ok) return [`publishing the texts answers ${published.status} ${await published.text()}`];
+  // Real names are long, and in every script.
+  const long = `${"a-very-long-name.".repeat(6)}end`;
+  await send("POST", "/api/mcp/configs", { tenant: "demo", name: long, visibility: "public", title: "服务器 עברית" });
+  await send("PUT", `/api/mcp/capabilities/demo/${long}`, {
+    tools: [
+      { name: `${"unbroken_".repeat(10)}tool`, description: `markup ${"x".repeat(400)} הסבר בעברית` },
+      {
+        name: "no_description",
+        inputSchema: { type: "object", properties: { ["p".repeat(200)]: { type: "string" } } },
+      },
+    ],
+  });
   const watched = await watch(browser, url);
   const { page, context, found } = watched;
   await signIn(watched, token);
   const paths = [
+    `/servers/demo/${long}`,
+    `/servers/demo/${long}/tools`,
+    `/servers/demo/${long}/connect`,
+    `/capabilities/demo/mcp.${long}.no_description`,
+    "/servers",
     "/servers/demo/poison",
     "/servers/demo/poison/tools",
     "/servers/demo/poison/tools?from=40",
@@ -91,6 +108,10 @@ export async function poison(browser: Browser, url: string, token: string): Prom
         ).length,
     );
     if (strange > 0) problems.push(`${path}: a publisher's text became an element`);
+    await page.setViewportSize({ width: 360, height: 800 });
+    const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    if (wider > 0) problems.push(`${path}: ${wider} px sideways at 360`);
+    await page.setViewportSize({ width: 1600, height: 1000 });
     problems.push(...found.splice(0).map((one) => `${path}: ${one}`));
   }
   for (const { name } of flagged) {

@@ -33,7 +33,7 @@ export const memberPages = [
   "/servers/demo/suspicious/tools",
   "/servers/demo/suspicious/connect",
   "/servers/demo/compose/generators",
-  "/capabilities/demo/mcp.suspicious.lookup",
+  "/capabilities/demo/mcp.suspicious.translate_text",
   "/servers/elsewhere/nothing",
   "/negotiate",
   "/me",

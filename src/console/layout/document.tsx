@@ -63,7 +63,7 @@ const links = [
   ["negotiate", "/negotiate", "Negotiate"],
 ] as const;
 
-function Header({ nav, frame: { viewer, here } }: { nav: PageAnswer["nav"]; frame: Frame }) {
+function Header({ nav, frame: { viewer, here, now } }: { nav: PageAnswer["nav"]; frame: Frame }) {
   return (
     <header class="top">
       <a class="brand" href="/" data-go="h">
@@ -83,14 +83,15 @@ function Header({ nav, frame: { viewer, here } }: { nav: PageAnswer["nav"]; fram
             <path d="M8 1.5a6.5 6.5 0 0 1 0 13z" fill="currentColor" />
           </svg>
         </button>
-        {viewer.signedIn ? <SignedIn viewer={viewer} /> : <a href={signInHref(here)}>Sign in</a>}
+        {viewer.signedIn ? <SignedIn viewer={viewer} now={now} /> : <a href={signInHref(here)}>Sign in</a>}
       </div>
     </header>
   );
 }
 
-function SignedIn({ viewer: { principal } }: { viewer: Viewer }) {
-  const { subject, tenants, admin } = principal;
+function SignedIn({ viewer: { principal }, now }: { viewer: Viewer; now: number }) {
+  const { subject, tenants, admin, expiresAt } = principal;
+  const minutes = Math.max(0, Math.round((expiresAt * 1_000 - now) / 60_000));
   const first = admin ? "admin" : (tenants[0] ?? "no tenant");
   const more = !admin && tenants.length > 1 ? ` +${tenants.length - 1}` : "";
   return (
@@ -102,6 +103,7 @@ function SignedIn({ viewer: { principal } }: { viewer: Viewer }) {
           {more}
         </span>
       </a>
+      <span class="mute small ends">ends in {minutes} min</span>
       <form method="post" action="/sign-out">
         <button type="submit" class="plain">
           Sign out

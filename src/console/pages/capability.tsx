@@ -90,11 +90,20 @@ function pin({ head: { tenant, name } }: FoundCapability): string {
 }
 
 /** Longer texts are not counted: nobody sends them to a model. */
-const maxCounted = 60_000;
+const maxCounted = 16_000;
+/** Longer ones are left to the API: nobody reads them on a page. */
+const maxPrinted = 150_000;
 
 async function shownAs(found: FoundCapability, format: Format): Promise<{ body: Child; tokens?: number }> {
   const document = capabilityDocument(found, { hints: false });
   const what = `the capability as ${labels[format]}`;
+  const size = JSON.stringify(document).length;
+  if (size > maxPrinted) {
+    const body = (
+      <p>It has {number(size)} characters, too many to print here. “This page for programs” below has the address.</p>
+    );
+    return { body };
+  }
   if (format === "json")
     return { body: <Json of={document} what={what} />, tokens: await count(JSON.stringify(document)) };
   if (format === "yaml" || format === "rtfs") {

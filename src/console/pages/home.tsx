@@ -10,6 +10,8 @@ import { type Kind, kindWords, ServerRow } from "../parts/server-row.tsx";
 import type { Viewer } from "../sign-in/viewer.ts";
 
 const shownServers = 8;
+/** For clients that start a command instead of opening an address. */
+const bridge = { command: "rollcall", args: [] };
 
 const home = page({
   id: "home",
@@ -161,18 +163,19 @@ function ConnectRegistry({ origin }: { origin: string }) {
         Connect this registry
       </h2>
       <p class="small soft">Over MCP an agent searches, negotiates and reads by itself.</p>
-      {connectForms(registryTarget(origin, { token: false })).map(({ client, title, snippet, command, link }) =>
-        snippet === undefined ? null : (
-          <details open={client === "claude-code"}>
-            <summary>{title}</summary>
-            <Code text={command ?? snippet} what={`what ${title} needs`} />
-            {link !== undefined && (
-              <p class="small">
-                <a href={link}>Open in {title}</a>
-              </p>
-            )}
-          </details>
-        ),
+      {connectForms(registryTarget(origin, { token: false }), { bridge }).map(
+        ({ client, title, snippet, command, link }) =>
+          snippet === undefined ? null : (
+            <details open={client === "claude-code"}>
+              <summary>{title}</summary>
+              <Code text={command ?? snippet} what={`what ${title} needs`} />
+              {link !== undefined && (
+                <p class="small">
+                  <a href={link}>Open in {title}</a>
+                </p>
+              )}
+            </details>
+          ),
       )}
       <h2 class="label">Try</h2>
       <ul class="plain-list">

@@ -222,6 +222,8 @@ function Sources({ server: { head }, now }: { server: ShownServer; now: number }
 
 /** Items shown in full on one page: their index has all of them. */
 const perPage = 40;
+/** Of their index: a server may have ten thousand. */
+const indexed = 1_000;
 
 const section = page({
   id: "server-items",
@@ -277,6 +279,7 @@ function Items({ server, tab, items, sort, start }: Listed) {
   };
   const pageOf = (at: number) => Math.floor(at / perPage) * perPage;
   const shown = items.slice(start, start + perPage);
+  const first = Math.floor(start / indexed) * indexed;
   return (
     <div class="split">
       <nav class="index" aria-label={label}>
@@ -295,8 +298,11 @@ function Items({ server, tab, items, sort, start }: Listed) {
           </p>
         )}
         <ol>
-          {items.map(({ item, record }, at) => {
-            const isFlagged = record.flags.some(({ acknowledged }) => acknowledged === undefined);
+          {items.slice(first, first + indexed).map(({ item, record }, index) => {
+            const at = first + index;
+            const open = record.flags.filter(({ acknowledged }) => acknowledged === undefined);
+            const isFlagged = open.length > 0;
+            const glyph = open.some(({ severity }) => severity === "high") ? " ⚑" : " ⚐";
             const page = pageOf(at) === start ? "" : `${here}${query(pageOf(at))}`;
             return (
               <li class={isFlagged ? "flagged" : undefined}>
@@ -304,7 +310,7 @@ function Items({ server, tab, items, sort, start }: Listed) {
                   <code>{text(clip(item.key, 60))}</code>
                   <span class="num">
                     {short(item.tokens)}
-                    {isFlagged && " ⚐"}
+                    {isFlagged && glyph}
                   </span>
                   <Bar of={item.tokens} most={most} />
                 </a>
@@ -312,6 +318,12 @@ function Items({ server, tab, items, sort, start }: Listed) {
             );
           })}
         </ol>
+        {items.length > indexed && (
+          <p class="small mute">
+            {number(first + 1)} to {number(Math.min(items.length, first + indexed))} of {number(items.length)}; the
+            pages on the right lead on.
+          </p>
+        )}
       </nav>
       <div class="items">
         {shown.map(({ item, record }) => (

@@ -16,7 +16,7 @@ export function countedStub<T extends object>(stub: T, operations: Usage): T {
 }
 
 /** The KV methods in use. */
-type CountedKv = Pick<KVNamespace, "get" | "put" | "delete">;
+type CountedKv = Pick<KVNamespace, "get" | "put" | "delete" | "list">;
 
 /** Counts every KV read and write, failed ones included. */
 export function countedKv(kv: KVNamespace, operations: Usage): CountedKv {
@@ -27,6 +27,10 @@ export function countedKv(kv: KVNamespace, operations: Usage): CountedKv {
   return {
     // One function for all overloads of `get`, which TypeScript cannot express without a cast.
     get: get as unknown as KVNamespace["get"],
+    list(...args) {
+      operations.kvReads += 1;
+      return kv.list(...args);
+    },
     put(...args) {
       operations.kvWrites += 1;
       return kv.put(...args);

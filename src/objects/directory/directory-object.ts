@@ -190,6 +190,23 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
     return verdicts.map((verdict) => verdict !== "outdated");
   }
 
+  /** Rows stay as they are, so that reads go on; every tenant's word counts more than theirs. */
+  async beginRebuild(): Promise<void> {
+    this.#sql.exec("UPDATE server SET generation = -1");
+  }
+
+  async continueRebuild(isLast: boolean): Promise<DirectoryState & { waiting: number }> {
+    if (isLast) {
+      this.#builder.startEpoch();
+      this.#buildAt = Date.now() + buildAfterMs;
+      this.#setAlarm();
+    }
+    const { waiting } = this.#sql
+      .exec<{ waiting: number }>("SELECT count(*) AS waiting FROM server WHERE generation = -1 AND entry IS NOT NULL")
+      .one();
+    return { ...this.#builder.state(), waiting };
+  }
+
   /** Brings an isolate's copy up to date. */
   async sync(root: DirectoryState | undefined): Promise<SyncAnswer> {
     const answer = this.#builder.sync(root);

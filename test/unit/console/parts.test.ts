@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fitBudget, verdictText } from "../../../src/console/fit.ts";
 import { ago, number, share, short, shortDigest } from "../../../src/console/parts/figures.tsx";
+import { Item } from "../../../src/console/parts/item.tsx";
 import { clip, marked, text } from "../../../src/console/parts/text.tsx";
 import { cookieOf, safeNext } from "../../../src/console/sign-in/cookie.ts";
 import { isSameOrigin } from "../../../src/console/sign-in/same-origin.ts";
@@ -34,6 +35,39 @@ describe("publisher text", () => {
         ]),
       ),
     ).toBe('<bdi dir="auto">find &lt;b&gt; <mark>file</mark></bdi>');
+  });
+});
+
+describe("an item that cannot be shown as a table", () => {
+  it("is shown as it was published, with the reason", () => {
+    const declared = { name: "odd", description: "An odd one." };
+    const schema = new Proxy(
+      {},
+      {
+        ownKeys: () => {
+          throw new Error("no keys today");
+        },
+        get: () => {
+          throw new Error("no keys today");
+        },
+      },
+    );
+    const item = {
+      kind: "tool",
+      key: "odd",
+      id: "mcp.x.odd",
+      digest: "sha256-0",
+      tokens: 5,
+      flags: [],
+      declared: { ...declared },
+    } as const;
+    Object.defineProperty(item.declared, "inputSchema", { value: schema });
+    const record = { id: "mcp.x.odd", digest: "sha256-0", tokens: 5, flags: [], status: "active" } as const;
+    const shown = html(
+      Item({ item: { ...item, flags: [] }, record: { ...record, flags: [] }, tenant: "demo", whole: true }),
+    );
+    expect(shown).toContain("cannot be shown as a table (no keys today)");
+    expect(shown).toContain("An odd one.");
   });
 });
 

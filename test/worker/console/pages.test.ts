@@ -1,5 +1,8 @@
+import { createExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { pages } from "../../../src/console/pages.ts";
+import worker from "../../../src/index.ts";
 import { operations } from "../../../src/operations.ts";
 import { demoToken, loadDemo } from "../support/demo.ts";
 import { capabilities, configs, drained, Registry, token } from "../support/registry.ts";
@@ -90,6 +93,12 @@ describe("a page", () => {
     expect(text).not.toMatch(/ style=|<style|<script>|javascript:|undefined|\[object|NaN/);
     const loaded = Array.from(text.matchAll(/<(?:script|link|img)[^>]+(?:src|href)="([^"]+)"/g), ([, url]) => url);
     for (const url of loaded) expect(url).toMatch(/^\/console\/static\//);
+  });
+
+  it("shows at the root how ten clients connect to the registry", async () => {
+    const { text } = await visitor.get("/");
+    for (const title of ["Claude Code", "Claude Desktop", "VS Code", "Cursor", "Gemini CLI", "Codex", "curl"])
+      expect(text).toContain(`<summary>${title}</summary>`);
   });
 
   it("is JSON at the root for every caller that is no browser", async () => {
@@ -222,6 +231,39 @@ describe("what fails", () => {
     expect((await member.get("/servers/hidden/secret-plans")).status).toBe(200);
     // What the member saw is not kept for others.
     expect((await visitor.get("/servers/hidden/secret-plans")).status).toBe(401);
+  });
+
+  it("tells of a registry that is not available, and when to try again", async () => {
+    const broken = new Registry();
+    broken.services.directory = () => {
+      throw Object.assign(new Error("the object was reset"), { retryable: true });
+    };
+    const { status, headers, text } = await new Visitor(broken).get("/servers");
+    expect([status, headers.get("Retry-After"), headers.get("Content-Type")]).toEqual([
+      503,
+      "1",
+      "text/html; charset=utf-8",
+    ]);
+    expect(text).toContain('data-retry="1"');
+    broken.services.directory = () => {
+      throw new Error("a mistake of ours");
+    };
+    const failed = await new Visitor(broken).get("/servers");
+    expect([failed.status, failed.text.includes("a mistake of ours")]).toEqual([500, false]);
+    expect(failed.text).toContain(failed.headers.get("X-Request-Id") ?? "no id");
+  });
+
+  it("has a page even where its files cannot be read, and where nothing is configured", async () => {
+    const assets = { fetch: async () => new Response("gone", { status: 404 }) };
+    const bare = new Visitor(new Registry({ vars: { ASSETS: assets } as unknown as Record<string, string> }));
+    expect((await bare.get("/sign-in")).text).toContain("<h1>Sign in</h1>");
+    const answer = await worker.fetch(
+      new Request("https://registry.test/", { headers: { Accept: "text/html" } }),
+      { ...env, READ_LIMIT: "nonsense" },
+      createExecutionContext(),
+    );
+    expect([answer.status, answer.headers.get("Content-Type")]).toEqual([503, "text/html; charset=utf-8"]);
+    expect(await answer.text()).toContain("READ_LIMIT");
   });
 
   it("says what a server without items is waiting for", async () => {

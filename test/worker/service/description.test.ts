@@ -134,9 +134,11 @@ describe("/openapi.json", () => {
     },
   );
 
-  // The metrics and acknowledging flags are for admins; the official registry's API ignores parameters that it does not know.
+  // Metrics, acknowledging flags and rebuilding the directory are for admins; the official registry's API ignores parameters that it does not know.
   const isStrict = ({ path }: { path: string }) =>
-    path !== "/api/metrics" && !path.startsWith("/api/flags/") && !path.startsWith("/v0");
+    !["/api/metrics", "/api/directory/rebuild"].includes(path) &&
+    !path.startsWith("/api/flags/") &&
+    !path.startsWith("/v0");
   it.each(rows(operations.filter((operation) => !isOpen(operation) && isStrict(operation))))(
     "lists the parameters that %s takes",
     async (_, { method, path, described }) => {
@@ -231,7 +233,8 @@ describe("/", () => {
         status: "ok",
         name: "rollcall",
         version: expect.stringMatching(/^\d+\.\d+\.\d+/),
-        directory: { state: null, ageMs: null },
+        // What this isolate has of the directory: the catalogue's tests look closer.
+        directory: expect.any(Object),
       },
     });
     const { body } = await registry.send("GET", "/");

@@ -1,0 +1,16 @@
+import type { HttpDeps } from "../http/deps.ts";
+import type { TenantKey } from "../kernel/names.ts";
+import type { RebuildDirectory, ResendingTenant } from "./contract.ts";
+
+export interface DirectoryDeps extends HttpDeps {
+  tenant(key: TenantKey): ResendingTenant;
+  directory(): RebuildDirectory;
+  /** A page of the tenants that have heads in KV. */
+  storedTenants(cursor: string | undefined): Promise<StoredTenants>;
+}
+
+export interface StoredTenants {
+  tenants: TenantKey[];
+  /** undefined after the last page. */
+  cursor?: string;
+}
