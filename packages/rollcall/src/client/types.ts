@@ -152,6 +152,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/directory/rebuild": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rebuild the directory from the tenants
+         * @description Admins only, for a directory that was lost or damaged. Step by step: send `nextCursor` back until there is none. Every tenant with a head in KV sends its servers again; reads go on meanwhile. The last step starts a new epoch, whose segments are written anew.
+         */
+        post: operations["rebuildDirectory"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/flags": {
         parameters: {
             query?: never;
@@ -3698,6 +3718,30 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description How far a rebuild is. */
+        RebuildProgress: {
+            /** @description Tenants that were asked in this step to send everything again. */
+            asked: number;
+            /** @description Tenants that could not answer; they are asked again every few minutes. */
+            failed: string[];
+            /** @description Servers of which the directory has not heard again since the first step. */
+            waiting: number;
+            /** @description State of the directory; its epoch is another after the last step. */
+            directory: string;
+            /** @description For the next step; absent after the last. */
+            nextCursor?: string;
+        };
+        RebuildProgressAnswer: {
+            /** @constant */
+            success: true;
+            message?: string;
+            data: components["schemas"]["RebuildProgress"];
+        };
+        /** @description One step of a rebuild. */
+        RebuildStep: {
+            /** @description `nextCursor` of the step before; absent in the first step. */
+            cursor?: string;
+        };
         /** @description What one read of a server's sources found. */
         RefreshResult: {
             /** @enum {string} */
@@ -6800,6 +6844,40 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
             503: components["responses"]["NotConfiguredUnavailable"];
+        };
+    };
+    rebuildDirectory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description JSON, or YAML with `Content-Type: application/yaml`. */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RebuildStep"];
+            };
+        };
+        responses: {
+            /** @description One step is done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RebuildProgressAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestInvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["InsufficientScopeTenantPermission"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ServerValidation"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServer"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     listFlags: {
