@@ -4,6 +4,7 @@ import { Hooks } from "../../hooks/hooks.ts";
 import { hookRows } from "../../hooks/sql/hooks.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { countedStorage, type ObjectStorage } from "../../kernel/platform/counted-storage.ts";
+import { noteProblem } from "../../kernel/platform/problems.ts";
 import { RateLimiter } from "../../kernel/rate-limit.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { withTimeout } from "../../kernel/timeout.ts";
@@ -27,11 +28,12 @@ import { isRefusedSource, sourceFetch, sourceHeaders } from "../../sources/acces
 import { Refresher } from "../../sources/refresher.ts";
 import { Deliveries } from "../../subscriptions/deliveries.ts";
 import { addressPolicyFor, Subscriptions } from "../../subscriptions/subscriptions.ts";
-import { createTables, isEmpty, migrate } from "../migrate.ts";
+import { createTables, isEmpty, isNewer, migrate } from "../migrate.ts";
 import { enqueueDirectoryAll } from "./directory-feed.ts";
 import { LargePublishes, unjudgedRehearsal, unlessSuperseded } from "./large-publish.ts";
 import { Outbox, setNextAlarm } from "./outbox.ts";
 import { createOutboxTargets } from "./projections.ts";
+import { pullBack } from "./pull-back.ts";
 import { Reanalysis } from "./reanalysis.ts";
 import { tenantSteps } from "./tables.ts";
 
@@ -64,6 +66,8 @@ export class TenantCore {
   readonly #large: LargePublishes;
   /** False before the first write: a tenant that was only read stores nothing. */
   #ready = false;
+  /** A newer version has written here: this one reads, and writes nothing. */
+  #isNewer = false;
 
   constructor(state: DurableObjectState, env: Env) {
     this.#state = state;
@@ -126,12 +130,22 @@ export class TenantCore {
       publish: (request, work) => this.publish(this.#writerNamed("introspection"), request, work),
       writeQuietly: (work) => this.#writeQuietly(work),
     });
-    if (!isEmpty(this.sql)) {
+    if (!isEmpty(this.sql) && isNewer(this.#storage, tenantSteps)) {
+      // Newer versions only add tables and columns: reads work, as far as they know them.
+      this.#ready = true;
+      this.#isNewer = true;
+      noteProblem("newer-data", Date.now());
+    } else if (!isEmpty(this.sql)) {
       const migrated = migrate(this.#storage, tenantSteps);
       this.#ready = true;
-      // A migration may have enqueued updates for the directory.
-      if (migrated) this.#outbox.arm();
+      // A migration may have enqueued updates for the directory. After a clock went back, the alarm is far away.
+      if (pullBack(this.#storage, Date.now()) || migrated) this.#outbox.arm();
     }
+  }
+
+  /** Why nothing may be written; undefined if it may. */
+  get refusal(): Failure | undefined {
+    return this.#isNewer ? failure("ErrorNewerData") : undefined;
   }
 
   get isReady(): boolean {
@@ -332,7 +346,8 @@ export class TenantCore {
   }
 
   async alarm(): Promise<void> {
-    if (!this.#ready) return;
+    if (!this.#ready || this.#isNewer) return;
+    pullBack(this.#storage, Date.now());
     this.#refreshDue();
     this.#reanalyseDue();
     this.#state.waitUntil(this.#large.resume());
@@ -357,6 +372,7 @@ export class TenantCore {
 
   /** Counts a write against its writer's rate limit, and creates the tables on the first write. */
   #admit(writer: Writer): Failure | undefined {
+    if (this.#isNewer) return this.refusal;
     const allowed = this.#writes.consume(writer.subject, Date.now());
     if (!allowed.ok) {
       const { retryAfterSeconds } = allowed;

@@ -26,7 +26,7 @@ import { flaggedContent } from "../../flags/sql/flagged.ts";
 import type { PublisherEvent } from "../../hooks/contract.ts";
 import type { Hooks } from "../../hooks/hooks.ts";
 import type { Failure } from "../../kernel/failure.ts";
-import { ok, type Result } from "../../kernel/result.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
 import type { PreparedCapability } from "../../manifest/prepare.ts";
 import type { StoredCapability } from "../../manifest/stored.ts";
 import type { ServerVersion, VersionOutcome, VersionRequest } from "../../official/contract.ts";
@@ -284,7 +284,7 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   }
 
   async refresh(name: string, { afterRunning }: { afterRunning: boolean }): Promise<Refreshed | RefreshSkipped> {
-    if (!this.#core.isReady) return "no-sources";
+    if (!this.#core.isReady || this.#core.refusal !== undefined) return "no-sources";
     return afterRunning ? this.#core.refresher.refreshNew(name) : this.#core.refresher.refreshShared(name);
   }
 
@@ -297,6 +297,8 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   }
 
   async registerHook(...args: Parameters<Hooks["register"]>) {
+    const { refusal } = this.#core;
+    if (refusal !== undefined) return err(refusal);
     return this.#core.hooks.register(...args);
   }
 
@@ -309,14 +311,20 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   }
 
   async changeHook(...args: Parameters<Hooks["change"]>) {
+    const { refusal } = this.#core;
+    if (refusal !== undefined) return err(refusal);
     return this.#core.hooks.change(...args);
   }
 
   async rotateHook(...args: Parameters<Hooks["rotate"]>) {
+    const { refusal } = this.#core;
+    if (refusal !== undefined) return err(refusal);
     return this.#core.hooks.rotate(...args);
   }
 
   async removeHook(id: string) {
+    const { refusal } = this.#core;
+    if (refusal !== undefined) return err(refusal);
     return this.#core.hooks.remove(id);
   }
 
@@ -331,6 +339,7 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   }
 
   async recordRefusedEvent(...args: Parameters<Hooks["recordRefused"]>) {
+    if (this.#core.refusal !== undefined) return;
     this.#core.hooks.recordRefused(...args);
   }
 
