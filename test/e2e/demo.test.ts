@@ -72,7 +72,7 @@ describe("the demo answers what the docs ask", () => {
 
   it("two steps get a tool each", async () => {
     const task = "Find out what the weather will be, then tell my team by mail";
-    const { body } = await send("GET", `/api/search?task=${encodeURIComponent(task)}&limit=3`);
+    const { body } = await send("GET", `/api/search?task=${encodeURIComponent(task)}&limit=5`);
     const servers = body.data.items.map(({ server }: { server: string }) => server);
     expect(servers).toEqual(expect.arrayContaining(["weather", "mail"]));
   });

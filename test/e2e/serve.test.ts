@@ -80,7 +80,7 @@ describe("npm run serve", () => {
     expect(await mode(join(data, "secret"))).toBe(0o600);
     server.signal("SIGINT");
     await server.finished;
-    expect((await readdir(data)).sort()).toEqual(["kv", "lock", "objects", "secret"]);
+    expect((await readdir(data)).sort()).toEqual(["format", "kv", "lock", "objects", "secret"]);
   });
 
   it("loads the demo catalogue once, and finds everything again after a restart", async () => {
