@@ -17,7 +17,7 @@ Usage: npm run bench:search [-- --sizes 1000,10000,100000] [--tasks N] [--data D
 Loads catalogues of these sizes through the public API (real servers first, then derived ones) and asks all of them the
 same tasks in turn: what a search costs at each size, and how many tokens its first five results take of all that is
 registered. Then, in this process, over the same catalogues with judged tools in front: how often a right answer is among
-the first five, with the bounds of a search and with every item weighed.
+the first five, what ranking all items costs, and how much memory the index takes.
   --sizes    from the smallest (default 1000,10000,100000)
   --tasks N  of each kind (default 100): tools' own words with two of five left out, and two public sets where installed
   --data DIR keeps what was loaded, and uses it again
@@ -48,7 +48,7 @@ await runCommand({ help, options }, async ({ sizes: wanted, tasks: each, data: k
       const filled = await fillRegistries(directory.path, real, sizes);
       figures["speed"] = await measureSpeed(filled, tasks);
     }
-    if (only !== "speed") figures["quality"] = await measureQuality(directory.path, real, sizes, sets, own, count);
+    if (only !== "speed") figures["quality"] = await measureQuality(real, sizes, sets, own, count);
     console.log(JSON.stringify(figures, null, 2));
   } finally {
     await directory.remove();

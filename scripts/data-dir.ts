@@ -1,5 +1,6 @@
-import { mkdir, readdir, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { dataFormat } from "../src/objects/data-format.ts";
 import { CommandError, errorCode } from "./command.ts";
 import { openSecret, type Secret } from "./secret.ts";
 
@@ -35,6 +36,23 @@ export function openDataDir(given: string): Promise<DataDir> {
       fresh: (await readdir(objects)).length === 0,
     };
   });
+}
+
+/**
+ * Notes the format of the data before a server writes to it. Returns a sentence if a newer version has written here: its
+ * objects are read, and refuse writes.
+ */
+export async function checkFormat({ path }: Pick<DataDir, "path">): Promise<string | undefined> {
+  const file = join(path, "format");
+  const found = Number(await readFile(file, "utf8").catch(() => "0"));
+  if (found > dataFormat) {
+    return (
+      `${path} was written by a newer version of Rollcall (format ${found}; this version knows ${dataFormat}). ` +
+      "It is served as far as this version can read it; writes to newer data are refused."
+    );
+  }
+  if (found < dataFormat) await writeFile(file, `${dataFormat}\n`, { mode: 0o600 });
+  return undefined;
 }
 
 /** The secret of a data directory, for a token: made if there is none, without what only a server needs. */

@@ -1,6 +1,6 @@
 import { bundlePath, ensureBuilt } from "./bundle.ts";
 import { CommandError } from "./command.ts";
-import { type DataDir, openDataDir } from "./data-dir.ts";
+import { checkFormat, type DataDir, openDataDir } from "./data-dir.ts";
 import { type Lock, takeLock } from "./lock.ts";
 import { requireFreePort } from "./port.ts";
 import { startRuntime } from "./runtime.ts";
@@ -40,6 +40,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   const data = await openDataDir(options.data);
   const lock = lockDataDir(data);
   try {
+    const newer = await checkFormat(data);
+    if (newer !== undefined) console.error(newer);
     if (data.secret.created) onStep(`First run: made a secret in ${data.path}`);
     if (options.bundle === undefined) await ensureBuilt(() => onStep("Building the Worker …"));
     const config = await readWorkerConfig();

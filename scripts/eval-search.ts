@@ -6,14 +6,16 @@ import { startEmbedded } from "./embedded.ts";
 import { measureIdeas } from "./eval/ideas.ts";
 import { connect, loadCorpus, type Send, totalTokens } from "./eval/load.ts";
 import { percentile, qualityOf } from "./eval/metrics.ts";
-import { type CorpusTool, type Judged, readSet } from "./eval/queries.ts";
+import { type CorpusTool, type Judged, readCatalogue, readSet } from "./eval/queries.ts";
 
 const help = `
-Usage: npm run eval:search -- DIR [--most N] [--ideas]
+Usage: npm run eval:search -- DIR [--among FILE] [--most N] [--ideas]
 
 Loads DIR/corpus.ndjson ({id, server, name, description, inputSchema?}) into a registry of its own through the public
 API, asks every task of DIR/queries.ndjson ({query, relevant: [id]}), and prints one line of JSON: hit1, hit5, recall10,
 mrr, ndcg10, tokens_top5, tokens_all, p50_ms, p95_ms.
+  --among FILE  loads a catalogue as well, one server a line ({identifier, server: {name}, tools}), gzipped or not: how
+             well the set's tools are found among all others
   --most N   only the first N tasks
   --ideas    instead, what each idea of the ranking is worth, one line each; in this process, without a server
 `;
@@ -21,9 +23,14 @@ mrr, ndcg10, tokens_top5, tokens_all, p50_ms, p95_ms.
 /** Enough for every measure, and what a page holds. */
 const asked = 20;
 
-const options = { most: { type: "string" }, ideas: { type: "boolean", default: false } } as const;
-await runCommand({ help, options, takes: ["DIR"] }, async ({ most, ideas }, [directory = ""]) => {
-  const { corpus, queries: all } = await readSet(directory);
+const options = {
+  among: { type: "string" },
+  most: { type: "string" },
+  ideas: { type: "boolean", default: false },
+} as const;
+await runCommand({ help, options, takes: ["DIR"] }, async ({ among, most, ideas }, [directory = ""]) => {
+  const { corpus: judged, queries: all } = await readSet(directory);
+  const corpus = among === undefined ? judged : [...judged, ...(await readCatalogue(among))];
   const count = most === undefined ? all.length : Number(most);
   if (!Number.isInteger(count) || count < 1) throw new CommandError("--most takes a whole number above 0.");
   const queries = all.slice(0, count);
@@ -32,7 +39,7 @@ await runCommand({ help, options, takes: ["DIR"] }, async ({ most, ideas }, [dir
     return;
   }
   const data = await mkdtemp(join(tmpdir(), "rollcall-eval-"));
-  const vars = { READ_LIMIT: "100000/100000", WRITE_LIMIT: "100000/100000" };
+  const vars = { READ_LIMIT: "100000/100000", WRITE_LIMIT: "100000/100000", SEARCH_LIMIT: "100000/100000" };
   const server = await startEmbedded({ host: "127.0.0.1", port: 0, data, vars, quiet: true, onStep: console.error });
   try {
     console.log(JSON.stringify(await evaluate(await connect(server), corpus, queries)));

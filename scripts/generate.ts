@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { stringify } from "yaml";
+import { moduleBytes } from "../tools/dot-kernel/module.ts";
 import { CommandError, runCommand } from "./command.ts";
 import { loadDescription } from "./description.ts";
 import { projectPath } from "./project.ts";
@@ -61,7 +62,7 @@ await runCommand({ help, options: { check: { type: "boolean", default: false } }
     "docs/reference/operations": { files: operationPages(document, facts), owns: () => true },
   };
 
-  let outdated = 0;
+  let outdated = syncKernel(check);
   for (const [folder, { files, owns }] of Object.entries(folders)) outdated += sync(folder, files, owns, check);
   if (outdated > 0 && check) throw new CommandError("Run: npm run generate");
   if (check) return;
@@ -73,6 +74,18 @@ await runCommand({ help, options: { check: { type: "boolean", default: false } }
   if (ofPackage.exitCode !== 0) throw new CommandError(`The package's files could not be made.\n\n${ofPackage.output}`);
   console.log(ofPackage.output.trim());
 });
+
+/** The search kernel, as bytes. */
+function syncKernel(check: boolean): number {
+  const [path, bytes] = ["src/search/index/dots.wasm", Buffer.from(moduleBytes())];
+  if (existsSync(projectPath(path)) && readFileSync(projectPath(path)).equals(bytes)) return 0;
+  if (check) console.error(`${path} is out of date`);
+  else {
+    writeFileSync(projectPath(path), bytes);
+    console.log(`${path}: written`);
+  }
+  return 1;
+}
 
 /** Makes a folder's generated files what they should be, or with `check` only says which are not; returns how many. */
 function sync(folder: string, files: Record<string, string>, owns: (name: string) => boolean, check: boolean): number {

@@ -1,4 +1,6 @@
 import { createHmac } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { Miniflare, MiniflareCoreError, NoOpLog, type WorkerOptions } from "miniflare";
 import { CommandError } from "./command.ts";
@@ -13,7 +15,7 @@ interface RuntimeOptions {
   port: number;
   quiet: boolean;
   quietSubject: string | undefined;
-  /** Where the Worker is, as one ES module. */
+  /** Where the Worker is: one ES module, with the WebAssembly that it imports beside it. */
   bundle: string;
   config: WorkerConfig;
   data: DataDir;
@@ -72,7 +74,7 @@ export async function startRuntime({
         ...config.bindings,
         durableObjects: signedSessions(config.bindings, data.secret.value),
         name: config.name,
-        modules: [{ type: "ESModule", path: bundle }],
+        modules: [{ type: "ESModule", path: bundle }, ...(await compiledModules(bundle))],
         bindings: { ...vars, JWT_SECRET: data.secret.value },
         // Straight to the Worker: Miniflare's entry in front of it would cost two thirds of the speed.
         unsafeDirectSockets: [{ host, port }],
@@ -94,6 +96,13 @@ export async function startRuntime({
     if (error instanceof MiniflareCoreError) throw new CommandError(error.message);
     throw error;
   }
+}
+
+/** The WebAssembly that a bundle imports, beside it. Files of earlier builds are left alone. */
+async function compiledModules(bundle: string): Promise<{ type: "CompiledWasm"; path: string }[]> {
+  const text = await readFile(bundle, "utf8");
+  const files = (await readdir(dirname(bundle))).filter((name) => name.endsWith(".wasm") && text.includes(name));
+  return files.map((name) => ({ type: "CompiledWasm", path: join(dirname(bundle), name) }));
 }
 
 /**

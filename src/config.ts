@@ -132,6 +132,9 @@ export const Settings = z.object({
     .describe("Comma-separated host names of /mcp; by default PUBLIC_URL's and loopback, or any without PUBLIC_URL."),
   READ_LIMIT: limit("1000/2000").describe("Reads of one caller, a second / at once, counted in each isolate."),
   WRITE_LIMIT: limit("100/1000").describe("Writes of one caller, a second / at once, counted for each tenant."),
+  SEARCH_LIMIT: limit("50/400").describe(
+    "Searches of one caller that are worked out, a second / at once, counted in each isolate; those answered from memory do not count.",
+  ),
   NEGOTIATE_LIMIT: limit("20/200").describe("Negotiations of one caller, a second / at once, counted in each isolate."),
   REQUIRE_NEGOTIATION: flag.describe(
     "Whether a request below /mcp/, or one for content at /mcp, must carry a session id.",
@@ -205,6 +208,7 @@ function derive(settings: z.output<typeof Settings>) {
     mcpHosts: hosts.length > 0 ? hosts : publicUrl && [publicUrl.hostname, ...loopbackNames],
     readLimit: settings.READ_LIMIT,
     writeLimit: settings.WRITE_LIMIT,
+    searchLimit: settings.SEARCH_LIMIT,
     negotiateLimit: settings.NEGOTIATE_LIMIT,
     requireNegotiation: settings.REQUIRE_NEGOTIATION,
     sessionRequirements: settings.SESSION_REQUIREMENTS,

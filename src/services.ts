@@ -43,6 +43,9 @@ import { CurrentItems } from "./registry/cache/current-items.ts";
 import { Heads } from "./registry/cache/heads.ts";
 import { answerPublic, PublicAnswers } from "./registry/cache/public-answers.ts";
 import { RenderedViews } from "./registry/cache/rendered-views.ts";
+import { wordVectors } from "./search/load-word-vectors.ts";
+import { rankingForm } from "./search/public/ranking-form.ts";
+import type { WordVectors } from "./search/word-vectors.ts";
 import { Sessions } from "./sessions/session-cache.ts";
 
 /** Everything that routes depend on. One per isolate. */
@@ -58,6 +61,7 @@ export interface Services {
   metrics: Metrics;
   authenticator: Authenticator;
   readLimiter: RateLimiter;
+  searchLimiter: RateLimiter;
   /** Places for costly requests. */
   admission: Admission;
   negotiateLimiter: RateLimiter;
@@ -82,6 +86,9 @@ export interface Services {
   catalogPages: CatalogPages;
   /** The isolate's copy of everything public. */
   edgeDirectory: EdgeDirectory;
+  wordVectors: () => Promise<WordVectors | undefined>;
+  /** Number of writes through this isolate. */
+  writes: () => number;
   /** Tenants by the keys of their heads in KV, a page at a time. */
   storedTenants: (cursor: string | undefined) => Promise<StoredTenants>;
   views: RenderedViews;
@@ -130,9 +137,10 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
   const edgeDirectory = new EdgeDirectory({
     ...{ kv, edge, directory, now, keepAlive },
     capacity: config.directoryBytes,
-    forms: [catalogForm, versionColumns],
+    forms: [catalogForm, versionColumns, rankingForm],
   });
   const readAsset = createAssetReader(env.ASSETS);
+  let writes = 0;
   return {
     config,
     now,
@@ -142,6 +150,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     metrics: new Metrics(() => sumOfUsage(usage, objectUsage), now()),
     authenticator: new Authenticator(tokenRules(config), now, memory),
     readLimiter: new RateLimiter(config.readLimit),
+    searchLimiter: new RateLimiter(config.searchLimit),
     admission: new Admission(now),
     negotiateLimiter: new RateLimiter(config.negotiateLimit),
     refreshLimiter: new RateLimiter({ rate: 1, burst: 20 }),
@@ -164,6 +173,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
       ...{ edge, kv, tenant, now, memory, keepAlive },
       usage,
       onWrite: () => {
+        writes += 1;
         catalogPages.clear();
         edgeDirectory.noteWrite();
       },
@@ -174,6 +184,8 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     itemCache: new ItemCache(memory),
     catalogPages,
     edgeDirectory,
+    wordVectors: () => wordVectors(env.ASSETS),
+    writes: () => writes,
     storedTenants: async (cursor) => {
       const { keys, ...page } = await kv.list({ prefix: "head/", cursor });
       const tenants = [...new Set(keys.map(({ name }) => tenantKey(name.split("/")[1] ?? "")))];

@@ -22,6 +22,7 @@ const unlimited = "1000000/1000000";
 export const benchVars = {
   READ_LIMIT: unlimited,
   WRITE_LIMIT: unlimited,
+  SEARCH_LIMIT: unlimited,
   NEGOTIATE_LIMIT: unlimited,
   // The sources that introspection reads are on this machine.
   ALLOW_LOOPBACK_FETCH: "true",

@@ -1,15 +1,10 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { indexOf, rankTools } from "../../scripts/eval/index.ts";
 import { percentile } from "../../scripts/eval/metrics.ts";
-import { projectPath } from "../../scripts/project.ts";
-import { findCards } from "../../src/search/sql/find-cards.ts";
-import { termCounts } from "../../src/search/sql/term-counts.ts";
-import { readVectors, type WordVectors } from "../../src/search/word-vectors.ts";
+import { parseQuery } from "../../src/search/query.ts";
+import { rank } from "../../src/search/rank.ts";
 import { type CatalogueServer, catalogueOf } from "../corpus/catalogue.ts";
 import type { RealServer } from "../corpus/server.ts";
-import { exhaustiveSearch } from "./exhaustive.ts";
 import { placeOf, sample, type Task } from "./judged.ts";
-import { openIndex } from "./local-index.ts";
 
 interface JudgedServers {
   servers: CatalogueServer[];
@@ -19,75 +14,52 @@ interface JudgedServers {
 /** As many as a page of results is made from. */
 const asked = 100;
 
-/** What the bounds of a search lose at each size, against weighing every item. */
+/** How often a right answer is among the first five at each size, and what a search costs this process. */
 export async function measureQuality(
-  directory: string,
   real: readonly RealServer[],
   sizes: readonly number[],
   sets: readonly JudgedServers[],
   own: readonly Task[],
   each: number,
 ) {
-  const vectors = await readTable();
+  const { kernel, vectors } = await rankTools();
   const measured = [];
   for (const size of sizes) {
     // A set that would be most of a small catalogue is left out of it.
     const within = sets.filter(({ servers }) => toolsOf(servers) <= size / 2);
     const judged = within.flatMap(({ servers }) => servers);
-    const index = await openIndex(join(directory, `index-${size}.sqlite`), function* () {
-      yield* judged;
-      yield* catalogueOf(real, size - toolsOf(judged));
-    });
+    const servers = [...judged, ...catalogueOf(real, size - toolsOf(judged))];
+    const places = servers.flatMap(({ name, tools }) => tools.map((tool) => placeOf(name, tool.name)));
+    const part = indexOf(servers, vectors);
     const tasks = [...own, ...within.flatMap((set) => sample(set.tasks, each))];
-    measured.push({ capabilities: size, tasks: tasks.length, ...compare(index, vectors, tasks) });
-    console.error(`${size}: ${tasks.length} tasks with and without bounds`);
+    const find = (text: string) => {
+      const question = parseQuery(text);
+      if (question === undefined) return [];
+      const { ranked } = rank(question, [{ part }], { kernel, vectors }, asked);
+      return ranked.map(({ place }) => places[place] ?? "");
+    };
+    for (const { text } of tasks) find(text);
+    const times: number[] = [];
+    let found = 0;
+    for (const { text, relevant } of tasks) {
+      const start = performance.now();
+      const ranked = find(text);
+      times.push(performance.now() - start);
+      if (ranked.slice(0, 5).some((place) => relevant.includes(place))) found += 1;
+    }
+    measured.push({
+      capabilities: part.count,
+      tasks: tasks.length,
+      index_mb: Number((part.bytes / 1e6).toFixed(1)),
+      hit5: Number((found / Math.max(1, tasks.length)).toFixed(4)),
+      rank_p50_ms: Number(percentile(times, 0.5).toFixed(2)),
+      rank_p95_ms: Number(percentile(times, 0.95).toFixed(2)),
+    });
+    console.error(`${size}: ${tasks.length} tasks, every item weighed`);
   }
   return measured;
 }
 
-function compare(sql: SqlStorage, vectors: WordVectors, tasks: readonly Task[]) {
-  const exhaustive = exhaustiveSearch(sql, vectors);
-  const bounded = (text: string) =>
-    findCards(sql, { text, limit: asked }, [], { vectors, count: termCounts }).map(({ server, key }) =>
-      placeOf(server, key),
-    );
-  for (const { text } of tasks) bounded(text);
-  const times: number[] = [];
-  let [found, foundByAll, lost] = [0, 0, 0];
-  for (const { text, relevant } of tasks) {
-    const start = performance.now();
-    const places = bounded(text);
-    times.push(performance.now() - start);
-    const hit = isHit(places, relevant);
-    const hitByAll = isHit(exhaustive(text, asked), relevant);
-    found += hit ? 1 : 0;
-    foundByAll += hitByAll ? 1 : 0;
-    lost += hitByAll && !hit ? 1 : 0;
-  }
-  return {
-    hit5: share(found, tasks),
-    hit5_exhaustive: share(foundByAll, tasks),
-    lost_tasks: lost,
-    find_p50_ms: Number(percentile(times, 0.5).toFixed(2)),
-    find_p95_ms: Number(percentile(times, 0.95).toFixed(2)),
-  };
-}
-
-function isHit(places: readonly string[], relevant: readonly string[]): boolean {
-  return places.slice(0, 5).some((place) => relevant.includes(place));
-}
-
-function share(count: number, tasks: readonly Task[]): number {
-  return Number((count / Math.max(1, tasks.length)).toFixed(4));
-}
-
 function toolsOf(servers: readonly CatalogueServer[]): number {
   return servers.reduce((sum, { tools }) => sum + tools.length, 0);
-}
-
-async function readTable(): Promise<WordVectors> {
-  const bytes = await readFile(projectPath("assets/word-vectors.bin"));
-  const table = readVectors(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
-  if (table === undefined) throw new Error("assets/word-vectors.bin cannot be read");
-  return table;
 }

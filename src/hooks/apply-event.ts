@@ -54,9 +54,10 @@ function inSequence(
   apply: () => Result<AppliedEvent, Failure>,
 ): Result<AppliedEvent, Failure> {
   const last = aspect === "manifest" ? hook.manifest_sequence : hook.status_sequence;
-  if (sequence <= last) return ok(outcomeNow(sql, hook.server, "stale"));
+  // A GitHub event has no sequence but the time of its arrival, and clocks go back. It only says that something changed.
+  if (sequence <= last && hook.format !== "github") return ok(outcomeNow(sql, hook.server, "stale"));
   const applied = apply();
-  if (applied.ok) sql.exec(`UPDATE hook SET ${aspect}_sequence = ? WHERE id = ?`, sequence, hook.id);
+  if (applied.ok) sql.exec(`UPDATE hook SET ${aspect}_sequence = ? WHERE id = ?`, Math.max(sequence, last), hook.id);
   return applied;
 }
 

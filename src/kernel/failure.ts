@@ -314,6 +314,11 @@ const failures = {
     "The capability data could not be generated",
     "Retry with `Cache-Control: no-cache`, or publish the manifest again",
   ],
+  ErrorNewerData: [
+    503,
+    "This data was written by a newer version of Rollcall: it can be read here, but not written",
+    "Run the version that wrote it, or a newer one",
+  ],
   ErrorNotConfigured: [503, "The registry is not configured for this"],
   ErrorUnavailable: [503, "Temporarily unavailable, retry after 1 s"],
 } as const satisfies Record<string, readonly [status: number, message: string, hint?: string]>;

@@ -23,6 +23,12 @@ export function createTables(storage: ObjectStorage, steps: readonly Step[], fac
   run(storage, steps, 0, facts);
 }
 
+/** True if a newer version of Rollcall has run steps here that this one does not know. */
+export function isNewer({ sql }: Pick<ObjectStorage, "sql">, steps: readonly Step[]): boolean {
+  const done = sql.exec<{ value: number }>("SELECT value FROM meta WHERE key = 'steps'").toArray()[0]?.value;
+  return done !== undefined && done > steps.length;
+}
+
 /** Runs the missing steps. Returns whether there were any. */
 export function migrate(storage: ObjectStorage, steps: readonly Step[]): boolean {
   const done = storage.sql.exec<{ value: number }>("SELECT value FROM meta WHERE key = 'steps'").toArray()[0]?.value;

@@ -71,9 +71,14 @@ export class SessionObject extends DurableObject<Env> implements SessionStub {
 
   #find(owner: SessionOwner): { record: SessionRecord; lastActivity: number } | undefined {
     const record = this.#kv.get<SessionRecord>("record");
-    const lastActivity = this.#kv.get<number>("lastActivity");
-    if (record === undefined || lastActivity === undefined || !sameOwner(record.owner, owner)) return undefined;
-    return { record, lastActivity };
+    const stored = this.#kv.get<number>("lastActivity");
+    if (record === undefined || stored === undefined || !sameOwner(record.owner, owner)) return undefined;
+    const now = Date.now();
+    if (stored <= now) return { record, lastActivity: stored };
+    // The clock went back: without this the session would live on until it has caught up.
+    this.#kv.put("lastActivity", now);
+    this.#wakeAt(now + sessionIdleMs);
+    return { record, lastActivity: now };
   }
 
   /** Sets the alarm just after `lastMoment`, the last one at which the session is valid or can be resumed. */

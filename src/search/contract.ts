@@ -1,8 +1,12 @@
+import type { DirectoryState } from "../http/directory-state.ts";
 import type { TenantKey } from "../kernel/names.ts";
+import type { Attribute } from "../manifest/attributes.ts";
 import type { Flag } from "../manifest/flag.ts";
 import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import type { AsOf } from "../registry/contract.ts";
 import type { RegistryRecord } from "../registry/record-schema.ts";
+import type { FacetCounts, SearchDimension } from "./index/facets.ts";
+import type { ItemFilter } from "./index/filter.ts";
 import type { Explanation } from "./rank.ts";
 
 /** A current capability in search and negotiation: enough to choose by, without its schema. */
@@ -35,16 +39,19 @@ export interface StoredCard extends CardContent {
   flags: Flag[];
   /** Set if the item is deprecated: what it says about that, which may be nothing. */
   deprecated?: string;
+  /** Values that results are filtered and counted by. */
+  attributes: Attribute[];
 }
 
 /** A query for current, enabled capabilities. */
-export interface CardQuery {
+export interface CardQuery extends Pick<ItemFilter, "kinds" | "servers" | "attributes" | "status"> {
   /** Plain words, never query syntax. Without a letter or digit, cards are listed by tenant, server, kind and key. */
   text: string;
-  kinds?: readonly CapabilityKind[];
-  /** Server names, in every tenant searched. */
-  servers?: readonly string[];
+  /** The last word may be unfinished. */
+  prefix?: boolean;
   limit: number;
+  /** Dimensions to count; none if absent. */
+  facets?: readonly SearchDimension[];
 }
 
 /** A card with its score and why it matches. No explanation if the query has no search terms. */
@@ -59,10 +66,16 @@ export interface TenantFilter {
 /** A card and the tenant generation it is current as of. */
 export type PublicCard<T extends CapabilityCard = CapabilityCard> = T & { generation: number };
 
+/** The best cards for a query, and what was counted over all that match. */
+export interface FoundCards<T extends CapabilityCard = RankedCard> {
+  cards: T[];
+  facets?: FacetCounts;
+}
+
 /** Search methods of the tenant object. */
 export interface SearchTenant {
   /** Current, enabled capabilities, best match first. */
-  find(query: CardQuery): Promise<AsOf<{ cards: RankedCard[] }>>;
+  find(query: CardQuery): Promise<AsOf<FoundCards>>;
   /** Capabilities with these ids that are current and enabled. */
   cards(ids: readonly string[]): Promise<AsOf<{ cards: (CapabilityCard & { public: boolean })[] }>>;
 }
@@ -70,7 +83,7 @@ export interface SearchTenant {
 /** Search methods of the directory. */
 export interface SearchDirectory {
   /** Capabilities of public servers, best match first. */
-  find(query: CardQuery & TenantFilter): Promise<AsOf<{ cards: PublicCard<RankedCard>[] }>>;
+  find(query: CardQuery & TenantFilter): Promise<FoundCards<PublicCard<RankedCard>> & DirectoryState>;
   /** Capabilities of public servers by id. Several tenants may have the same id. */
   cards(ids: readonly string[], whose?: TenantFilter): Promise<AsOf<{ cards: PublicCard[] }>>;
 }
@@ -84,9 +97,17 @@ export interface PublicItems {
   complete: boolean;
 }
 
+/** What an item is indexed by, beside its card. */
+export interface IndexColumns {
+  /** Packed term weights. */
+  bag: ArrayBuffer;
+  /** Packed meaning vector; null if there were no word vectors to compute it with. */
+  vector: ArrayBuffer | null;
+}
+
 export interface ItemChange {
   kind: CapabilityKind;
   key: string;
   /** Current state; absent if the item is removed or disabled. */
-  indexed?: { card: StoredCard; bag: ArrayBuffer };
+  indexed?: { card: StoredCard } & IndexColumns;
 }

@@ -1,5 +1,5 @@
 import { isObject } from "../kernel/json.ts";
-import { packTermWeights, type TermWeights } from "./term-weights.ts";
+import { packTermWeights } from "./term-weights.ts";
 import { maxCharacters, termsOf } from "./terms.ts";
 
 /** Words of a server that its items are also found by. */
@@ -8,54 +8,38 @@ export interface ServerWords {
   title?: string;
 }
 
-/**
- * Weight of a term by field: highest in the name, lowest in parameters and in the server's words, which all its items
- * share.
- */
-const fieldWeights = { name: 4, title: 2, description: 1, parameters: 0.5, server: 0.5 } as const;
+/** Weight of a term by field: highest in the name, lowest in parameters. */
+const fieldWeights = { name: 4, title: 2, description: 1, parameters: 0.5 } as const;
 type Field = keyof typeof fieldWeights;
 
 /** Parameter terms count half towards the text length: many parameters do not make an item less relevant. */
 const parameterLength = 0.5;
 
-/** Terms and weights that an item is found by, packed for the index. */
+/**
+ * Terms and weights that an item is found by, packed for the index. The server's words are kept apart: all its items share
+ * them, so they say little of any one.
+ */
 export function itemTermWeights(
   item: { key: string; declared: Record<string, unknown> },
   server: ServerWords,
 ): ArrayBuffer {
-  const fields = fieldTerms(item, server);
   const weights = new Map<string, number>();
   let length = 0;
-  for (const [field, terms] of Object.entries(fields) as [Field, string[]][]) {
+  for (const [field, terms] of Object.entries(fieldTerms(item)) as [Field, string[]][]) {
     for (const term of terms) weights.set(term, (weights.get(term) ?? 0) + fieldWeights[field]);
     length += terms.length * (field === "parameters" ? parameterLength : 1);
   }
-  return packTermWeights(weights, length, fields.name.length);
-}
-
-/** Tokens for the full-text index: one for each term, and a second, marked one for each term in the name. */
-export function tokensOf({ hashes, names }: TermWeights): string[] {
-  return [...Array.from(hashes, tokenOf), ...Array.from(hashes.subarray(0, names), nameTokenOf)];
-}
-
-/**
- * A term as a token of the full-text index: its hash, as in the term weights and word vectors. So no tokenizer alters
- * published text or queries, in any script, and user text can never be query syntax.
- */
-export function tokenOf(hash: number): string {
-  return hash.toString(36);
-}
-
-/** Token of a term that is in the name. */
-export function nameTokenOf(hash: number): string {
-  return `${tokenOf(hash)}_`;
+  return packTermWeights(weights, length, termsOf(`${server.name} ${server.title ?? ""}`));
 }
 
 /** Terms of a declared item by field. */
-export function fieldTerms(
-  { key, declared }: { key: string; declared: Record<string, unknown> },
-  server: ServerWords,
-): Record<Field, string[]> {
+export function fieldTerms({
+  key,
+  declared,
+}: {
+  key: string;
+  declared: Record<string, unknown>;
+}): Record<Field, string[]> {
   const annotations = isObject(declared.annotations) ? declared.annotations : {};
   // The key of a resource is its URI; its name is separate.
   const name = declared.name === key ? key : `${key} ${textOf(declared.name)}`;
@@ -64,7 +48,6 @@ export function fieldTerms(
     title: termsOf(`${textOf(declared.title)} ${textOf(annotations.title)}`),
     description: termsOf(textOf(declared.description)),
     parameters: termsOf(parameterText(declared)),
-    server: distinct(termsOf(`${server.name} ${server.title ?? ""}`)),
   };
 }
 

@@ -1,4 +1,6 @@
-import { readVectors, type WordVectors } from "./word-vectors.ts";
+import { packVector } from "./index/vector.ts";
+import { readTermWeights } from "./term-weights.ts";
+import { readVectors, vectorOfItem, type WordVectors } from "./word-vectors.ts";
 
 /** After a failed load, search uses words alone for this long before it tries again. */
 const retryAfterMs = 60_000;
@@ -17,6 +19,16 @@ export async function wordVectors(assets: Env["ASSETS"] | undefined): Promise<Wo
   if (read === undefined) failedAt = Date.now();
   else table ??= read;
   return table;
+}
+
+/** Loads the word vectors; undefined if there is nothing to wait for. */
+export function loadingVectors(assets: Env["ASSETS"] | undefined): Promise<unknown> | undefined {
+  return table === undefined ? wordVectors(assets) : undefined;
+}
+
+/** Packed meaning vector of an item; null if the word vectors are not loaded. Await `loadingVectors` before a write. */
+export function itemVector(bag: ArrayBuffer): ArrayBuffer | null {
+  return table === undefined ? null : packVector(vectorOfItem(table, readTermWeights(bag)));
 }
 
 async function load(assets: Env["ASSETS"]): Promise<WordVectors | undefined> {

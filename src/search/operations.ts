@@ -4,8 +4,11 @@ import { anyone } from "../http/access.ts";
 import { unwrap } from "../http/context.ts";
 import { operation } from "../http/operation.ts";
 import {
+  cacheControl,
   flag,
+  freshnessFrom,
   ifNoneMatch,
+  minDirectory,
   minGenerationPerTenant,
   names,
   page,
@@ -13,6 +16,7 @@ import {
   required,
   whole,
 } from "../http/parameters.ts";
+import { consumeRateLimit } from "../http/request.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { TenantKey } from "../kernel/names.ts";
 import { callableKinds } from "../manifest/model/definitions.ts";
@@ -21,14 +25,13 @@ import { definitionsOf } from "../registry/definitions/definitions.ts";
 import { DefinitionFormat } from "../registry/definitions/schema.ts";
 import { type ChoiceOption, choiceOptions } from "../registry/record.ts";
 import type { SearchDeps } from "./deps.ts";
+import { distinct, filterFields, filterOf, maxFilterValues } from "./filters.ts";
+import { type SearchDimension, searchDimensions } from "./index/facets.ts";
 import { SearchPage } from "./schema.ts";
-import { searchCapabilities } from "./search.ts";
-
-/** Values of one filter. */
-const maxValues = 20;
+import { findPage } from "./search.ts";
 
 /** Part of the ETag: change it whenever the response format changes. */
-const version = "s2";
+const version = "s3";
 
 const search = operation({
   id: "searchCapabilities",
@@ -43,8 +46,15 @@ const search = operation({
   parameters: {
     query: {
       task: required(z.string().max(10_240), "describe it in plain words").describe("The task in plain words."),
-      kind: z.array(CapabilityKind).max(maxValues).optional().describe("Only capabilities of these kinds."),
-      tenant: z.array(TenantKey).max(maxValues).optional().describe("Only capabilities of these tenants."),
+      kind: z.array(CapabilityKind).max(maxFilterValues).optional().describe("Only capabilities of these kinds."),
+      tenant: z.array(TenantKey).max(maxFilterValues).optional().describe("Only capabilities of these tenants."),
+      ...filterFields,
+      prefix: flag.default(false).describe("The last word of the task may be unfinished, as while somebody types."),
+      facets: names([...searchDimensions, "true", "false"])
+        .optional()
+        .describe(
+          "Dimensions to count over everything that matches, separated by commas, or `true` or `false`; by default none.",
+        ),
       budget: whole(1, 1_000_000_000)
         .optional()
         .describe("Tokens that all results together may cost; what does not fit is left out."),
@@ -61,7 +71,9 @@ const search = operation({
     },
     aliases: { task: ["q", "query"], budget: ["token_budget"] },
     headers: {
+      "Cache-Control": cacheControl,
       "If-None-Match": ifNoneMatch,
+      "Rollcall-Min-Directory-Generation": minDirectory,
       "Rollcall-Min-Generation": refused(minGenerationPerTenant),
     },
   },
@@ -74,23 +86,39 @@ const search = operation({
     },
   },
   fails: ["ErrorCursorExpired"],
+  cached: true,
   examples: {
     rain: { query: { task: "will it rain tomorrow", limit: 3 } },
+    unfinished: {
+      summary: "While somebody types, with what the matches can be filtered by",
+      query: { task: "weather fore", prefix: true, kind: ["tool"], facets: "provider,status" },
+    },
     definitions: {
       summary: "As tools of a model",
       query: { task: "will it rain tomorrow", limit: 3, definitions: "anthropic" },
     },
   },
 
-  async handle(services: SearchDeps, { principal, query, answer }) {
-    const { task: text, kind, tenant, budget, include, definitions, explain, limit, cursor } = query;
+  async handle(services: SearchDeps, { principal, query, headers, answer }) {
+    const { task: text, kind, tenant, budget, include, definitions, explain, limit, cursor, prefix } = query;
     const kinds = distinct(kind) ?? (definitions && [...callableKinds]);
-    const filter = { kinds, tenants: distinct(tenant) };
-    const found = unwrap(
-      await searchCapabilities(
+    const filter = { kinds, tenants: distinct(tenant), ...filterOf(query) };
+    const need = { strong: freshnessFrom(headers).strong, min: headers["Rollcall-Min-Directory-Generation"] };
+    consumeRateLimit(services, services.searchLimiter, principal.subject);
+    const { page: found, holds } = unwrap(
+      await findPage(
         services,
         principal,
-        { text, budget, include: distinct(include), explain, ...filter },
+        {
+          text,
+          prefix,
+          budget,
+          include: distinct(include),
+          explain,
+          facets: facetsOf(query.facets),
+          need,
+          ...filter,
+        },
         { limit, cursor },
       ),
     );
@@ -99,9 +127,15 @@ const search = operation({
     // The ETag does not cover cursor and generation, which change with every write of any tenant.
     const { generation, nextCursor: _, ...lasting } = data;
     const etag = `W/"${version}-${(await digestOfText(JSON.stringify(lasting))).slice(7, 39)}"`;
-    return answer(200, data, { etag, generation, source: "object" });
+    const cache = holds && { holds, variesBy: "tenants" as const };
+    return answer(200, data, { etag, generation, source: holds === undefined ? "object" : "memory", cache });
   },
 });
+
+function facetsOf(named: readonly (SearchDimension | "true" | "false")[] = []): SearchDimension[] | undefined {
+  if (named.length === 0 || named.includes("false")) return undefined;
+  return searchDimensions.filter((dimension) => named.includes("true") || named.includes(dimension));
+}
 
 /** A page with the definitions of its results; both may leave something out. */
 async function withDefinitions(
@@ -113,10 +147,6 @@ async function withDefinitions(
 ): Promise<SearchPage> {
   const { leftOut, ...made } = await definitionsOf(services, principal, found.items, format, include);
   return { ...found, ...made, leftOut: [...(found.leftOut ?? []), ...leftOut] };
-}
-
-function distinct<Value>(values: readonly Value[] | undefined): Value[] | undefined {
-  return values && [...new Set(values)].sort();
 }
 
 export const searchOperations = [search];

@@ -1,4 +1,4 @@
-import { contentTerms, maxCharacters, termsOf } from "./terms.ts";
+import { contentTerms, formsIn, maxCharacters, termsOf } from "./terms.ts";
 
 /** Clauses of one task that are searched separately. Further clauses are joined to the last. */
 const maxClauses = 8;
@@ -46,6 +46,8 @@ function linesOf(text: string): string[] {
 export interface ParsedQuery {
   whole: ClauseTerms;
   clauses: ClauseTerms[];
+  /** The last word, if it may be unfinished. */
+  unfinished?: { plain: string; term: string };
 }
 
 export interface ClauseTerms {
@@ -61,12 +63,24 @@ export interface ClauseTerms {
 const maxTermsOfClause = 32;
 const maxTerms = 96;
 
-/** Plain words → search terms; undefined if the text has no letter or digit. */
-export function parseQuery(text: string): ParsedQuery | undefined {
+/** Letters that an unfinished word must have: one letter may become anything. */
+const minPrefix = 2;
+
+/** Plain words → search terms; undefined if the text has no letter or digit. With `prefix`, the last word is unfinished. */
+export function parseQuery(text: string, { prefix = false } = {}): ParsedQuery | undefined {
   const asks = clausesOf(text).map((clause) => clauseTerms(clause, maxTermsOfClause));
   const clauses = asks.filter(({ terms }) => terms.length > 0);
   const whole = clauseTerms(text, maxTerms);
-  return whole.terms.length === 0 ? undefined : { whole, clauses: clauses.length === 0 ? [whole] : clauses };
+  if (whole.terms.length === 0) return undefined;
+  return { whole, clauses: clauses.length === 0 ? [whole] : clauses, unfinished: prefix ? lastWord(text) : undefined };
+}
+
+/** The last word of a text, or its last part; undefined if something follows it. */
+function lastWord(text: string): ParsedQuery["unfinished"] {
+  const last = /[\p{L}\p{N}\p{M}]{1,64}$/u.exec(text.slice(-64))?.[0];
+  const [plain, term] = (last === undefined ? [] : [...formsIn(last)]).at(-1) ?? [];
+  if (plain === undefined || term === undefined || plain.length < minPrefix) return undefined;
+  return { plain, term };
 }
 
 function clauseTerms(text: string, most: number): ClauseTerms {

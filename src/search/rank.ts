@@ -1,35 +1,19 @@
-import type { ClauseTerms, ParsedQuery } from "./query.ts";
-import { hashOf, similarity, type TermWeights, weightSteps } from "./term-weights.ts";
-import { cosine, vectorOf, vectorOfItem, type WordVectors } from "./word-vectors.ts";
+import { type Ask, askedOf } from "./index/asked.ts";
+import { type Frequencies, frequenciesIn, type SearchedPart } from "./index/frequencies.ts";
+import { findHash, firstAt } from "./index/hashes.ts";
+import type { DotKernel } from "./index/kernel.ts";
+import type { IndexPart } from "./index/part.ts";
+import { areCopies } from "./index/signature.ts";
+import { smallVector } from "./index/vector.ts";
+import type { ParsedQuery } from "./query.ts";
+import { weightSteps } from "./term-weights.ts";
+import { vectorOf, type WordVectors } from "./word-vectors.ts";
 
-/** Reduces the lead of first place, so that second place in two lists beats first place in one. */
-const damping = 60;
-
-/**
- * Reciprocal rank fusion: merges rankings whose scores cannot be compared. Each list gives an item 1/(60 + rank). Equal
- * sums keep the order in which items first appear.
- */
-export function fuseRanks<T>(
-  lists: readonly (readonly T[])[],
-  keyOf: (item: T) => string,
-  weightOf: (item: T) => number = () => 1,
-): T[] {
-  const sums = new Map<string, { item: T; sum: number }>();
-  for (const list of lists) {
-    for (const [index, item] of list.entries()) {
-      const entry = sums.get(keyOf(item)) ?? { item, sum: 0 };
-      entry.sum += weightOf(item) / (damping + index + 1);
-      sums.set(keyOf(item), entry);
-    }
-  }
-  return [...sums.values()].sort((a, b) => b.sum - a.sum).map(({ item }) => item);
-}
-
-/** Term frequencies in the searched index. */
-interface Statistics {
-  documents: number;
-  /** Number of items that contain a term. */
-  frequency(term: string): number;
+/** What ranking needs besides the index. */
+export interface RankTools {
+  kernel: DotKernel;
+  /** Without them, words alone decide. */
+  vectors: WordVectors | undefined;
 }
 
 /** Why an item has its rank. */
@@ -44,125 +28,262 @@ export interface Explanation {
   alike?: true;
 }
 
-export interface Weighable {
-  bag: TermWeights;
-  /** Meaning vector, if already computed. */
-  meaning?: Float32Array;
-}
-
-interface Ranked<T> {
-  item: T;
+/** An item of a part, and its score from 0 to 1. */
+export interface RankedItem {
+  /** Number of the part, in the order of the search. */
+  part: number;
+  /** Number of the item in the part. */
+  place: number;
   score: number;
   explanation: Explanation;
 }
 
 /** Share of meaning in a score; the rest is word match. */
-const meaningShare = 0.6;
+const meaningShare = 0.55;
 
 /** Weight of the whole task's score beside the score of the best clause, which weighs 1. */
 const wholeShare = 0.6;
 
-/** Minimum similarity in meaning for an item that shares no word with the task. */
-const minSimilarity = 0.25;
+/** Minimum similarity in meaning for an item that shares no word with the task: at all, and beside the most similar. */
+const minSimilarity = 0.3;
+const minSimilarityShare = 0.6;
 
 /** BM25 parameters: k1, how soon repeated terms stop adding to the score, and b, how much long texts are penalised. */
 const saturation = 1.2;
-const lengthShare = 0.5;
+const lengthShare = 1;
+
+/** What words of a server add to an item that matches by itself, and what they are worth to one that does not. */
+const serverLift = 0.2;
+const serverAlone = 0.05;
 
 /**
- * Ranks items for a task. Each clause is scored by shared words, rare words counting more, and by similarity in
- * meaning. An item gets the score of its best clause, averaged with its score for the whole task. Near-duplicates are
- * demoted.
+ * Ranks the items of all parts for a task. Each clause is scored by shared words, rare words counting more, and by
+ * similarity in meaning. An item gets the score of its best clause, averaged with its score for the whole task.
+ * Near-duplicates are demoted. Every item is weighed; scores of all parts compare.
  */
-export function rank<T extends Weighable>(
+export function rank(
   question: ParsedQuery,
-  items: readonly T[],
-  statistics: Statistics,
-  vectors?: WordVectors,
-): Ranked<T>[] {
-  const meanings =
-    vectors === undefined ? undefined : items.map(({ bag, meaning }) => meaning ?? vectorOfItem(vectors, bag));
-  const scored = (ask: ClauseTerms): ClauseScore[] => {
-    const words = relative(matches(ask.terms, items, statistics));
-    if (vectors === undefined || meanings === undefined) return words.map((match) => ({ score: match, words: match }));
-    const wanted = vectorOf(vectors, ask.allTerms.map(hashOf));
-    const distances = meanings.map((meaning) => cosine(wanted, meaning));
-    const near = relative(distances.map((distance) => Math.max(0, distance)));
-    return words.map((match, index) => {
-      const far = match === 0 && (distances[index] as number) < minSimilarity;
-      const meaning = near[index] as number;
-      return { score: far ? 0 : (1 - meaningShare) * match + meaningShare * meaning, words: match, meaning };
-    });
-  };
-  const whole = scored(question.whole);
-  const clauses = question.clauses.length > 1 ? question.clauses.map(scored) : [];
-  const best = highest(whole);
-  const bestPerClause = clauses.map(highest);
-  const ranked = items.map((item, index): Ranked<T> => {
-    const overall = whole[index] as ClauseScore;
-    const total = overall.score / best;
-    let [score, served, clause] = [total, overall, -1];
-    clauses.forEach((serving, at) => {
-      const here = serving[index] as ClauseScore;
-      const relativeScore = here.score / (bestPerClause[at] as number);
-      if (clause === -1 || relativeScore > score) [score, served, clause] = [relativeScore, here, at];
-    });
-    const explanation = {
-      words: served.words,
-      meaning: served.meaning,
-      clause: clause === -1 ? undefined : clause,
-    };
-    return { item, score: clause === -1 ? total : (score + wholeShare * total) / (1 + wholeShare), explanation };
-  });
-  return demoteDuplicates(ranked.filter(({ score }) => score > 0).sort(byScore));
-}
-
-interface ClauseScore {
-  score: number;
-  words: number;
-  meaning?: number;
-}
-
-function byScore(a: Ranked<unknown>, b: Ranked<unknown>): number {
-  return b.score - a.score;
-}
-
-/** BM25 score of every item, from its stored term weights. */
-function matches(
-  terms: readonly string[],
-  items: readonly { bag: TermWeights }[],
-  { documents, frequency }: Statistics,
-): number[] {
-  const rarity = new Map<number, number>();
-  for (const term of terms) {
-    const documentCount = Math.min(frequency(term), documents);
-    rarity.set(hashOf(term), Math.log(1 + (documents - documentCount + 0.5) / (documentCount + 0.5)));
-  }
-  const usual = items.reduce((sum, { bag }) => sum + bag.length, 0) / Math.max(1, items.length) || 1;
-  return items.map(({ bag: { hashes, weights, length } }) => {
-    const damping = saturation * (1 - lengthShare + (lengthShare * length) / usual);
-    let sum = 0;
-    for (let at = 0; at < hashes.length; at += 1) {
-      const rare = rarity.get(hashes[at] as number);
-      if (rare === undefined) continue;
-      const weight = (weights[at] as number) / weightSteps;
-      sum += (rare * weight * (saturation + 1)) / (weight + damping);
+  parts: readonly SearchedPart[],
+  tools: RankTools,
+  limit: number,
+): { ranked: RankedItem[]; matches: Matches } {
+  const space = new Space(parts);
+  const frequencies = frequenciesIn(parts);
+  const { whole, clauses } = askedOf(question, parts, frequencies);
+  const asks = clauses.length > 1 ? [whole, ...clauses] : [whole];
+  const [overall, ...steps] = frequencies.items === 0 ? [] : scoreAll(asks, space, frequencies, tools);
+  if (overall === undefined) return { ranked: [], matches: { isMatch: () => false } };
+  const scores = new Float32Array(space.items);
+  const served = new Uint8Array(space.items);
+  for (let item = 0; item < space.items; item += 1) {
+    const total = (overall.scores[item] as number) / overall.best;
+    let best = total;
+    if (steps.length > 0) {
+      best = 0;
+      for (let at = 0; at < steps.length; at += 1) {
+        const step = steps[at] as Scored;
+        const relative = (step.scores[item] as number) / step.best;
+        if (relative > best) {
+          best = relative;
+          served[item] = at;
+        }
+      }
+      best = (best + wholeShare * total) / (1 + wholeShare);
     }
-    return sum;
+    scores[item] = best;
+  }
+  const ranked = bestOf(scores, limit).map((item): RankedItem => {
+    const clause = steps.length === 0 ? undefined : (served[item] as number);
+    const by = steps[clause ?? 0] ?? overall;
+    const explanation: Explanation = { words: by.wordsOf(item), meaning: by.meaningOf?.(item), clause };
+    return { ...space.placeOf(item), score: scores[item] as number, explanation };
   });
+  const isMatch = (part: number, place: number) => (scores[(space.starts[part] ?? 0) + place] ?? 0) > 0;
+  return { ranked: demoteCopies(ranked, parts), matches: { isMatch } };
 }
 
-function relative(scores: readonly number[]): number[] {
-  const most = scores.reduce((highest, score) => Math.max(highest, score), 0);
-  return most === 0 ? [...scores] : scores.map((score) => score / most);
+/** Which items match at all, ranked or not. */
+export interface Matches {
+  isMatch(part: number, place: number): boolean;
 }
 
-function highest(served: readonly ClauseScore[]): number {
-  return served.reduce((most, { score }) => Math.max(most, score), 0) || 1;
+/** All items of all parts, numbered one after the other. */
+class Space {
+  readonly parts: readonly SearchedPart[];
+  readonly starts: readonly number[];
+  readonly items: number;
+
+  constructor(parts: readonly SearchedPart[]) {
+    this.parts = parts;
+    let items = 0;
+    this.starts = parts.map(({ part }) => {
+      items += part.count;
+      return items - part.count;
+    });
+    this.items = items;
+  }
+
+  placeOf(item: number): { part: number; place: number } {
+    const part = this.starts.findLastIndex((start, at) => start <= item && (this.parts[at]?.part.count ?? 0) > 0);
+    return { part, place: item - (this.starts[part] ?? 0) };
+  }
 }
 
-/** Items at least this similar are copies: forks of one server, published twice. */
-const copySimilarity = 0.9;
+/** Scores of all items for a clause. */
+interface Scored {
+  scores: Float32Array;
+  /** The highest score; 1 if all are 0. */
+  best: number;
+  wordsOf(item: number): number;
+  meaningOf?(item: number): number;
+}
+
+function scoreAll(
+  asks: readonly Ask[],
+  space: Space,
+  frequencies: Frequencies,
+  { kernel, vectors }: RankTools,
+): Scored[] {
+  const words = asks.map((ask) => wordScores(ask, space, frequencies));
+  if (vectors === undefined) return words.map((found) => combine(found, undefined, space));
+  const queries = asks.map(({ meaning }) => smallVector(vectorOf(vectors, meaning)));
+  const dots = asks.map(() => new Int32Array(space.items));
+  space.parts.forEach(({ part }, at) => {
+    const start = space.starts[at] as number;
+    kernel.dots(
+      part.vectors,
+      queries.map(({ values }) => values),
+      dots.map((all) => all.subarray(start, start + part.count)),
+    );
+  });
+  return words.map((found, at) =>
+    combine(found, { dots: dots[at] as Int32Array, scale: queries[at]?.scale ?? 0 }, space),
+  );
+}
+
+/** BM25 of every item for one clause. */
+function wordScores({ groups }: Ask, space: Space, { rarityOf, usualLength }: Frequencies): Float32Array {
+  const scores = new Float32Array(space.items);
+  const rarities = groups.map(rarityOf);
+  space.parts.forEach(({ part }, at) => {
+    const start = space.starts[at] as number;
+    const { places, weights, lengths } = part;
+    const perLength = (saturation * lengthShare) / usualLength;
+    const least = saturation * (1 - lengthShare);
+    groups.forEach((group, which) => {
+      const worth = (rarities[which] as number) * (saturation + 1);
+      for (const hash of group) {
+        const term = findHash(part.terms, hash);
+        if (term === -1) continue;
+        const end = part.termStarts[term + 1] as number;
+        for (let slot = part.termStarts[term] as number; slot < end; slot += 1) {
+          const place = places[slot] as number;
+          const weight = (weights[slot] as number) / weightSteps;
+          const damping = least + perLength * (lengths[place] as number);
+          scores[start + place] = (scores[start + place] as number) + (worth * weight) / (weight + damping);
+        }
+      }
+    });
+    addServerWords(scores.subarray(start, start + part.count), part, groups, rarities);
+  });
+  return scores;
+}
+
+/**
+ * Words of a server help an item that matches by itself, by at most as much again as a part of its own match; an item that
+ * does not match is hardly lifted, so that a server called "weather" does not put all its items before real forecasts.
+ */
+function addServerWords(
+  scores: Float32Array,
+  { serverTerms, serverTermOwners, serverStarts }: IndexPart,
+  groups: readonly (readonly number[])[],
+  rarities: readonly number[],
+): void {
+  const lifts = new Map<number, number>();
+  groups.forEach((group, which) => {
+    for (const hash of group) {
+      let at = firstAt(serverTerms, hash);
+      for (; at < serverTerms.length && serverTerms[at] === hash; at += 1) {
+        const server = serverTermOwners[at] as number;
+        lifts.set(server, (lifts.get(server) ?? 0) + (rarities[which] as number));
+      }
+    }
+  });
+  for (const [server, lift] of lifts) {
+    const end = serverStarts[server + 1] as number;
+    for (let place = serverStarts[server] as number; place < end; place += 1) {
+      const own = scores[place] as number;
+      scores[place] = own === 0 ? serverAlone * lift : own + Math.min(own, lift) * serverLift;
+    }
+  }
+}
+
+function combine(
+  words: Float32Array,
+  meaning: { dots: Int32Array; scale: number } | undefined,
+  { parts, starts, items }: Space,
+): Scored {
+  const near = meaning && new Float32Array(items);
+  let [mostWords, mostNear] = [0, 0];
+  parts.forEach(({ part, gone, wanted }, at) => {
+    const start = starts[at] as number;
+    const { scales, count } = part;
+    for (let place = 0; place < count; place += 1) {
+      const item = start + place;
+      if ((gone !== undefined && gone[place] === 1) || (wanted !== undefined && wanted[place] === 0)) {
+        words[item] = 0;
+        continue;
+      }
+      if (near !== undefined && meaning !== undefined) {
+        const cosine = (meaning.dots[item] as number) * meaning.scale * (scales[place] as number);
+        near[item] = cosine;
+        if (cosine > mostNear) mostNear = cosine;
+      }
+      if ((words[item] as number) > mostWords) mostWords = words[item] as number;
+    }
+  });
+  const perWords = mostWords === 0 ? 0 : 1 / mostWords;
+  const wordsOf = (item: number) => (words[item] as number) * perWords;
+  if (near === undefined) {
+    for (let item = 0; item < items; item += 1) words[item] = (words[item] as number) * perWords;
+    return { scores: words, best: 1, wordsOf: (item) => words[item] as number };
+  }
+  const perNear = mostNear === 0 ? 0 : 1 / mostNear;
+  const least = Math.max(minSimilarity, minSimilarityShare * mostNear);
+  const scores = new Float32Array(items);
+  let best = 0;
+  for (let item = 0; item < items; item += 1) {
+    const match = words[item] as number;
+    const cosine = near[item] as number;
+    if (match === 0 && cosine < least) continue;
+    const score = (1 - meaningShare) * match * perWords + meaningShare * Math.max(0, cosine) * perNear;
+    scores[item] = score;
+    if (score > best) best = score;
+  }
+  return { scores, best: best || 1, wordsOf, meaningOf: (item) => Math.max(0, near[item] as number) * perNear };
+}
+
+/** Numbers of the items with the highest scores above 0, highest first, ties in their order. */
+function bestOf(scores: Float32Array, limit: number): number[] {
+  const steps = 1_024;
+  const counts = new Uint32Array(steps + 1);
+  for (let item = 0; item < scores.length; item += 1) {
+    const score = scores[item] as number;
+    if (score > 0) counts[Math.floor(score * steps)] = (counts[Math.floor(score * steps)] as number) + 1;
+  }
+  let least = steps;
+  for (let found = counts[least] as number; least > 0 && found < limit; ) {
+    least -= 1;
+    found += counts[least] as number;
+  }
+  const found: number[] = [];
+  for (let item = 0; item < scores.length; item += 1) {
+    const score = scores[item] as number;
+    if (score > 0 && score * steps >= least) found.push(item);
+  }
+  return found.sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b).slice(0, limit);
+}
+
 /** Copies score nearly the same, so only neighbours with close scores are compared. */
 const nearScore = 0.05;
 const neighbours = 8;
@@ -170,27 +291,22 @@ const neighbours = 8;
 const maxDeduplicated = 100;
 const copyPenalty = 0.5;
 
-/** Cheap check before `similarity`: items that differ much in number of terms are not copies. */
-function haveSimilarLength(a: TermWeights, b: TermWeights): boolean {
-  return Math.abs(a.hashes.length - b.hashes.length) <= 0.1 * Math.max(a.hashes.length, b.hashes.length);
-}
-
 /** Lowers the score of copies of higher-ranked items, so that the first results differ. */
-function demoteDuplicates<T extends { bag: TermWeights }>(ranked: Ranked<T>[]): Ranked<T>[] {
+function demoteCopies(ranked: RankedItem[], parts: readonly SearchedPart[]): RankedItem[] {
+  const signaturesOf = ({ part }: RankedItem) => parts[part]?.part.signatures ?? new Uint8Array();
   const head = ranked.slice(0, maxDeduplicated);
-  const kept: Ranked<T>[] = [];
+  const kept: RankedItem[] = [];
   for (const entry of head) {
     const copied = kept
       .slice(-neighbours)
       .some(
         (other) =>
           other.score - entry.score <= nearScore &&
-          haveSimilarLength(other.item.bag, entry.item.bag) &&
-          similarity(other.item.bag, entry.item.bag) >= copySimilarity,
+          areCopies(signaturesOf(other), other.place, signaturesOf(entry), entry.place),
       );
     if (copied) entry.explanation.alike = true;
     else kept.push(entry);
   }
   for (const entry of head) if (entry.explanation.alike) entry.score *= copyPenalty;
-  return ranked.sort(byScore);
+  return ranked.sort((a, b) => b.score - a.score);
 }

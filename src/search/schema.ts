@@ -5,6 +5,7 @@ import { LeftOutDefinition, modelDefinitionsFields } from "../registry/definitio
 import { choiceOptions } from "../registry/record.ts";
 import { Flag, RegistryRecord } from "../registry/record-schema.ts";
 import { ServerStatus } from "../registry/schema.ts";
+import { searchDimensions } from "./index/facets.ts";
 
 /** A card in answers. */
 export const ShownCard = z.object({
@@ -66,6 +67,19 @@ export type LeftOutResult = z.infer<typeof LeftOutResult>;
 /** Asks a choice to take what it would leave out. */
 export const choiceInclude = z.array(z.enum(choiceOptions)).max(choiceOptions.length);
 
+/** Values shown of one dimension. */
+export const maxFacetValues = 30;
+
+const SearchFacets = z
+  .partialRecord(
+    z.enum(searchDimensions),
+    z.object({
+      values: z.array(z.object({ value: z.string(), count: z.int() })),
+      more: z.literal(true).optional().describe("There are more values."),
+    }),
+  )
+  .describe("With `facets`: how many of all items that match have each value, the most frequent first.");
+
 export const SearchPage = named(
   "SearchPage",
   z
@@ -82,6 +96,7 @@ export const SearchPage = named(
       definitions: modelDefinitionsFields.definitions.optional(),
       tokens: modelDefinitionsFields.tokens.optional(),
       names: modelDefinitionsFields.names.optional(),
+      facets: SearchFacets.optional(),
       steps: z.int().optional().describe("Steps that the task was split into, if several."),
       generation: z.int().describe("Changes when anything that was searched changes."),
       nextCursor: z.string().optional(),

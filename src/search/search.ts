@@ -1,17 +1,28 @@
 import type { Principal } from "../auth/principal.ts";
+import type { DirectoryNeed } from "../directory/edge-directory.ts";
+import { checkMinDirectory } from "../directory/freshness.ts";
+import { type DirectoryState, parseState, stateText } from "../http/directory-state.ts";
 import { type PageRequest, readCursor } from "../http/page.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import type { TenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import type { CapabilityKind } from "../manifest/schema/capability.ts";
 import { type ChoiceOption, obstacleTo } from "../registry/record.ts";
+import type { CardQuery } from "./contract.ts";
 import type { SearchDeps } from "./deps.ts";
+import type { FacetCounts } from "./index/facets.ts";
 import { parseQuery } from "./query.ts";
 import type { Explanation } from "./rank.ts";
-import type { LeftOutResult, SearchPage, SearchResult } from "./schema.ts";
+import { type LeftOutResult, maxFacetValues, type SearchPage, type SearchResult } from "./schema.ts";
 import { wordsIn } from "./terms.ts";
-import { deprecatedLast, searchCards, searchScope, shownCard, type VisibleCard } from "./visible-cards.ts";
+import {
+  deprecatedLast,
+  type SearchScope,
+  searchCards,
+  searchScope,
+  shownCard,
+  type VisibleCard,
+} from "./visible-cards.ts";
 
 type Highlights = [start: number, end: number][];
 
@@ -26,34 +37,53 @@ export function highlightsIn(text: string, terms: ReadonlySet<string>): Highligh
   return found;
 }
 
-export interface Search {
-  text: string;
-  kinds?: readonly CapabilityKind[];
+export interface Search extends Pick<CardQuery, "text" | "prefix" | "kinds" | "attributes" | "status" | "facets"> {
   tenants?: readonly TenantKey[];
   /** Token budget for all results together. With one, the answer is a choice: it leaves out what is not to be chosen. */
   budget?: number;
   include?: readonly ChoiceOption[];
   explain: boolean;
+  /** How new what is public must be. */
+  need?: DirectoryNeed;
+}
+
+interface FoundPage {
+  page: SearchPage;
+  /** True while the same search would find the same; absent if that cannot be known. */
+  holds?: () => boolean;
 }
 
 /** Results over all pages; a caller who needs others should change the query. */
 const maxResults = 100;
 
-/** A page of capabilities for a task. A cursor is valid while the results before it are unchanged. */
+/** A page of capabilities for a task. */
 export async function searchCapabilities(
   services: SearchDeps,
   principal: Principal,
-  { text, kinds, tenants, budget, include = [], explain }: Search,
+  search: Search,
   page: PageRequest,
 ): Promise<Result<SearchPage, Failure>> {
-  const question = parseQuery(text);
+  const found = await findPage(services, principal, search, page);
+  return found.ok ? ok(found.value.page) : found;
+}
+
+/** The same, with how long it holds. A cursor is valid while the results before it are unchanged. */
+export async function findPage(
+  services: SearchDeps,
+  principal: Principal,
+  { tenants, budget, include = [], explain, need = {}, ...wanted }: Search,
+  page: PageRequest,
+): Promise<Result<FoundPage, Failure>> {
+  const { text, prefix, facets, ...filter } = wanted;
+  const question = parseQuery(text, { prefix });
   if (question === undefined) return err(failure("ErrorBadRequest", "`task` must contain a letter or digit"));
   const caller = principal.admin ? "admin" : [...new Set(principal.tenants)].sort();
   const scope = {
     list: "search",
     caller,
     text,
-    kinds: kinds ?? null,
+    prefix: prefix || null,
+    filter,
     tenants: tenants ?? null,
     budget: budget ?? null,
     include,
@@ -64,15 +94,23 @@ export async function searchCapabilities(
   const from = Number(start.value?.after[0] ?? 0);
   const to = from + page.limit;
   // Every page needs all results: duplicates move behind all others, and the budget may skip any result.
-  const query = { text, limit: maxResults, kinds };
-  const { cards, generation } = await searchCards(services, range, query);
+  const query: CardQuery = { ...wanted, limit: maxResults };
+  const madeAt = services.now();
+  const writes = services.writes();
+  const { cards, generation, directory, facets: counted } = await searchCards(services, range, query, need);
+  const behind = directory && checkMinDirectory(directory, need.min);
+  if (behind !== undefined) return err(behind);
   const ranked = duplicatesLast(cards).slice(0, maxResults);
   const { fitting, skippedBefore } =
     budget === undefined ? { fitting: ranked, skippedBefore: () => [] } : withinBudget(ranked, budget, include);
-  // The results of earlier pages must be unchanged and in the same order; else this page would repeat or skip results.
-  const before = start.value?.after[1];
-  if (before !== undefined && before !== (await resultsDigest(fitting.slice(0, from)))) {
-    return err(failure("ErrorCursorExpired"));
+  // The results of earlier pages must be unchanged and in the same order; else this page would repeat or skip results. In
+  // another epoch of the directory nothing is known of what was there before.
+  const [, before, state = ""] = start.value?.after ?? [];
+  if (before !== undefined) {
+    const isOtherEpoch = directory !== undefined && state !== "" && parseState(state)?.epoch !== directory.epoch;
+    if (isOtherEpoch || before !== (await resultsDigest(fitting.slice(0, from)))) {
+      return err(failure("ErrorCursorExpired"));
+    }
   }
   const shown = fitting.slice(from, to);
   const terms = new Set(question.whole.terms);
@@ -82,15 +120,48 @@ export async function searchCapabilities(
     usedTokens: fitting.slice(0, to).reduce((sum, { tokens }) => sum + tokens, 0),
     leftOut: leftOut.length === 0 ? undefined : leftOut.slice(0, maxLeftOutShown),
     moreLeftOut: leftOut.length > maxLeftOutShown ? leftOut.length - maxLeftOutShown : undefined,
+    facets: counted && shownFacets(counted),
     steps: question.clauses.length > 1 ? question.clauses.length : undefined,
     generation,
     skippedTenants: range.skipped.length === 0 ? undefined : range.skipped,
   };
   if (fitting.length > to && services.cursors !== undefined) {
-    const after = [String(to), await resultsDigest(fitting.slice(0, to))];
+    const after = [String(to), await resultsDigest(fitting.slice(0, to)), directory ? stateText(directory) : ""];
     answer.nextCursor = await services.cursors.write({ after, generation }, scope);
   }
-  return ok(answer);
+  const isInMemory = !need.strong && (directory === undefined || directory.inMemory);
+  const holds = isInMemory ? validity(services, range, directory, { madeAt, writes }) : undefined;
+  return ok({ page: answer, holds });
+}
+
+/** Whether what was found is what a search would find now, as far as is known without asking an object. */
+function validity(
+  services: SearchDeps,
+  { own }: SearchScope,
+  directory: DirectoryState | undefined,
+  made: { madeAt: number; writes: number },
+): () => boolean {
+  // Not the directory's view: it would be kept in memory as long as the answer.
+  const state = directory && { epoch: directory.epoch, generation: directory.generation };
+  return () => {
+    if (state !== undefined && !services.edgeDirectory.isCurrent(state)) return false;
+    return own.length === 0 || (services.now() - made.madeAt <= ownMs && services.writes() === made.writes);
+  };
+}
+
+/** What a caller's own tenants answered is used again for this long, unless something was written through this isolate. */
+const ownMs = 2_000;
+
+function shownFacets(counted: FacetCounts): NonNullable<SearchPage["facets"]> {
+  return Object.fromEntries(
+    Object.entries(counted).map(([dimension, values]) => [
+      dimension,
+      {
+        values: values.slice(0, maxFacetValues).map(([value, count]) => ({ value, count })),
+        more: values.length > maxFacetValues || undefined,
+      },
+    ]),
+  );
 }
 
 /**

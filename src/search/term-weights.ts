@@ -1,12 +1,11 @@
 /**
- * The terms of an item and their weights, packed for storage: a header with text length and number of name terms, then
- * a hash of each term, name terms first, then the weights. Ranking reads hundreds of these per query, so the arrays are
- * views of the stored buffer.
+ * The terms of an item and their weights, packed for storage: a header with text length and number of server terms, then
+ * a hash of each term, those of the server last, then the weights. The arrays are views of the stored buffer.
  */
 export interface TermWeights {
   length: number;
-  /** Number of terms in the name; they come first. */
-  names: number;
+  /** Number of terms that only the words of the server have; they come last. */
+  server: number;
   hashes: Uint32Array;
   /** In steps of one half: 8 is a weight of 4. */
   weights: Uint8Array;
@@ -18,32 +17,53 @@ const heaviest = 255;
 
 /** Terms stored per item. The fields come in order of importance, so the least important terms are cut. */
 const maxTerms = 400;
+const maxServerTerms = 40;
 
-/** The header has the text length in its lower bits and the number of name terms in its upper bits. */
+/**
+ * The header has the text length in its lower bits, the number of server terms above it, and a mark in its highest bit.
+ * Without the mark, an earlier release wrote it: server terms are then among the item's own.
+ */
 const lengthBits = 20;
 const longest = 2 ** lengthBits - 1;
+const mark = 2 ** 31;
+const serverBits = 11;
 
-export function packTermWeights(weights: ReadonlyMap<string, number>, length: number, names: number): ArrayBuffer {
-  const terms = [...weights].slice(0, maxTerms);
-  const buffer = new ArrayBuffer(4 + 5 * terms.length);
-  const numbers = new Uint32Array(buffer, 0, 1 + terms.length);
-  const steps = new Uint8Array(buffer, 4 + 4 * terms.length);
-  numbers[0] = Math.min(longest, Math.round(length)) + Math.min(names, terms.length) * 2 ** lengthBits;
+/** Packs the item's own terms with their weights, and the terms of its server. A term of both is the item's own. */
+export function packTermWeights(
+  own: ReadonlyMap<string, number>,
+  length: number,
+  server: Iterable<string> = [],
+): ArrayBuffer {
+  const terms = [...own].slice(0, maxTerms);
+  const ofServer = [...new Set(server)].filter((term) => !own.has(term)).slice(0, maxServerTerms);
+  const count = terms.length + ofServer.length;
+  const buffer = new ArrayBuffer(4 + 5 * count);
+  const numbers = new Uint32Array(buffer, 0, 1 + count);
+  const steps = new Uint8Array(buffer, 4 + 4 * count);
+  numbers[0] = Math.min(longest, Math.round(length)) + ofServer.length * 2 ** lengthBits + mark;
   terms.forEach(([term, weight], index) => {
     numbers[index + 1] = hashOf(term);
     steps[index] = Math.min(heaviest, Math.max(1, Math.round(weight * weightSteps)));
   });
+  ofServer.forEach((term, index) => {
+    numbers[terms.length + index + 1] = hashOf(term);
+    steps[terms.length + index] = 1;
+  });
   return buffer;
 }
 
-export function readTermWeights(buffer: ArrayBuffer): TermWeights {
-  const count = Math.max(0, Math.floor((buffer.byteLength - 4) / 5));
-  const head = new Uint32Array(buffer, 0, 1)[0] ?? 0;
+/** Views of packed terms; they start at a multiple of four, and up to four bytes may follow them. */
+export function readTermWeights(packed: ArrayBuffer | Uint8Array): TermWeights {
+  const bytes = packed instanceof Uint8Array ? packed : new Uint8Array(packed);
+  const { buffer, byteOffset, byteLength } = bytes;
+  const count = Math.max(0, Math.floor((byteLength - 4) / 5));
+  const [head = 0] = byteLength < 4 ? [] : new Uint32Array(buffer, byteOffset, 1);
+  const server = head >= mark ? (head >>> lengthBits) & (2 ** serverBits - 1) : 0;
   return {
     length: head & longest,
-    names: head >>> lengthBits,
-    hashes: new Uint32Array(buffer, 4, count),
-    weights: new Uint8Array(buffer, 4 + 4 * count, count),
+    server: Math.min(server, count),
+    hashes: count === 0 ? new Uint32Array() : new Uint32Array(buffer, byteOffset + 4, count),
+    weights: bytes.subarray(4 + 4 * count, 4 + 5 * count),
   };
 }
 
@@ -55,22 +75,4 @@ export function hashOf(term: string): number {
     hash = Math.imul(hash, 0x01000193);
   }
   return hash >>> 0;
-}
-
-/** Similarity of two items, from 0 to 1: shared weight divided by total weight (weighted Jaccard). */
-export function similarity(a: TermWeights, b: TermWeights): number {
-  const weights = new Map<number, number>();
-  let total = 0;
-  let shared = 0;
-  a.hashes.forEach((hash, index) => {
-    weights.set(hash, a.weights[index] ?? 0);
-    total += a.weights[index] ?? 0;
-  });
-  b.hashes.forEach((hash, index) => {
-    const weight = b.weights[index] ?? 0;
-    const common = Math.min(weight, weights.get(hash) ?? 0);
-    shared += common;
-    total += weight - common;
-  });
-  return total === 0 ? 0 : shared / total;
 }

@@ -37,16 +37,26 @@ const wordBoundaries =
 
 /** Terms of the whole word and of its parts. Parts of a single character are dropped. */
 function termsOfWord(written: string): string[] {
-  const terms = new Set<string>();
+  return [...new Set(Array.from(formsOf(written), ([, term]) => term))];
+}
+
+/** A word or a part of it, as spelled and as the term it is found by. */
+type Form = [plain: string, term: string];
+
+/** All words of a text and their parts. */
+export function* formsIn(text: string): Generator<Form> {
+  for (const written of clipped(text).match(word) ?? []) yield* formsOf(written);
+}
+
+function* formsOf(written: string): Generator<Form> {
   for (const run of normal(written).match(spacelessRun) ?? []) {
     if (run.search(spaceless) !== -1) {
-      for (const pair of pairs(run)) terms.add(pair);
+      for (const pair of pairs(run)) yield [pair, pair];
       continue;
     }
-    terms.add(stem(run));
-    for (const part of run.split(wordBoundaries)) if (part.length > 1) terms.add(stem(part));
+    yield formOf(run);
+    for (const part of run.split(wordBoundaries)) if (part.length > 1) yield formOf(part);
   }
-  return [...terms];
 }
 
 /** Unicode NFKC: composed letters, plain digits, no ligatures. */
@@ -62,9 +72,14 @@ function clipped(text: string): string {
 const accents = /[\u0300-\u036f]/g;
 const maxTermLength = 64;
 
-function stem(text: string): string {
-  const plain = text.toLowerCase().normalize("NFD").replace(accents, "").normalize("NFC").slice(0, maxTermLength);
-  return /^[a-z]+$/.test(plain) ? stemmer(plain) : plain;
+function formOf(text: string): Form {
+  const plain = plainOf(text);
+  return [plain, /^[a-z]+$/.test(plain) ? stemmer(plain) : plain];
+}
+
+/** In lower case, without accents. */
+function plainOf(text: string): string {
+  return text.toLowerCase().normalize("NFD").replace(accents, "").normalize("NFC").slice(0, maxTermLength);
 }
 
 /** Scripts written without spaces, where a whole clause would be one word. */
@@ -89,7 +104,7 @@ const stopWords = new Set(
     "those to us using want was we were what when where which who will with would you your"
   ).split(" "),
 );
-const stopTerms = new Set([...stopWords].map(stem));
+const stopTerms = new Set(Array.from(stopWords, (stop) => formOf(stop)[1]));
 
 /** Distinct terms of a query without stop words and single letters; all distinct terms if none is left. */
 export function contentTerms(terms: readonly string[]): string[] {

@@ -1,9 +1,15 @@
 import { isMember, type Principal } from "../auth/principal.ts";
+import type { DirectoryNeed } from "../directory/edge-directory.ts";
+import type { DirectoryState } from "../http/directory-state.ts";
 import type { TenantKey } from "../kernel/names.ts";
 import { demotionOf } from "../registry/record.ts";
-import type { CapabilityCard, CardQuery } from "./contract.ts";
+import type { CapabilityCard, CardQuery, TenantFilter } from "./contract.ts";
 import type { SearchDeps } from "./deps.ts";
-import { type Explanation, fuseRanks } from "./rank.ts";
+import { fuseRanks } from "./fuse.ts";
+import { addFacets, type FacetCounts } from "./index/facets.ts";
+import { installedKernel } from "./index/kernel.ts";
+import { findInView } from "./public/find-public.ts";
+import type { Explanation } from "./rank.ts";
 import type { ShownCard } from "./schema.ts";
 
 /** A card the caller may see. `seenAt` is the tenant generation it is current as of. */
@@ -27,9 +33,6 @@ export interface SearchScope {
 
 const maxOwnTenants = 16;
 
-/** Result if the directory is not queried. */
-const nothing = { cards: [], generation: 0 };
-
 export function searchScope(principal: Principal, tenants: readonly TenantKey[] | undefined): SearchScope {
   const wanted = tenants ?? principal.tenants;
   const held = [...new Set(wanted.filter((tenant) => isMember(principal, tenant)))].sort();
@@ -47,33 +50,54 @@ export async function rankedCards(services: SearchDeps, range: SearchScope, quer
   return (await searchCards(services, range, query)).cards;
 }
 
-interface FoundCards {
+interface VisibleCards {
   cards: VisibleCard[];
+  /** Counted over all that match in all places searched. */
+  facets?: FacetCounts;
   /** Sum of the generations of all tenants searched and of the directory: changes when any of them changes. */
   generation: number;
+  /** State of the directory, if public capabilities were searched. */
+  directory?: DirectoryState & { inMemory: boolean };
 }
 
-/** Fuses the rankings of the caller's tenants with the directory's ranking. */
+/** Fuses the rankings of the caller's tenants with the ranking of what is public. */
 export async function searchCards(
   services: SearchDeps,
   { own, elsewhere }: SearchScope,
   query: CardQuery,
-): Promise<FoundCards> {
+  need: DirectoryNeed = {},
+): Promise<VisibleCards> {
   const [inTenants, published] = await Promise.all([
     Promise.all(
       own.map(async (tenant) => {
-        const { cards, generation } = await services.tenant(tenant).find(query);
-        return { generation, cards: cards.map((card) => ({ ...card, seenAt: generation, wasPublic: false })) };
+        const { cards, generation, facets } = await services.tenant(tenant).find(query);
+        return { generation, facets, cards: cards.map((card) => ({ ...card, seenAt: generation, wasPublic: false })) };
       }),
     ),
-    elsewhere === undefined ? nothing : services.directory().find({ ...query, ...elsewhere }),
+    elsewhere === undefined ? undefined : findPublic(services, { ...query, ...elsewhere }, need),
   ]);
-  const elsewheres = published.cards.map((card) => ({ ...card, seenAt: card.generation, wasPublic: true }));
+  const elsewheres = published?.cards.map((card) => ({ ...card, seenAt: card.generation, wasPublic: true })) ?? [];
   const lists: VisibleCard[][] = [...inTenants.map(({ cards }) => cards), elsewheres];
+  const counted = [...inTenants, ...(published === undefined ? [] : [published])].map(({ facets = {} }) => facets);
   return {
     cards: fuseRanks(lists, ({ tenant, id }) => `${tenant} ${id}`, fusedWeight(lists)),
-    generation: inTenants.reduce((sum, { generation }) => sum + generation, published.generation),
+    facets: query.facets && addFacets(query.facets, counted),
+    generation: inTenants.reduce((sum, { generation }) => sum + generation, published?.generation ?? 0),
+    directory: published && { epoch: published.epoch, generation: published.generation, inMemory: published.inMemory },
   };
+}
+
+/** From the segments in memory; from the directory's object while they are loading, and for lists without words. */
+async function findPublic(services: SearchDeps, query: CardQuery & TenantFilter, need: DirectoryNeed) {
+  const view = await services.edgeDirectory.current(need);
+  if (view !== undefined) {
+    const tools = { kernel: installedKernel(), vectors: await services.wordVectors() };
+    const found = findInView(view, query, tools);
+    if (found !== undefined) {
+      return { ...found, epoch: view.epoch, generation: view.generation, inMemory: true };
+    }
+  }
+  return { ...(await services.directory().find(query)), inMemory: false };
 }
 
 /**
@@ -99,7 +123,7 @@ export async function cardsById(
         return cards.map((card) => ({ ...card, seenAt: generation, wasPublic: false }));
       }),
     ),
-    elsewhere === undefined ? nothing : services.directory().cards(ids, elsewhere),
+    elsewhere === undefined ? { cards: [] } : services.directory().cards(ids, elsewhere),
   ]);
   return [
     ...inTenants.flat(),

@@ -82,10 +82,13 @@ export function vectorOf(vectors: WordVectors, hashes: Iterable<number>): Float3
   return normalised(sum);
 }
 
-/** Meaning vector of an item. Terms count by the square root of their weight: four times the weight counts twice. */
-export function vectorOfItem(vectors: WordVectors, { hashes, weights }: TermWeights): Float32Array {
+/**
+ * Meaning vector of an item, from its own terms. They count by the square root of their weight: four times the weight
+ * counts twice.
+ */
+export function vectorOfItem(vectors: WordVectors, { hashes, weights, server }: TermWeights): Float32Array {
   const sum = new Float32Array(vectors.dimensions);
-  for (let at = 0; at < hashes.length; at += 1) {
+  for (let at = 0; at < hashes.length - server; at += 1) {
     add(sum, vectors, hashes[at] as number, Math.sqrt((weights[at] as number) / weightSteps));
   }
   return normalised(sum);

@@ -23,9 +23,13 @@ export const Health = named(
   "Health",
   z
     .object({
-      status: z.literal("ok"),
+      status: z.enum(["ok", "degraded"]).describe("`degraded` if this isolate has met a problem."),
       name: z.string(),
       version: z.string(),
+      problems: z
+        .array(z.object({ message: z.string(), at: z.string().describe("When it was met last.") }))
+        .optional()
+        .describe("What this isolate has met; others may have met something else."),
       directory: z
         .object({
           state: z.string().nullable().describe("As in `Rollcall-Directory`; null while the isolate has no copy."),

@@ -24,6 +24,7 @@ const names = [
   "MCP_HOSTS",
   "READ_LIMIT",
   "WRITE_LIMIT",
+  "SEARCH_LIMIT",
   "NEGOTIATE_LIMIT",
   "REQUIRE_NEGOTIATION",
   "SESSION_REQUIREMENTS",
@@ -49,6 +50,7 @@ const defaults: Config = {
   mcpHosts: undefined,
   readLimit: { rate: 1_000, burst: 2_000 },
   writeLimit: { rate: 100, burst: 1_000 },
+  searchLimit: { rate: 50, burst: 400 },
   negotiateLimit: { rate: 20, burst: 200 },
   requireNegotiation: false,
   // No path starts with both prefixes, so their order does not matter.
@@ -326,7 +328,7 @@ const bad: [names: string[], message: string, values: unknown[]][] = [
     ],
   ],
   [
-    ["READ_LIMIT", "WRITE_LIMIT", "NEGOTIATE_LIMIT"],
+    ["READ_LIMIT", "WRITE_LIMIT", "SEARCH_LIMIT", "NEGOTIATE_LIMIT"],
     limitForm,
     ["many", "77", "0/7", "7/0", "00/7", "1/2/3", "-1/5", "1.5/5", " 1/2", "1/2\n", "/", "1/", 77],
   ],

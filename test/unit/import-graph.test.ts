@@ -17,7 +17,7 @@ const allowed: Record<string, readonly string[]> = {
   connect: ["kernel"],
   registry: ["kernel", "auth", "http", "manifest", "formats"],
   directory: ["kernel", "http", "manifest", "registry"],
-  search: ["kernel", "auth", "http", "manifest", "registry"],
+  search: ["kernel", "auth", "http", "manifest", "registry", "directory"],
   catalog: ["kernel", "auth", "http", "manifest", "registry", "directory"],
   changes: ["kernel", "auth", "http", "registry"],
   flags: ["kernel", "http", "manifest", "registry"],

@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from "node:fs";
+import { copyFileSync, globSync, mkdirSync, readFileSync } from "node:fs";
 import { SourceMap } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { type RolldownOptions, rolldown } from "rolldown";
@@ -67,6 +67,16 @@ async function bundle(): Promise<void> {
     ]),
     platform: "browser",
     external: /^(cloudflare|node):/,
+    plugins: [
+      {
+        name: "wasm",
+        // workerd compiles it, from a copy at the same place below the bundle.
+        resolveId: (id, importer) =>
+          id.endsWith(".wasm") && importer !== undefined
+            ? { id: resolve(dirname(importer), id), external: "relative" }
+            : undefined,
+      },
+    ],
     // As Wrangler resolves packages.
     resolve: { conditionNames: ["workerd", "worker", "browser", "module", "import"] },
   };
@@ -79,6 +89,10 @@ async function bundle(): Promise<void> {
     chunkFileNames: "[name].mjs",
     codeSplitting: { groups: [{ name: "worker", test: (id) => !apart.test(id) }] },
   });
+  for (const path of globSync("src/**/*.wasm", { cwd: root })) {
+    mkdirSync(join(bundleDir, dirname(path)), { recursive: true });
+    copyFileSync(join(root, path), join(bundleDir, path));
+  }
 }
 
 const maps = new Map<string, SourceMap>();

@@ -17,6 +17,7 @@ export function declaredFailures(operation: Operation): FailureCode[] {
     add(["ErrorUnauthorized", "ErrorInsufficientScope", "ErrorTooManyRequests", "ErrorNotConfigured"]);
   }
   if (access.tenant !== undefined) add(["ErrorTenantPermissionError", ...access.tenant.fails]);
+  if (operation.method !== "get" && access.token !== "none") add(["ErrorNewerData"]);
   add(access.fails);
   for (const shape of [parameters.path, parameters.query, parameters.headers]) add(parameterFailures(shape));
   if (body !== undefined) {

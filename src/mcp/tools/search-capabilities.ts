@@ -1,10 +1,12 @@
 import { z } from "zod";
+import { failure } from "../../kernel/failure.ts";
 import { TenantKey } from "../../kernel/names.ts";
-import { ok } from "../../kernel/result.ts";
+import { err, ok } from "../../kernel/result.ts";
 import { callableKinds } from "../../manifest/model/definitions.ts";
 import { CapabilityKind } from "../../manifest/schema/capability.ts";
 import { definitionsOf } from "../../registry/definitions/definitions.ts";
 import { DefinitionFormat } from "../../registry/definitions/schema.ts";
+import { filterOf, plainFilters } from "../../search/filters.ts";
 import { choiceInclude } from "../../search/schema.ts";
 import { rankedCards, searchScope, shownCard } from "../../search/visible-cards.ts";
 import { card, readOnlyAnnotations } from "./fields.ts";
@@ -18,6 +20,8 @@ export const searchCapabilitiesTool = defineTool({
     task: z.string().min(1).max(10_000),
     kinds: z.array(CapabilityKind).max(CapabilityKind.options.length).optional(),
     tenants: z.array(TenantKey).max(16).optional(),
+    ...plainFilters,
+    prefix: z.boolean().optional(),
     definitions: DefinitionFormat.optional(),
     include: choiceInclude.optional(),
     limit: z.int().min(1).max(100).default(10),
@@ -25,8 +29,12 @@ export const searchCapabilitiesTool = defineTool({
   spellings: { task: ["q", "query"] },
   output: z.object({ items: z.array(z.object(card)) }),
   annotations: readOnlyAnnotations,
-  async run({ task: text, kinds, tenants, definitions, include, limit }, { services, principal }) {
-    const query = { text, limit, kinds: kinds ?? (definitions && callableKinds) };
+  async run({ task: text, kinds, tenants, prefix, definitions, include, limit, ...filters }, { services, principal }) {
+    const query = { text, prefix, limit, kinds: kinds ?? (definitions && callableKinds), ...filterOf(filters) };
+    const allowed = services.searchLimiter.consume(principal.subject, services.now());
+    if (!allowed.ok) {
+      return err(failure("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds }));
+    }
     const ranked = await rankedCards(services, searchScope(principal, tenants), query);
     const items = ranked.slice(0, limit).map(shownCard);
     if (definitions === undefined) return ok({ items });

@@ -30,8 +30,9 @@ import {
 import { claimRemotes, releaseClaims } from "../../official/sql/remotes.ts";
 import type { DirectoryEntry, DirectoryQuery } from "../../registry/contract.ts";
 import type { CatalogEntry } from "../../registry/summary.ts";
-import type { CardQuery, PublicCard, RankedCard, TenantFilter } from "../../search/contract.ts";
+import type { CardQuery, FoundCards, PublicCard, RankedCard, TenantFilter } from "../../search/contract.ts";
 import { wordVectors } from "../../search/load-word-vectors.ts";
+import { CardIndex } from "../../search/sql/card-index.ts";
 import { applyItems, dropItems } from "../../search/sql/directory-cards.ts";
 import { findPublicCards, publicCards } from "../../search/sql/directory-search.ts";
 import type { Directory } from "../contract.ts";
@@ -89,6 +90,7 @@ function entryOf({ items: _, versions: __, spelling, ...entry }: ListedChange): 
 export class DirectoryObject extends DurableObject<Env> implements Directory {
   readonly #storage = countedStorage(this.ctx.storage);
   readonly #sql = this.#storage.sql;
+  readonly #index = new CardIndex();
   readonly #builder = new SegmentBuilder({
     storage: countedStorage(this.ctx.storage, builderUsage),
     kv: countedKv(this.env.REGISTRY, builderUsage),
@@ -255,9 +257,10 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   }
 
   /** Cards of public servers, best match first. */
-  async find(query: CardQuery & TenantFilter): Promise<{ generation: number; cards: PublicCard<RankedCard>[] }> {
+  async find(query: CardQuery & TenantFilter): Promise<FoundCards<PublicCard<RankedCard>> & DirectoryState> {
     const vectors = await wordVectors(this.env.ASSETS);
-    return { generation: this.#generation(), cards: findPublicCards(this.#sql, query, vectors) };
+    const at = { index: this.#index, generation: this.#generation(), vectors };
+    return { ...this.#builder.state(), ...findPublicCards(this.#sql, query, at) };
   }
 
   /** Cards of public servers by id; several tenants may use the same id. */

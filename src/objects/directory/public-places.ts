@@ -4,6 +4,7 @@ import { readJson } from "../../kernel/read-json.ts";
 import type { Flag } from "../../manifest/flag.ts";
 import type { VersionStatus } from "../../official/schema.ts";
 import type { CatalogEntry } from "../../registry/summary.ts";
+import { readVector } from "../../search/index/vector.ts";
 import { cardOf, type CardRow as StoredRow } from "../../search/sql/card-table.ts";
 
 /** Everything public of a server as the tables have it now. Private rows never leave here. */
@@ -41,7 +42,7 @@ export function publicPlaces(sql: SqlStorage): ServerRef[] {
 
 function cardsOf(sql: SqlStorage, tenant: TenantKey, name: string): CardRow[] {
   return sql
-    .exec<StoredRow & { bag: ArrayBuffer }>(
+    .exec<StoredRow & { bag: ArrayBuffer; vector: ArrayBuffer | null }>(
       "SELECT * FROM card WHERE tenant = ? AND server = ? ORDER BY kind, key",
       tenant,
       name,
@@ -49,7 +50,12 @@ function cardsOf(sql: SqlStorage, tenant: TenantKey, name: string): CardRow[] {
     .toArray()
     .map((row) => {
       const { tenant: _, server: __, ...card } = cardOf(row);
-      return { ...card, attributes: [], terms: new Uint8Array(row.bag) };
+      const vector = row.vector === null ? undefined : readVector(row.vector);
+      return {
+        ...card,
+        terms: new Uint8Array(row.bag),
+        vector: vector && { numbers: vector.values, scale: vector.scale },
+      };
     });
 }
 

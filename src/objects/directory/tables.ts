@@ -1,7 +1,7 @@
 import { catalogTables, dropCatalogTables } from "../../catalog/sql/tables.ts";
 import { segmentTables } from "../../directory/sql/tables.ts";
 import { directoryVersionFlags, directoryVersionTables, versionUpdatedIndex } from "../../official/sql/tables.ts";
-import { cardRecordColumns, directorySearchTables } from "../../search/sql/tables.ts";
+import { cardRecordColumns, directoryCardIndex, directorySearchTables } from "../../search/sql/tables.ts";
 import type { Step } from "../migrate.ts";
 
 /** Tables of the directory: its list of servers, and the tables of other features. */
@@ -30,4 +30,6 @@ export const directorySteps: readonly Step[] = [
   { tables: versionUpdatedIndex },
   { tables: segmentTables },
   { tables: dropCatalogTables },
+  // Tenants send their items again, with attributes and vectors. Until then they are found by their words.
+  { tables: `${directoryCardIndex} DELETE FROM indexed_server;` },
 ];

@@ -37,16 +37,25 @@ interface SentBatch {
 export class DirectoryFeed {
   readonly #sql: SqlStorage;
   readonly #directory: () => Pick<Directory, "update">;
+  readonly #loadVectors: () => Promise<unknown> | undefined;
   readonly #acceptedItems = new Map<string, PendingItem>();
   readonly #acceptedVersions = new Map<string, { server: string; version: ServerVersion }>();
 
-  constructor(sql: SqlStorage, directory: () => Pick<Directory, "update">) {
+  constructor(
+    sql: SqlStorage,
+    directory: () => Pick<Directory, "update">,
+    loadVectors: () => Promise<unknown> | undefined,
+  ) {
     this.#sql = sql;
     this.#directory = directory;
+    this.#loadVectors = loadVectors;
   }
 
   /** Sends one batch. Returns the servers with more items or versions to send. */
   async update(names: readonly string[]): Promise<string[]> {
+    // Items that an earlier release wrote get their vectors on the way.
+    const loading = this.#loadVectors();
+    if (loading !== undefined) await loading;
     const room: BatchBudget = { items: batchItems, bytes: batchBytes };
     const sent = names.flatMap((name) => this.#batchOf(name, room) ?? []);
     const taken = await this.#directory().update(sent.map(({ change }) => change));
@@ -146,8 +155,9 @@ export function enqueueDirectoryAll(sql: SqlStorage): void {
 /** Two bytes per character: an upper bound of the serialised size. */
 function bytesOf({ key, indexed }: ItemChange): number {
   if (indexed === undefined) return 2 * key.length;
-  const { card, bag } = indexed;
-  return Object.values(card).reduce<number>((sum, text) => sum + 2 * String(text ?? "").length, bag.byteLength);
+  const { card, bag, vector } = indexed;
+  const packed = bag.byteLength + (vector?.byteLength ?? 0);
+  return Object.values(card).reduce<number>((sum, text) => sum + 2 * String(text ?? "").length, packed);
 }
 
 function slotOf({ server, kind, key }: PendingItem): string {

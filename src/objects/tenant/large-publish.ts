@@ -49,7 +49,7 @@ export class LargePublishes {
   readonly #context: WriteContext;
   #last: Promise<unknown> = Promise.resolve();
   readonly #onIndexed: () => void;
-  /** A process before this one may have left stages. */
+  /** There may be stages that nobody is at work on: of a process before this one, or of a publish that failed. */
   #mayBeLeft = true;
 
   constructor(storage: ObjectStorage, context: WriteContext, onIndexed: () => void) {
@@ -132,6 +132,8 @@ export class LargePublishes {
   ): Promise<StagedRows> {
     const { sql } = this.#context;
     const stage = this.#storage.transactionSync(() => openStage(sql, name, Date.now()));
+    // If this publish fails half way, or takes longer than a minute, the alarm must look after its stage.
+    this.#mayBeLeft = true;
     const rows: StagedRows = { stage, inserted: new Set(), reopened: new Set(), hasEntries: false };
     for (let from = 0; from < added.length; from += stageBatch) {
       const batch = added.slice(from, from + stageBatch);

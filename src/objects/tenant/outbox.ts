@@ -76,8 +76,10 @@ export class Outbox {
 
   /** Call inside the transaction of a write that changed only the head. */
   enqueueHead(name: string): void {
-    const spaced = (this.#headWrittenAt.get(name) ?? 0) + headSpacingMs;
-    enqueueTask(this.#storage.sql, "head", name, Math.max(this.#now(), spaced));
+    const now = this.#now();
+    // Never later than that, also when the clock has gone back since the last write.
+    const spaced = Math.min((this.#headWrittenAt.get(name) ?? 0) + headSpacingMs, now + headSpacingMs);
+    enqueueTask(this.#storage.sql, "head", name, Math.max(now, spaced));
   }
 
   /** Call inside the transaction of a write that changed a server. */

@@ -8,6 +8,7 @@ import { type Head, isAtLeastAsNew } from "../../registry/contract.ts";
 import { bodyText, parseBodySubject } from "../../registry/sql/revisions.ts";
 import { currentHead } from "../../registry/sql/servers.ts";
 import { tenantOf } from "../../registry/sql/tenant-name.ts";
+import { loadingVectors } from "../../search/load-word-vectors.ts";
 import type { Deliveries } from "../../subscriptions/deliveries.ts";
 import { enqueueDeliveries } from "../../subscriptions/sql/queue.ts";
 import { directoryOf, watcherOf } from "../stubs.ts";
@@ -19,12 +20,16 @@ const tombstoneSeconds = 86_400;
 
 /** Tasks write the state at the time they run to KV and the directory, and notify watchers and subscribers. */
 export function createOutboxTargets(
-  env: Pick<Env, "REGISTRY" | "DIRECTORY" | "STREAMS">,
+  env: Pick<Env, "REGISTRY" | "DIRECTORY" | "STREAMS" | "ASSETS">,
   sql: SqlStorage,
   { deliveries, watchers }: { deliveries: Deliveries; watchers: Watchers },
 ): OutboxTargets {
   const kv = countedKv(env.REGISTRY, objectUsage);
-  const feed = new DirectoryFeed(sql, () => directoryOf(env, objectUsage));
+  const feed = new DirectoryFeed(
+    sql,
+    () => directoryOf(env, objectUsage),
+    () => loadingVectors(env.ASSETS),
+  );
   const putHead = async (name: string) => {
     const head = currentHead(sql, name);
     if (head === undefined) return;

@@ -14,8 +14,8 @@ import {
   sourceCopyTables,
   stageTables,
 } from "../../registry/sql/tables.ts";
-import { cardRecordColumns, tenantSearchTables } from "../../search/sql/tables.ts";
-import { fillCardRecords } from "../../search/sql/tenant-cards.ts";
+import { cardIndexColumns, cardRecordColumns, tenantSearchTables } from "../../search/sql/tables.ts";
+import { fillCardRecords, rebuildCards } from "../../search/sql/tenant-cards.ts";
 import { fillSourceCopies } from "../../sources/sql/first-copies.ts";
 import { subscriptionTables } from "../../subscriptions/sql/tables.ts";
 import type { Step } from "../migrate.ts";
@@ -46,4 +46,5 @@ export const tenantSteps: readonly Step[] = [
   { tables: sourceCopyTables, fill: fillSourceCopies },
   { tables: `${nextLookColumn} ${idempotencyTable}` },
   { tables: stageTables },
+  { tables: cardIndexColumns, fill: rebuildCards },
 ];

@@ -4,6 +4,7 @@ import { Hooks } from "../../hooks/hooks.ts";
 import { hookRows } from "../../hooks/sql/hooks.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
 import { countedStorage, type ObjectStorage } from "../../kernel/platform/counted-storage.ts";
+import { noteProblem } from "../../kernel/platform/problems.ts";
 import { RateLimiter } from "../../kernel/rate-limit.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { withTimeout } from "../../kernel/timeout.ts";
@@ -17,18 +18,27 @@ import { enqueueTask } from "../../registry/sql/outbox-table.ts";
 import { LargePublishError, mostJudgedAtOnce, type StagedPublish } from "../../registry/sql/publish/stage.ts";
 import { currentHead } from "../../registry/sql/servers.ts";
 import { shownTenant, spelledBy, tenantOf } from "../../registry/sql/tenant-name.ts";
+import type { CardQuery, FoundCards } from "../../search/contract.ts";
+import { IndexMemory } from "../../search/index-memory.ts";
+import { loadingVectors, wordVectors } from "../../search/load-word-vectors.ts";
+import { CardIndex } from "../../search/sql/card-index.ts";
 import { searchCards } from "../../search/sql/tenant-cards.ts";
+import { findTenantCards } from "../../search/sql/tenant-search.ts";
 import { isRefusedSource, sourceFetch, sourceHeaders } from "../../sources/access.ts";
 import { Refresher } from "../../sources/refresher.ts";
 import { Deliveries } from "../../subscriptions/deliveries.ts";
 import { addressPolicyFor, Subscriptions } from "../../subscriptions/subscriptions.ts";
-import { createTables, isEmpty, migrate } from "../migrate.ts";
+import { createTables, isEmpty, isNewer, migrate } from "../migrate.ts";
 import { enqueueDirectoryAll } from "./directory-feed.ts";
 import { LargePublishes, unjudgedRehearsal, unlessSuperseded } from "./large-publish.ts";
 import { Outbox, setNextAlarm } from "./outbox.ts";
 import { createOutboxTargets } from "./projections.ts";
+import { pullBack } from "./pull-back.ts";
 import { Reanalysis } from "./reanalysis.ts";
 import { tenantSteps } from "./tables.ts";
+
+/** Shared by the tenants in this isolate. */
+const indexMemory = new IndexMemory();
 
 /** How long a write waits for the directory before it returns without it. */
 const directoryWaitMs = 500;
@@ -51,12 +61,17 @@ export class TenantCore {
   readonly #storage: ObjectStorage;
   readonly #writes: RateLimiter;
   readonly #outbox: Outbox;
+  readonly #assets: Env["ASSETS"];
+  readonly #index = new CardIndex();
   readonly #large: LargePublishes;
   /** False before the first write: a tenant that was only read stores nothing. */
   #ready = false;
+  /** A newer version has written here: this one reads, and writes nothing. */
+  #isNewer = false;
 
   constructor(state: DurableObjectState, env: Env) {
     this.#state = state;
+    this.#assets = env.ASSETS;
     this.#config = readConfig(env);
     this.#storage = countedStorage(state.storage);
     this.#writes = new RateLimiter(this.#config.writeLimit);
@@ -115,12 +130,22 @@ export class TenantCore {
       publish: (request, work) => this.publish(this.#writerNamed("introspection"), request, work),
       writeQuietly: (work) => this.#writeQuietly(work),
     });
-    if (!isEmpty(this.sql)) {
+    if (!isEmpty(this.sql) && isNewer(this.#storage, tenantSteps)) {
+      // Newer versions only add tables and columns: reads work, as far as they know them.
+      this.#ready = true;
+      this.#isNewer = true;
+      noteProblem("newer-data", Date.now());
+    } else if (!isEmpty(this.sql)) {
       const migrated = migrate(this.#storage, tenantSteps);
       this.#ready = true;
-      // A migration may have enqueued updates for the directory.
-      if (migrated) this.#outbox.arm();
+      // A migration may have enqueued updates for the directory. After a clock went back, the alarm is far away.
+      if (pullBack(this.#storage, Date.now()) || migrated) this.#outbox.arm();
     }
+  }
+
+  /** Why nothing may be written; undefined if it may. */
+  get refusal(): Failure | undefined {
+    return this.#isNewer ? failure("ErrorNewerData") : undefined;
   }
 
   get isReady(): boolean {
@@ -140,6 +165,18 @@ export class TenantCore {
     if (!this.#ready) return { ...empty, generation: 0 };
     const generation = generationOf(this.sql);
     return { ...work(this.sql, generation), generation };
+  }
+
+  /** Current, enabled capabilities for a query, from the tenant's index in memory. */
+  async find(query: CardQuery): Promise<AsOf<FoundCards>> {
+    // Word vectors are large: a tenant without tables does not load them.
+    if (!this.#ready) return { generation: 0, cards: [] };
+    const vectors = await wordVectors(this.#assets);
+    return this.readAsOf({ cards: [] }, (sql, generation) => {
+      const found = findTenantCards(sql, query, { index: this.#index, generation, vectors });
+      indexMemory.used(this.#index, this.#config.cacheBytes);
+      return found;
+    });
   }
 
   /** One write to a server: a transaction, then the outbox. */
@@ -211,6 +248,9 @@ export class TenantCore {
     name: string,
     work: (at: string) => Result<T, Failure>,
   ): Promise<Written<T>> {
+    // Vectors of new items are computed in the transaction, which cannot wait.
+    const loading = loadingVectors(this.#assets);
+    if (loading !== undefined) await loading;
     const written = this.#storage.transactionSync((): Written<T> => {
       const before = generationOf(this.sql);
       const at = new Date();
@@ -306,7 +346,8 @@ export class TenantCore {
   }
 
   async alarm(): Promise<void> {
-    if (!this.#ready) return;
+    if (!this.#ready || this.#isNewer) return;
+    pullBack(this.#storage, Date.now());
     this.#refreshDue();
     this.#reanalyseDue();
     this.#state.waitUntil(this.#large.resume());
@@ -331,6 +372,7 @@ export class TenantCore {
 
   /** Counts a write against its writer's rate limit, and creates the tables on the first write. */
   #admit(writer: Writer): Failure | undefined {
+    if (this.#isNewer) return this.refusal;
     const allowed = this.#writes.consume(writer.subject, Date.now());
     if (!allowed.ok) {
       const { retryAfterSeconds } = allowed;

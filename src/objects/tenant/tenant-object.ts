@@ -26,7 +26,7 @@ import { flaggedContent } from "../../flags/sql/flagged.ts";
 import type { PublisherEvent } from "../../hooks/contract.ts";
 import type { Hooks } from "../../hooks/hooks.ts";
 import type { Failure } from "../../kernel/failure.ts";
-import { ok, type Result } from "../../kernel/result.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
 import type { PreparedCapability } from "../../manifest/prepare.ts";
 import type { StoredCapability } from "../../manifest/stored.ts";
 import type { ServerVersion, VersionOutcome, VersionRequest } from "../../official/contract.ts";
@@ -66,9 +66,8 @@ import { currentHead, entryOf, findLive, listLive } from "../../registry/sql/ser
 import { changeSettings, createServer, deleteServer, switchItems } from "../../registry/sql/settings.ts";
 import { detailOf, sourceRows } from "../../registry/sql/source-rows.ts";
 import { shownTenant } from "../../registry/sql/tenant-name.ts";
-import type { CapabilityCard, CardQuery, RankedCard } from "../../search/contract.ts";
-import { wordVectors } from "../../search/load-word-vectors.ts";
-import { findTenantCards, tenantCards } from "../../search/sql/tenant-search.ts";
+import type { CapabilityCard, CardQuery, FoundCards } from "../../search/contract.ts";
+import { tenantCards } from "../../search/sql/tenant-search.ts";
 import type { PinComparison } from "../../sessions/contract.ts";
 import { comparePins } from "../../sessions/sql/compare-pins.ts";
 import type { Subscriptions } from "../../subscriptions/subscriptions.ts";
@@ -212,11 +211,8 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
     return this.#core.readAsOf({ items: [] }, (sql) => ({ items: definableItems(sql, ids, onlyPublic) }));
   }
 
-  async find(query: CardQuery): Promise<AsOf<{ cards: RankedCard[] }>> {
-    // Word vectors are large: a tenant without tables does not load them.
-    if (!this.#core.isReady) return { generation: 0, cards: [] };
-    const vectors = await wordVectors(this.env.ASSETS);
-    return this.#core.readAsOf({ cards: [] }, (sql) => ({ cards: findTenantCards(sql, query, vectors) }));
+  async find(query: CardQuery): Promise<AsOf<FoundCards>> {
+    return this.#core.find(query);
   }
 
   async cards(ids: readonly string[]): Promise<AsOf<{ cards: (CapabilityCard & { public: boolean })[] }>> {
@@ -288,7 +284,7 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   }
 
   async refresh(name: string, { afterRunning }: { afterRunning: boolean }): Promise<Refreshed | RefreshSkipped> {
-    if (!this.#core.isReady) return "no-sources";
+    if (!this.#core.isReady || this.#core.refusal !== undefined) return "no-sources";
     return afterRunning ? this.#core.refresher.refreshNew(name) : this.#core.refresher.refreshShared(name);
   }
 
@@ -301,6 +297,8 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   }
 
   async registerHook(...args: Parameters<Hooks["register"]>) {
+    const { refusal } = this.#core;
+    if (refusal !== undefined) return err(refusal);
     return this.#core.hooks.register(...args);
   }
 
@@ -313,14 +311,20 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   }
 
   async changeHook(...args: Parameters<Hooks["change"]>) {
+    const { refusal } = this.#core;
+    if (refusal !== undefined) return err(refusal);
     return this.#core.hooks.change(...args);
   }
 
   async rotateHook(...args: Parameters<Hooks["rotate"]>) {
+    const { refusal } = this.#core;
+    if (refusal !== undefined) return err(refusal);
     return this.#core.hooks.rotate(...args);
   }
 
   async removeHook(id: string) {
+    const { refusal } = this.#core;
+    if (refusal !== undefined) return err(refusal);
     return this.#core.hooks.remove(id);
   }
 
@@ -335,6 +339,7 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
   }
 
   async recordRefusedEvent(...args: Parameters<Hooks["recordRefused"]>) {
+    if (this.#core.refusal !== undefined) return;
     this.#core.hooks.recordRefused(...args);
   }
 

@@ -1,7 +1,6 @@
-import type { ServerRef, TenantKey } from "../../kernel/names.ts";
+import type { ServerRef } from "../../kernel/names.ts";
 import type { PublicItems } from "../contract.ts";
-import { dropCard, dropCards, putCard, termWeightsAt } from "./card-table.ts";
-import { TermChanges } from "./term-counts.ts";
+import { dropCard, dropCards, putCard } from "./card-table.ts";
 
 /** Applies a batch of item changes. The caller has checked that the directory has no later generation of the server. */
 export function applyItems(sql: SqlStorage, place: Place, items: PublicItems): void {
@@ -16,7 +15,7 @@ export function applyItems(sql: SqlStorage, place: Place, items: PublicItems): v
   if (known === undefined || known.public_since < items.publicSince) {
     // The server was private or deleted in between, and the directory got no item changes meanwhile. Compare
     // generations instead of sending a drop flag: a first batch that arrives twice must not undo the second.
-    dropServer(sql, tenant, name);
+    dropCards(sql, tenant, name);
     sql.exec(
       `INSERT INTO indexed_server (tenant, name, public_since, items_generation) VALUES (?1, ?2, ?3, ?3)
        ON CONFLICT (tenant, name) DO UPDATE SET public_since = ?3, items_generation = ?3`,
@@ -25,17 +24,11 @@ export function applyItems(sql: SqlStorage, place: Place, items: PublicItems): v
       items.publicSince,
     );
   }
-  const terms = new TermChanges();
   for (const { kind, key, indexed } of items.changed) {
     const at = { tenant, server: name, kind, key };
-    for (const bag of termWeightsAt(sql, at)) terms.remove(bag);
     if (indexed === undefined) dropCard(sql, at);
-    else {
-      putCard(sql, { ...indexed.card, ...at }, indexed.bag);
-      terms.add(indexed.bag);
-    }
+    else putCard(sql, { ...indexed.card, ...at }, indexed);
   }
-  terms.write(sql);
   if (items.complete) {
     sql.exec(
       "UPDATE indexed_server SET items_generation = ? WHERE tenant = ? AND name = ?",
@@ -48,15 +41,8 @@ export function applyItems(sql: SqlStorage, place: Place, items: PublicItems): v
 
 /** Removes all items of a server that is no longer public. */
 export function dropItems(sql: SqlStorage, { tenant, name }: ServerRef): void {
-  dropServer(sql, tenant, name);
+  dropCards(sql, tenant, name);
   sql.exec("DELETE FROM indexed_server WHERE tenant = ? AND name = ?", tenant, name);
-}
-
-function dropServer(sql: SqlStorage, tenant: TenantKey, server: string): void {
-  const terms = new TermChanges();
-  for (const bag of termWeightsAt(sql, { tenant, server })) terms.remove(bag);
-  dropCards(sql, tenant, server);
-  terms.write(sql);
 }
 
 interface Place extends ServerRef {

@@ -2,33 +2,41 @@ import type { TenantKey } from "../../kernel/names.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import type { CapabilityFlag } from "../../manifest/flag.ts";
 import { type ServerFacts, statusFlagsIn } from "../../registry/record.ts";
-import type { CapabilityCard, CardQuery, PublicCard, RankedCard, StoredCard, TenantFilter } from "../contract.ts";
+import { type CardServer, cardWithServer, demoteCards } from "../card-records.ts";
+import type {
+  CapabilityCard,
+  CardQuery,
+  FoundCards,
+  PublicCard,
+  RankedCard,
+  StoredCard,
+  TenantFilter,
+} from "../contract.ts";
+import type { StatusOf } from "../index/filter.ts";
 import type { WordVectors } from "../word-vectors.ts";
-import { type CardServer, cardWithServer, demoteCards } from "./card-records.ts";
-import { type CardCondition, listCards, oneOf } from "./card-table.ts";
-import { findCards } from "./find-cards.ts";
-import { termCounts } from "./term-counts.ts";
+import type { CardIndex } from "./card-index.ts";
+import { listCards, oneOf } from "./card-table.ts";
+import { conditionsOf, findCards } from "./find-cards.ts";
 
 export function findPublicCards(
   sql: SqlStorage,
   query: CardQuery & TenantFilter,
-  vectors: WordVectors | undefined,
-): PublicCard<RankedCard>[] {
-  return demoteCards(withServers(sql, findCards(sql, query, conditionsOf(query), { vectors, count: termCounts })));
+  at: { index: CardIndex; generation: number; vectors: WordVectors | undefined },
+): FoundCards<PublicCard<RankedCard>> {
+  const { cards, facets } = findCards({ sql, ...at, statusOf: () => statusesOf(sql) }, query);
+  return { cards: demoteCards(withServers(sql, cards)), facets };
 }
 
 export function publicCards(sql: SqlStorage, ids: readonly string[], whose: TenantFilter): PublicCard[] {
   return withServers(sql, listCards(sql, [oneOf("id", ids), ...conditionsOf(whose)]));
 }
 
-function conditionsOf({ tenants, exceptTenants }: TenantFilter): CardCondition[] {
-  const conditions: CardCondition[] = [];
-  if (tenants !== undefined) conditions.push(oneOf("tenant", tenants));
-  if (exceptTenants !== undefined && exceptTenants.length > 0) {
-    const { where, values } = oneOf("tenant", exceptTenants);
-    conditions.push({ where: `NOT ${where}`, values });
-  }
-  return conditions;
+function statusesOf(sql: SqlStorage): StatusOf {
+  const rows = sql.exec<{ tenant: TenantKey; name: string; status: ServerFacts["status"] }>(
+    "SELECT tenant, name, entry ->> '$.status' AS status FROM server WHERE public = 1 AND entry IS NOT NULL",
+  );
+  const found = new Map(rows.toArray().map(({ tenant, name, status }) => [`${tenant}/${name}`, status]));
+  return ({ tenant, name }) => found.get(`${tenant}/${name}`);
 }
 
 interface ServerRow extends Record<string, SqlStorageValue> {

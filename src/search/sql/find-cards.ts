@@ -1,69 +1,73 @@
-import type { CardQuery, RankedCard, StoredCard } from "../contract.ts";
+import type { CardQuery, RankedCard, StoredCard, TenantFilter } from "../contract.ts";
+import { countFacets, type FacetCounts } from "../index/facets.ts";
+import { type ItemFilter, type StatusOf, wantedItems } from "../index/filter.ts";
+import { installedKernel } from "../index/kernel.ts";
 import { parseQuery } from "../query.ts";
-import { type Explanation, rank } from "../rank.ts";
-import { readTermWeights } from "../term-weights.ts";
+import { rank } from "../rank.ts";
 import type { WordVectors } from "../word-vectors.ts";
-import { type Bounds, type CountTokens, candidates, defaultBounds, expandTerms, statisticsOf } from "./candidates.ts";
-import { allOf, type CardCondition, type CardRow, cardOf, inOrder, oneOf } from "./card-table.ts";
+import type { CardIndex } from "./card-index.ts";
+import { type CardCondition, cardsNumbered, listCards, oneOf } from "./card-table.ts";
 
 export type StoredRankedCard = StoredCard & Pick<RankedCard, "score" | "explanation">;
 
-interface RankContext {
+interface IndexedCards {
+  sql: SqlStorage;
+  index: CardIndex;
+  generation: number;
   vectors: WordVectors | undefined;
-  count: CountTokens;
-  /** Overridden only when search itself is measured. */
-  bounds?: Bounds;
+  /** Read only if the query filters or counts by status. */
+  statusOf: () => StatusOf;
 }
 
-/**
- * Cards for a query, best match first; in fixed order if the text has no search terms. The cost is bounded for any
- * index size: the rarest terms of each clause select a few hundred candidates, and only candidates are scored.
- */
+/** Cards for a query, best match first; in fixed order if the text has no search terms. Every card is weighed. */
 export function findCards(
-  sql: SqlStorage,
-  { text, kinds, servers, limit }: CardQuery,
-  conditions: readonly CardCondition[],
-  { vectors, count, bounds = defaultBounds }: RankContext,
-): StoredRankedCard[] {
-  const all = allOf([
-    ...(kinds === undefined ? [] : [oneOf("kind", kinds)]),
-    ...(servers === undefined ? [] : [oneOf("server", servers)]),
-    ...conditions,
-  ]);
-  const question = parseQuery(text);
+  { sql, index, generation, vectors, statusOf }: IndexedCards,
+  query: CardQuery & TenantFilter,
+): { cards: StoredRankedCard[]; facets?: FacetCounts } {
+  const { text, prefix, limit, facets } = query;
+  const question = parseQuery(text, { prefix });
   if (question === undefined) {
-    const rows = sql.exec<CardRow>(
-      `SELECT * FROM card WHERE ${all.where} ORDER BY ${inOrder} LIMIT ?`,
-      ...all.values,
-      limit,
-    );
-    return rows.toArray().map((row) => ({ ...cardOf(row), score: 0 }));
+    return { cards: listCards(sql, conditionsOf(query), limit).map((card) => ({ ...card, score: 0 })) };
   }
-  const clauses = expandTerms(question.clauses, vectors);
-  const statistics = statisticsOf(sql, count, question.whole.terms, clauses.flat());
-  const numbers = candidates(sql, clauses, all, limit, statistics, bounds);
-  const items = sql
-    .exec<{ number: number; bag: ArrayBuffer }>(
-      `SELECT number, bag FROM card WHERE number IN (SELECT value FROM json_each(?)) ORDER BY ${inOrder}`,
-      JSON.stringify(numbers),
-    )
-    .toArray()
-    .map(({ number, bag }) => ({ number, bag: readTermWeights(bag) }));
-  return readRankedCards(sql, rank(question, items, statistics, vectors).slice(0, limit));
-}
-
-/** Reads the shown fields for the final results only, not for all candidates. */
-function readRankedCards(
-  sql: SqlStorage,
-  ranked: readonly { item: { number: number }; score: number; explanation: Explanation }[],
-): StoredRankedCard[] {
-  const rows = sql.exec<CardRow & { number: number }>(
-    "SELECT * FROM card WHERE number IN (SELECT value FROM json_each(?))",
-    JSON.stringify(ranked.map(({ item }) => item.number)),
+  const needsStatus = query.status !== undefined || facets?.includes("status");
+  const status = needsStatus ? statusOf() : undefined;
+  const parts = index
+    .parts(sql, generation)
+    .map((part) => ({ ...part, wanted: wantedItems(part.part, query, query.status && status) }));
+  const { ranked, matches } = rank(question, parts, { kernel: installedKernel(), vectors }, limit);
+  const numbered = ranked.map((item) => ({ ...item, number: parts[item.part]?.numbers[item.place] ?? 0 }));
+  const found = cardsNumbered(
+    sql,
+    numbered.map(({ number }) => number),
   );
-  const cards = new Map(rows.toArray().map((row) => [row.number, cardOf(row)]));
-  return ranked.flatMap(({ item, score, explanation }) => {
-    const card = cards.get(item.number);
+  const cards = numbered.flatMap(({ number, score, explanation }) => {
+    const card = found.get(number);
     return card === undefined ? [] : [{ ...card, score, explanation }];
   });
+  return {
+    cards: cards.sort((a, b) => b.score - a.score || inOrder(a, b)),
+    facets: facets && countFacets(facets, parts, matches, status),
+  };
+}
+
+/** Items that score the same, in the order of lists. */
+function inOrder(a: StoredCard, b: StoredCard): number {
+  return compare(a.tenant, b.tenant) || compare(a.server, b.server) || compare(a.kind, b.kind) || compare(a.key, b.key);
+}
+
+function compare(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+/** The filters that lists know. */
+export function conditionsOf({ kinds, servers, tenants, exceptTenants = [] }: ItemFilter): CardCondition[] {
+  const conditions: CardCondition[] = [];
+  if (kinds !== undefined) conditions.push(oneOf("kind", kinds));
+  if (servers !== undefined) conditions.push(oneOf("server", servers));
+  if (tenants !== undefined) conditions.push(oneOf("tenant", tenants));
+  if (exceptTenants.length > 0) {
+    const { where, values } = oneOf("tenant", exceptTenants);
+    conditions.push({ where: `NOT ${where}`, values });
+  }
+  return conditions;
 }

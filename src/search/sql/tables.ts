@@ -1,7 +1,4 @@
-/**
- * `card_text` stores no text, only postings by card number. The number is a declared key because SQLite may renumber an
- * undeclared rowid, which would then point to another card's terms.
- */
+/** Created with the full-text index of earlier releases, which `cardIndexColumns` removes again. */
 const cardTables = `
   CREATE TABLE card (
     number INTEGER PRIMARY KEY,
@@ -39,10 +36,7 @@ export const tenantSearchTables = `
 
 /**
  * The directory's card index of public servers. `public_since` and `items_generation` of a server say which of its
- * items are indexed.
- *
- * `term_count` is the number of cards that contain a term. To count a common term, the full-text index would read all
- * its postings, up to one per public item; so counts are updated as cards are added and removed.
+ * items are indexed. `term_count` is of earlier releases.
  */
 export const directorySearchTables = `
   ${cardTables}
@@ -56,8 +50,21 @@ export const directorySearchTables = `
   CREATE TABLE term_count (token TEXT PRIMARY KEY, items INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
+/**
+ * Search weighs every card in memory: the tables of the full-text index go. The columns are what an item is filtered by, and
+ * its meaning.
+ */
+export const cardIndexColumns = `
+  DROP TABLE card_vocabulary;
+  DROP TABLE card_text;
+  ALTER TABLE card ADD COLUMN vector BLOB;
+  ALTER TABLE card ADD COLUMN attributes TEXT NOT NULL DEFAULT '[]';
+`;
+
 /** What was known of an item when its card was written. Cards of earlier releases have neither until they are rewritten. */
 export const cardRecordColumns = `
   ALTER TABLE card ADD COLUMN flags TEXT NOT NULL DEFAULT '[]';
   ALTER TABLE card ADD COLUMN deprecated TEXT;
 `;
+
+export const directoryCardIndex = `${cardIndexColumns} DROP TABLE term_count;`;

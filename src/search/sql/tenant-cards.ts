@@ -1,5 +1,6 @@
 import type { TenantKey } from "../../kernel/names.ts";
 import { readJson } from "../../kernel/read-json.ts";
+import { attributesOf } from "../../manifest/attributes.ts";
 import { deprecationOf } from "../../manifest/deprecation.ts";
 import type { ItemRef } from "../../manifest/diff.ts";
 import type { Flag } from "../../manifest/flag.ts";
@@ -11,8 +12,9 @@ import { enqueueTask } from "../../registry/sql/outbox-table.ts";
 import { findLive, flagsOfRow, shownTitle } from "../../registry/sql/servers.ts";
 import { tenantOf } from "../../registry/sql/tenant-name.ts";
 import { cardWords } from "../card-words.ts";
-import type { StoredCard } from "../contract.ts";
+import type { IndexColumns, ItemChange, StoredCard } from "../contract.ts";
 import { itemTermWeights, type ServerWords } from "../item-terms.ts";
+import { itemVector } from "../load-word-vectors.ts";
 import { type CardRow, cardOf, dropCard, dropCards, putCard } from "./card-table.ts";
 import { forgetPending, markItemPending, markItemsPending } from "./pending-items.ts";
 
@@ -75,7 +77,6 @@ export function fillCardRecords(sql: SqlStorage): void {
 /** Rebuilds the index from current items, and enqueues public servers for the directory. */
 export function rebuildCards(sql: SqlStorage): void {
   sql.exec("DELETE FROM card");
-  sql.exec("INSERT INTO card_text (card_text) VALUES ('delete-all')");
   const servers = sql.exec<{ name: string; public_since: number | null }>(
     "SELECT name, public_since FROM server WHERE deleted_at IS NULL",
   );
@@ -91,18 +92,14 @@ function dropServerCards(sql: SqlStorage, server: string): void {
 }
 
 /** An item as sent to the directory, from the tenant's index; undefined if the item is removed or disabled. */
-export function indexedItem(
-  sql: SqlStorage,
-  server: string,
-  { kind, key }: ItemRef,
-): { card: StoredCard; bag: ArrayBuffer } | undefined {
+export function indexedItem(sql: SqlStorage, server: string, { kind, key }: ItemRef): ItemChange["indexed"] {
   return sql
-    .exec<CardRow & { bag: ArrayBuffer }>(
+    .exec<CardRow & { bag: ArrayBuffer; vector: ArrayBuffer | null }>(
       "SELECT * FROM card WHERE tenant = ? AND server = ? AND kind = ? AND key = ?",
       ...[tenantOf(sql), server, kind, key],
     )
     .toArray()
-    .map((row) => ({ card: cardOf(row), bag: row.bag }))[0];
+    .map((row) => ({ card: cardOf(row), bag: row.bag, vector: row.vector ?? itemVector(row.bag) }))[0];
 }
 
 function serverWords(name: string, title: string | undefined): ServerWords {
@@ -137,10 +134,14 @@ function indexed(
   server: ServerWords,
   item: ItemRow,
   flags: Flag[],
-): [card: StoredCard, bag: ArrayBuffer] {
+): [card: StoredCard, columns: IndexColumns] {
   const { kind, key, id, digest, tokens } = item;
   const declared = readJson(item.declared) as Record<string, unknown>;
   const deprecated = deprecationOf(declared);
   const content = { tenant, server: server.name, kind, key, id, digest, tokens, ...cardWords(declared) };
-  return [{ ...content, flags, deprecated }, itemTermWeights({ key, declared }, server)];
+  const bag = itemTermWeights({ key, declared }, server);
+  return [
+    { ...content, flags, deprecated, attributes: attributesOf(declared) },
+    { bag, vector: itemVector(bag) },
+  ];
 }

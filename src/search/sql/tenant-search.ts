@@ -5,16 +5,30 @@ import { type ServerFacts, serverFlags, sourceFacts, statusFlagsIn } from "../..
 import type { ServerStatus } from "../../registry/schema.ts";
 import { acknowledgedFlags } from "../../registry/sql/acknowledged.ts";
 import { shownTenant } from "../../registry/sql/tenant-name.ts";
-import type { CapabilityCard, CardQuery, RankedCard, StoredCard } from "../contract.ts";
+import { type CardServer, cardWithServer, demoteCards } from "../card-records.ts";
+import type { CapabilityCard, CardQuery, FoundCards, StoredCard } from "../contract.ts";
+import type { StatusOf } from "../index/filter.ts";
 import type { WordVectors } from "../word-vectors.ts";
-import { type CardServer, cardWithServer, demoteCards } from "./card-records.ts";
-import { countTerms, listCards, oneOf } from "./card-table.ts";
+import type { CardIndex } from "./card-index.ts";
+import { listCards, oneOf } from "./card-table.ts";
 import { findCards } from "./find-cards.ts";
 
-export function findTenantCards(sql: SqlStorage, query: CardQuery, vectors: WordVectors | undefined): RankedCard[] {
-  const cards = findCards(sql, query, [], { vectors, count: countTerms });
+export function findTenantCards(
+  sql: SqlStorage,
+  query: CardQuery,
+  at: { index: CardIndex; generation: number; vectors: WordVectors | undefined },
+): FoundCards {
+  const { cards, facets } = findCards({ sql, ...at, statusOf: () => statusesOf(sql) }, query);
   const servers = serversOf(sql, cards);
-  return demoteCards(cards.map((card) => cardWithServer(card, servers(card))));
+  return { cards: demoteCards(cards.map((card) => cardWithServer(card, servers(card)))), facets };
+}
+
+function statusesOf(sql: SqlStorage): StatusOf {
+  const rows = sql.exec<{ name: string; status: ServerStatus | null }>(
+    "SELECT name, config ->> '$.status' AS status FROM server WHERE deleted_at IS NULL",
+  );
+  const found = new Map(rows.toArray().map(({ name, status }) => [name, status ?? "active"]));
+  return ({ name }) => found.get(name);
 }
 
 export function tenantCards(sql: SqlStorage, ids: readonly string[]): (CapabilityCard & { public: boolean })[] {

@@ -4,6 +4,7 @@ import { unwrap } from "../../http/context.ts";
 import { stateText } from "../../http/directory-state.ts";
 import { operation } from "../../http/operation.ts";
 import { authenticateOptional, consumeRateLimit } from "../../http/request.ts";
+import { problemsMet } from "../../kernel/platform/problems.ts";
 import { builderUsage } from "../../kernel/platform/usage.ts";
 import { service, version } from "../../kernel/version.ts";
 import { featuresOf } from "../../mcp/resources/own-manifest.ts";
@@ -53,7 +54,9 @@ const getHealth = operation({
   handle({ edgeDirectory }: ServiceDeps, { answer }) {
     const { state, age } = edgeDirectory.status();
     const directory = { state: state === undefined ? null : stateText(state), ageMs: age ?? null };
-    return answer(200, { status: "ok", name: service, version, directory });
+    const met = problemsMet();
+    const health = met.length === 0 ? { status: "ok" as const } : { status: "degraded" as const, problems: met };
+    return answer(200, { ...health, name: service, version, directory });
   },
 });
 

@@ -153,6 +153,8 @@ describe("failures", () => {
       501 ErrorNotImplemented: The registry does not support this
       500 server_error: The capability data could not be generated
           → Retry with \`Cache-Control: no-cache\`, or publish the manifest again
+      503 ErrorNewerData: This data was written by a newer version of Rollcall: it can be read here, but not written
+          → Run the version that wrote it, or a newer one
       503 ErrorNotConfigured: The registry is not configured for this
       503 ErrorUnavailable: Temporarily unavailable, retry after 1 s
       "

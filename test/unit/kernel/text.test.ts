@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { openLocalSql } from "../../../bench/search/local-sql.ts";
 import { withoutUndefined } from "../../../src/kernel/json.ts";
 import { insert } from "../../../src/kernel/platform/insert.ts";
 import { byteLength, clip } from "../../../src/kernel/text.ts";
+import { openLocalSql } from "../support/local-sql.ts";
 
 describe("clip", () => {
   it.each([

@@ -1,46 +1,37 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { itemTermWeights } from "../../../src/search/item-terms.ts";
+import type { SearchedPart } from "../../../src/search/index/frequencies.ts";
+import { plainKernel } from "../../../src/search/index/kernel.ts";
 import { parseQuery } from "../../../src/search/query.ts";
 import { rank } from "../../../src/search/rank.ts";
-import { hashOf, readTermWeights } from "../../../src/search/term-weights.ts";
-import { termsOf } from "../../../src/search/terms.ts";
-import { neighboursOf, noRow, readVectors, writeVectors } from "../../../src/search/word-vectors.ts";
+import { noRow, readVectors, type WordVectors, writeVectors } from "../../../src/search/word-vectors.ts";
+import { type Item, partOf, tableOf } from "./indexing.ts";
 
-const item = (name: string, description = "") => ({
-  name,
-  bag: readTermWeights(itemTermWeights({ key: name, declared: { name, description } }, { name: "s" })),
-});
-
-/** A table in which words of one line mean the same, and words of different lines nothing to each other. */
-function tableOf(...meanings: string[][]) {
-  const terms = meanings.flatMap((words, dimension) =>
-    words.map((word) => ({ hash: hashOf(String(termsOf(word)[0])), dimension })),
-  );
-  const neighbours = terms.map(({ dimension }, row) => {
-    const other = terms.findIndex((term, at) => term.dimension === dimension && at !== row);
-    return other === -1 ? noRow : other;
-  });
-  const values = terms.flatMap(({ dimension }) => meanings.map((_, at) => (at === dimension ? 100 : 0)));
-  const table = readVectors(
-    writeVectors({
-      hashes: Uint32Array.from(terms, ({ hash }) => hash),
-      scales: new Float32Array(terms.length).fill(0.01),
-      neighbours: Uint16Array.from(neighbours),
-      values: Int8Array.from(values),
-    }),
-  );
-  if (table === undefined) throw new Error("the table cannot be read back");
-  return table;
+interface Options {
+  table?: WordVectors;
+  prefix?: boolean;
+  limit?: number;
 }
 
-function ranked(text: string, items: ReturnType<typeof item>[], vectors?: ReturnType<typeof tableOf>) {
-  const question = parseQuery(text);
+const item = (name: string, description = "", rest: Partial<Item> = {}): Item => ({ name, description, ...rest });
+
+/** Ranks items that lie in several parts, some of them gone. */
+function rankedIn(text: string, parts: { items: readonly Item[]; gone?: readonly number[] }[], options: Options = {}) {
+  const question = parseQuery(text, { prefix: options.prefix });
   if (question === undefined) throw new Error("nothing is asked");
-  const having = (term: string) => items.filter(({ bag }) => bag.hashes.includes(hashOf(term))).length;
-  return rank(question, items, { documents: items.length, frequency: having }, vectors);
+  const searched = parts.map(({ items, gone }): SearchedPart => {
+    const part = partOf(items, options.table);
+    return { part, gone: gone && Uint8Array.from(items, (_, at) => (gone.includes(at) ? 1 : 0)) };
+  });
+  const { ranked } = rank(question, searched, { kernel: plainKernel, vectors: options.table }, options.limit ?? 100);
+  return ranked.map(({ part, place, score, explanation }) => ({
+    name: parts[part]?.items[place]?.name,
+    score,
+    explanation,
+  }));
 }
-const names = (...asked: Parameters<typeof ranked>) => ranked(...asked).map(({ item: { name } }) => name);
+const ranked = (text: string, items: readonly Item[], options?: Options) => rankedIn(text, [{ items }], options);
+const names = (...asked: Parameters<typeof ranked>) => ranked(...asked).map(({ name }) => name);
 
 describe("ranking by words", () => {
   it("puts the rarer word and the name first", () => {
@@ -63,7 +54,7 @@ describe("ranking by words", () => {
     );
     const items = [...noise, item("send_postcard", "Writes to a friend.")];
     const found = ranked("Book a flight and a hotel for the trip. Then send a postcard to a friend.", items);
-    const place = found.findIndex(({ item: { name } }) => name === "send_postcard");
+    const place = found.findIndex(({ name }) => name === "send_postcard");
     expect(place).toBeLessThan(2);
     expect(found[place]?.explanation.clause).toBe(1);
   });
@@ -75,11 +66,41 @@ describe("ranking by words", () => {
       item("forecast_weather_alarm", "Rings when a storm is near."),
     ];
     const found = ranked("weather forecast", items);
-    expect(found.map(({ item: { name }, explanation }) => [name, explanation.alike ?? false])).toEqual([
+    expect(found.map(({ name, explanation }) => [name, explanation.alike ?? false])).toEqual([
       ["weather_forecast", false],
       ["forecast_weather_alarm", false],
       ["weather_forecast", true],
     ]);
+  });
+
+  it("loses none of many, however common the words are", () => {
+    const crowd = Array.from({ length: 3_000 }, (_, index) => item(`get_data_${index}`, "Gets the data."));
+    const found = names("get data", [...crowd, item("find_walrus", "Finds a walrus in the data.")], { limit: 10_000 });
+    expect(found).toHaveLength(3_001);
+    expect(names("get data about a walrus", [...crowd, item("find_walrus")])[0]).toBe("find_walrus");
+  });
+});
+
+describe("the words of a server", () => {
+  const items = [
+    item("gg", "", { server: "weather" }),
+    item("pp", "Prints something.", { server: "weather" }),
+    item("forecast", "The weather of the next days.", { server: "sky" }),
+    item("storms", "Where the weather is bad.", { server: "sky" }),
+  ];
+
+  it("do not put all its items before those that match themselves", () => {
+    const found = ranked("weather forecast", items);
+    expect(found.map(({ name }) => name).slice(0, 2)).toEqual(["forecast", "storms"]);
+    expect(found.filter(({ name }) => name === "gg" || name === "pp").every(({ score }) => score < 0.1)).toBe(true);
+  });
+
+  it("find its items where nothing else does, and help one that matches", () => {
+    expect(names("quorx", [item("a", "", { server: "quorx" }), item("b")])).toEqual(["a"]);
+    const twins = [item("list", "Lists.", { server: "a" }), item("list", "Lists.", { server: "quorx" })];
+    expect(rankedIn("list of quorx", [{ items: twins }])[0]?.score).toBeGreaterThan(
+      rankedIn("list of quorx", [{ items: twins }])[1]?.score ?? 1,
+    );
   });
 });
 
@@ -88,17 +109,79 @@ describe("ranking by meaning", () => {
 
   it("finds what is said with other words, behind what is said with the same", () => {
     const items = [item("picture_viewer"), item("photo_viewer"), item("invoice_maker")];
-    expect(names("photo", items, table)).toEqual(["photo_viewer", "picture_viewer"]);
-    expect(ranked("photo", items, table)[1]?.explanation).toMatchObject({ words: 0, meaning: expect.any(Number) });
+    expect(names("photo", items, { table })).toEqual(["photo_viewer", "picture_viewer"]);
+    expect(ranked("photo", items, { table })[1]?.explanation).toMatchObject({ words: 0, meaning: expect.any(Number) });
   });
 
   it("leaves out what is far in words and meaning", () => {
-    expect(names("photo", [item("invoice_maker")], table)).toEqual([]);
+    expect(names("photo", [item("invoice_maker")], { table })).toEqual([]);
+  });
+});
+
+describe("an unfinished word", () => {
+  const items = [
+    item("weather_report", "The weather of today."),
+    item("send_mail"),
+    item("sun_now", "Shows the weather outside."),
+  ];
+
+  it("is completed from names and titles, and only when asked", () => {
+    expect(names("weath", items)).toEqual([]);
+    expect(names("weath", items, { prefix: true })).toEqual(["weather_report", "sun_now"]);
+    expect(names("send ma", items, { prefix: true })).toEqual(["send_mail"]);
+    expect(names("weath mail", items, { prefix: true })).toEqual(["send_mail"]);
   });
 
-  it("knows the neighbours of a term, and none of one it does not know", () => {
-    expect(neighboursOf(table, hashOf("photo"))).toEqual([hashOf(String(termsOf("picture")[0]))]);
-    expect(neighboursOf(table, hashOf("nothing"))).toEqual([]);
+  it("is a word of its own too, and needs two letters", () => {
+    expect(names("mail", items, { prefix: true })).toEqual(["send_mail"]);
+    expect(names("w", items, { prefix: true })).toEqual([]);
+    expect(names("weath ", items, { prefix: true })).toEqual([]);
+  });
+
+  it("means what it is completed to", () => {
+    const table = tableOf(["photo", "picture"], ["bill", "invoice"]);
+    const found = names("phot", [item("photo_viewer"), item("picture_viewer"), item("bill")], { table, prefix: true });
+    expect(found).toEqual(["photo_viewer", "picture_viewer"]);
+  });
+});
+
+const word = fc.constantFrom("mail", "send", "file", "read", "photo", "picture", "bill", "the");
+const text = fc.array(word, { minLength: 1, maxLength: 6 }).map((words) => words.join(" "));
+const declared = fc.tuple(text, text).map(([name, description]) => item(name.replaceAll(" ", "_"), description));
+
+describe("any ranking", () => {
+  const table = tableOf(["photo", "picture"], ["bill", "mail"]);
+
+  it("is by falling score, deterministic, and holds each item once at most", () => {
+    fc.assert(
+      fc.property(text, fc.array(declared, { maxLength: 12 }), fc.boolean(), (asked, items, meant) => {
+        const options = { table: meant ? table : undefined };
+        const found = ranked(asked, items, options);
+        const scores = found.map(({ score }) => score);
+        expect(scores).toEqual([...scores].sort((a, b) => b - a));
+        expect(scores.every((score) => score > 0 && score <= 1)).toBe(true);
+        expect(found.length).toBeLessThanOrEqual(items.length);
+        expect(ranked(asked, items, options)).toEqual(found);
+      }),
+    );
+  });
+
+  it("is the same over one part, over several, and over those that hold what is gone", () => {
+    const parts = fc.array(declared, { maxLength: 6 });
+    fc.assert(
+      fc.property(text, parts, parts, parts, fc.boolean(), (asked, some, others, gone, meant) => {
+        const options = { table: meant ? table : undefined };
+        const scored = (found: ReturnType<typeof ranked>) => found.map(({ name, score }) => [name, score.toFixed(5)]);
+        const together = ranked(asked, [...some, ...others], options);
+        expect(scored(rankedIn(asked, [{ items: some }, { items: others }], options))).toEqual(scored(together));
+        const withGone = rankedIn(
+          asked,
+          [{ items: [...gone, ...some], gone: gone.map((_, at) => at) }, { items: others }],
+          options,
+        );
+        expect(scored(withGone)).toEqual(scored(together));
+      }),
+    );
   });
 });
 
@@ -113,25 +196,5 @@ describe("a table of meanings", () => {
     });
     expect(readVectors(whole)?.dimensions).toBe(2);
     expect(readVectors(whole.slice(0, -1))).toBeUndefined();
-  });
-});
-
-describe("any ranking", () => {
-  const word = fc.constantFrom("mail", "send", "file", "read", "photo", "picture", "bill", "the");
-  const text = fc.array(word, { minLength: 1, maxLength: 6 }).map((words) => words.join(" "));
-  const table = tableOf(["photo", "picture"], ["bill", "mail"]);
-
-  it("is by falling score, deterministic, and holds each item once at most", () => {
-    fc.assert(
-      fc.property(text, fc.array(fc.tuple(text, text), { maxLength: 12 }), fc.boolean(), (asked, declared, meant) => {
-        const items = declared.map(([name, description]) => item(name.replaceAll(" ", "_"), description));
-        const found = ranked(asked, items, meant ? table : undefined);
-        const scores = found.map(({ score }) => score);
-        expect(scores).toEqual([...scores].sort((a, b) => b - a));
-        expect(scores.every((score) => score > 0 && score <= 1)).toBe(true);
-        expect(new Set(found.map((entry) => entry.item)).size).toBe(found.length);
-        expect(ranked(asked, items, meant ? table : undefined)).toEqual(found);
-      }),
-    );
   });
 });

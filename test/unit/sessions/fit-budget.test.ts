@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CapabilityCard } from "../../../src/search/contract.ts";
-import { fuseRanks } from "../../../src/search/rank.ts";
+import { fuseRanks } from "../../../src/search/fuse.ts";
 import { type ContextQuery, fitBudget } from "../../../src/sessions/context/fit.ts";
 
 function card(id: string, tokens = 10, more: Partial<CapabilityCard> = {}): CapabilityCard {

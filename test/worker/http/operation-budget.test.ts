@@ -30,17 +30,17 @@ read after 15 s                    1           2            1        1         0
 strong read                        1           1            1        0         0            1         5            0
 catalogue page, first              0           0            0        0         0            1         3            0
 catalogue page, after 2 s          0           0            0        0         0            1         1            0
-search                             0           0            0        0         0            2       131            0
-budgeted index                     0           0            0        0         0            4       117            0
+search                             0           0            0        0         0            2        15            0
+budgeted index                     0           0            0        0         0            4        43            0
 negotiate                          0           0            0        0         0            1         0            2
-negotiate for a task               0           0            0        0         0            3       161            2
+negotiate for a task               0           0            0        0         0            3        15            2
 session-checked call, first        2           0            0        0         0            1         2            0
 session-checked tool               1           0            0        0         0            2         7            0
-publish, new                       0           1            1        0         2            2        65           37
-publish, one tool of 1,000         0           1            1        0         2            2      1076           35
+publish, new                       0           1            1        0         2            2        66           36
+publish, one tool of 1,000         0           1            1        0         2            2      1077           35
 publish, unchanged                 0           1            1        0         1            1        29            7
-webhook                            0           1            1        0         2            4        80           40
-introspection, changed             0           1            1        0         2            2       105           39
+webhook                            0           1            1        0         2            4        81           39
+introspection, changed             0           1            1        0         2            2       106           38
 introspection, unchanged           0           1            1        0         0            1        24            2
 `;
 
@@ -206,6 +206,7 @@ const cases: Record<string, () => Promise<Usage>> = {
     clock += 2_001;
     return cost(catalog);
   },
+  // What is public is not in memory here, so the directory's object ranks it.
   search: () => again(() => get("/api/search?q=lend+a+book", mine)),
   "budgeted index": () => again(() => post(`/api/index/${tenant}/budget`, { budget: 500, task: "lend a book" })),
   negotiate: () => cost(async () => (await negotiate(registry, client("sampling"), mine)).answer),

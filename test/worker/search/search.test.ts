@@ -1,11 +1,12 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { wordVectors } from "../../../src/search/load-word-vectors.ts";
-import { countTerms } from "../../../src/search/sql/card-table.ts";
+import { CardIndex } from "../../../src/search/sql/card-index.ts";
 import { findCards } from "../../../src/search/sql/find-cards.ts";
+import { built } from "../directory/edges.ts";
 import { type Member, member, registry } from "../support/member.ts";
-import { drained, token } from "../support/registry.ts";
+import { drained, Registry, token } from "../support/registry.ts";
 
 interface Item {
   id: string;
@@ -195,7 +196,9 @@ describe("pages", () => {
     expect((await search({ q, limit: "2", cursor }, theirs)).body.error.code).toBe("ErrorCursorInvalid");
     // What is written elsewhere is no matter; what was on the page before is.
     await owner.publish("vault", { tools: [tool("open_vault", "Opens the vault with two secret words.")] });
-    expect((await search({ q, limit: "2", cursor }, mine)).body.data.items).toEqual(whole.slice(2, 4));
+    const ids = (list: Item[]) => list.map(({ id }) => id);
+    const again = await search({ q, limit: "2", cursor }, mine);
+    expect(ids(again.body.data.items)).toEqual(ids(whole.slice(2, 4)));
     const [best] = whole;
     const flip = (enabled: boolean) =>
       owner.send("PATCH", "/api/mcp/capabilities/finders/office", {
@@ -263,42 +266,160 @@ describe("a question that is wrong", () => {
   });
 });
 
+describe("filters, facets and an unfinished word", () => {
+  let keeper: string;
+
+  beforeAll(async () => {
+    keeper = await token({ tenants: ["sorted"] });
+    const sorter = await member("sorted");
+    await sorter.publish("desk", {
+      tools: [
+        { ...tool("read_ledger", "Reads the ledger."), effects: ["read"], category: "money" },
+        { ...tool("write_ledger", "Writes the ledger."), effects: ["write"], permissions: ["ledger"] },
+        { ...tool("old_ledger", "The ledger of old."), annotations: { deprecated: true }, deprecated: true },
+      ],
+      prompts: [{ name: "explain_ledger", description: "Explains the ledger." }],
+    });
+    await drained("sorted");
+  });
+  const found = async (query: Record<string, string | string[]>) =>
+    (await names({ q: "ledger", tenant: "sorted", ...query }, keeper)).sort();
+
+  it("let through what has one of the values, of every filter", async () => {
+    expect(await found({})).toHaveLength(4);
+    expect(await found({ effect: ["read", "write"] })).toEqual(["read_ledger", "write_ledger"]);
+    expect(await found({ effect: "read", category: "money" })).toEqual(["read_ledger"]);
+    expect(await found({ effect: "write", category: "money" })).toEqual([]);
+    expect(await found({ permission: "ledger" })).toEqual(["write_ledger"]);
+    expect(await found({ provider: "openapi" })).toEqual([]);
+    expect(await found({ kind: "prompt", provider: "mcp" })).toEqual(["explain_ledger"]);
+    expect(await found({ status: "withdrawn" })).toEqual([]);
+    expect(await found({ status: ["active", "deprecated"] })).toHaveLength(4);
+  });
+
+  it("count everything that matches, whatever the page shows", async () => {
+    const { body } = await search({ q: "ledger", tenant: "sorted", limit: "1", facets: "effect,kind" }, keeper);
+    expect(body.data.facets).toEqual({
+      kind: {
+        values: [
+          { value: "tool", count: 3 },
+          { value: "prompt", count: 1 },
+        ],
+      },
+      effect: {
+        values: [
+          { value: "read", count: 1 },
+          { value: "write", count: 1 },
+        ],
+      },
+    });
+    const all = await search({ q: "ledger", tenant: "sorted", facets: "true" }, keeper);
+    expect(Object.keys(all.body.data.facets)).toContain("status");
+    expect((await search({ q: "ledger", tenant: "sorted" }, keeper)).body.data.facets).toBeUndefined();
+  });
+
+  it("complete the last word, where that is asked for", async () => {
+    expect(await found({ q: "ledg" })).toEqual([]);
+    expect(await found({ q: "ledg", prefix: "true" })).toHaveLength(4);
+  });
+
+  it("are refused when they are none", async () => {
+    for (const wrong of [{ status: "gone" }, { effect: "" }, { facets: "colour" }, { prefix: "perhaps" }]) {
+      const { status, body } = await search({ q: "a", ...(wrong as unknown as Record<string, string>) }, keeper);
+      expect([status, body.error.code]).toEqual([400, expect.stringMatching(/^Error/)]);
+    }
+  });
+});
+
+describe("a search that is asked again", () => {
+  it("comes from memory, for those who may see the same, until something is written", async () => {
+    let clock = Date.now();
+    const near = new Registry({ now: () => clock });
+    const path = `/api/search?limit=2&task=${encodeURIComponent("send a letter by mail")}`;
+    const ask = (who?: string, headers = {}) => near.send("GET", path, { token: who, headers });
+    const source = async (who?: string) => (await ask(who)).headers.get("Rollcall-Source");
+    const found = async (who?: string) => (await ask(who)).body.data.items.map(({ name }: Item) => name);
+    const publish = (...tools: object[]) =>
+      near.send("PUT", "/api/mcp/capabilities/finders/vault", { token: mine, body: { tools } });
+    await vi.waitFor(
+      async () => {
+        await built();
+        // A load that failed is tried again after a while.
+        clock += 31_000;
+        expect(await source()).toBe("memory");
+      },
+      { timeout: 20_000, interval: 100 },
+    );
+    const strong = await ask(undefined, { "Cache-Control": "no-cache" });
+    expect(strong.headers.get("Rollcall-Source")).toBe("object");
+    expect(strong.body.data.items).toEqual((await ask()).body.data.items);
+
+    expect([await source(mine), await source(mine)]).toEqual(["memory", "memory"]);
+    expect(await found(mine)).not.toContain("mail_letter");
+    expect((await publish(tool("mail_letter", "Sends a letter by mail."))).status).toBe(200);
+    expect((await found(mine))[0]).toBe("mail_letter");
+    expect(await found()).not.toContain("mail_letter");
+    await publish(tool("open_vault", "Opens the vault with a secret word."));
+  });
+
+  it("is limited for one caller where it is new, and free where it is not", async () => {
+    let clock = Date.now();
+    const narrow = new Registry({ now: () => clock, vars: { SEARCH_LIMIT: "1/3" } });
+    const ask = (text: string) => narrow.send("GET", `/api/search?task=${text}`, { token: mine });
+    const statuses = [];
+    for (const text of ["one", "two", "three", "four"]) statuses.push((await ask(text)).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    const late = await ask("five");
+    expect([late.body.error.code, Number(late.headers.get("Retry-After"))]).toEqual(["ErrorTooManyRequests", 1]);
+    clock += 1_000;
+    expect((await ask("six")).status).toBe(200);
+  });
+
+  it("has no next page in another epoch of the directory", async () => {
+    const q = "email weather invoice picture";
+    const { body } = await search({ q, limit: "2" });
+    const cursor = body.data.nextCursor;
+    expect((await search({ q, limit: "2", cursor })).status).toBe(200);
+    await runInDurableObject(env.DIRECTORY.get(env.DIRECTORY.idFromName("directory")), async (_, { storage }) => {
+      storage.sql.exec("UPDATE meta SET value = value + 1 WHERE key = 'epoch'");
+    });
+    const late = await search({ q, limit: "2", cursor }, undefined, { "Cache-Control": "no-cache" });
+    expect([late.status, late.body.error.code]).toEqual([410, "ErrorCursorExpired"]);
+    expect(late.body.error.message).toMatch(/without `cursor`/);
+  });
+});
+
 describe("what a question reads", () => {
-  it("is bounded, however many items have its words", async () => {
+  it("is what it shows, once the index is in memory, and after a write what changed", async () => {
     const crowd = await member("crowd");
-    const publish = (server: string, count: number) =>
-      crowd.publish(server, {
-        tools: Array.from({ length: count }, (_, index) =>
-          tool(`get_data_${server}_${index}`, `Gets data number ${index}.`),
-        ),
-      });
+    const named = (name: string, count: number) =>
+      Array.from({ length: count }, (_, index) => tool(`get_data_${name}_${index}`, `Gets data number ${index}.`));
+    await crowd.publish("s", { tools: named("s", 600) });
     const stub = env.TENANTS.get(env.TENANTS.idFromName("crowd"));
     const vectors = await wordVectors(env.ASSETS);
-    const bounds = { postings: 2_000, fewest: 160, most: 1_000 };
-    const rowsRead = () =>
+    const index = new CardIndex();
+    let generation = 0;
+    /** Rows with words that are read for a question, and how many results there are. */
+    const reads = () =>
       runInDurableObject(stub, async (_, { storage }) => {
         let read = 0;
         const counting = {
-          exec: (...asked: Parameters<SqlStorage["exec"]>) => {
-            const cursor = storage.sql.exec(...asked);
-            const rows = cursor.toArray();
-            read += cursor.rowsRead;
+          exec: (query: string, ...values: unknown[]) => {
+            const rows = storage.sql.exec(query, ...values).toArray();
+            // Numbers alone come from an index, and are not counted.
+            if (query.includes("bag") || query.includes("SELECT *")) read += rows.length;
             return { toArray: () => rows, one: () => rows[0], [Symbol.iterator]: () => rows[Symbol.iterator]() };
           },
         } as unknown as SqlStorage;
+        const at = { index, generation, vectors, statusOf: () => () => "active" as const };
         // Only words that every item has.
-        const cards = findCards(counting, { text: "get data number", limit: 10 }, [], {
-          vectors,
-          count: countTerms,
-          bounds,
-        });
-        expect(cards).toHaveLength(10);
-        return read;
+        const { cards } = findCards({ sql: counting, ...at }, { text: "get data number", limit: 10 });
+        return [read, cards.length];
       });
-    // More than the places that one question looks at here.
-    for (let server = 0; server < 7; server += 1) await publish(`s${server}`, 400);
-    const before = await rowsRead();
-    for (let server = 7; server < 30; server += 1) await publish(`s${server}`, 400);
-    expect(await rowsRead()).toBeLessThan(1.2 * before);
-  }, 90_000);
+    expect(await reads()).toEqual([600 + 10, 10]);
+    expect(await reads()).toEqual([10, 10]);
+    await crowd.publish("t", { tools: named("t", 7) });
+    generation += 1;
+    expect(await reads()).toEqual([7 + 10, 10]);
+  });
 });

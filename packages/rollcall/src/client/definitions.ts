@@ -1,6 +1,6 @@
 import { type Connection, dataOf, segment } from "./connection.ts";
 import { RollcallError } from "./errors.ts";
-import type { Include, Kind } from "./search.ts";
+import type { Include, Kind, SearchFilters } from "./search.ts";
 import type { components } from "./types.ts";
 
 /** The API that the definitions are for. */
@@ -29,6 +29,10 @@ export interface DefinitionsOptions {
   budget?: number;
   kinds?: readonly Kind[];
   tenants?: readonly string[];
+  /** Only tools with one of these values, of each filter that is given. */
+  filters?: SearchFilters;
+  /** The last word of the task may be unfinished. */
+  prefix?: boolean;
   limit?: number;
   /** Leaves out a pinned tool whose digest is another one than was reviewed. */
   pins?: readonly (Pin | Pick<NamedItem, "tenant" | "server" | "name" | "digest">)[];
@@ -96,12 +100,14 @@ export async function definitions(
 }
 
 async function found(connection: Connection, task: string, options: DefinitionsOptions): Promise<DefinitionsData> {
-  const { kinds, tenants, budget, limit, include } = options;
+  const { kinds, tenants, filters, prefix, budget, limit, include } = options;
   const query = {
     task,
     definitions: options.for,
     kind: kinds,
     tenant: tenants,
+    ...filters,
+    prefix: prefix || undefined,
     budget,
     limit,
     include: include?.join(","),

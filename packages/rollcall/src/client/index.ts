@@ -39,7 +39,16 @@ export {
   view,
   type WholeRevision,
 } from "./read.ts";
-export { type Include, type Kind, type SearchOptions, type SearchPage, type SearchResult, search } from "./search.ts";
+export {
+  type Include,
+  type Kind,
+  type SearchDimension,
+  type SearchFilters,
+  type SearchOptions,
+  type SearchPage,
+  type SearchResult,
+  search,
+} from "./search.ts";
 export { type ItemChange, type NegotiateOptions, negotiate, Session } from "./session.ts";
 export type { components, paths } from "./types.ts";
 export {

@@ -9,11 +9,28 @@ export type SearchResult = SearchPageData["items"][number];
 /** What choices leave out unless they are told to take it: items with high flags, items of withdrawn servers. */
 export type Include = "flagged" | "withdrawn";
 
+export type SearchDimension = keyof NonNullable<SearchPageData["facets"]>;
+
+export interface SearchFilters {
+  provider?: readonly string[];
+  category?: readonly string[];
+  permission?: readonly string[];
+  effect?: readonly string[];
+  capability_type?: readonly string[];
+  status?: readonly SearchResult["status"][];
+}
+
 export interface SearchOptions {
   /** Tokens that the definitions of what is found may cost together. */
   budget?: number;
   kinds?: readonly Kind[];
   tenants?: readonly string[];
+  /** Only items with one of these values, of each filter that is given. */
+  filters?: SearchFilters;
+  /** The last word may be unfinished. */
+  prefix?: boolean;
+  /** Dimensions to count over everything that matches: the answer has them as `facets`. */
+  facets?: readonly SearchDimension[];
   limit?: number;
   cursor?: string;
   /** Adds to each result why it was found. */
@@ -35,11 +52,14 @@ export async function search(connection: Connection, task: string, options: Sear
 }
 
 async function page(connection: Connection, task: string, options: SearchOptions): Promise<SearchPageData> {
-  const { kinds, tenants, explain, signal, include, ...rest } = options;
+  const { kinds, tenants, filters, prefix, facets, explain, signal, include, ...rest } = options;
   const query = {
     task,
     kind: kinds,
     tenant: tenants,
+    ...filters,
+    prefix: prefix || undefined,
+    facets: facets?.join(","),
     explain: explain || undefined,
     include: include?.join(","),
     ...rest,

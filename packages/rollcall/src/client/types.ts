@@ -2456,10 +2456,19 @@ export interface components {
         };
         /** @description The registry answers. */
         Health: {
-            /** @constant */
-            status: "ok";
+            /**
+             * @description `degraded` if this isolate has met a problem.
+             * @enum {string}
+             */
+            status: "ok" | "degraded";
             name: string;
             version: string;
+            /** @description What this isolate has met; others may have met something else. */
+            problems?: {
+                message: string;
+                /** @description When it was met last. */
+                at: string;
+            }[];
             /** @description The copy of everything public in the isolate that answers. */
             directory: {
                 /** @description As in `Rollcall-Directory`; null while the isolate has no copy. */
@@ -3193,6 +3202,12 @@ export interface components {
             /** @description For those who look after it. */
             description?: string;
         };
+        NewerDataNotConfiguredUnavailableError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorNewerData" | "ErrorNotConfigured" | "ErrorUnavailable";
+            };
+        };
         NoSourcesError: components["schemas"]["ApiError"] & {
             error?: {
                 /** @enum {unknown} */
@@ -3473,6 +3488,10 @@ export interface components {
         ProblemInternalServerError: components["schemas"]["Problem"] & {
             /** @enum {unknown} */
             code?: "ErrorInternalServer";
+        };
+        ProblemNewerDataNotConfiguredUnavailableError: components["schemas"]["Problem"] & {
+            /** @enum {unknown} */
+            code?: "ErrorNewerData" | "ErrorNotConfigured" | "ErrorUnavailable";
         };
         ProblemNotConfiguredUnavailableError: components["schemas"]["Problem"] & {
             /** @enum {unknown} */
@@ -4178,19 +4197,19 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        RpcNewerDataNotConfiguredUnavailableError: components["schemas"]["RpcError"] & {
+            error?: {
+                data?: {
+                    /** @enum {unknown} */
+                    code?: "ErrorNewerData" | "ErrorNotConfigured" | "ErrorUnavailable";
+                };
+            };
+        };
         RpcNotAcceptableError: components["schemas"]["RpcError"] & {
             error?: {
                 data?: {
                     /** @enum {unknown} */
                     code?: "ErrorNotAcceptable";
-                };
-            };
-        };
-        RpcNotConfiguredUnavailableError: components["schemas"]["RpcError"] & {
-            error?: {
-                data?: {
-                    /** @enum {unknown} */
-                    code?: "ErrorNotConfigured" | "ErrorUnavailable";
                 };
             };
         };
@@ -4277,6 +4296,20 @@ export interface components {
             /** @description What each name in a definition stands for. */
             names?: {
                 [key: string]: components["schemas"]["SentItem"];
+            };
+            /** @description With `facets`: how many of all items that match have each value, the most frequent first. */
+            facets?: {
+                [key: string]: {
+                    values: {
+                        value: string;
+                        count: number;
+                    }[];
+                    /**
+                     * @description There are more values.
+                     * @constant
+                     */
+                    more?: true;
+                };
             };
             /** @description Steps that the task was split into, if several. */
             steps?: number;
@@ -4767,6 +4800,10 @@ export interface components {
         SessionNegotiationInvalidError: components["schemas"]["SessionError"] & {
             /** @enum {unknown} */
             code?: "ErrorNegotiationInvalid";
+        };
+        SessionNewerDataNotConfiguredUnavailableError: components["schemas"]["SessionError"] & {
+            /** @enum {unknown} */
+            code?: "ErrorNewerData" | "ErrorNotConfigured" | "ErrorUnavailable";
         };
         SessionNoSubsetError: components["schemas"]["SessionError"] & {
             /** @enum {unknown} */
@@ -5671,6 +5708,16 @@ export interface components {
                 "application/json": components["schemas"]["InternalServerServerErrorError"];
             };
         };
+        /** @description This data was written by a newer version of Rollcall: it can be read here, but not written. The registry is not configured for this. Temporarily unavailable, retry after 1 s. */
+        NewerDataNotConfiguredUnavailable: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["NewerDataNotConfiguredUnavailableError"];
+            };
+        };
         /** @description The server has no MCP sources to read. */
         NoSources: {
             headers: {
@@ -5780,6 +5827,16 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["ProblemInternalServerError"];
+            };
+        };
+        /** @description This data was written by a newer version of Rollcall: it can be read here, but not written. The registry is not configured for this. Temporarily unavailable, retry after 1 s. */
+        ProblemNewerDataNotConfiguredUnavailable: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemNewerDataNotConfiguredUnavailableError"];
             };
         };
         /** @description The registry is not configured for this. Temporarily unavailable, retry after 1 s. */
@@ -5940,6 +5997,16 @@ export interface components {
                 "application/json": components["schemas"]["RpcInternalServerError"];
             };
         };
+        /** @description This data was written by a newer version of Rollcall: it can be read here, but not written. The registry is not configured for this. Temporarily unavailable, retry after 1 s. */
+        RpcNewerDataNotConfiguredUnavailable: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RpcNewerDataNotConfiguredUnavailableError"];
+            };
+        };
         /** @description The Accept header must list both application/json and text/event-stream. */
         RpcNotAcceptable: {
             headers: {
@@ -5947,16 +6014,6 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["RpcNotAcceptableError"];
-            };
-        };
-        /** @description The registry is not configured for this. Temporarily unavailable, retry after 1 s. */
-        RpcNotConfiguredUnavailable: {
-            headers: {
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["RpcNotConfiguredUnavailableError"];
             };
         };
         /** @description Invalid session ID. Please negotiate capabilities again.. Missing session ID. Please negotiate capabilities first.. Unauthorized access. */
@@ -6170,6 +6227,16 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["SessionNegotiationInvalidError"];
+            };
+        };
+        /** @description This data was written by a newer version of Rollcall: it can be read here, but not written. The registry is not configured for this. Temporarily unavailable, retry after 1 s. */
+        SessionNewerDataNotConfiguredUnavailable: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionNewerDataNotConfiguredUnavailableError"];
             };
         };
         /** @description This session has no chosen capabilities. Negotiate with `extensions["dev.rollcall/context"]: {budget, task}`. */
@@ -6824,7 +6891,7 @@ export interface operations {
             422: components["responses"]["ServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     listFlags: {
@@ -6903,7 +6970,7 @@ export interface operations {
             422: components["responses"]["ServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     listHooks: {
@@ -6973,7 +7040,7 @@ export interface operations {
             422: components["responses"]["HookInvalidIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     getHook: {
@@ -7049,7 +7116,7 @@ export interface operations {
             404: components["responses"]["HookNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     changeHook: {
@@ -7095,7 +7162,7 @@ export interface operations {
             422: components["responses"]["HookInvalid"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     rotateHook: {
@@ -7141,7 +7208,7 @@ export interface operations {
             422: components["responses"]["HookInvalid"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     importDocument: {
@@ -7215,7 +7282,7 @@ export interface operations {
             422: components["responses"]["ServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     getAdvertise: {
@@ -7307,7 +7374,7 @@ export interface operations {
             422: components["responses"]["ServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     fitIndex: {
@@ -7351,7 +7418,7 @@ export interface operations {
             422: components["responses"]["ServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     getServerIndex: {
@@ -7585,7 +7652,7 @@ export interface operations {
             422: components["responses"]["ServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     switchItems: {
@@ -7632,7 +7699,7 @@ export interface operations {
             422: components["responses"]["ServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     diffRevisions: {
@@ -7777,7 +7844,7 @@ export interface operations {
             422: components["responses"]["ServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     selectGenerator: {
@@ -7824,7 +7891,7 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerServerError"];
             502: components["responses"]["SourceUnavailable"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     preflightGenerator: {
@@ -7873,7 +7940,7 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerServerError"];
             502: components["responses"]["SourceUnavailable"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     refreshServer: {
@@ -7909,7 +7976,7 @@ export interface operations {
             409: components["responses"]["NoSources"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     listRevisions: {
@@ -8060,7 +8127,7 @@ export interface operations {
             422: components["responses"]["IdempotencyKeyReusedServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     getView: {
@@ -8224,7 +8291,7 @@ export interface operations {
             422: components["responses"]["ServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     createServer: {
@@ -8265,7 +8332,7 @@ export interface operations {
             422: components["responses"]["IdempotencyKeyReusedServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     getServer: {
@@ -8352,7 +8419,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     patchServer: {
@@ -8399,7 +8466,7 @@ export interface operations {
             422: components["responses"]["ServerValidation"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     getMetrics: {
@@ -8437,6 +8504,22 @@ export interface operations {
                 kind?: components["schemas"]["CapabilityKind"][];
                 /** @description Only capabilities of these tenants. */
                 tenant?: string[];
+                /** @description Only items of these providers: `mcp`, `openapi`, `graphql` … */
+                provider?: string[];
+                /** @description Only items of these categories. */
+                category?: string[];
+                /** @description Only items that need one of these permissions. */
+                permission?: string[];
+                /** @description Only items that have one of these effects. */
+                effect?: string[];
+                /** @description Only items of these types (`metadata.discovery.capability_type`). */
+                capability_type?: string[];
+                /** @description Only items with this status. */
+                status?: components["schemas"]["ServerStatus"][];
+                /** @description The last word of the task may be unfinished, as while somebody types. */
+                prefix?: boolean;
+                /** @description Dimensions to count over everything that matches, separated by commas, or `true` or `false`; by default none. */
+                facets?: ("tenant" | "kind" | "provider" | "category" | "permission" | "effect" | "capability_type" | "status" | "true" | "false")[];
                 /** @description Tokens that all results together may cost; what does not fit is left out. */
                 budget?: number;
                 /** @description With a budget or definitions, what is not to be left out: items with a high flag, withdrawn servers. */
@@ -8451,8 +8534,12 @@ export interface operations {
                 cursor?: string;
             };
             header?: {
+                /** @description `no-cache` reads the tenant's object instead of any cache. */
+                "Cache-Control"?: string;
                 /** @description An ETag of an earlier answer: 304 if nothing has changed. */
                 "If-None-Match"?: string;
+                /** @description A `Rollcall-Directory` of another answer: this one is at least as new; 412 if there is none yet. */
+                "Rollcall-Min-Directory-Generation"?: string;
             };
             path?: never;
             cookie?: never;
@@ -8483,6 +8570,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["InsufficientScope"];
             410: components["responses"]["CursorExpired"];
+            412: components["responses"]["DirectoryAhead"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
             503: components["responses"]["NotConfiguredUnavailable"];
@@ -8554,7 +8642,7 @@ export interface operations {
             422: components["responses"]["AddressRefusedIdempotencyKeyReusedSubscriptionInvalid"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     getSubscription: {
@@ -8630,7 +8718,7 @@ export interface operations {
             404: components["responses"]["SubscriptionNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     changeSubscription: {
@@ -8676,7 +8764,7 @@ export interface operations {
             422: components["responses"]["AddressRefusedSubscriptionInvalid"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     rotateSubscriptionSecret: {
@@ -8722,7 +8810,7 @@ export interface operations {
             422: components["responses"]["SubscriptionInvalid"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     testSubscription: {
@@ -8760,7 +8848,7 @@ export interface operations {
             404: components["responses"]["SubscriptionNotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
-            503: components["responses"]["NotConfiguredUnavailable"];
+            503: components["responses"]["NewerDataNotConfiguredUnavailable"];
         };
     };
     whoami: {
@@ -8950,7 +9038,7 @@ export interface operations {
             415: components["responses"]["RpcUnsupportedMediaType"];
             429: components["responses"]["RpcTooManyRequests"];
             500: components["responses"]["RpcInternalServer"];
-            503: components["responses"]["RpcNotConfiguredUnavailable"];
+            503: components["responses"]["RpcNewerDataNotConfiguredUnavailable"];
         };
     };
     negotiate: {
@@ -8987,7 +9075,7 @@ export interface operations {
             422: components["responses"]["SessionNegotiationInvalid"];
             429: components["responses"]["SessionTooManyRequests"];
             500: components["responses"]["SessionInternalServer"];
-            503: components["responses"]["SessionNotConfiguredUnavailable"];
+            503: components["responses"]["SessionNewerDataNotConfiguredUnavailable"];
         };
     };
     readResource: {
@@ -9129,7 +9217,7 @@ export interface operations {
             403: components["responses"]["SessionCapabilityRequiredInsufficientScope"];
             429: components["responses"]["SessionTooManyRequests"];
             500: components["responses"]["SessionInternalServer"];
-            503: components["responses"]["SessionNotConfiguredUnavailable"];
+            503: components["responses"]["SessionNewerDataNotConfiguredUnavailable"];
         };
     };
     getSessionChanges: {
@@ -9198,7 +9286,7 @@ export interface operations {
             422: components["responses"]["SessionNegotiationInvalid"];
             429: components["responses"]["SessionTooManyRequests"];
             500: components["responses"]["SessionInternalServer"];
-            503: components["responses"]["SessionNotConfiguredUnavailable"];
+            503: components["responses"]["SessionNewerDataNotConfiguredUnavailable"];
         };
     };
     streamSessionChanges: {
@@ -9302,7 +9390,7 @@ export interface operations {
             429: components["responses"]["SessionTooManyRequests"];
             499: components["responses"]["SessionToolCancelled"];
             500: components["responses"]["SessionInternalServer"];
-            503: components["responses"]["SessionNotConfiguredUnavailable"];
+            503: components["responses"]["SessionNewerDataNotConfiguredUnavailable"];
         };
     };
     getDescription: {
@@ -9516,7 +9604,7 @@ export interface operations {
             422: components["responses"]["ProblemServerValidationServerJsonInvalid"];
             429: components["responses"]["ProblemTooManyRequests"];
             500: components["responses"]["ProblemInternalServer"];
-            503: components["responses"]["ProblemNotConfiguredUnavailable"];
+            503: components["responses"]["ProblemNewerDataNotConfiguredUnavailable"];
         };
     };
     listOfficialServers: {
@@ -9613,7 +9701,7 @@ export interface operations {
             415: components["responses"]["ProblemUnsupportedMediaType"];
             429: components["responses"]["ProblemTooManyRequests"];
             500: components["responses"]["ProblemInternalServer"];
-            503: components["responses"]["ProblemNotConfiguredUnavailable"];
+            503: components["responses"]["ProblemNewerDataNotConfiguredUnavailable"];
         };
     };
     listOfficialVersions: {
@@ -9735,7 +9823,7 @@ export interface operations {
             429: components["responses"]["ProblemTooManyRequests"];
             500: components["responses"]["ProblemInternalServer"];
             501: components["responses"]["ProblemNotImplemented"];
-            503: components["responses"]["ProblemNotConfiguredUnavailable"];
+            503: components["responses"]["ProblemNewerDataNotConfiguredUnavailable"];
         };
     };
     deleteOfficialVersion: {
@@ -9759,7 +9847,7 @@ export interface operations {
             429: components["responses"]["ProblemTooManyRequests"];
             500: components["responses"]["ProblemInternalServer"];
             501: components["responses"]["ProblemNotImplemented"];
-            503: components["responses"]["ProblemNotConfiguredUnavailable"];
+            503: components["responses"]["ProblemNewerDataNotConfiguredUnavailable"];
         };
     };
     setOfficialStatus: {
@@ -9800,7 +9888,7 @@ export interface operations {
             415: components["responses"]["ProblemUnsupportedMediaType"];
             429: components["responses"]["ProblemTooManyRequests"];
             500: components["responses"]["ProblemInternalServer"];
-            503: components["responses"]["ProblemNotConfiguredUnavailable"];
+            503: components["responses"]["ProblemNewerDataNotConfiguredUnavailable"];
         };
     };
     validateServerJson: {
@@ -9834,7 +9922,7 @@ export interface operations {
             415: components["responses"]["ProblemUnsupportedMediaType"];
             429: components["responses"]["ProblemTooManyRequests"];
             500: components["responses"]["ProblemInternalServer"];
-            503: components["responses"]["ProblemNotConfiguredUnavailable"];
+            503: components["responses"]["ProblemNewerDataNotConfiguredUnavailable"];
         };
     };
     officialVersion: {

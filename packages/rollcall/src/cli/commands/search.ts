@@ -1,5 +1,13 @@
 import { definitions, type LeftOut } from "../../client/definitions.ts";
-import { search as ask, type Include, type Kind, type SearchResult } from "../../client/search.ts";
+import {
+  search as ask,
+  type Include,
+  type Kind,
+  type SearchDimension,
+  type SearchFilters,
+  type SearchPage,
+  type SearchResult,
+} from "../../client/search.ts";
 import { factsOf } from "../../client/shapes.ts";
 import type { Context } from "../context.ts";
 import { UsageError } from "../failure.ts";
@@ -16,8 +24,21 @@ interface SearchFlags {
   for?: string;
   limit?: string;
   include?: string;
+  provider?: string[];
+  category?: string[];
+  permission?: string[];
+  effect?: string[];
+  type?: string[];
+  status?: string[];
+  prefix?: boolean;
+  facets?: boolean;
   why?: boolean;
 }
+
+const statuses = ["active", "deprecated", "withdrawn"];
+const dimensions: readonly SearchDimension[] = [
+  ...(["tenant", "kind", "provider", "category", "permission", "effect", "capability_type", "status"] as const),
+];
 
 export function wholeNumber(name: string, text: string | undefined, most = 1_000_000): number | undefined {
   if (text === undefined) return undefined;
@@ -50,7 +71,10 @@ export async function search(
   const tenants = flags.tenants.length > 0 ? flags.tenants : undefined;
   const kindsWanted = flags.kind as Kind[] | undefined;
   const include = includeOf(flags.include);
-  const options = { budget, limit, kinds: kindsWanted, tenants, include, signal: context.signal };
+  for (const status of flags.status ?? []) oneOf("--status", status, statuses);
+  const { provider, category, permission, effect, type, status, prefix } = flags;
+  const filters = { provider, category, permission, effect, capability_type: type, status } as SearchFilters;
+  const options = { budget, limit, kinds: kindsWanted, tenants, filters, prefix, include, signal: context.signal };
   if (flags.for !== undefined) {
     const api = oneOf("--for", flags.for, modelApis) as "mcp";
     const answer = await definitions(context.connection(), task, { ...options, for: api });
@@ -62,7 +86,11 @@ export async function search(
     return;
   }
   const page = await context.during(`Searching for ${task}`, () =>
-    ask(context.connection(), task, { ...options, explain: flags.why }),
+    ask(context.connection(), task, {
+      ...options,
+      facets: flags.facets ? dimensions : undefined,
+      explain: flags.why,
+    }),
   );
   const { all: _all, ...data } = page;
   context.out.json(data);
@@ -96,6 +124,15 @@ export async function search(
   const more = page.nextCursor === undefined ? "" : "; there are more";
   context.out.print(dim(`${page.items.length} shown, ${grouped(page.usedTokens)} tokens${more}`));
   context.out.print(...leftOutLines(page).map((line) => dim(line)));
+  context.out.print(...facetLines(page));
+}
+
+/** One line for each dimension that has a value. */
+function facetLines({ facets = {} }: Pick<SearchPage, "facets">): string[] {
+  return Object.entries(facets).flatMap(([dimension, { values, more }]) => {
+    const counts = values.map(({ value, count }) => `${printable(value)} ${grouped(count)}`);
+    return values.length === 0 ? [] : [`${dimension}: ${counts.join(", ")}${more ? ", …" : ""}`];
+  });
 }
 
 /** One line for each, with its reason; those that the registry only counts in the last. */

@@ -1,9 +1,6 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 
-/**
- * As much of an object's storage as the index uses, over SQLite in this process: so that the code of a search can be run
- * with and without its bounds, without a server around it.
- */
+/** As much of an object's storage as a test needs, over SQLite in this process. */
 export function openLocalSql(file: string): SqlStorage {
   const database = new DatabaseSync(file);
   database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -262144");

@@ -1,5 +1,5 @@
-import { demotionOf, recordOf, type ServerFacts } from "../../registry/record.ts";
-import type { CapabilityCard, StoredCard } from "../contract.ts";
+import { demotionOf, recordOf, type ServerFacts } from "../registry/record.ts";
+import type { CapabilityCard, StoredCard } from "./contract.ts";
 
 /** What a card shows of its server. */
 export interface CardServer {
@@ -11,7 +11,7 @@ export interface CardServer {
 
 /** A card as readers see it. */
 export function cardWithServer<T extends StoredCard>(
-  { flags, deprecated, tokens, version, ...card }: T,
+  { flags, deprecated, attributes: _, tokens, version, ...card }: T,
   server: CardServer,
 ): Omit<T, keyof StoredCard> & CapabilityCard {
   const registry = recordOf({ tokens, flags, deprecated }, server.facts);

@@ -1,0 +1,47 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CommandError, runCommand } from "./command.ts";
+import { Ledger } from "./drills/ledger.ts";
+import { buildEntry, startServer, tokenFor, withScratch } from "./drills/server.ts";
+
+const help = `
+Usage: npm run crash [-- --rounds N] [--control]
+
+Kills the embedded server with SIGKILL under publishes (some with thousands of items), hooks, negotiations and changes
+of public servers, starts it again on the same data, and compares what was acknowledged with what is there. Prints how
+much was acknowledged, lost, duplicated and resumed, and fails if anything was lost or duplicated, or could not be resumed.
+
+  --rounds N    how often to kill it (default 20)
+  --control     runs a Worker that answers before its object has written, and fails if that loses nothing
+  --help        this text
+`;
+
+const options = { rounds: { type: "string", default: "20" }, control: { type: "boolean", default: false } } as const;
+
+await runCommand({ help, options }, async ({ rounds: given, control }) => {
+  const rounds = Number(given);
+  if (!Number.isInteger(rounds) || rounds < 1) throw new CommandError("--rounds takes a whole number above 0.");
+  await withScratch("crash", async (folder) => {
+    const data = join(folder, "data");
+    const bundle = control ? await buildEntry("test/drills/answers-too-early.ts", join(folder, "worker")) : undefined;
+    const token = await tokenFor(data, ["crash"]);
+    const ledger = new Ledger(token);
+    for (let round = 1; round <= rounds; round += 1) {
+      const server = await startServer(data, [], bundle);
+      if (round > 1) await ledger.check(server.url);
+      const over = ledger.load(server.url);
+      // Anywhere between the first answers and a full outbox.
+      await sleep(500 + Math.random() * 2_500);
+      await server.kill();
+      await over();
+      console.log(`round ${round}: ${ledger.summary()}`);
+    }
+    const server = await startServer(data, [], bundle);
+    await ledger.check(server.url);
+    await server.kill();
+    console.log(ledger.report());
+    const { lost, duplicated, unresumed } = ledger.totals;
+    if (control && lost === 0) throw new CommandError("The control lost nothing: this drill would not find a loss.");
+    if (!control && lost + duplicated + unresumed > 0) throw new CommandError("Something acknowledged is not there.");
+  });
+});

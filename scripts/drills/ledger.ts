@@ -1,0 +1,162 @@
+import { manifestOf, type Outcome, repeat, send } from "./traffic.ts";
+
+const tenant = "crash";
+const writers = 4;
+/** Turns of a writer between two publishes with thousands of items. */
+const largeEvery = 25;
+const largeTools = 2_000;
+
+/** What was acknowledged to the clients of the crash drill, and what was found of it after a crash. */
+export class Ledger {
+  readonly totals = { acknowledged: 0, lost: 0, duplicated: 0, resumed: 0, unresumed: 0 };
+  readonly #token: string;
+  /** By server: the last turn that was acknowledged. A later one may be there as well: its answer was cut off. */
+  readonly #turns = new Map<string, number>();
+  /** Registrations by key: the id once it is known. */
+  readonly #hooks = new Map<string, string | undefined>();
+  #sessions: { id: string; resume: string }[] = [];
+  #round = 0;
+  #problems: string[] = [];
+
+  constructor(token: string) {
+    this.#token = token;
+  }
+
+  /** Starts the clients. Call the result when the server is dead: it waits for them to notice. */
+  load(url: string): () => Promise<void> {
+    this.#round += 1;
+    let isOver = false;
+    const ends = () => isOver;
+    const clients = [
+      ...Array.from({ length: writers }, (_, index) => repeat(ends, () => this.#publish(url, `s${index}`))),
+      repeat(ends, () => this.#registerHook(url)),
+      repeat(ends, () => this.#negotiate(url)),
+      repeat(ends, () => this.#switchVisibility(url)),
+    ];
+    return async () => {
+      isOver = true;
+      await Promise.all(clients);
+    };
+  }
+
+  async check(url: string): Promise<void> {
+    for (const [server, turn] of this.#turns) await this.#checkServer(url, server, turn);
+    await this.#checkLog(url);
+    await this.#checkHooks(url);
+    await this.#checkSessions(url);
+  }
+
+  summary(): string {
+    const { acknowledged, lost, duplicated, resumed } = this.totals;
+    return `acknowledged ${acknowledged}, lost ${lost}, duplicated ${duplicated}, resumed ${resumed}`;
+  }
+
+  report(): string {
+    const { unresumed } = this.totals;
+    const problems = this.#problems.slice(0, 10).map((problem) => `  ${problem}`);
+    return [`${this.summary()}, not resumed ${unresumed}`, ...problems].join("\n");
+  }
+
+  async #publish(url: string, server: string): Promise<number> {
+    const turn = (this.#turns.get(server) ?? 0) + 1;
+    const tools = turn % largeEvery === 0 ? largeTools : 3;
+    const path = `/api/mcp/capabilities/${tenant}/${server}`;
+    const outcome = await this.#send(url, "PUT", path, manifestOf(server, turn, tools));
+    if (isAcknowledged(outcome)) this.#turns.set(server, turn);
+    return outcome.status === undefined ? 20 : 0;
+  }
+
+  async #registerHook(url: string): Promise<number> {
+    const pending = [...this.#hooks].find(([, id]) => id === undefined)?.[0];
+    if (pending === undefined && this.#hooks.size >= 80) return 100;
+    // A request whose answer was cut off is sent again with its key.
+    const key = pending ?? `key-${this.#round}-${this.#hooks.size}`;
+    this.#hooks.set(key, undefined);
+    const headers = { "Idempotency-Key": key };
+    const outcome = await this.#send(url, "POST", "/api/hooks", { tenant, server: "s0", description: key }, headers);
+    if (isAcknowledged(outcome)) this.#hooks.set(key, outcome.body.data.id);
+    return 40;
+  }
+
+  async #negotiate(url: string): Promise<number> {
+    const request = { client_name: "drill", client_version: "1", supported_capabilities: ["session_resume"] };
+    const outcome = await this.#send(url, "POST", "/mcp/negotiate", request);
+    const { id, resume_token: resume } = outcome.body?.session ?? {};
+    if (isAcknowledged(outcome) && typeof resume === "string") this.#sessions.push({ id, resume });
+    return 50;
+  }
+
+  /** Public servers are in the directory, which builds what the edge reads from it. */
+  async #switchVisibility(url: string): Promise<number> {
+    const visibility = Math.random() < 0.5 ? "public" : "tenant";
+    await this.#send(url, "PUT", "/api/mcp/configs", { tenant, name: "s1", visibility });
+    return 60;
+  }
+
+  async #checkServer(url: string, server: string, turn: number): Promise<void> {
+    const path = `/api/mcp/capabilities/${tenant}/${server}`;
+    const outcome = await this.#send(url, "GET", path, undefined, { "Cache-Control": "no-cache" });
+    const shown = Number(/^Turn (\d+)\.$/.exec(outcome.body?.data?.tools?.[0]?.description ?? "")?.[1] ?? 0);
+    if (shown < turn) {
+      this.totals.lost += turn - shown;
+      this.#problems.push(`${server}: turn ${turn} was acknowledged, turn ${shown} is there (${outcome.status})`);
+    }
+    this.#turns.set(server, Math.max(shown, 0));
+  }
+
+  /** No write is in the log twice, and its numbers have no gaps. */
+  async #checkLog(url: string): Promise<void> {
+    const seen = new Set<string>();
+    for (let since = 0; ; ) {
+      const { body } = await this.#send(url, "GET", `/api/changes/${tenant}?since=${since}&limit=1000`);
+      const items = (body?.data?.items ?? []) as { sequence: number; server: string; kind: string; to?: string }[];
+      if (items.length === 0) return;
+      for (const { sequence, server, kind, to } of items) {
+        since += 1;
+        if (sequence !== since) this.#problems.push(`the log has ${sequence} where ${since} belongs`);
+        since = sequence;
+        // The first tool has the turn in its words, so that each digest comes once.
+        const entry = `${server} ${kind} ${to}`;
+        if (kind === "tool" && to !== undefined && seen.has(entry)) {
+          this.totals.duplicated += 1;
+          this.#problems.push(`${entry} is in the log twice`);
+        }
+        seen.add(entry);
+      }
+    }
+  }
+
+  async #checkHooks(url: string): Promise<void> {
+    const { body } = await this.#send(url, "GET", `/api/hooks?tenant=${tenant}`);
+    const found = (body?.data?.items ?? []) as { id: string; description: string }[];
+    const ids = new Set(found.map(({ id }) => id));
+    for (const [key, id] of this.#hooks) {
+      const same = found.filter(({ description }) => description === key).length;
+      if (same > 1) this.totals.duplicated += same - 1;
+      if (id !== undefined && !ids.has(id)) this.totals.lost += 1;
+      if (same > 1 || (id !== undefined && !ids.has(id))) this.#problems.push(`hook ${key}: ${same} found`);
+    }
+  }
+
+  async #checkSessions(url: string): Promise<void> {
+    const sessions = this.#sessions.splice(0);
+    for (const { id, resume } of sessions) {
+      const resumed = await this.#send(url, "POST", "/mcp/session/resume", { resume_token: resume });
+      if (isAcknowledged(resumed)) this.totals.resumed += 1;
+      else {
+        this.totals.unresumed += 1;
+        this.#problems.push(`session ${id}: ${resumed.status} ${JSON.stringify(resumed.body)}`);
+      }
+    }
+  }
+
+  async #send(url: string, ...request: [string, string, unknown?, Record<string, string>?]): Promise<Outcome> {
+    const outcome = await send(url, this.#token, ...request);
+    if (isAcknowledged(outcome) && request[0] !== "GET") this.totals.acknowledged += 1;
+    return outcome;
+  }
+}
+
+function isAcknowledged({ status }: Outcome): boolean {
+  return status !== undefined && status >= 200 && status < 300;
+}

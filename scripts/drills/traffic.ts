@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** One request of a drill. `sent` is false if no byte can have reached the server. */
+export interface Outcome {
+  status: number | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: a drill reads whatever the answer holds
+  body: any;
+  error?: string;
+}
+
+/**
+ * Sends a request on a connection of its own: the runtime resets a kept connection that was idle for five seconds, which
+ * is not what a drill looks for.
+ */
+export async function send(
+  url: string,
+  token: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Outcome> {
+  try {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${token}`, Connection: "close", ...headers },
+      body: body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body),
+      signal: AbortSignal.timeout(60_000),
+    });
+    const text = await response.text();
+    return { status: response.status, body: text.startsWith("{") ? JSON.parse(text) : text };
+  } catch (error) {
+    const cause = (error as { cause?: { code?: string } }).cause?.code;
+    return { status: undefined, body: undefined, error: cause ?? String(error) };
+  }
+}
+
+/** Repeats work until told to stop; `work` says how long to pause before the next turn. */
+export async function repeat(isOver: () => boolean, work: (turn: number) => Promise<number>): Promise<void> {
+  for (let turn = 1; !isOver(); turn += 1) await sleep(await work(turn));
+}
+
+export function manifestOf(name: string, turn: number, tools = 3): object {
+  const tool = (index: number) => ({
+    name: `${name}_${index}`,
+    description: index === 0 ? `Turn ${turn}.` : `Tool ${index} of ${name}, which finds invoices and sends reminders.`,
+    inputSchema: { type: "object", properties: { id: { type: "string" }, count: { type: "integer" } } },
+  });
+  return { tools: Array.from({ length: tools }, (_, index) => tool(index)) };
+}

@@ -1,0 +1,35 @@
+/** Something that holds memory and can let it go. */
+interface Held {
+  readonly bytes: number;
+  drop(): void;
+}
+
+/**
+ * Memory for the indexes of objects in this isolate: an index is kept while it is asked. Those that were not asked for
+ * longest are dropped when together they take more than the capacity; the one that is asked now is kept in any case.
+ */
+export class IndexMemory {
+  readonly #held = new Map<Held, number>();
+  #bytes = 0;
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Call after each use of an index. */
+  used(index: Held, capacity: number): void {
+    this.release(index);
+    this.#held.set(index, index.bytes);
+    this.#bytes += index.bytes;
+    for (const [other] of this.#held) {
+      if (this.#bytes <= capacity || other === index) return;
+      this.release(other);
+      other.drop();
+    }
+  }
+
+  release(index: Held): void {
+    this.#bytes -= this.#held.get(index) ?? 0;
+    this.#held.delete(index);
+  }
+}

@@ -1,0 +1,3 @@
+/** Compiled by the bundler. */
+declare const dots: WebAssembly.Module;
+export default dots;
