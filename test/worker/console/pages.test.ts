@@ -178,6 +178,13 @@ describe("a page", () => {
     expect(whole.text).toContain(part.text);
   });
 
+  it("finds what an unfinished word may become while somebody types, until a space ends it", async () => {
+    const found = async (query: string) =>
+      (await visitor.get(`/search?${query}`, { "Rollcall-Fragment": "results" })).text.includes("get_forecast");
+    expect([await found("task=foreca&prefix=true"), await found("task=foreca")]).toEqual([true, false]);
+    expect(await found("task=foreca+&prefix=true")).toBe(false);
+  });
+
   it("marks what fits a budget as the API chooses it", async () => {
     for (const budget of [50, 120, 300, 700]) {
       const query = new URLSearchParams({ task: "send the forecast, then file an issue", budget: String(budget) });
