@@ -183,10 +183,9 @@ describe("get_capability", () => {
   it("answers as the route does, in each format", async () => {
     const http = await get(path);
     const { data } = await call("get_capability", { tenant: "tooled", id });
-    expect(data).toEqual({
-      capability: http.body.data,
-      generation: Number(http.headers.get("Rollcall-Generation")),
-    });
+    // The second answer may come from memory, which was confirmed at an earlier generation with the same content.
+    expect(data).toEqual({ capability: http.body.data, generation: expect.any(Number) });
+    expect(data.generation).toBeLessThanOrEqual(Number(http.headers.get("Rollcall-Generation")));
     const yaml = await call("get_capability", { tenant: "tooled", id, format: "yaml" });
     expect(yaml.data.text).toBe((await get(`${path}?format=yaml`)).text);
     expect(yaml.data.losses).toBeUndefined();
