@@ -47,7 +47,10 @@ for (const form of document.querySelectorAll<HTMLFormElement>("form[data-live]")
     timer = setTimeout(async () => {
       const url = new URL(form.action);
       for (const [name, value] of new FormData(form)) if (value !== "") url.searchParams.append(name, String(value));
-      if (await swapFrom(url, id)) {
+      // The address is that of the task once it is finished.
+      const unfinished = new URL(url);
+      unfinished.searchParams.set("prefix", "true");
+      if (await swapFrom(unfinished, id)) {
         history.replaceState(null, "", url);
         followBudget();
         announce(document.querySelector(`#${id} [data-said]`)?.textContent ?? "");

@@ -1,13 +1,11 @@
 import { catalogQuery } from "../../catalog/query.ts";
 import { connectForms } from "../../connect/forms.ts";
 import { registryTarget } from "../../connect/target.ts";
-import { type Catalogue, type CatalogueItem, noFilter, readCatalogue } from "../catalogue.ts";
-import type { ConsoleDeps } from "../deps.ts";
+import { type Catalogue, noFilter, readCatalogue } from "../catalogue.ts";
 import { page } from "../page.ts";
 import { Code } from "../parts/code.tsx";
 import { Bar, number, plural } from "../parts/figures.tsx";
 import { type Kind, kindWords, ServerRow } from "../parts/server-row.tsx";
-import type { Viewer } from "../sign-in/viewer.ts";
 
 const shownServers = 8;
 /** For clients that start a command instead of opening an address. */
@@ -19,15 +17,15 @@ const home = page({
   onlyHtml: true,
 
   async get(services, { viewer, origin, now }) {
-    const query = catalogQuery({ ...noFilter, facets: ["kind", "status"], fields: undefined });
-    const [{ catalogue, source, holds }, recent] = await Promise.all([
-      readCatalogue(services, viewer.principal, query, { limit: shownServers, cursor: undefined }),
-      recentlyUpdated(services, viewer, now),
-    ]);
+    const query = catalogQuery({ ...noFilter, order: "updated", facets: ["kind", "status"], fields: undefined });
+    const { catalogue, source, holds } = await readCatalogue(services, viewer.principal, query, {
+      limit: shownServers,
+      cursor: undefined,
+    });
     const counts = () => <Counts of={catalogue} />;
     return {
       title: "What does the agent need to do?",
-      same: { json: `/api/catalog?facets=kind&limit=${shownServers}`, cli: "list" },
+      same: { json: `/api/catalog?order=updated&facets=kind,status&limit=${shownServers}`, cli: "list" },
       generation: catalogue.generation,
       source,
       holds,
@@ -56,11 +54,7 @@ const home = page({
             {counts()}
           </div>
           <div class="two">
-            {catalogue.items.length === 0 ? (
-              <Empty origin={origin} />
-            ) : (
-              <Servers of={catalogue} recent={recent} now={now} />
-            )}
+            {catalogue.items.length === 0 ? <Empty origin={origin} /> : <Servers of={catalogue} now={now} />}
             <ConnectRegistry origin={origin} />
           </div>
         </>
@@ -69,15 +63,15 @@ const home = page({
   },
 });
 
-function Counts({ of: { total, facets } }: { of: Catalogue }) {
+function Counts({ of: { totals, facets } }: { of: Catalogue }) {
   const kinds = facets?.kind?.values ?? [];
   const most = Math.max(0, ...kinds.map(({ count }) => count));
   return (
     <>
       <p class="counts">
-        <span>
-          <b>{total === undefined ? "–" : number(total.count)}</b> {total?.count === 1 ? "server" : "servers"}
-        </span>
+        <Count of={totals?.servers} one="server" many="servers" />
+        <Count of={totals?.capabilities} one="capability" many="capabilities" />
+        <Count of={totals?.tokens} one="token in all" many="tokens in all" />
         {(facets?.status?.values ?? [])
           .filter(({ value }) => value !== "active")
           .map(({ value, count }) => (
@@ -99,39 +93,23 @@ function Counts({ of: { total, facets } }: { of: Catalogue }) {
   );
 }
 
-const recentMs = 7 * 86_400_000;
-const hourMs = 3_600_000;
-
-/**
- * The servers that changed last. The catalogue is in order of names, so this is known only while few changed within the
- * week; undefined otherwise.
- */
-async function recentlyUpdated(services: ConsoleDeps, viewer: Viewer, now: number) {
-  // Whole hours: each other time would be another page in the cache.
-  const since = Math.floor((now - recentMs) / hourMs) * hourMs;
-  const query = catalogQuery({ ...noFilter, updated_since: since, facets: ["false"], fields: undefined });
-  const { catalogue } = await readCatalogue(services, viewer.principal, query, { limit: 100, cursor: undefined });
-  if (catalogue.nextCursor !== undefined || catalogue.items.length === 0) return undefined;
-  const latest = [...catalogue.items].sort((a, b) => (b.updatedAt ?? "").localeCompare(a.updatedAt ?? ""));
-  return latest.slice(0, shownServers);
+function Count({ of: count, one, many }: { of: number | undefined; one: string; many: string }) {
+  return (
+    <span>
+      <b>{count === undefined ? "–" : number(count)}</b> {count === 1 ? one : many}
+    </span>
+  );
 }
 
-interface ServersShown {
-  of: Catalogue;
-  recent: CatalogueItem[] | undefined;
-  now: number;
-}
-
-function Servers({ of: { items, total }, recent, now }: ServersShown) {
-  const shown = recent ?? items;
-  const most = Math.max(...shown.map(({ tokens = 0 }) => tokens));
+function Servers({ of: { items, total }, now }: { of: Catalogue; now: number }) {
+  const most = Math.max(...items.map(({ tokens = 0 }) => tokens));
   return (
     <section aria-labelledby="servers-title">
       <h2 class="label" id="servers-title">
-        {recent === undefined ? "Who is there" : "Recently updated"}
+        Recently updated
       </h2>
       <ul class="ledger">
-        {shown.map((server) => (
+        {items.map((server) => (
           <ServerRow server={server} most={most} now={now} />
         ))}
       </ul>

@@ -1,6 +1,7 @@
 import type { Child } from "hono/jsx";
 import { z } from "zod";
 import { unwrap } from "../../http/context.ts";
+import { flag } from "../../http/parameters.ts";
 import { definitionFormats } from "../../manifest/model/definitions.ts";
 import { CapabilityKind } from "../../manifest/schema/capability.ts";
 import { definitionsOf } from "../../registry/definitions/definitions.ts";
@@ -30,6 +31,8 @@ interface Asked {
   budget?: number;
   kinds?: readonly CapabilityKind[];
   definitions?: DefinitionFormat;
+  /** Somebody is still typing: the last word may be unfinished. */
+  prefix?: boolean;
 }
 
 const search = page({
@@ -41,11 +44,12 @@ const search = page({
       budget: z.string().default(""),
       kind: z.array(CapabilityKind).max(6).optional(),
       definitions: z.enum(definitionFormats).optional(),
+      prefix: flag.default(false),
     },
   },
 
   async get(services, { viewer, query }) {
-    const { task, budget: typed, kind: kinds, definitions } = query;
+    const { task, budget: typed, kind: kinds, definitions, prefix: isTyping } = query;
     const budget = readBudget(typed);
     const problems = {
       task:
@@ -55,7 +59,9 @@ const search = page({
       budget: budget === "bad" ? "A budget is a whole number of tokens, such as 800." : undefined,
     };
     const isBad = problems.task !== undefined || problems.budget !== undefined;
-    const asked = { task: task.trim(), budget: budget === "bad" ? undefined : budget, kinds, definitions };
+    // A space after the last word finishes it.
+    const prefix = isTyping && task === task.trimEnd();
+    const asked = { task: task.trim(), budget: budget === "bad" ? undefined : budget, kinds, definitions, prefix };
     const found = isBad || !/[\p{L}\p{N}]/u.test(task) ? undefined : await find(services, viewer, asked);
     const results =
       found === undefined ? <Hints isBad={isBad} typed={task} /> : await resultsOf(services, viewer, asked, found);
@@ -92,9 +98,9 @@ function quoted(task: string): string {
   return `'${task.replaceAll("'", "'\\''")}'`;
 }
 
-async function find(services: ConsoleDeps, { principal }: Viewer, { task, kinds }: Asked): Promise<SearchPage> {
+async function find(services: ConsoleDeps, { principal }: Viewer, { task, kinds, prefix }: Asked): Promise<SearchPage> {
   const page = { limit: maxResults, cursor: undefined };
-  return unwrap(await searchCapabilities(services, principal, { text: task, kinds, explain: true }, page));
+  return unwrap(await searchCapabilities(services, principal, { text: task, prefix, kinds, explain: true }, page));
 }
 
 interface FormShown {
@@ -351,7 +357,7 @@ const mostWords = 6;
 async function nothingFound(services: ConsoleDeps, viewer: Viewer, asked: Asked): Promise<Child> {
   const words = [...new Set(asked.task.match(/[\p{L}\p{N}_-]{2,}/gu) ?? [])].slice(0, mostWords);
   const counts = await Promise.all(
-    words.map(async (word) => (await find(services, viewer, { ...asked, task: word })).items.length),
+    words.map(async (word) => (await find(services, viewer, { ...asked, task: word, prefix: false })).items.length),
   );
   const useful = words.flatMap((word, at) => ((counts[at] ?? 0) > 0 ? [{ word, count: counts[at] ?? 0 }] : []));
   return (

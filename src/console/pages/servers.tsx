@@ -1,33 +1,28 @@
 import type { Child } from "hono/jsx";
 import { catalogDimensions } from "../../catalog/contract.ts";
-import { catalogParameters, catalogQuery } from "../../catalog/query.ts";
+import { type CatalogQuery, catalogParameters, catalogQuery } from "../../catalog/query.ts";
 import { RequestFailed } from "../../http/context.ts";
-import { type Catalogue, noFilter, readCatalogue } from "../catalogue.ts";
+import { noFilter, readCatalogue } from "../catalogue.ts";
 import type { ConsoleDeps } from "../deps.ts";
 import { page } from "../page.ts";
+import {
+  Chosen,
+  FacetList,
+  href,
+  labels,
+  Orders,
+  pickedOf,
+  type Shown,
+  toggled,
+  valueWords,
+  withOthers,
+} from "../parts/facets.tsx";
 import { number, plural } from "../parts/figures.tsx";
-import { type Kind, kindWords, ServerRow } from "../parts/server-row.tsx";
-import { text } from "../parts/text.tsx";
+import { ServerRow } from "../parts/server-row.tsx";
 import type { Viewer } from "../sign-in/viewer.ts";
-
-type Dimension = (typeof catalogDimensions)[number];
-type Filters = Partial<Record<Dimension, readonly string[]>>;
 
 const { facets: _, fields: __, limit: ___, ...filters } = catalogParameters;
 const perPage = 30;
-
-const labels: Record<Dimension, string> = {
-  kind: "Has",
-  status: "Status",
-  tenant: "Owner",
-  provider: "Provider",
-  category: "Category",
-  permission: "Permission",
-  effect: "Effect",
-  capability_type: "Type",
-  probe: "Sources",
-  flag: "Flag",
-};
 
 const servers = page({
   id: "servers",
@@ -35,37 +30,38 @@ const servers = page({
   parameters: { query: filters },
 
   async get(services, { viewer, query: { cursor, updated_since, order, ...wanted }, now, c }) {
-    const chosen: Filters = wanted;
+    const shown: Shown = { chosen: wanted, order, since: updated_since };
     const query = catalogQuery({ ...wanted, order, updated_since, facets: ["true"], fields: undefined });
     const read = (from: string | undefined) =>
       readCatalogue(services, viewer.principal, query, { limit: perPage, cursor: from });
     let isRestarted = false;
-    const { catalogue, source, holds } = await read(cursor).catch((error: unknown) => {
+    const found = await read(cursor).catch((error: unknown) => {
       const { code } = error instanceof RequestFailed ? error.failure : {};
       if (code !== "ErrorCursorInvalid" && code !== "ErrorCursorExpired") throw error;
       isRestarted = true;
       return read(undefined);
     });
+    const { catalogue, source } = found;
     const { items, total, nextCursor, changed } = catalogue;
+    const others = await otherValues(services, viewer, query);
     const { search } = new URL(c.req.url);
     const most = Math.max(0, ...items.map(({ tokens = 0 }) => tokens));
-    const empty = items.length === 0 ? await emptyText(services, viewer, chosen) : undefined;
-    const facetList = <FacetList of={catalogue} chosen={chosen} />;
+    const empty = items.length === 0 ? await emptyText(services, viewer, shown) : undefined;
     return {
       title: "Servers",
       nav: "servers",
       same: { json: `/api/catalog${search}`, cli: "list" },
       generation: catalogue.generation,
       source,
-      holds: isRestarted ? undefined : holds,
+      holds: isRestarted ? undefined : allHold([found, ...others]),
       main: (
         <>
           <h1>Servers</h1>
           <div class="catalogue">
-            <details class="facet-fold" open={isNarrowed(chosen)}>
+            <details class="facet-fold" open={pickedOf(shown.chosen).length > 0}>
               <summary>Filter</summary>
               <nav class="facets" aria-label="Filters">
-                {facetList}
+                <FacetList of={withOthers(catalogue, others)} shown={shown} />
               </nav>
             </details>
             <section aria-label="Servers found" id="results">
@@ -76,7 +72,8 @@ const servers = page({
               )}
               <p class="listhead">
                 {total !== undefined && <span class="total">{plural(total.count, "server")}</span>}
-                <Chosen of={chosen} />
+                <Chosen of={shown} />
+                <Orders of={shown} />
                 {changed && <span class="mute small">Something was published since the first page.</span>}
               </p>
               {empty ?? (
@@ -87,9 +84,9 @@ const servers = page({
                 </ul>
               )}
               <p class="pager">
-                {cursor === undefined ? <span /> : <a href={href(chosen)}>First page</a>}
+                {cursor === undefined ? <span /> : <a href={href(shown)}>First page</a>}
                 {nextCursor !== undefined && (
-                  <a rel="next" href={href(chosen, [["cursor", nextCursor]])}>
+                  <a rel="next" href={href(shown, nextCursor)}>
                     Next {perPage}
                   </a>
                 )}
@@ -102,94 +99,45 @@ const servers = page({
   },
 });
 
-function isNarrowed(chosen: Filters): boolean {
-  return Object.values(chosen).some((values) => values !== undefined && values.length > 0);
-}
-
-/** The address is the state: every filter is a link. */
-function href(chosen: Filters, more: readonly [string, string][] = []): string {
-  const search = new URLSearchParams();
-  for (const dimension of catalogDimensions)
-    for (const value of chosen[dimension] ?? []) search.append(dimension, value);
-  for (const [name, value] of more) search.append(name, value);
-  return search.size === 0 ? "/servers" : `/servers?${search}`;
-}
-
-function toggled(chosen: Filters, dimension: Dimension, value: string): Filters {
-  const values = chosen[dimension] ?? [];
-  const next = values.includes(value) ? values.filter((other) => other !== value) : [...values, value];
-  return { ...chosen, [dimension]: next };
-}
-
-function valueWords(dimension: Dimension, value: string): Child {
-  if (dimension === "kind") return kindWords[value as Kind]?.[1] ?? value;
-  return text(value);
-}
-
-function FacetList({ of: { facets }, chosen }: { of: Catalogue; chosen: Filters }) {
-  const order = Object.keys(labels) as Dimension[];
-  return (
-    <>
-      {order.map((dimension) => {
-        const { values = [], more } = facets?.[dimension] ?? {};
-        const picked = chosen[dimension] ?? [];
-        // One value that all share narrows nothing.
-        if (values.length === 0 || (values.length === 1 && picked.length === 0 && dimension !== "kind")) return null;
-        return (
-          <section>
-            <h2 class="label">{labels[dimension]}</h2>
-            <ul>
-              {values.slice(0, 12).map(({ value, count }) => (
-                <li>
-                  <a
-                    href={href(toggled(chosen, dimension, value))}
-                    aria-current={picked.includes(value) ? "true" : undefined}
-                  >
-                    <span>{valueWords(dimension, value)}</span>
-                    <span class="n">{number(count)}</span>
-                  </a>
-                </li>
-              ))}
-            </ul>
-            {(more || values.length > 12) && <p class="small mute">and others</p>}
-          </section>
-        );
-      })}
-    </>
-  );
-}
-
-function Chosen({ of: chosen }: { of: Filters }) {
-  const picked = pickedOf(chosen);
-  if (picked.length === 0) return null;
-  return (
-    <>
-      {picked.map(([dimension, value]) => (
-        <a class="chip" href={href(toggled(chosen, dimension, value))}>
-          {valueWords(dimension, value)} <span aria-hidden="true">×</span>
-          <span class="vh">: remove this filter</span>
-        </a>
-      ))}
-      {picked.length > 1 && (
-        <a class="small" href="/servers">
-          Remove all
-        </a>
-      )}
-    </>
-  );
-}
-
-function pickedOf(chosen: Filters): [Dimension, string][] {
-  return catalogDimensions.flatMap((dimension) =>
-    (chosen[dimension] ?? []).map((value): [Dimension, string] => [dimension, value]),
-  );
-}
-
 const mostCounted = 6;
 
+/** In the dimensions that are filtered: what each value would find with the other filters. */
+function otherValues(services: ConsoleDeps, viewer: Viewer, { filter }: CatalogQuery) {
+  const filtered = catalogDimensions.filter((dimension) => (filter.values[dimension] ?? []).length > 0);
+  return Promise.all(
+    filtered.slice(0, mostCounted).map(async (dimension) => {
+      const { [dimension]: _chosen, ...values } = filter.values;
+      const query: CatalogQuery = {
+        filter: { ...filter, values },
+        order: "name",
+        facets: [dimension],
+        fields: ["name"],
+      };
+      const read = await readCatalogue(services, viewer.principal, query, { limit: 1, cursor: undefined });
+      return { dimension, facet: read.catalogue.facets?.[dimension], holds: read.holds };
+    }),
+  );
+}
+
+/** A page that is made of several answers holds as long as all of them do. */
+function allHold(parts: readonly { holds?: () => boolean }[]): (() => boolean) | undefined {
+  const all = parts.map(({ holds }) => holds);
+  return all.includes(undefined) ? undefined : () => all.every((holds) => holds?.());
+}
+
 /** Why nothing was found: each filter with what it finds by itself. */
-async function emptyText(services: ConsoleDeps, viewer: Viewer, chosen: Filters): Promise<Child> {
+async function emptyText(services: ConsoleDeps, viewer: Viewer, shown: Shown): Promise<Child> {
+  const { chosen, since } = shown;
   const picked = pickedOf(chosen);
+  if (picked.length === 0 && since !== undefined) {
+    return (
+      <div class="block">
+        <p>
+          No server that you may see has changed since then. <a href={href({ ...shown, since: undefined })}>Show all</a>
+        </p>
+      </div>
+    );
+  }
   if (picked.length === 0) {
     return (
       <div class="block">
@@ -216,10 +164,10 @@ async function emptyText(services: ConsoleDeps, viewer: Viewer, chosen: Filters)
           const [dimension, value] = picked[at] ?? ["kind", ""];
           return (
             <li>
-              <a href={href({ [dimension]: [value] })}>
+              <a href={href({ ...shown, chosen: { [dimension]: [value] }, since: undefined })}>
                 {labels[dimension]}: {valueWords(dimension, value)}
               </a>{" "}
-              finds {number(count)}. <a href={href(toggled(chosen, dimension, value))}>Remove it</a>
+              finds {number(count)}. <a href={href(toggled(shown, dimension, value))}>Remove it</a>
             </li>
           );
         })}

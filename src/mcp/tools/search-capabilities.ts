@@ -20,7 +20,8 @@ export const searchCapabilitiesTool = defineTool({
     task: z.string().min(1).max(10_000),
     kinds: z.array(CapabilityKind).max(CapabilityKind.options.length).optional(),
     tenants: z.array(TenantKey).max(16).optional(),
-    ...plainFilters,
+    // One member: as many as the search has, each with its schema, would cost every client too many tokens.
+    filters: z.record(z.string(), z.array(z.string())).optional(),
     prefix: z.boolean().optional(),
     definitions: DefinitionFormat.optional(),
     include: choiceInclude.optional(),
@@ -29,8 +30,16 @@ export const searchCapabilitiesTool = defineTool({
   spellings: { task: ["q", "query"] },
   output: z.object({ items: z.array(z.object(card)) }),
   annotations: readOnlyAnnotations,
-  async run({ task: text, kinds, tenants, prefix, definitions, include, limit, ...filters }, { services, principal }) {
-    const query = { text, prefix, limit, kinds: kinds ?? (definitions && callableKinds), ...filterOf(filters) };
+  async run(
+    { task: text, kinds, tenants, filters = {}, prefix, definitions, include, limit },
+    { services, principal },
+  ) {
+    const given = z.strictObject(plainFilters).safeParse(filters);
+    if (!given.success) {
+      const known = Object.keys(plainFilters).join(", ");
+      return err(failure("ErrorToolArguments", `\`filters\` has lists of values by name: ${known}`));
+    }
+    const query = { text, prefix, limit, kinds: kinds ?? (definitions && callableKinds), ...filterOf(given.data) };
     const allowed = services.searchLimiter.consume(principal.subject, services.now());
     if (!allowed.ok) {
       return err(failure("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds }));

@@ -48,6 +48,8 @@ const shown = [
   "/",
   "/servers",
   "/servers?kind=tool&kind=prompt&status=deprecated",
+  "/servers?order=updated&updated_since=2026-01-01T00:00:00Z",
+  "/servers?updated_since=9000-01-01T00:00:00Z",
   "/servers/demo/weather",
   "/servers/demo/weather/tools",
   "/servers/demo/weather/tools?sort=cost",
@@ -74,6 +76,11 @@ const shown = [
   "/sign-in?next=/servers",
 ];
 
+/** Names of the servers in a list, in order. */
+function serversIn(html: string): (string | undefined)[] {
+  return Array.from(mainOf(html).matchAll(/href="\/servers\/[\w-]+\/([\w.-]+)"/g), ([, name]) => name);
+}
+
 describe("a page", () => {
   it.each(shown)("%s is whole, within its policy, and of this origin alone", async (path) => {
     const { status, headers, text } = await visitor.get(path);
@@ -93,6 +100,48 @@ describe("a page", () => {
     expect(text).not.toMatch(/ style=|<style|<script>|javascript:|undefined|\[object|NaN/);
     const loaded = Array.from(text.matchAll(/<(?:script|link|img)[^>]+(?:src|href)="([^"]+)"/g), ([, url]) => url);
     for (const url of loaded) expect(url).toMatch(/^\/console\/static\//);
+  });
+
+  it("shows at the root the totals of the catalogue, and what changed last", async () => {
+    const { text } = await visitor.get("/");
+    const { data } = (await registry.send("GET", "/api/catalog?order=updated&limit=8")).body;
+    const counts = Array.from(text.matchAll(/<b>([\d,]+)<\/b> (\w+)/g), ([, count, word]) => [
+      word,
+      Number(count?.replaceAll(",", "")),
+    ]);
+    const { servers, capabilities, tokens } = data.totals;
+    expect(tokens).toBeGreaterThan(0);
+    expect(Object.fromEntries(counts)).toMatchObject({ servers, capabilities, tokens });
+    expect(serversIn(text)).toEqual(data.items.map(({ name }: { name: string }) => name));
+  });
+
+  it("lists servers by name or the last updated first, and keeps the order in every link", async () => {
+    for (const order of ["name", "updated"]) {
+      const { text } = await visitor.get(`/servers?order=${order}&kind=tool&updated_since=2026-01-01T00:00:00Z`);
+      const { data } = (await registry.send("GET", `/api/catalog?order=${order}&kind=tool`)).body;
+      expect([order, serversIn(text)]).toEqual([order, data.items.map(({ name }: { name: string }) => name)]);
+      const facets = text.slice(text.indexOf('class="facets"'), text.indexOf('id="results"'));
+      const links = Array.from(facets.matchAll(/href="(\/servers[^"]*)"/g), ([, link]) => link ?? "");
+      expect(links.length).toBeGreaterThan(5);
+      for (const link of links) {
+        expect([link, link.includes("order=updated")]).toEqual([link, order === "updated"]);
+        expect(link).toContain("updated_since=2026-01-01T00%3A00%3A00.000Z");
+      }
+      expect(text).toContain('href="/servers?kind=tool&amp;updated_since=2026-01-01T00%3A00%3A00.000Z"');
+    }
+  });
+
+  it("shows the other values of a filter that is chosen, with what they find", async () => {
+    const { text } = await visitor.get("/servers?kind=prompt&status=active");
+    const { data } = (await registry.send("GET", "/api/catalog?status=active&facets=kind")).body;
+    const shownKinds = Array.from(text.matchAll(/<span>(\w+)<\/span><span class="n">(\d+)/g), ([, word, count]) => [
+      word,
+      Number(count),
+    ]);
+    const { tools, prompts } = Object.fromEntries(shownKinds);
+    const of = (kind: string) => data.facets.kind.values.find(({ value }: { value: string }) => value === kind).count;
+    expect([tools, prompts]).toEqual([of("tool"), of("prompt")]);
+    expect(text).toContain('href="/servers?kind=prompt&amp;kind=tool&amp;status=active"');
   });
 
   it("shows at the root how ten clients connect to the registry", async () => {
@@ -127,6 +176,13 @@ describe("a page", () => {
     const part = await visitor.get(path, { "Rollcall-Fragment": "results" });
     expect(part.text).not.toContain("<html");
     expect(whole.text).toContain(part.text);
+  });
+
+  it("finds what an unfinished word may become while somebody types, until a space ends it", async () => {
+    const found = async (query: string) =>
+      (await visitor.get(`/search?${query}`, { "Rollcall-Fragment": "results" })).text.includes("get_forecast");
+    expect([await found("task=foreca&prefix=true"), await found("task=foreca")]).toEqual([true, false]);
+    expect(await found("task=foreca+&prefix=true")).toBe(false);
   });
 
   it("marks what fits a budget as the API chooses it", async () => {
