@@ -6,6 +6,9 @@ import { oneModule } from "./test/worker/one-module.ts";
 // The commands that whole-process tests start are the same few scripts, a few hundred times: Node keeps what it compiled.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL(".wrangler/compile-cache", import.meta.url));
 
+/** In CI a test of whole processes that failed is tried once more; the report says so. Pure rules have no second try. */
+const retry = process.env.CI === undefined ? 0 : 1;
+
 export default defineConfig({
   test: {
     // What passes says nothing; a failure brings its log along.
@@ -28,6 +31,7 @@ export default defineConfig({
         ],
         test: {
           name: "worker",
+          retry,
           include: ["test/worker/**/*.test.ts"],
           // The Worker serves the console's files as the build makes them.
           globalSetup: ["./test/worker/console-files.ts"],
@@ -37,7 +41,7 @@ export default defineConfig({
         },
       },
       // Whole processes: the commands as a person runs them.
-      { test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], testTimeout: 120_000, hookTimeout: 120_000 } },
+      { test: { name: "e2e", retry, include: ["test/e2e/**/*.test.ts"], testTimeout: 120_000, hookTimeout: 120_000 } },
     ],
   },
 });

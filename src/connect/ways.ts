@@ -26,11 +26,17 @@ export function waysToConnect(server: {
   return [...ways("remote", server.remotes, remoteTarget), ...ways("package", server.packages, packageTarget)];
 }
 
+/** Headers, arguments or variables that one way may declare: each is compared with the others. */
+const maxDeclared = 200;
+
 type Read = (name: string, declared: JsonObject, declaration: Declaration) => ConnectTarget | undefined;
 
 function wayOf(id: string, name: string, given: unknown, read: Read): Way {
   const declared = isObject(given) ? given : {};
   const declaration: Declaration = { inputs: [], problems: [] };
+  const [crowded] = Object.entries(declared).find(([, list]) => Array.isArray(list) && list.length > maxDeclared) ?? [];
+  if (crowded !== undefined)
+    return { id, label: labelOf(declared), problems: [`${crowded}: more than ${maxDeclared} entries`] };
   const target = read(name, declared, declaration);
   const { problems } = declaration;
   return { id, label: labelOf(declared), target: problems.length === 0 ? target : undefined, problems };

@@ -45,7 +45,8 @@ export async function sendPage(
   if (source !== undefined) c.set("source", source);
   const origin = publicOrigin(c, services.config);
   const wanted = c.req.header(fragmentHeader);
-  const part = wanted === undefined ? undefined : page.fragments?.[wanted]?.();
+  const { fragments = {} } = page;
+  const part = wanted !== undefined && Object.hasOwn(fragments, wanted) ? fragments[wanted]?.() : undefined;
   const now = services.now();
   const url = new URL(c.req.url);
   const frame = {

@@ -1,5 +1,6 @@
 import type { Child } from "hono/jsx";
 import { z } from "zod";
+import { shellWord } from "../../connect/words.ts";
 import { unwrap } from "../../http/context.ts";
 import { server as serverParameters } from "../../http/parameters.ts";
 import { definitionFormats } from "../../manifest/model/definitions.ts";
@@ -48,7 +49,7 @@ const capability = page({
     return {
       title: `${clip(item.key, 80)} of ${head.tenant}/${head.name}`,
       nav: "servers",
-      same: { json, cli: `show ${head.tenant}/${head.name} ${item.key}` },
+      same: { json, cli: `show ${head.tenant}/${head.name} ${shellWord(item.key)}` },
       generation,
       source: "object",
       main: (

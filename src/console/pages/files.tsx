@@ -22,7 +22,10 @@ const favicon = page({
   path: "/favicon.ico",
   async get(services, { c }) {
     const { "icon.svg": file = "" } = await services.consoleFiles.names();
-    return send(services, file, c.req.header("Accept-Encoding"));
+    const icon = await send(services, file, c.req.header("Accept-Encoding"));
+    // Its address names no content, unlike those of the other files.
+    icon.headers.set("Cache-Control", "public, max-age=86400");
+    return icon;
   },
 });
 

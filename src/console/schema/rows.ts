@@ -36,9 +36,15 @@ export function schemaRows(root: unknown, most = 400): RenderedSchema | undefine
   return { rows: walk.rows, cut: walk.cut };
 }
 
+/** References that the types of one table may follow: unions of references multiply with every level. */
+const maxSteps = 20_000;
+/** Parts of an `allOf` that are merged. */
+const maxParts = 200;
+
 class Walk {
   readonly rows: SchemaRow[] = [];
   cut = false;
+  #steps = 0;
   readonly #root: Schema;
   readonly #most: number;
 
@@ -52,10 +58,12 @@ class Walk {
     const schema = merged(this.#resolve(given).schema);
     if (schema === undefined || depth > maxDepth || trail.includes(schema) || trail.includes(given)) return;
     const below = [...trail, schema, given];
-    const required = Array.isArray(schema.required) ? schema.required : [];
+    const required = new Set(Array.isArray(schema.required) ? schema.required : []);
     if (isObject(schema.properties)) {
-      for (const [name, member] of Object.entries(schema.properties))
-        this.#add(name, member, required.includes(name), depth, path, below);
+      for (const [name, member] of Object.entries(schema.properties)) {
+        this.#add(name, member, required.has(name), depth, path, below);
+        if (this.cut) return;
+      }
     }
     if (isObject(schema.additionalProperties))
       this.#add("(any name)", schema.additionalProperties, false, depth, path, below);
@@ -83,7 +91,7 @@ class Walk {
       name,
       depth,
       required,
-      type: isCycle ? `${reference ?? "object"}, see above` : typeWords(given, (inner) => this.#resolve(inner)),
+      type: isCycle ? `${reference ?? "object"}, see above` : typeWords(given, (inner) => this.#resolveCounted(inner)),
       limits: own === undefined ? [] : limitsOf(own),
       path: path === "" ? name : `${path}.${name}`,
     };
@@ -91,6 +99,12 @@ class Walk {
     if (typeof own?.description === "string" && own.description !== "") row.description = own.description;
     this.rows.push(row);
     if (!isCycle) this.members(given, depth + 1, row.path, trail);
+  }
+
+  /** Past the bound every schema is "anything", which ends the walk. */
+  #resolveCounted(given: unknown): Resolved {
+    this.#steps += 1;
+    return this.#steps > maxSteps ? { schema: {} } : this.#resolve(given);
   }
 
   #resolve(given: unknown): Resolved {
@@ -145,7 +159,7 @@ function merged(schema: unknown): Schema | undefined {
   if (known !== undefined) return known;
   const { allOf, ...own } = schema;
   const all: Schema = { ...own };
-  for (const part of allOf as unknown[]) {
+  for (const part of (allOf as unknown[]).slice(0, maxParts)) {
     if (!isObject(part)) continue;
     // What the schema itself says of a property wins.
     if (isObject(part.properties))

@@ -173,3 +173,13 @@ describe("names", () => {
     expect(variableOf(local, "GITHUB_TOKEN")).toBe("GITHUB_TOKEN");
   });
 });
+
+it("refuses a way that declares more inputs than anyone fills in", () => {
+  const environmentVariables = Array.from({ length: 201 }, (_, at) => ({ name: `A${at}` }));
+  const packages = [
+    { registryType: "npm", identifier: "x", version: "1.0.0", transport: { type: "stdio" }, environmentVariables },
+  ];
+  expect(waysToConnect({ name: "t/n", packages })).toEqual([
+    { id: "package-0", label: "npm x 1.0.0", problems: ["environmentVariables: more than 200 entries"] },
+  ]);
+});

@@ -111,3 +111,19 @@ describe("a schema in rows", () => {
     for (const none of [undefined, null, 5, "x", [], true]) expect(schemaRows(none)).toBeUndefined();
   });
 });
+
+it("ends where unions of references multiply, and where properties are many", () => {
+  const levels = Array.from({ length: 7 }, (_, at) => [
+    `l${at}`,
+    { anyOf: Array.from({ length: 25 }, () => (at === 6 ? { type: "string" } : { $ref: `#/$defs/l${at + 1}` })) },
+  ]);
+  const multiplied = {
+    type: "object",
+    properties: { x: { $ref: "#/$defs/l0" } },
+    $defs: Object.fromEntries(levels),
+  };
+  expect(schemaRows(multiplied)?.rows[0]).toMatchObject({ name: "x" });
+  const names = Array.from({ length: 25_000 }, (_, at) => `p${at}`);
+  const wide = { type: "object", properties: Object.fromEntries(names.map((name) => [name, {}])), required: names };
+  expect(schemaRows(wide)).toMatchObject({ cut: true });
+});

@@ -148,4 +148,6 @@ x = 1
 it("the difference has the lines that changed", () => {
   expect(differenceLines("a\nb\nc\n", "a\nx\nc\n")).toEqual(["- b", "+ x"]);
   expect(differenceLines("", "a\n")).toEqual(["+ a"]);
+  // What stands between two changes may be another server's secret.
+  expect(differenceLines("{\na\nsecret\nb\n}", "{\na,\nsecret\nb,\n}")).toEqual(["- a", "- b", "+ a,", "+ b,"]);
 });

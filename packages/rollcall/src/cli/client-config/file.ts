@@ -81,15 +81,18 @@ function linkTarget(path: string): string {
   }
 }
 
-/** Lines that differ, with what stands around them left out. */
+/** Lines that differ. Lines that both have are left out, also between two changes: they may hold others' secrets. */
 export function differenceLines(before: string, after: string): string[] {
   const [old, next] = [before.split(/\r?\n/), after.split(/\r?\n/)];
   let start = 0;
   while (start < old.length && start < next.length && old[start] === next[start]) start += 1;
   let end = 0;
   while (end < old.length - start && end < next.length - start && old.at(-1 - end) === next.at(-1 - end)) end += 1;
-  return [
-    ...old.slice(start, old.length - end).map((line) => `- ${line}`),
-    ...next.slice(start, next.length - end).map((line) => `+ ${line}`),
-  ];
+  const added = next.slice(start, next.length - end);
+  const removed = old.slice(start, old.length - end).filter((line) => {
+    const at = added.indexOf(line);
+    if (at !== -1) added.splice(at, 1);
+    return at === -1;
+  });
+  return [...removed.map((line) => `- ${line}`), ...added.map((line) => `+ ${line}`)];
 }

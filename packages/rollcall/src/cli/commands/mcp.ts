@@ -133,14 +133,23 @@ class BridgeToRegistry {
   async #answer(response: Response, message: unknown, id: unknown): Promise<void> {
     const type = response.headers.get("Content-Type") ?? "";
     if (type.startsWith("text/event-stream") && response.body !== null) {
+      let isAnswered = id === undefined;
       for await (const event of readEvents(response.body)) {
-        if (event !== undefined && event.data !== "") this.#pass(event.data, message, response);
+        if (event === undefined || event.data === "") continue;
+        this.#pass(event.data, message, response);
+        isAnswered ||= answersRequest(event.data, id);
+      }
+      // A proxy or a new release may end the stream in an orderly way before the answer: the client must not wait for ever.
+      if (!isAnswered) {
+        this.#write(
+          failureOf(id, internalError, "The registry ended the stream before its answer", "ErrorUnreachable"),
+        );
       }
       return;
     }
     const text = await response.text();
     if (response.status === 401) return this.#refuse(id, response, text);
-    if (text.trim() === "" && response.ok) return;
+    if (text.trim() === "" && response.ok && id === undefined) return;
     if (!this.#pass(text, message, response)) this.#refuse(id, response, text);
   }
 
@@ -196,6 +205,16 @@ class BridgeToRegistry {
 function failureOf(id: unknown, code: number, message: string, name?: string): Json {
   const data = name === undefined ? undefined : { code: name };
   return { jsonrpc: "2.0", id, error: { code, message, data } };
+}
+
+/** True for the response to this request. */
+function answersRequest(text: string, id: unknown): boolean {
+  try {
+    const message = readJson(text);
+    return isObject(message) && message.method === undefined && message.id === id;
+  } catch {
+    return false;
+  }
 }
 
 /** Header values are ASCII; other text is sent as the protocol says. */
