@@ -37,7 +37,8 @@ function stepsOf(text: string): Step[] {
 }
 
 function bash(command: string): Promise<string> {
-  const child = spawn("bash", ["-c", command], {
+  // One pipe for both streams, as in a terminal: with two, their lines would come in any order.
+  const child = spawn("bash", ["-c", `exec 2>&1\n${command}`], {
     cwd: installed.folder,
     env: plainEnvironment(installed.folder),
     stdio: ["ignore", "pipe", "pipe"],
