@@ -26,8 +26,9 @@ const firstDelayMs = 1_000;
 const longestDelayMs = 300_000;
 const settleMs = 500;
 const requestMs = 10_000;
-/** A Worker may go on for 30 seconds after its answer. */
-const triesInWorker = 3;
+/** A Worker may go on for 30 seconds after its answer: two requests and the pause between them fit. */
+const triesInWorker = 2;
+const longestWaitInWorkerMs = 5_000;
 const largestStep = 2 ** 20 - 1;
 
 const publishers = new Map<string, Publisher | undefined>();
@@ -72,6 +73,7 @@ export class Publisher {
   readonly #options: PublishingOptions & { log: (line: string) => void };
   #isNeeded = true;
   #isReading = false;
+  #waiting: Read | undefined;
   #isSending = false;
   #isStopped = false;
   #settling: unknown;
@@ -97,8 +99,10 @@ export class Publisher {
 
   /** Publishes what `read` finds, unless that was done already in this process. */
   start(read: Read): void {
-    if (!this.#isNeeded || this.#isReading || this.#isStopped) return;
-    this.#keep(this.#read(read));
+    if (!this.#isNeeded || this.#isStopped) return;
+    // A list changed while it was read: read it again afterwards.
+    if (this.#isReading) this.#waiting = read;
+    else this.#keep(this.#read(read));
   }
 
   /** Reads again: the server said that a list changed. Several changes at once are one. */
@@ -144,9 +148,13 @@ export class Publisher {
       manifest = await read();
     } catch {}
     this.#isReading = false;
+    const delivered = manifest && this.#deliver(manifest);
     // The next connection is asked instead.
     if (manifest === undefined) this.#isNeeded = true;
-    else await this.#deliver(manifest);
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting !== undefined) this.start(waiting);
+    await delivered;
   }
 
   async #deliver(manifest: Json): Promise<void> {
@@ -167,7 +175,9 @@ export class Publisher {
       const outcome = await this.#try(offer).catch((error): Outcome => this.#again(messageOf(error)));
       if (outcome === "again") {
         failures += 1;
-        if (this.#options.waitUntil !== undefined && failures >= triesInWorker) {
+        const isLong = failures >= triesInWorker || this.#retryAfterMs > longestWaitInWorkerMs;
+        if (this.#options.waitUntil !== undefined && isLong) {
+          this.#retryAfterMs = 0;
           this.#isNeeded = true;
           return;
         }
