@@ -6,6 +6,7 @@ import { sendFailure } from "./http/errors.ts";
 import { mount } from "./http/mount.ts";
 import { log, observe } from "./http/observe.ts";
 import type { Operation } from "./http/operation.ts";
+import { createPostCheck, respondFromPostCache } from "./http/post-cache.ts";
 import { authenticate, serverName, tenantName } from "./http/request.ts";
 import { corsHeaders } from "./http/respond.ts";
 import { respondFromCache } from "./http/response-cache.ts";
@@ -18,13 +19,18 @@ import type { Services } from "./services.ts";
 /** The Worker's fetch handler: sends a cached response where there is one, and runs the app otherwise. */
 export function createFetch(services: Services, served: readonly Operation<Services>[] = operations): App["fetch"] {
   const app = createApp(services, served);
+  const isCachedPost = createPostCheck(served);
   return (request, env, ctx) => {
     const { method } = request;
     if (method === "GET") return respondFromCache(services, request) ?? app.fetch(request, env, ctx);
-    if (method !== "POST" || !isCacheable(services, request)) return app.fetch(request, env, ctx);
-    return respondFromMessageCache(services, request).then((answer) =>
-      answer instanceof Response ? answer : app.fetch(answer, env, ctx),
-    );
+    if (method !== "POST") return app.fetch(request, env, ctx);
+    const cached = isCacheable(services, request)
+      ? respondFromMessageCache(services, request)
+      : isCachedPost(request)
+        ? respondFromPostCache(services, request)
+        : undefined;
+    if (cached === undefined) return app.fetch(request, env, ctx);
+    return cached.then((answer) => (answer instanceof Response ? answer : app.fetch(answer, env, ctx)));
   };
 }
 

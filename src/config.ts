@@ -133,7 +133,7 @@ export const Settings = z.object({
   READ_LIMIT: limit("1000/2000").describe("Reads of one caller, a second / at once, counted in each isolate."),
   WRITE_LIMIT: limit("100/1000").describe("Writes of one caller, a second / at once, counted for each tenant."),
   SEARCH_LIMIT: limit("50/400").describe(
-    "Searches of one caller that are worked out, a second / at once, counted in each isolate; those answered from memory do not count.",
+    "Searches and budgeted indexes of one caller that are worked out, a second / at once, counted in each isolate; those answered from memory do not count.",
   ),
   NEGOTIATE_LIMIT: limit("20/200").describe("Negotiations of one caller, a second / at once, counted in each isolate."),
   REQUIRE_NEGOTIATION: flag.describe(
@@ -153,7 +153,7 @@ export const Settings = z.object({
     "Megabytes that all caches in an isolate's memory share; an isolate has 128 in all.",
   ),
   DIRECTORY_MB: megabytes(56, 0, 80).describe(
-    "Megabytes for the copy of everything public in an isolate's memory; 0: the directory's object answers each time.",
+    "Megabytes for the copy of everything public in an isolate's memory; 0: the directory's object answers each time, and writes none.",
   ),
   SLOW_MS: z
     // Not `text`: wrangler.toml may hold a number.

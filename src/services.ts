@@ -43,6 +43,7 @@ import { CurrentItems } from "./registry/cache/current-items.ts";
 import { Heads } from "./registry/cache/heads.ts";
 import { answerPublic, PublicAnswers } from "./registry/cache/public-answers.ts";
 import { RenderedViews } from "./registry/cache/rendered-views.ts";
+import { objectIndexes } from "./search/index-memory.ts";
 import { wordVectors } from "./search/load-word-vectors.ts";
 import { rankingForm } from "./search/public/ranking-form.ts";
 import type { WordVectors } from "./search/word-vectors.ts";
@@ -128,6 +129,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
   const kv = countedKv(surroundings.kv ?? env.REGISTRY, usage);
   const edge = new CacheApi(surroundings.cache ?? caches.default, cacheKeysBelow(config), usage);
   const memory = new MemoryBudget(config.cacheBytes);
+  memory.lend("search indexes of objects", () => objectIndexes.usage);
   const keepAlive = (promise: Promise<unknown>) => waitUntil(promise);
   const tenant = (key: TenantKey) => tenantOf(env, key, usage);
   const publicAnswers = createPublicAnswers(surroundings.cachedEntrypoint, { now, keepAlive, usage });
@@ -172,6 +174,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     heads: new Heads({
       ...{ edge, kv, tenant, now, memory, keepAlive },
       usage,
+      publicGeneration: (ref) => edgeDirectory.confirmed()?.entry(ref)?.generation,
       onWrite: () => {
         writes += 1;
         catalogPages.clear();

@@ -1,4 +1,5 @@
 import { isMember, type Principal } from "../auth/principal.ts";
+import type { DirectoryState } from "../http/directory-state.ts";
 import type { Failure } from "../kernel/failure.ts";
 import { type TenantKey, tenantKey } from "../kernel/names.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
@@ -9,7 +10,8 @@ import { obstacleTo } from "../registry/record.ts";
 import { noticeText } from "../registry/record-text.ts";
 import type { CardQuery } from "../search/contract.ts";
 import { checkPins } from "../search/pins.ts";
-import { cardsById, rankedCards, type SearchScope, searchScope, type VisibleCard } from "../search/visible-cards.ts";
+import { searchStart, searchValidity } from "../search/validity.ts";
+import { cardsById, type SearchScope, searchCards, searchScope, type VisibleCard } from "../search/visible-cards.ts";
 import type { BudgetIndex } from "./answer-schema.ts";
 import { tokensOf } from "./blocks.ts";
 import type { IndexDeps } from "./deps.ts";
@@ -43,18 +45,26 @@ export async function visibleTenant(
   return error === undefined ? ok({ shown, generation }) : err(error);
 }
 
+interface FittedIndex extends Omit<BudgetIndex, "generation"> {
+  /** State of everything public that was searched; absent for members of the tenant. */
+  directory?: DirectoryState;
+  /** True while the same request would get the same; absent if that cannot be known. */
+  holds?: () => boolean;
+}
+
 /** The most valuable index for a task within the token budget, from the capabilities that the caller may see. */
 export async function fitCapabilityIndex(
   services: IndexDeps,
   principal: Principal,
   shown: string,
   request: IndexBudgetRequest,
-): Promise<Omit<BudgetIndex, "generation">> {
+): Promise<FittedIndex> {
   const tenant = tenantKey(shown);
   const { task: text = "", kinds = CapabilityKind.options, servers, pins = [], budget, include } = request;
   const range = searchScope(principal, [tenant]);
   const query = { text, kinds, limit: maxConsidered, servers };
-  const [found, named] = await Promise.all([
+  const begun = searchStart(services);
+  const [{ cards: found, directory }, named] = await Promise.all([
     candidates(services, range, query),
     cardsById(
       services,
@@ -100,6 +110,9 @@ export async function fitCapabilityIndex(
     considered: held.length + ranked.length,
     leftOut: leftOut.slice(0, maxLeftOutShown),
     moreLeftOut: leftOut.length > maxLeftOutShown ? leftOut.length - maxLeftOutShown : undefined,
+    directory,
+    // Pins are looked up in the tenant's object or the directory's, whose state they do not tell.
+    holds: pins.length > 0 ? undefined : searchValidity(services, range, directory, begun),
   };
 }
 
@@ -114,13 +127,27 @@ function deprecatedBehind(card: Ranked): Ranked {
 }
 
 /** Capabilities that match the task. If they are few, all others follow at lower ranks and use the remaining budget. */
-async function candidates(services: IndexDeps, range: SearchScope, query: CardQuery): Promise<Ranked[]> {
-  const found = (await rankedCards(services, range, query)).map((card, index) => ({ ...card, rank: index + 1 }));
-  if (query.text === "" || found.length >= query.limit) return found;
+async function candidates(
+  services: IndexDeps,
+  range: SearchScope,
+  query: CardQuery,
+): Promise<{ cards: Ranked[]; directory?: DirectoryState }> {
+  const { cards, directory } = await searchCards(services, range, query);
+  const found = cards.map((card, index) => ({ ...card, rank: index + 1 }));
+  if (query.text === "" || found.length >= query.limit) return { cards: found, directory };
   const ids = new Set(found.map(({ id }) => id));
-  const others = (await rankedCards(services, range, { ...query, text: "" })).filter(({ id }) => !ids.has(id));
+  const all = await searchCards(services, range, { ...query, text: "" });
+  const others = all.cards.filter(({ id }) => !ids.has(id));
   const behind = found.length + unfoundDistance + 1;
-  return [...found, ...others.map((card, index) => ({ ...card, rank: behind + index }))];
+  return {
+    cards: [...found, ...others.map((card, index) => ({ ...card, rank: behind + index }))],
+    directory: isSameState(directory, all.directory) ? directory : undefined,
+  };
+}
+
+/** What came from two states of the directory is as of neither. */
+function isSameState(a: DirectoryState | undefined, b: DirectoryState | undefined): boolean {
+  return a?.epoch === b?.epoch && a?.generation === b?.generation;
 }
 
 /** An item at each level of detail that adds content. */

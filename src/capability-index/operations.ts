@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { anyone, manager, member } from "../http/access.ts";
-import { unwrap } from "../http/context.ts";
-import { operation } from "../http/operation.ts";
+import { throwIf, unwrap } from "../http/context.ts";
+import { type AnswerMeta, operation } from "../http/operation.ts";
 import { freshnessFrom, reading, server, writing } from "../http/parameters.ts";
-import type { ResponseMeta } from "../http/respond.ts";
 import type { FailureCode } from "../kernel/failure.ts";
 import { writerFrom } from "../registry/write.ts";
+import { checkSearchLimit } from "../search/limit.ts";
 import { readAdvertise, shownAdvertise } from "./advertise.ts";
 import { AdvertiseResult, BudgetIndex, IndexStats, ShownAdvertise } from "./answer-schema.ts";
 import { fitCapabilityIndex, visibleTenant } from "./budget.ts";
@@ -85,16 +85,21 @@ const fitIndex = operation({
       data: BudgetIndex,
       media: ["text/yaml"],
       generation: true,
+      directory: "sometimes",
     },
   },
   fails: ["ErrorTenantPermissionError"],
+  cached: true,
   examples: { rain: { path: { tenant: "demo" }, body: { task: "will it rain tomorrow", budget: 500 } } },
 
   async handle(services: IndexDeps, { principal, path: { tenant: owner }, headers, body, c, answer }) {
     const { minGeneration: wanted } = freshnessFrom(headers);
     const { shown, generation } = unwrap(await visibleTenant(services, principal, owner, wanted));
-    const fitted = await fitCapabilityIndex(services, principal, shown, body);
-    const meta: ResponseMeta = { generation, source: "object", headers: { Vary: "Accept, Origin" } };
+    throwIf(checkSearchLimit(services, principal));
+    const { holds, directory, ...fitted } = await fitCapabilityIndex(services, principal, shown, body);
+    const cache = holds && { holds, variesBy: { member: owner } };
+    const vary = { Vary: "Accept, Origin" };
+    const meta: AnswerMeta = { generation, source: "object", directory, headers: vary, cache };
     if (!acceptsYaml(c.req.header("Accept"))) return answer(200, { ...fitted, generation }, meta);
     return answer.raw(200, fitted.index, { ...meta, type: "text/yaml; charset=utf-8" });
   },

@@ -1,6 +1,7 @@
 import { type DirectoryState, reaches } from "../http/directory-state.ts";
 import { type CacheApi, logStorageError } from "../kernel/platform/cache-api.ts";
 import type { SegmentDirectory, SyncAnswer } from "./contract.ts";
+import { readDocuments } from "./read-documents.ts";
 import { chunkKey, parseRoot, type Root, rootKey, segmentKey } from "./root.ts";
 import { decodeSegment, type Segment } from "./segment.ts";
 import { DirectoryView, type LoadedSegment, type SegmentForm } from "./view.ts";
@@ -116,6 +117,17 @@ export class EdgeDirectory {
     return this.#view !== undefined && this.isCurrent(this.#view) ? this.#view : undefined;
   }
 
+  /**
+   * The view, if the object has confirmed it, without the latest writes of this data centre: for a reader who knows of those
+   * by another way.
+   */
+  confirmed(): DirectoryView | undefined {
+    const age = this.#options.now() - this.#confirmedAt;
+    if (this.#view === undefined || age > trustMs) return undefined;
+    if (age > confirmMs) this.#confirm();
+    return this.#view;
+  }
+
   /** Milliseconds since the object confirmed what this isolate has; undefined if it has nothing. */
   get age(): number | undefined {
     return this.#view && Math.max(0, this.#options.now() - this.#confirmedAt);
@@ -129,34 +141,16 @@ export class EdgeDirectory {
     this.#inBackground(edge.write(writtenKey, String(now()), writtenSeconds));
   }
 
-  /** The document of a version (its server.json), or undefined: then ask the object. */
-  async document(loaded: LoadedSegment, version: number): Promise<string | undefined> {
-    return (await this.documents(loaded, [version]))?.[0];
-  }
-
-  /** The documents of versions of one segment, each chunk read once; undefined if one is missing: then ask the object. */
-  async documents(
-    { segment, chunkKey: keyOf }: LoadedSegment,
-    versions: readonly number[],
-  ): Promise<string[] | undefined> {
-    const places = versions.map((version) => segment.documentPlace(version));
-    const chunks = new Map<number, Uint8Array>();
-    for (const { chunk } of places) {
-      const key = chunk === undefined || chunks.has(chunk) ? undefined : keyOf?.(chunk);
-      if (chunk === undefined || key === undefined) continue;
+  /** The documents of versions of one segment (their server.json); undefined if one is missing: then ask the object. */
+  documents(loaded: LoadedSegment, versions: readonly number[]): Promise<string[] | undefined> {
+    return readDocuments(loaded, versions, async (key) => {
       const cached = await this.#cached(key);
       const bytes = cached ?? (await this.#stored(key));
-      if (bytes === undefined) return undefined;
-      if (cached === undefined) this.#inBackground(this.#options.edge.writeBytes(key, bytes, segmentSeconds));
-      chunks.set(chunk, bytes);
-    }
-    const texts = places.map((place) => {
-      if (place.chunk === undefined) return segment.ownDocument(place);
-      const bytes = chunks.get(place.chunk);
-      if (bytes === undefined || bytes.byteLength < place.end) return undefined;
-      return new TextDecoder().decode(bytes.subarray(place.start, place.end));
+      if (cached === undefined && bytes !== undefined) {
+        this.#inBackground(this.#options.edge.writeBytes(key, bytes, segmentSeconds));
+      }
+      return bytes;
     });
-    return texts.every((text) => text !== undefined) ? texts : undefined;
   }
 
   /** For `/healthz`, `Server-Timing` and the metrics. */
@@ -240,8 +234,11 @@ export class EdgeDirectory {
       logStorageError("directory delta", segment.error);
       return false;
     }
-    this.#view = new DirectoryView({ epoch, generation }, [...loaded.segments, this.#withForms(segment.value)]);
-    return true;
+    const changed = this.#withForms(segment.value);
+    const bytes = loaded.segments.reduce((sum, one) => sum + one.bytes, changed.bytes);
+    this.#isTooLarge = bytes > this.#options.capacity;
+    this.#view = this.#isTooLarge ? undefined : new DirectoryView({ epoch, generation }, [...loaded.segments, changed]);
+    return !this.#isTooLarge;
   }
 
   /** Loads a root in the background; the newest in KV if none is given. */
@@ -309,10 +306,12 @@ export class EdgeDirectory {
 
   /** All segments of a root, those in memory already included; undefined if one is missing or does not fit. */
   async #segmentsOf(root: Root): Promise<LoadedRoot | undefined> {
+    const wanted = new Set(root.segments.map(({ id }) => id));
+    const isSameEpoch = this.#loaded?.root.epoch === root.epoch;
     const known = new Map(
-      this.#loaded?.root.epoch === root.epoch
-        ? this.#loaded.root.segments.map(({ id }, at) => [id, this.#loaded?.segments[at]])
-        : [],
+      (isSameEpoch ? (this.#loaded?.root.segments ?? []) : [])
+        .map(({ id }, at) => [id, this.#loaded?.segments[at]] as const)
+        .filter(([id]) => wanted.has(id)),
     );
     const segments: LoadedSegment[] = [];
     let bytes = 0;
@@ -323,8 +322,21 @@ export class EdgeDirectory {
       bytes += loaded.bytes;
       this.#isTooLarge = bytes > this.#options.capacity;
       if (this.#isTooLarge) return undefined;
+      this.#makeRoom(segments, bytes);
     }
     return { root, segments, at: this.#options.now() };
+  }
+
+  /** Two roots are in memory while one replaces the other. If both do not fit, the object answers until the new one is loaded. */
+  #makeRoom(segments: readonly LoadedSegment[], bytes: number): void {
+    const isShared = new Set(segments);
+    const held = (this.#view?.segments ?? []).reduce(
+      (sum, { loaded }) => (isShared.has(loaded) ? sum : sum + loaded.bytes),
+      0,
+    );
+    if (bytes + held <= this.#options.capacity) return;
+    this.#view = undefined;
+    this.#loaded = undefined;
   }
 
   async #loadSegment(epoch: string, id: number): Promise<LoadedSegment | undefined> {

@@ -3,6 +3,7 @@ import { matchesEtag } from "../kernel/etag.ts";
 import type { RequestContext } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { Answer, Answered, AnswerMeta, Operation } from "./operation.ts";
+import { questionOf } from "./post-cache.ts";
 import { anonymousPrincipal } from "./request.ts";
 import { json, notModified, send } from "./respond.ts";
 import { cacheResponse } from "./response-cache.ts";
@@ -34,11 +35,13 @@ export function answersOf(
 
   const keep = ({ cache, type, ...meta }: AnswerMeta, sent: BodyInit | null | undefined): void => {
     if (cache === undefined) return;
+    const question = questionOf(c.req.raw);
+    if (question === undefined) return;
     const { holds, variesBy, accepts } = cache;
     const access = { scope, anonymous: token !== "required", variesBy };
     const body = () => cache.body?.() ?? bytesOf(sent);
     const contentType = type ?? json;
-    cacheResponse(c, services, { question: c.req.url, access, principal, body, contentType, meta, holds, accepts });
+    cacheResponse(c, services, { question, access, principal, body, contentType, meta, holds, accepts });
   };
 
   const answer = (status: number, data: unknown, meta: AnswerMeta = {}): Response => {

@@ -98,7 +98,9 @@ interface CacheEntryInput {
  * come with the same access.
  */
 export function cacheResponse(c: RequestContext, services: HttpDeps, entry: CacheEntryInput): void {
-  const { question, access, principal, body, contentType, meta, holds, accepts } = entry;
+  const { question, access, principal, body, contentType, holds, accepts } = entry;
+  // Whatever the first answer needed, the next ones come from memory.
+  const meta = entry.meta.source === undefined ? entry.meta : { ...entry.meta, source: "memory" as const };
   // HEAD requests run the GET routes, but are not served from the cache.
   if (c.req.method === "HEAD" || bypassesCache(services, c.req.raw.headers)) return;
   const common = { ...cacheHeaders(services, undefined, meta, 0), ...meta.headers };

@@ -19,6 +19,9 @@ export interface CacheUsage {
   bytes: number;
 }
 
+/** The part of a budget that something outside its caches may take. */
+export const maxLent = 1 / 3;
+
 interface Limits {
   /** Part of the budget that the cache may fill. */
   share?: number;
@@ -35,6 +38,7 @@ export class MemoryBudget {
   /** In bytes. */
   readonly capacity: number;
   readonly #caches = new Map<string, MemoryCache<never>>();
+  readonly #lent = new Map<string, () => CacheUsage>();
   #reserved = 0;
   #added = 0;
 
@@ -62,15 +66,24 @@ export class MemoryBudget {
     return cache;
   }
 
+  /** Counts memory that something else holds and lets go by itself: the caches have so much less. */
+  lend(name: string, used: () => CacheUsage): void {
+    this.#lent.set(name, used);
+  }
+
   get bytes(): number {
     let sum = 0;
     for (const { bytes } of this.#caches.values()) sum += bytes;
+    // At most this part, so that there is always room for an entry and for what is reserved.
+    for (const used of this.#lent.values()) sum += Math.min(used().bytes, maxLent * this.capacity);
     return sum;
   }
 
   /** Each cache by name. */
   usage(): Record<string, CacheUsage> {
-    return Object.fromEntries(Array.from(this.#caches, ([name, { entries, bytes }]) => [name, { entries, bytes }]));
+    const lent = Array.from(this.#lent, ([name, used]) => [name, used()] as const);
+    const caches = Array.from(this.#caches, ([name, { entries, bytes }]) => [name, { entries, bytes }] as const);
+    return Object.fromEntries([...caches, ...lent]);
   }
 
   #makeRoom(added: Entry): void {

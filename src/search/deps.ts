@@ -10,7 +10,7 @@ export interface SearchDeps extends HttpDeps {
   tenant(key: TenantKey): SearchTenant & DefinitionsTenant;
   directory(): SearchDirectory;
   /** The isolate's copy of what is public. */
-  edgeDirectory: Pick<EdgeDirectory, "current" | "isCurrent">;
+  edgeDirectory: Pick<EdgeDirectory, "current" | "isCurrent" | "peek">;
   /** Every search weighs every item, so one caller may ask for so many new ones. */
   searchLimiter: RateLimiter;
   /** Number of writes through this isolate. */

@@ -6,14 +6,16 @@ interface Held {
 
 /**
  * Memory for the indexes of objects in this isolate: an index is kept while it is asked. Those that were not asked for
- * longest are dropped when together they take more than the capacity; the one that is asked now is kept in any case.
+ * longest are dropped when together they take more than the capacity. The one that is asked now is kept in any case: to
+ * build it for each search would take far longer than the search.
  */
 export class IndexMemory {
   readonly #held = new Map<Held, number>();
   #bytes = 0;
 
-  get bytes(): number {
-    return this.#bytes;
+  /** For the budget that it is a part of. */
+  get usage(): { entries: number; bytes: number } {
+    return { entries: this.#held.size, bytes: this.#bytes };
   }
 
   /** Call after each use of an index. */
@@ -33,3 +35,6 @@ export class IndexMemory {
     this.#held.delete(index);
   }
 }
+
+/** Shared by the objects of this isolate, and counted by the Worker's budget where it runs in the same one. */
+export const objectIndexes = new IndexMemory();

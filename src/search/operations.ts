@@ -16,7 +16,6 @@ import {
   required,
   whole,
 } from "../http/parameters.ts";
-import { consumeRateLimit } from "../http/request.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import { TenantKey } from "../kernel/names.ts";
 import { callableKinds } from "../manifest/model/definitions.ts";
@@ -105,7 +104,6 @@ const search = operation({
     const kinds = distinct(kind) ?? (definitions && [...callableKinds]);
     const filter = { kinds, tenants: distinct(tenant), ...filterOf(query) };
     const need = { strong: freshnessFrom(headers).strong, min: headers["Rollcall-Min-Directory-Generation"] };
-    consumeRateLimit(services, services.searchLimiter, principal.subject);
     const {
       page: found,
       directory,

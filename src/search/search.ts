@@ -11,18 +11,13 @@ import { type ChoiceOption, obstacleTo } from "../registry/record.ts";
 import type { CardQuery } from "./contract.ts";
 import type { SearchDeps } from "./deps.ts";
 import type { FacetCounts } from "./index/facets.ts";
+import { checkSearchLimit } from "./limit.ts";
 import { parseQuery } from "./query.ts";
 import type { Explanation } from "./rank.ts";
 import { type LeftOutResult, maxFacetValues, type SearchPage, type SearchResult } from "./schema.ts";
 import { wordsIn } from "./terms.ts";
-import {
-  deprecatedLast,
-  type SearchScope,
-  searchCards,
-  searchScope,
-  shownCard,
-  type VisibleCard,
-} from "./visible-cards.ts";
+import { searchStart, searchValidity } from "./validity.ts";
+import { deprecatedLast, searchCards, searchScope, shownCard, type VisibleCard } from "./visible-cards.ts";
 
 type Highlights = [start: number, end: number][];
 
@@ -79,6 +74,8 @@ export async function findPage(
   const { text, prefix, facets, ...filter } = wanted;
   const question = parseQuery(text, { prefix });
   if (question === undefined) return err(failure("ErrorBadRequest", "`task` must contain a letter or digit"));
+  const limited = checkSearchLimit(services, principal);
+  if (limited !== undefined) return err(limited);
   const caller = principal.admin ? "admin" : [...new Set(principal.tenants)].sort();
   const scope = {
     list: "search",
@@ -97,8 +94,7 @@ export async function findPage(
   const to = from + page.limit;
   // Every page needs all results: duplicates move behind all others, and the budget may skip any result.
   const query: CardQuery = { ...wanted, limit: maxResults };
-  const madeAt = services.now();
-  const writes = services.writes();
+  const begun = searchStart(services);
   const { cards, generation, directory, facets: counted } = await searchCards(services, range, query, need);
   const behind = directory && checkMinDirectory(directory, need.min);
   if (behind !== undefined) return err(behind);
@@ -132,29 +128,12 @@ export async function findPage(
     answer.nextCursor = await services.cursors.write({ after, generation }, scope);
   }
   const isInMemory = !need.strong && (directory === undefined || directory.inMemory);
-  const holds = isInMemory ? validity(services, range, directory, { madeAt, writes }) : undefined;
+  const holds = isInMemory ? searchValidity(services, range, directory, begun) : undefined;
   return ok({ page: answer, directory, holds });
 }
 
-/** Whether what was found is what a search would find now, as far as is known without asking an object. */
-function validity(
-  services: SearchDeps,
-  { own }: SearchScope,
-  directory: DirectoryState | undefined,
-  made: { madeAt: number; writes: number },
-): () => boolean {
-  // Not the directory's view: it would be kept in memory as long as the answer.
-  const state = directory && { epoch: directory.epoch, generation: directory.generation };
-  return () => {
-    if (state !== undefined && !services.edgeDirectory.isCurrent(state)) return false;
-    return own.length === 0 || (services.now() - made.madeAt <= ownMs && services.writes() === made.writes);
-  };
-}
-
-/** What a caller's own tenants answered is used again for this long, unless something was written through this isolate. */
-const ownMs = 2_000;
-
-function shownFacets(counted: FacetCounts): NonNullable<SearchPage["facets"]> {
+/** The most frequent values of each dimension. */
+export function shownFacets(counted: FacetCounts): NonNullable<SearchPage["facets"]> {
   return Object.fromEntries(
     Object.entries(counted).map(([dimension, values]) => [
       dimension,

@@ -9,6 +9,7 @@ import { streamLifetimeMs, streamMeta } from "../../http/event-stream.ts";
 import { log } from "../../http/observe.ts";
 import { operation } from "../../http/operation.ts";
 import { corsHeaders } from "../../http/respond.ts";
+import { prependChunk } from "../../http/short-body.ts";
 import { loopbackNames } from "../../kernel/names.ts";
 import { namedSession, sessionHeader } from "../../sessions/access.ts";
 import type { McpDeps } from "../deps.ts";
@@ -18,7 +19,7 @@ import { McpCaller } from "../server/caller.ts";
 import { invalidParamsError } from "../server/check-params.ts";
 import { type EndpointOptions, type Exchange, serveMcp } from "../server/endpoint.ts";
 import { maxFollowed, maxFollowedAnonymous, readAcknowledgement, subscribableUris } from "../server/listen.ts";
-import { cacheMessageResponse, mcpPath as path, prependChunk, validityOf } from "../server/response-cache.ts";
+import { cacheMessageResponse, mcpPath as path, validityOf } from "../server/response-cache.ts";
 import { needsSession } from "../server/session-methods.ts";
 
 /** A header's value as it may be shown: bounded, without anything that is not printable. */
@@ -125,7 +126,7 @@ export function postMessage(endpoint: EndpointOptions) {
         const listened = await listen(services, endpoint, { request, body: listening, caller, reportInternalError });
         return listened instanceof Response ? pass(listened) : answer.raw(200, listened, streamMeta());
       }
-      const reuse = validityOf(services, body);
+      const reuse = validityOf(services, principal, body);
       const response = await serveMcp(endpoint, { request, body, caller, reportInternalError });
       if (!isJson(response)) return pass(await awaitFirstChunk(response, caller));
       const text = await response.text();

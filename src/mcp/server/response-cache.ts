@@ -2,38 +2,19 @@ import type { Principal } from "../../auth/principal.ts";
 import type { RequestContext } from "../../http/context.ts";
 import { cacheResponse, consumeCallerRateLimit, findCached, withRequestId } from "../../http/response-cache.ts";
 import type { ResponseAccess } from "../../http/response-store.ts";
+import { maxQuestionBytes, readShortBody } from "../../http/short-body.ts";
 import { allowCached, neverIntrospected } from "../../registry/read.ts";
+import { searchStart, searchValidity } from "../../search/validity.ts";
+import { searchScope } from "../../search/visible-cards.ts";
 import type { McpDeps } from "../deps.ts";
 import { parseResourceUri } from "../resources/uri.ts";
 import { needsSession } from "./session-methods.ts";
-
-/** A stream of a chunk that was already read, followed by the rest. */
-export function prependChunk(
-  first: Uint8Array | undefined,
-  rest: ReadableStreamDefaultReader<Uint8Array>,
-): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    start(controller) {
-      if (first === undefined) controller.close();
-      else controller.enqueue(first);
-    },
-    async pull(controller) {
-      const { done, value } = await rest.read();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-    cancel: (reason) => rest.cancel(reason),
-  });
-}
 
 /** Path of the MCP endpoint. */
 export const mcpPath = "/mcp";
 
 /** Methods whose response depends only on the caller, the message and data in memory. */
-const cacheableMethods = ["server/discover", "tools/list", "prompts/list", "resources/read"] as const;
-
-/** Cacheable messages are short. Longer messages bypass the cache; the route reads them within its own limits. */
-const maxMessageLength = 4_096;
+const cacheableMethods = ["server/discover", "tools/list", "prompts/list", "resources/read", "tools/call"] as const;
 
 /**
  * A JSON-RPC id that can be cut out and inserted verbatim: a plain integer, or a string without JSON escapes. Equal
@@ -60,7 +41,7 @@ export function isCacheable({ config }: Pick<McpDeps, "config">, { url, headers 
   const method = headers.get("Mcp-Method") ?? "";
   return (
     (cacheableMethods as readonly string[]).includes(method) &&
-    Number(headers.get("Content-Length") ?? Number.NaN) <= maxMessageLength &&
+    Number(headers.get("Content-Length") ?? Number.NaN) <= maxQuestionBytes &&
     !headers.has("Origin") &&
     !(needsSession(method) && (config.requireNegotiation || headers.has("X-MCP-Session-ID")))
   );
@@ -85,20 +66,6 @@ function respondToMessage(services: McpDeps, request: Request, bytes: Uint8Array
   return new Response(`${body.before}${message.id}${body.behind}`, { headers });
 }
 
-/** The bytes of a short body, or a stream of the whole body if it is longer. Content-Length is not trusted. */
-async function readShortBody(body: ReadableStream<Uint8Array>): Promise<Uint8Array | ReadableStream<Uint8Array>> {
-  const reader = body.getReader({ mode: "byob" });
-  try {
-    const { value } = await reader.readAtLeast(maxMessageLength + 1, new Uint8Array(maxMessageLength + 1));
-    if (value === undefined || value.byteLength <= maxMessageLength) return value ?? new Uint8Array();
-    reader.releaseLock();
-    return prependChunk(value, body.getReader());
-  } catch (cause) {
-    // The route that reads this stream gets the same error.
-    return new ReadableStream({ start: (controller) => controller.error(cause) });
-  }
-}
-
 interface HandledMessage {
   /** The message as parsed JSON, and as received. */
   body: unknown;
@@ -114,7 +81,7 @@ interface HandledMessage {
 /** Caches the response for the same message under any id. */
 export function cacheMessageResponse(c: RequestContext, services: McpDeps, answered: HandledMessage): void {
   const { body, bytes, text, headers, principal, reuse } = answered;
-  if (!reuse?.holds() || !isCacheable(services, c.req.raw) || bytes.byteLength > maxMessageLength) return;
+  if (!reuse?.holds() || !isCacheable(services, c.req.raw) || bytes.byteLength > maxQuestionBytes) return;
   const message = splitAtId(bytes);
   if (message === undefined) return;
   const { id, method } = body as { id?: unknown; method?: unknown };
@@ -122,13 +89,18 @@ export function cacheMessageResponse(c: RequestContext, services: McpDeps, answe
   if (method !== c.req.header("Mcp-Method")) return;
   // Cache only results, and only if the id that `split` found is the message's top-level id.
   const isOwn = JSON.stringify(id) === message.id && text.endsWith(`"id":${message.id}}`);
-  if (!isOwn || !text.startsWith('{"result":')) return;
+  if (!isOwn || !text.startsWith('{"result":') || isToolError(text)) return;
   const before = text.slice(0, -message.id.length - 1);
   const contentType = headers.get("Content-Type") ?? "application/json";
   const meta = { headers: { "Cache-Control": headers.get("Cache-Control") ?? "no-store" } };
   const question = cacheKey(c.req.raw, message);
   const parts = () => ({ before, behind: "}" });
   cacheResponse(c, services, { question, principal, body: parts, contentType, meta, ...reuse });
+}
+
+/** A tool that was not allowed to run, or could not, answers a result too. */
+function isToolError(text: string): boolean {
+  return text.includes('"isError":true');
 }
 
 interface SplitMessage {
@@ -162,6 +134,12 @@ function cacheKey({ url, headers }: Request, { before, behind }: SplitMessage): 
 /** Methods whose result is fixed in code and the same for every caller. */
 const fixedMethods = ["server/discover", "tools/list", "prompts/list"];
 
+interface MessageParams {
+  cursor?: unknown;
+  uri?: unknown;
+  name?: unknown;
+}
+
 /** When the response to a message may be sent again, and to whom. */
 interface Reuse {
   /** True while the response is current. */
@@ -175,10 +153,11 @@ const everyone: ResponseAccess = { scope: "registry:read", anonymous: true, vari
  * How long and for whom the response to a message is valid; undefined if only handling the message again could tell.
  * Call it before handling the message, so that a change in the meantime is noticed.
  */
-export function validityOf(services: McpDeps, message: unknown): Reuse | undefined {
-  const { method, params } = (message ?? {}) as { method?: string; params?: { cursor?: unknown; uri?: unknown } };
+export function validityOf(services: McpDeps, principal: Principal, message: unknown): Reuse | undefined {
+  const { method, params } = (message ?? {}) as { method?: string; params?: MessageParams };
   if (fixedMethods.includes(method ?? ""))
     return params?.cursor === undefined ? { holds: () => true, access: everyone } : undefined;
+  if (method === "tools/call") return params?.name === searchTool ? validityOfSearch(services, principal) : undefined;
   if (method !== "resources/read" || typeof params?.uri !== "string") return undefined;
   const parsed = parseResourceUri(params.uri);
   const server = parsed.ok ? parsed.value?.server : undefined;
@@ -188,4 +167,14 @@ export function validityOf(services: McpDeps, message: unknown): Reuse | undefin
     holds: () => services.heads.peek(server, allowCached) === resolved,
     access: { ...everyone, variesBy: { member: server.tenant } },
   };
+}
+
+const searchTool = "search_capabilities";
+
+/** Its result depends on what is public and on the tenants of the caller alone; an admin may ask for any tenant. */
+function validityOfSearch(services: McpDeps, principal: Principal): Reuse | undefined {
+  if (principal.admin) return undefined;
+  const scope = searchScope(principal, undefined);
+  const holds = searchValidity(services, scope, services.edgeDirectory.peek(), searchStart(services));
+  return holds && { holds, access: { ...everyone, variesBy: "tenants" } };
 }

@@ -7,8 +7,11 @@ import { CapabilityKind } from "../../manifest/schema/capability.ts";
 import { definitionsOf } from "../../registry/definitions/definitions.ts";
 import { DefinitionFormat } from "../../registry/definitions/schema.ts";
 import { filterOf, plainFilters } from "../../search/filters.ts";
+import { searchDimensions } from "../../search/index/facets.ts";
+import { checkSearchLimit } from "../../search/limit.ts";
 import { choiceInclude } from "../../search/schema.ts";
-import { rankedCards, searchScope, shownCard } from "../../search/visible-cards.ts";
+import { shownFacets } from "../../search/search.ts";
+import { searchCards, searchScope, shownCard } from "../../search/visible-cards.ts";
 import { card, readOnlyAnnotations } from "./fields.ts";
 import { defineTool } from "./tool.ts";
 
@@ -23,6 +26,7 @@ export const searchCapabilitiesTool = defineTool({
     // One member: as many as the search has, each with its schema, would cost every client too many tokens.
     filters: z.record(z.string(), z.array(z.string())).optional(),
     prefix: z.boolean().optional(),
+    facets: z.boolean().optional(),
     definitions: DefinitionFormat.optional(),
     include: choiceInclude.optional(),
     limit: z.int().min(1).max(100).default(10),
@@ -31,7 +35,7 @@ export const searchCapabilitiesTool = defineTool({
   output: z.object({ items: z.array(z.object(card)) }),
   annotations: readOnlyAnnotations,
   async run(
-    { task: text, kinds, tenants, filters = {}, prefix, definitions, include, limit },
+    { task: text, kinds, tenants, filters = {}, prefix, facets, definitions, include, limit },
     { services, principal },
   ) {
     const given = z.strictObject(plainFilters).safeParse(filters);
@@ -40,13 +44,13 @@ export const searchCapabilitiesTool = defineTool({
       return err(failure("ErrorToolArguments", `\`filters\` has lists of values by name: ${known}`));
     }
     const query = { text, prefix, limit, kinds: kinds ?? (definitions && callableKinds), ...filterOf(given.data) };
-    const allowed = services.searchLimiter.consume(principal.subject, services.now());
-    if (!allowed.ok) {
-      return err(failure("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds }));
-    }
-    const ranked = await rankedCards(services, searchScope(principal, tenants), query);
-    const items = ranked.slice(0, limit).map(shownCard);
-    if (definitions === undefined) return ok({ items });
-    return ok({ items, ...(await definitionsOf(services, principal, items, definitions, include)) });
+    const limited = checkSearchLimit(services, principal);
+    if (limited !== undefined) return err(limited);
+    const counted = facets ? searchDimensions : undefined;
+    const found = await searchCards(services, searchScope(principal, tenants), { ...query, facets: counted });
+    const items = found.cards.slice(0, limit).map(shownCard);
+    const page = { items, facets: found.facets && shownFacets(found.facets) };
+    if (definitions === undefined) return ok(page);
+    return ok({ ...page, ...(await definitionsOf(services, principal, items, definitions, include)) });
   },
 });

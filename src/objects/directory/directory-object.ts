@@ -8,9 +8,11 @@ import type {
 } from "../../catalog/contract.ts";
 import { selectServers } from "../../catalog/select.ts";
 import { ServerTable } from "../../catalog/sql/server-table.ts";
+import { readConfig } from "../../config.ts";
 import type { SyncAnswer } from "../../directory/contract.ts";
 import { SegmentBuilder } from "../../directory/sql/segment-builder.ts";
 import type { DirectoryState } from "../../http/directory-state.ts";
+import { maxLent } from "../../kernel/memory-budget.ts";
 import type { ServerRef, TenantKey } from "../../kernel/names.ts";
 import { countedKv } from "../../kernel/platform/counted-bindings.ts";
 import { countedStorage } from "../../kernel/platform/counted-storage.ts";
@@ -31,6 +33,7 @@ import { claimRemotes, releaseClaims } from "../../official/sql/remotes.ts";
 import type { DirectoryEntry, DirectoryQuery } from "../../registry/contract.ts";
 import type { CatalogEntry } from "../../registry/summary.ts";
 import type { CardQuery, FoundCards, PublicCard, RankedCard, TenantFilter } from "../../search/contract.ts";
+import { objectIndexes } from "../../search/index-memory.ts";
 import { wordVectors } from "../../search/load-word-vectors.ts";
 import { CardIndex } from "../../search/sql/card-index.ts";
 import { applyItems, dropItems } from "../../search/sql/directory-cards.ts";
@@ -91,6 +94,7 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   readonly #storage = countedStorage(this.ctx.storage);
   readonly #sql = this.#storage.sql;
   readonly #index = new CardIndex();
+  readonly #config = readConfig(this.env);
   readonly #builder = new SegmentBuilder({
     storage: countedStorage(this.ctx.storage, builderUsage),
     kv: countedKv(this.env.REGISTRY, builderUsage),
@@ -114,7 +118,14 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
     else migrate(this.#storage, directorySteps);
     if (this.#builder.state().epoch === "0") this.#builder.startEpoch();
     if (incompleteTenants(this.#sql, "", 1).length > 0) this.#askAt = Date.now() + askAfterMs;
-    if (this.#builder.isBehind) this.#buildAt = Date.now() + buildAfterMs;
+    this.#buildWithin(buildAfterMs);
+    this.#setAlarm();
+  }
+
+  /** Where isolates keep no copy of what is public, nobody reads segments, and none are written. */
+  #buildWithin(milliseconds: number): void {
+    if (this.#buildAt !== undefined || this.#config.directoryBytes === 0 || !this.#builder.isBehind) return;
+    this.#buildAt = Date.now() + milliseconds;
     this.#setAlarm();
   }
 
@@ -145,7 +156,7 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
     this.#buildAt = undefined;
     try {
       await this.#builder.build();
-      if (this.#builder.isBehind) this.#buildAt ??= Date.now() + buildAfterMs;
+      this.#buildWithin(buildAfterMs);
     } catch (cause) {
       console.error(JSON.stringify({ event: "directory-build", cause: String(cause) }));
       this.#buildAt = Date.now() + buildAgainAfterMs;
@@ -184,10 +195,7 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
       if (found.some(({ isPublic }) => isPublic)) this.#raise("public_generation");
       return found.map(({ verdict }) => verdict);
     });
-    if (this.#buildAt === undefined && this.#builder.isBehind) {
-      this.#buildAt = Date.now() + buildAfterMs;
-      this.#setAlarm();
-    }
+    this.#buildWithin(buildAfterMs);
     return { accepted: verdicts.map((verdict) => verdict !== "outdated"), state: this.#builder.state() };
   }
 
@@ -199,8 +207,7 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   async continueRebuild(isLast: boolean): Promise<DirectoryState & { waiting: number }> {
     if (isLast) {
       this.#builder.startEpoch();
-      this.#buildAt = Date.now() + buildAfterMs;
-      this.#setAlarm();
+      this.#buildWithin(buildAfterMs);
     }
     const { waiting } = this.#sql
       .exec<{ waiting: number }>("SELECT count(*) AS waiting FROM server WHERE generation = -1 AND entry IS NOT NULL")
@@ -212,10 +219,7 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   async sync(root: DirectoryState | undefined): Promise<SyncAnswer> {
     const answer = this.#builder.sync(root);
     // The first question, or one after the storage was set back: there may be nothing in KV yet.
-    if (this.#buildAt === undefined && this.#builder.isBehind) {
-      this.#buildAt = Date.now();
-      this.#setAlarm();
-    }
+    this.#buildWithin(0);
     return answer;
   }
 
@@ -259,7 +263,9 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
   async find(query: CardQuery & TenantFilter): Promise<FoundCards<PublicCard<RankedCard>> & DirectoryState> {
     const vectors = await wordVectors(this.env.ASSETS);
     const at = { index: this.#index, generation: this.#generation(), vectors };
-    return { ...this.#builder.state(), ...findPublicCards(this.#sql, query, at) };
+    const found = findPublicCards(this.#sql, query, at);
+    objectIndexes.used(this.#index, maxLent * this.#config.cacheBytes);
+    return { ...this.#builder.state(), ...found };
   }
 
   /** Cards of public servers by id; several tenants may use the same id. */

@@ -3,6 +3,7 @@ import { type Config, readConfig } from "../../config.ts";
 import { Hooks } from "../../hooks/hooks.ts";
 import { hookRows } from "../../hooks/sql/hooks.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
+import { maxLent } from "../../kernel/memory-budget.ts";
 import { countedStorage, type ObjectStorage } from "../../kernel/platform/counted-storage.ts";
 import { noteProblem } from "../../kernel/platform/problems.ts";
 import { RateLimiter } from "../../kernel/rate-limit.ts";
@@ -19,7 +20,7 @@ import { LargePublishError, mostJudgedAtOnce, type StagedPublish } from "../../r
 import { currentHead } from "../../registry/sql/servers.ts";
 import { shownTenant, spelledBy, tenantOf } from "../../registry/sql/tenant-name.ts";
 import type { CardQuery, FoundCards } from "../../search/contract.ts";
-import { IndexMemory } from "../../search/index-memory.ts";
+import { objectIndexes } from "../../search/index-memory.ts";
 import { loadingVectors, wordVectors } from "../../search/load-word-vectors.ts";
 import { CardIndex } from "../../search/sql/card-index.ts";
 import { searchCards } from "../../search/sql/tenant-cards.ts";
@@ -36,9 +37,6 @@ import { createOutboxTargets } from "./projections.ts";
 import { pullBack } from "./pull-back.ts";
 import { Reanalysis } from "./reanalysis.ts";
 import { tenantSteps } from "./tables.ts";
-
-/** Shared by the tenants in this isolate. */
-const indexMemory = new IndexMemory();
 
 /** How long a write waits for the directory before it returns without it. */
 const directoryWaitMs = 500;
@@ -174,7 +172,7 @@ export class TenantCore {
     const vectors = await wordVectors(this.#assets);
     return this.readAsOf({ cards: [] }, (sql, generation) => {
       const found = findTenantCards(sql, query, { index: this.#index, generation, vectors });
-      indexMemory.used(this.#index, this.#config.cacheBytes);
+      objectIndexes.used(this.#index, maxLent * this.#config.cacheBytes);
       return found;
     });
   }

@@ -26,13 +26,21 @@ interface EdgeEntry {
   head: Head;
   storedAt: number;
   floor?: Floor;
+  /** When the tenant's object last answered that this is the head, by the clock before the question. */
+  confirmedAt?: number;
 }
 
 const memoryMs = 2_000;
 const edgeMs = 15_000;
 const floorMs = 90_000;
-/** The minimum that KV allows. With the layers above, every data centre is at most 80 s behind. */
+/** The minimum that KV allows. */
 const kvCacheTtlSeconds = 30;
+/** The object is asked this often whether a head is current; only while there are readers. */
+const confirmMs = 60_000;
+/** KV may show any past: a head that was not confirmed for this long is not used. With the memory's 2 s, 80 s hold. */
+const trustMs = 75_000;
+/** A question in the background that takes longer has died with its request. */
+const callMs = 5_000;
 
 interface HeadsOptions {
   edge: CacheApi;
@@ -43,6 +51,8 @@ interface HeadsOptions {
   memory: MemoryBudget;
   /** Lets a promise settle after the response was sent. */
   keepAlive: (promise: Promise<unknown>) => void;
+  /** Generation of a server in a confirmed copy of everything public; undefined if there is none, or it is not public. */
+  publicGeneration: (ref: ServerRef) => number | undefined;
   /** Called on every write made through this isolate. */
   onWrite?: () => void;
 }
@@ -56,6 +66,8 @@ export class Heads {
   readonly #options: HeadsOptions;
   readonly #memory: MemoryCache<{ resolved: Resolved; at: number }>;
   readonly #highestShown: MemoryCache<{ generation: number; asOf: number }>;
+  /** Heads that are being confirmed in the background, with the time before which nobody else asks. */
+  readonly #confirming = new Map<string, number>();
 
   constructor(options: HeadsOptions) {
     this.#options = options;
@@ -92,8 +104,11 @@ export class Heads {
     await this.#raiseFloor(head);
   }
 
-  /** Stores a head that the object just confirmed, as the floor of this data centre. */
-  async #raiseFloor(head: Head): Promise<void> {
+  /**
+   * Stores a head that came from the object, as the floor of this data centre. `confirmedAt` is unknown after a write: a later
+   * one may have passed it on the way.
+   */
+  async #raiseFloor(head: Head, confirmedAt?: number): Promise<void> {
     const key = headKey(tenantKey(head.tenant), head.name);
     const now = this.#options.now();
     this.#remember(key, { head, asOf: head.asOf });
@@ -104,7 +119,8 @@ export class Heads {
     const newest = this.#highestShown.get(key);
     if (entry !== undefined && !isAtLeastAsNew(head, entry.head)) return;
     if (newest !== undefined && !isAtLeastAsNew(head, newest)) return;
-    await this.#writeEdge(key, { head, storedAt: now, floor: { ...stamp(head), until: now + floorMs } });
+    const floor = { ...stamp(head), until: now + floorMs };
+    await this.#writeEdge(key, { head, storedAt: now, floor, confirmedAt });
   }
 
   async #fromCaches(ref: ServerRef, minGeneration: number): Promise<Resolved | undefined> {
@@ -114,31 +130,54 @@ export class Heads {
     const floor = this.#floor(key, entry);
     if (entry !== undefined && now() - entry.storedAt <= edgeMs) {
       const head = ifAboveFloor(entry.head, floor, minGeneration);
-      if (head !== undefined) return this.#answer(key, head, "edge");
+      if (head !== undefined) return this.#isConfirmed(ref, head, entry) ? this.#answer(key, head, "edge") : undefined;
     }
     const stored = await kv
       .get(key, { cacheTtl: kvCacheTtlSeconds })
       .then((text) => (text === null ? null : (readJson(text) as Head)))
       .catch((cause) => logStorageError("KV read", cause));
     // A write may have been confirmed during the KV read, so compute the floor again.
-    const later = this.#floor(key, await this.#edgeEntry(key));
+    const latest = await this.#edgeEntry(key);
+    const later = this.#floor(key, latest);
     // A miss in KV does not mean that the server does not exist: only the object can tell.
     const head = stored == null ? undefined : ifAboveFloor(stored, later, minGeneration);
-    if (head === undefined) return undefined;
+    if (head === undefined || !this.#isConfirmed(ref, head, latest)) return undefined;
     const renewed = later && { ...later, until: now() + floorMs };
-    const put = this.#writeEdge(key, { head, storedAt: now(), floor: renewed });
+    const confirmedAt = latest?.head.generation === head.generation ? latest.confirmedAt : undefined;
+    const put = this.#writeEdge(key, { head, storedAt: now(), floor: renewed, confirmedAt });
     this.#options.keepAlive(put.then(() => this.#repairFloor(key, head)));
     return this.#answer(key, head, "kv");
   }
 
+  /**
+   * What is public is confirmed with this isolate's copy of it, everything else by its tenant's object once in a minute: for
+   * the next readers, in the background.
+   */
+  #isConfirmed(ref: ServerRef, head: Head, entry: EdgeEntry | undefined): boolean {
+    const { now, keepAlive, publicGeneration } = this.#options;
+    const shown = head.visibility === "public" && !head.deleted ? publicGeneration(ref) : undefined;
+    if (shown !== undefined && head.generation >= shown) return true;
+    if (entry?.confirmedAt === undefined || entry.head.generation !== head.generation) return false;
+    const age = now() - entry.confirmedAt;
+    if (age > trustMs) return false;
+    const key = headKey(ref.tenant, ref.name);
+    if (age > confirmMs && now() >= (this.#confirming.get(key) ?? 0)) {
+      this.#confirming.set(key, now() + callMs);
+      const asked = this.#fromObject(ref, { strong: true, minGeneration: 0 });
+      keepAlive(asked.catch(() => {}).finally(() => this.#confirming.delete(key)));
+    }
+    return true;
+  }
+
   async #fromObject(ref: ServerRef, { strong, minGeneration }: Freshness): Promise<Resolved> {
+    const askedAt = this.#options.now();
     const { head, generation } = await this.#options.tenant(ref.tenant).head(ref.name);
     const key = headKey(ref.tenant, ref.name);
     if (head === undefined) {
       this.#remember(key, { head: undefined, asOf: generation });
       return { head: undefined, asOf: generation, source: "object" };
     }
-    const raised = this.#raiseFloor(head);
+    const raised = this.#raiseFloor(head, askedAt);
     // A caller who asked for a fresher state may tell others about it, so the floor must stand before the response.
     if (strong || minGeneration > 0) await raised;
     else this.#options.keepAlive(raised.then(() => this.#repairFloor(key, head)));

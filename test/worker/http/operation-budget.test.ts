@@ -27,6 +27,7 @@ MCP tools/list                     1           0            0        0         0
 MCP resources/read                 2           0            0        0         0            0         0            0
 read after 2 s                     1           1            0        0         0            0         0            0
 read after 15 s                    1           2            1        1         0            0         0            0
+read after 76 s                    1           3            1        1         0            1         5            0
 strong read                        1           1            1        0         0            1         5            0
 catalogue page, first              0           0            0        0         0            1         3            0
 catalogue page, after 2 s          0           0            0        0         0            1         1            0
@@ -190,13 +191,18 @@ const cases: Record<string, () => Promise<Usage>> = {
   "MCP tools/list": () => again(() => mcp("tools/list")),
   "MCP resources/read": () => again(() => mcp("resources/read", { uri: toolsView })),
   "read after 2 s": async () => {
-    await read();
+    await read({ "Cache-Control": "no-cache" });
     clock += 2_001;
     return cost(read);
   },
   "read after 15 s": async () => {
     await read();
     clock += 15_001;
+    return cost(read);
+  },
+  "read after 76 s": async () => {
+    await read();
+    clock += 76_000;
     return cost(read);
   },
   "strong read": () => again(() => read({ "Cache-Control": "no-cache" })),

@@ -132,7 +132,8 @@ describe("the freshness contract", () => {
     await publish(near, "one");
     await drained(tenant);
     const source = async (at: Registry, headers = {}) => (await read(at, headers)).headers.get("Rollcall-Source");
-    expect(await source(far)).toBe("kv");
+    // Nobody has confirmed here what KV shows.
+    expect(await source(far)).toBe("object");
     expect(await source(far)).toBe("memory");
     clock += 2_001;
     expect(await source(far)).toBe("edge");
@@ -186,6 +187,56 @@ describe("what is taken away", () => {
     expect((await read(far)).status).toBe(404);
     expect((await publish(near, "again")).status).toBe(201);
     expect(names(await read(near))).toEqual(["again"]);
+  });
+});
+
+describe("with a KV that is five minutes late", () => {
+  const late = (cache = separateCache()) =>
+    new Registry({ now: () => clock, kv: staleKv(env.REGISTRY, () => clock, 300_000), cache });
+
+  it("private content is gone by effectiveBy all the same, whether it was read before or not", async () => {
+    await oldFarNewNear();
+    const [busy, seldom] = [late(), late()];
+    expect(names(await read(busy))).toEqual(["one", "two"]);
+    await read(seldom);
+    const items = [{ kind: "tool", name: "one", enabled: false }];
+    const { body } = await near.send("PATCH", path(), { token: member, body: { items } });
+    await drained(tenant);
+    const start = clock;
+    const deadline = Date.parse(body.data.effectiveBy);
+    const shown = [];
+    for (const seconds of [1, 16, 31, 46, 59, 63, 66, 76]) {
+      clock = start + seconds * 1_000;
+      shown.push(names(await read(busy)).length);
+    }
+    expect(shown[0]).toBe(2);
+    expect(shown.at(-1)).toBe(1);
+    clock = deadline;
+    expect(names(await read(seldom))).toEqual(["two"]);
+    await near.send("DELETE", `/api/mcp/configs/${tenant}/s`, { token: member });
+    await drained(tenant);
+    clock += 80_000;
+    for (const where of [busy, seldom]) expect((await read(where)).status).toBe(404);
+  });
+
+  it("a busy reader never waits for the confirmation, and it costs one call a minute", async () => {
+    await publish(near, "one");
+    await drained(tenant);
+    const cache = separateCache();
+    const busy = late(cache);
+    await read(busy);
+    const before = busy.services.usage.objectCalls;
+    for (let minute = 1; minute <= 3; minute += 1) {
+      clock += 59_000;
+      expect((await read(busy)).headers.get("Rollcall-Source")).toBe("kv");
+      clock += 4_000;
+      expect((await read(busy)).headers.get("Rollcall-Source")).toBe("edge");
+      await vi.waitFor(async () => {
+        const entry = await cache.match(`https://rollcall.invalid/1/head/${tenant}/s`);
+        expect(JSON.parse((await entry?.text()) ?? "{}").confirmedAt).toBe(clock);
+      });
+      expect(busy.services.usage.objectCalls - before).toBe(minute);
+    }
   });
 });
 

@@ -362,6 +362,82 @@ describe("a search that is asked again", () => {
     await publish(tool("open_vault", "Opens the vault with a secret word."));
   });
 
+  /** A request whose body has to come with its length, as over the wire. */
+  const sent = (where: Registry, path: string, body: object, who?: string, more: Record<string, string> = {}) => {
+    const text = JSON.stringify(body);
+    const headers = { "Content-Type": "application/json", "Content-Length": String(text.length), ...more };
+    return where.send("POST", path, { token: who, headers, body: text });
+  };
+  const budgeted = (where: Registry, task: string, who?: string) =>
+    sent(where, "/api/index/finders/budget", { task, budget: 200 }, who);
+  const called = (where: Registry, args: object, who?: string) => {
+    const name = "search_capabilities";
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities": {},
+    };
+    const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args, _meta } };
+    return sent(where, "/mcp", body, who, {
+      Accept: "application/json, text/event-stream",
+      "MCP-Protocol-Version": "2026-07-28",
+      "Mcp-Method": "tools/call",
+      "Mcp-Name": name,
+    });
+  };
+
+  it("is free as a budgeted index and as a tool call too, until something changes", async () => {
+    let clock = Date.now();
+    const near = new Registry({ now: () => clock });
+    await vi.waitFor(
+      async () => {
+        await built();
+        clock += 31_000;
+        const { headers } = await near.send("GET", `/api/search?task=letter${clock}`);
+        expect(headers.get("Rollcall-Source")).toBe("memory");
+      },
+      { timeout: 20_000, interval: 100 },
+    );
+    const task = "the weather in a town";
+    const { usage, responses } = near.services;
+    for (const ask of [() => budgeted(near, task), () => called(near, { task, facets: true })]) {
+      const first = await ask();
+      const [hits, calls] = [responses.lookups.hits, usage.objectCalls];
+      const second = await ask();
+      expect([second.status, second.body]).toEqual([200, first.body]);
+      expect([responses.lookups.hits - hits, usage.objectCalls - calls]).toEqual([1, 0]);
+    }
+    const found = (await called(near, { task, facets: true })).body.result.structuredContent;
+    expect(found.facets.kind.values).toContainEqual({ value: "tool", count: expect.any(Number) });
+    expect((await called(near, { task })).body.result.structuredContent.facets).toBeUndefined();
+    // Members see their own tenant, and for a moment only.
+    const index = await budgeted(near, "open the vault", mine);
+    expect(index.body.data.index).toContain("open_vault");
+    expect((await budgeted(near, "open the vault")).body.data.index).not.toContain("open_vault");
+    const manifest = { tools: [tool("weather_of_towns", "The weather in a town.")] };
+    await near.send("PUT", "/api/mcp/capabilities/finders/office2", { token: mine, body: manifest });
+    await near.send("PUT", "/api/mcp/configs", {
+      token: mine,
+      body: { tenant: "finders", name: "office2", visibility: "public" },
+    });
+    expect((await budgeted(near, task)).body.data.index).toContain("weather_of_towns");
+    expect((await called(near, { task, facets: true })).text).toContain("weather_of_towns");
+    await near.send("DELETE", "/api/mcp/configs/finders/office2", { token: mine });
+    expect((await called(near, { task, facets: true })).text).not.toContain("weather_of_towns");
+  });
+
+  it("is limited as a budgeted index and as a tool call too, and a refusal is not kept", async () => {
+    let clock = Date.now();
+    const narrow = new Registry({ now: () => clock, vars: { SEARCH_LIMIT: "1/1" } });
+    expect((await budgeted(narrow, "one", mine)).status).toBe(200);
+    const refused = await budgeted(narrow, "two", mine);
+    expect([refused.status, refused.body.error.code]).toEqual([429, "ErrorTooManyRequests"]);
+    expect((await called(narrow, { task: "three" }, mine)).text).toContain("ErrorTooManyRequests");
+    clock += 1_000;
+    expect((await called(narrow, { task: "three" }, mine)).body.result.structuredContent.items).toEqual(
+      expect.any(Array),
+    );
+  });
+
   it("is limited for one caller where it is new, and free where it is not", async () => {
     let clock = Date.now();
     const narrow = new Registry({ now: () => clock, vars: { SEARCH_LIMIT: "1/3" } });

@@ -7405,6 +7405,7 @@ export interface operations {
                 headers: {
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
