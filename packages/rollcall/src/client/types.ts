@@ -6472,7 +6472,7 @@ export interface components {
         ETag: string;
         /** @description The generation that the answer is as of: of the tenant, or of the directory. */
         "Rollcall-Generation": number;
-        /** @description The state of everything public that the answer is as of, as `epoch.generation`: for `Rollcall-Min-Directory-Generation`. */
+        /** @description The state of everything public that the answer is as of, as `epoch.generation`: for `Rollcall-Min-Directory-Generation`. Of a write: a state that has it, if the directory confirmed it in time. */
         "Rollcall-Directory": string;
         /** @description Where the answer came from. */
         "Rollcall-Source": "memory" | "edge" | "kv" | "object";
@@ -6954,6 +6954,7 @@ export interface operations {
                 headers: {
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7249,6 +7250,7 @@ export interface operations {
             /** @description Published, unchanged, or previewed. */
             200: {
                 headers: {
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     /** @description Tag of the server; absent from a dry run. */
                     ETag?: string;
                     /** @description Of the tenant; absent from a dry run. */
@@ -7265,6 +7267,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7620,6 +7623,7 @@ export interface operations {
             /** @description Changed, unchanged, or a dry run. */
             200: {
                 headers: {
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     /** @description Tag of the server; absent from a dry run. */
                     ETag?: string;
                     /** @description Of the tenant; absent from a dry run. */
@@ -7636,6 +7640,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7683,6 +7688,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7827,6 +7833,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7963,6 +7970,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8108,6 +8116,7 @@ export interface operations {
             /** @description Restored, unchanged, or a dry run. */
             200: {
                 headers: {
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     /** @description Tag of the server; absent from a dry run. */
                     ETag?: string;
                     /** @description Of the tenant; absent from a dry run. */
@@ -8275,6 +8284,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8317,6 +8327,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8406,6 +8417,7 @@ export interface operations {
                 headers: {
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8450,6 +8462,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8552,6 +8565,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
