@@ -44,7 +44,7 @@ export interface PageAnswer {
   /** The content of `<main>`, from the heading on. */
   main: Child;
   status?: number;
-  nav?: "servers" | "search" | "negotiate";
+  nav?: "servers" | "search" | "negotiate" | "changes" | "docs";
   /** Elements that the script asks for by name, to swap in without a reload. */
   fragments?: Readonly<Record<string, () => Child>>;
   /** The same data for programs. */
