@@ -1,3 +1,4 @@
+import type { DirectoryState } from "../http/directory-state.ts";
 import type { Failure } from "../kernel/failure.ts";
 import type { ServerRef } from "../kernel/names.ts";
 import { createWorkerPace } from "../kernel/platform/worker-pace.ts";
@@ -36,6 +37,8 @@ export interface Published extends PublishOutcome {
   capabilities: PreparedCapability[];
   /** Undefined after a dry run. */
   head?: Head;
+  /** A state of the directory that has it, if that was confirmed in time. */
+  directory?: DirectoryState;
 }
 
 /**

@@ -19,7 +19,9 @@ const refreshServer = operation({
   description: "Instead of on schedule. A source that cannot be read says why in `failures`.",
   access: manager("path"),
   parameters: { path: server },
-  answers: { 200: { description: "What was found.", data: RefreshResult, etag: true, generation: true } },
+  answers: {
+    200: { description: "What was found.", data: RefreshResult, etag: true, generation: true, directory: "sometimes" },
+  },
   fails: ["ErrorMCPServerNotFound", "ErrorNoSources"],
   examples: {
     pushed: {
@@ -35,8 +37,8 @@ const refreshServer = operation({
     if (refreshed === "superseded")
       throw requestError("ErrorUnavailable", "The server's `sources` were edited during the refresh. Try again");
     if (refreshed === "no-sources") throw await nothingToRead(services, ref);
-    const { head, ...result } = refreshed;
-    return answer(200, { ...result, sources: head.sources ?? [] }, writeMeta(head));
+    const { head, directory, ...result } = refreshed;
+    return answer(200, { ...result, sources: head.sources ?? [] }, writeMeta({ head, directory }));
   },
 });
 
