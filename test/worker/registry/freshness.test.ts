@@ -226,17 +226,38 @@ describe("with a KV that is five minutes late", () => {
     const busy = late(cache);
     await read(busy);
     const before = busy.services.usage.objectCalls;
+    /** What the read just now left in the cache, which its answer did not wait for. */
+    const left = (time: "storedAt" | "confirmedAt") =>
+      vi.waitFor(async () => {
+        const entry = await cache.match(`https://rollcall.invalid/1/head/${tenant}/s`);
+        expect(JSON.parse((await entry?.text()) ?? "{}")[time]).toBe(clock);
+      });
+    await left("confirmedAt");
     for (let minute = 1; minute <= 3; minute += 1) {
       clock += 59_000;
       expect((await read(busy)).headers.get("Rollcall-Source")).toBe("kv");
+      await left("storedAt");
       clock += 4_000;
       expect((await read(busy)).headers.get("Rollcall-Source")).toBe("edge");
-      await vi.waitFor(async () => {
-        const entry = await cache.match(`https://rollcall.invalid/1/head/${tenant}/s`);
-        expect(JSON.parse((await entry?.text()) ?? "{}").confirmedAt).toBe(clock);
-      });
+      await left("confirmedAt");
       expect(busy.services.usage.objectCalls - before).toBe(minute);
     }
+  });
+});
+
+describe("a head whose manifest is gone", () => {
+  it("is asked for again, so that what was published since is read", async () => {
+    await publish(near, "one");
+    await drained(tenant);
+    const tag = (await read(near)).headers.get("ETag") ?? "";
+    // The head alone: nothing is left of the manifest here.
+    expect((await read(far, { "If-None-Match": tag })).status).toBe(304);
+    await near.send("DELETE", `/api/mcp/configs/${tenant}/s`, { token: member });
+    const body = { ...tools("two"), generators: [{ type: "jinja2" }] };
+    await near.send("PUT", path(), { token: member, body });
+    await drained(tenant);
+    const selected = await far.send("POST", `${path()}/generators/select`, { token: member, body: {} });
+    expect([selected.status, selected.body.data?.type]).toEqual([200, "jinja2"]);
   });
 });
 

@@ -2662,10 +2662,22 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        IdempotencyKeyReusedError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorIdempotencyKeyReused";
+            };
+        };
         IdempotencyKeyReusedServerValidationError: components["schemas"]["ApiError"] & {
             error?: {
                 /** @enum {unknown} */
                 code?: "ErrorIdempotencyKeyReused" | "ErrorMCPServerValidation";
+            };
+        };
+        IdempotencyKeyReusedSubscriptionInvalidError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorIdempotencyKeyReused" | "ErrorSubscriptionInvalid";
             };
         };
         /** @description An OpenAPI or MCP document as JSON or YAML, a GraphQL schema as text or its introspection as JSON, or RTFS text. */
@@ -4016,6 +4028,8 @@ export interface components {
             /** Format: date-time */
             publishedAt: string;
             publishedBy: string;
+            /** @description As the manifest states it. */
+            version?: string;
             changes: components["schemas"]["ChangeCounts"];
             /** @description Cost of all definitions together. */
             tokens: number;
@@ -5027,12 +5041,6 @@ export interface components {
             /** @description For those who look after it. */
             description?: string;
         };
-        SubscriptionInvalidError: components["schemas"]["ApiError"] & {
-            error?: {
-                /** @enum {unknown} */
-                code?: "ErrorSubscriptionInvalid";
-            };
-        };
         /** @description All subscriptions of a tenant, the oldest first. */
         SubscriptionList: {
             items: components["schemas"]["Subscription"][];
@@ -5389,6 +5397,8 @@ export interface components {
             /** Format: date-time */
             publishedAt: string;
             publishedBy: string;
+            /** @description As the manifest states it. */
+            version?: string;
             changes: components["schemas"]["ChangeCounts"];
             /** @description Cost of all definitions together. */
             tokens: number;
@@ -5642,6 +5652,15 @@ export interface components {
                 "application/json": components["schemas"]["HookNotFoundError"];
             };
         };
+        /** @description This Idempotency-Key was used for another request. */
+        IdempotencyKeyReused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IdempotencyKeyReusedError"];
+            };
+        };
         /** @description This Idempotency-Key was used for another request. MCP server validation failed. */
         IdempotencyKeyReusedServerValidation: {
             headers: {
@@ -5649,6 +5668,15 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["IdempotencyKeyReusedServerValidationError"];
+            };
+        };
+        /** @description This Idempotency-Key was used for another request. The subscription's settings are not valid. */
+        IdempotencyKeyReusedSubscriptionInvalid: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IdempotencyKeyReusedSubscriptionInvalidError"];
             };
         };
         /** @description This variant of the capability index is not advertised. The token lacks a scope that this needs. You do not have permission to access this tenant. */
@@ -6359,15 +6387,6 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["SourceUnavailableError"];
-            };
-        };
-        /** @description The subscription's settings are not valid. */
-        SubscriptionInvalid: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["SubscriptionInvalidError"];
             };
         };
         /** @description Subscription not found. */
@@ -7169,7 +7188,10 @@ export interface operations {
     rotateHook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name for this request, chosen by the client. The same request with the same key has no second effect for 24 hours: it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description Owner namespace of servers, in any case.
@@ -7206,7 +7228,7 @@ export interface operations {
             404: components["responses"]["HookNotFound"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["HookInvalid"];
+            422: components["responses"]["HookInvalidIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
             503: components["responses"]["NewerDataNotConfiguredUnavailable"];
@@ -8785,7 +8807,10 @@ export interface operations {
     rotateSubscriptionSecret: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name for this request, chosen by the client. The same request with the same key has no second effect for 24 hours: it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description Owner namespace of servers, in any case.
@@ -8822,7 +8847,7 @@ export interface operations {
             404: components["responses"]["SubscriptionNotFound"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["SubscriptionInvalid"];
+            422: components["responses"]["IdempotencyKeyReusedSubscriptionInvalid"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
             503: components["responses"]["NewerDataNotConfiguredUnavailable"];
@@ -8831,7 +8856,10 @@ export interface operations {
     testSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name for this request, chosen by the client. The same request with the same key has no second effect for 24 hours: it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description Owner namespace of servers, in any case.
@@ -8861,6 +8889,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["InsufficientScopeTenantPermission"];
             404: components["responses"]["SubscriptionNotFound"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
             503: components["responses"]["NewerDataNotConfiguredUnavailable"];
