@@ -32,7 +32,7 @@ import { ownIndexUris } from "./mcp/resources/index-resources.ts";
 import { ownResources } from "./mcp/resources/resources.ts";
 import { ownTools } from "./mcp/tools/tools.ts";
 import type { Directory, StreamRpc, Tenant } from "./objects/contract.ts";
-import { directoryOf, newSession, sessionOf, streamOf, tenantOf } from "./objects/stubs.ts";
+import { directoryOf, newSession, sessionOf, streamOf, tenantById, tenantOf } from "./objects/stubs.ts";
 import { versionColumns } from "./official/edge-versions.ts";
 import { operations } from "./operations.ts";
 import { isLoopback } from "./outbound/address.ts";
@@ -69,6 +69,7 @@ export interface Services {
   /** Limits refreshes of a server's sources that callers request: each refresh sends requests to third parties. */
   refreshLimiter: RateLimiter;
   tenant: (key: TenantKey) => Tenant;
+  tenantById: (id: string) => Tenant | undefined;
   /** Creates a new stub per use: a stub belongs to the request that created it. */
   directory: () => Directory;
   sessions: Sessions;
@@ -157,6 +158,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     negotiateLimiter: new RateLimiter(config.negotiateLimit),
     refreshLimiter: new RateLimiter({ rate: 1, burst: 20 }),
     tenant,
+    tenantById: (id) => tenantById(env, id, usage),
     directory,
     sessions: new Sessions({
       create: () => newSession(env, usage),

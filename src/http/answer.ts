@@ -3,10 +3,9 @@ import { matchesEtag } from "../kernel/etag.ts";
 import type { RequestContext } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { Answer, Answered, AnswerMeta, Operation } from "./operation.ts";
-import { questionOf } from "./post-cache.ts";
 import { anonymousPrincipal } from "./request.ts";
 import { json, notModified, send } from "./respond.ts";
-import { cacheResponse } from "./response-cache.ts";
+import { cacheResponse, questionOf } from "./response-cache.ts";
 
 const encoder = new TextEncoder();
 

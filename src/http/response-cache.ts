@@ -3,6 +3,7 @@ import { matchesEtag } from "../kernel/etag.ts";
 import type { RequestContext } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
 import { routeLabel } from "./observe.ts";
+import type { Operation } from "./operation.ts";
 import { anonymousPrincipal, anonymousSubject, validRequestId } from "./request.ts";
 import { cacheHeaders, type ResponseMeta } from "./respond.ts";
 import type { CachedResponse, ResponseAccess } from "./response-store.ts";
@@ -117,4 +118,82 @@ export function cacheResponse(c: RequestContext, services: HttpDeps, entry: Cach
 function notModifiedResponse(etag: string, common: Record<string, string>): NonNullable<CachedResponse["notModified"]> {
   const headers = new Headers(common);
   return { etag, headers, response: new Response(null, { status: 304, headers }) };
+}
+
+/** Questions that are cached are short. A longer body bypasses the cache; the route reads it within its own limits. */
+export const maxQuestionBytes = 4_096;
+
+/** The bytes of a short body, or a stream of the whole body if it is longer. Content-Length is not trusted. */
+export async function readShortBody(
+  body: ReadableStream<Uint8Array>,
+): Promise<Uint8Array | ReadableStream<Uint8Array>> {
+  const reader = body.getReader({ mode: "byob" });
+  try {
+    const { value } = await reader.readAtLeast(maxQuestionBytes + 1, new Uint8Array(maxQuestionBytes + 1));
+    if (value === undefined || value.byteLength <= maxQuestionBytes) return value ?? new Uint8Array();
+    reader.releaseLock();
+    return prependChunk(value, body.getReader());
+  } catch (cause) {
+    // The route that reads this stream gets the same error.
+    return new ReadableStream({ start: (controller) => controller.error(cause) });
+  }
+}
+
+/** A stream of a chunk that was already read, followed by the rest. */
+export function prependChunk(
+  first: Uint8Array | undefined,
+  rest: ReadableStreamDefaultReader<Uint8Array>,
+): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      if (first === undefined) controller.close();
+      else controller.enqueue(first);
+    },
+    async pull(controller) {
+      const { done, value } = await rest.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => rest.cancel(reason),
+  });
+}
+
+/** What a POST asks: its URL, and the body with the headers that say how to read and answer it. */
+const questions = new WeakMap<Request, string>();
+
+/** Headers that affect how a body is read or answered. */
+const questionHeaders = ["Content-Type", "Accept"];
+
+/** The key under which the answer to a request is cached; undefined if it is not. */
+export function questionOf(request: Request): string | undefined {
+  return request.method === "POST" ? questions.get(request) : request.url;
+}
+
+/** True for a POST that only reads and whose answer may be in the cache, judged without its body. */
+export function createPostCheck(operations: readonly Operation[]): (request: Request) => boolean {
+  const paths = operations
+    .filter(({ method, cached }) => method === "post" && cached)
+    .map(({ path }) => new RegExp(`^https?://[^/]+${path.replaceAll(/\{\w+\}/g, "[^/?]+")}$`));
+  return ({ url, headers }) =>
+    paths.some((path) => path.test(url)) &&
+    Number(headers.get("Content-Length") ?? Number.NaN) <= maxQuestionBytes &&
+    !headers.has("Content-Encoding");
+}
+
+/** Like `respondFromCache`, for a POST. On a miss, returns the request with a body that can be read again. */
+export async function respondFromPostCache(services: HttpDeps, request: Request): Promise<Response | Request> {
+  if (request.body === null) return request;
+  const { headers, url } = request;
+  const read = await readShortBody(request.body);
+  const again = new Request(request, { body: read });
+  if (!(read instanceof Uint8Array)) return again;
+  // One character for each byte: bodies that differ are different questions. An absent header is no empty one.
+  const body = String.fromCharCode(...read);
+  const question = [url, ...questionHeaders.map((name) => headers.get(name) ?? "\0"), body].join("\n");
+  questions.set(again, question);
+  const found = findCached(services, headers, question);
+  const cached = found?.response.body;
+  if (found === undefined || !(cached instanceof Uint8Array)) return again;
+  if (!consumeCallerRateLimit(services, found, headers, 200)) return again;
+  return withRequestId(new Response(cached, { headers: found.response.headers }), headers);
 }

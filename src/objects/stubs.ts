@@ -47,3 +47,12 @@ export function watcherOf(env: Pick<Env, "STREAMS">, id: string, operations: Usa
 export function tenantOf(env: Pick<Env, "TENANTS">, key: TenantKey, operations: Usage): Tenant {
   return countedStub(env.TENANTS.get(env.TENANTS.idFromName(key)), operations) as unknown as Tenant;
 }
+
+/** The object of a tenant by its id; undefined for an id that the platform did not make for a tenant. */
+export function tenantById(env: Pick<Env, "TENANTS">, id: string, operations: Usage): Tenant | undefined {
+  try {
+    return countedStub(env.TENANTS.get(env.TENANTS.idFromString(id)), operations) as unknown as Tenant;
+  } catch {
+    return undefined;
+  }
+}

@@ -9,7 +9,7 @@ import { streamLifetimeMs, streamMeta } from "../../http/event-stream.ts";
 import { log } from "../../http/observe.ts";
 import { operation } from "../../http/operation.ts";
 import { corsHeaders } from "../../http/respond.ts";
-import { prependChunk } from "../../http/short-body.ts";
+import { prependChunk } from "../../http/response-cache.ts";
 import { loopbackNames } from "../../kernel/names.ts";
 import { namedSession, sessionHeader } from "../../sessions/access.ts";
 import type { McpDeps } from "../deps.ts";

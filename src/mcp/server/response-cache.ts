@@ -1,8 +1,14 @@
 import type { Principal } from "../../auth/principal.ts";
 import type { RequestContext } from "../../http/context.ts";
-import { cacheResponse, consumeCallerRateLimit, findCached, withRequestId } from "../../http/response-cache.ts";
+import {
+  cacheResponse,
+  consumeCallerRateLimit,
+  findCached,
+  maxQuestionBytes,
+  readShortBody,
+  withRequestId,
+} from "../../http/response-cache.ts";
 import type { ResponseAccess } from "../../http/response-store.ts";
-import { maxQuestionBytes, readShortBody } from "../../http/short-body.ts";
 import { allowCached, neverIntrospected } from "../../registry/read.ts";
 import { searchStart, searchValidity } from "../../search/validity.ts";
 import { searchScope } from "../../search/visible-cards.ts";

@@ -163,7 +163,7 @@ export interface paths {
         put?: never;
         /**
          * Rebuild the directory from the tenants
-         * @description Admins only, for a directory that was lost or damaged. Step by step: send `nextCursor` back until there is none. Every tenant with a head in KV sends its servers again; reads go on meanwhile. The last step starts a new epoch, whose segments are written anew.
+         * @description Admins only, for a directory that was lost or damaged. Step by step: send `nextCursor` back until there is none. Every tenant with a head in KV sends its servers again; reads go on meanwhile. The last step starts a new epoch, whose segments are written anew. Tenants that KV does not name any more are asked by the ids of their objects, in further steps.
          */
         post: operations["rebuildDirectory"];
         delete?: never;
@@ -3734,7 +3734,7 @@ export interface components {
         RebuildProgress: {
             /** @description Tenants that were asked in this step to send everything again. */
             asked: number;
-            /** @description Tenants that could not answer; they are asked again every few minutes. */
+            /** @description Tenants, or ids of objects, that could not answer; tenants are asked again every few minutes. */
             failed: string[];
             /** @description Servers of which the directory has not heard again since the first step. */
             waiting: number;
@@ -3753,6 +3753,8 @@ export interface components {
         RebuildStep: {
             /** @description `nextCursor` of the step before; absent in the first step. */
             cursor?: string;
+            /** @description Ids of tenants' objects that KV may not name: a step after the last one asks these alone. */
+            objects?: string[];
         };
         /** @description What one read of a server's sources found. */
         RefreshResult: {
