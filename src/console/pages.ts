@@ -2,6 +2,7 @@ import type { Page } from "./page.ts";
 import { capabilityPages } from "./pages/capability.tsx";
 import { changesPages } from "./pages/changes.tsx";
 import { connectPages } from "./pages/connect.tsx";
+import { docsPages } from "./pages/docs.tsx";
 import { filePages } from "./pages/files.tsx";
 import { homePages } from "./pages/home.tsx";
 import { mePages } from "./pages/me.tsx";
@@ -22,6 +23,7 @@ export const pages: readonly Page[] = [
   ...searchPages,
   ...negotiatePages,
   ...changesPages,
+  ...docsPages,
   ...mePages,
   ...signInPages,
   ...filePages,
