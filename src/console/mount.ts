@@ -61,7 +61,7 @@ async function serve(c: RequestContext, services: ConsoleDeps, page: Page): Prom
   const query = queryReader({ parameters: { query: page.parameters?.query ?? {}, unknown: "ignore" } })(
     new URLSearchParams(search),
   );
-  const form = isRead ? undefined : new URLSearchParams(parseText(await readBytes(c, maxFormBytes)));
+  const form = isRead ? undefined : new URLSearchParams(parseText(await readBytes(c, maxFormBytes, "bodyBytes")));
   const call = { c, viewer, path, query, origin, now: services.now(), form: form ?? new URLSearchParams() };
   const kept = keptForm(page, call, form);
   if (kept !== undefined) return sendPage(c, services, viewer, kept);

@@ -5,6 +5,7 @@ import type { RateLimiter } from "../kernel/rate-limit.ts";
 import type { Cursors } from "./cursor.ts";
 import type { Metrics } from "./metrics.ts";
 import type { ResponseStore } from "./response-store.ts";
+import type { WorkLimiters } from "./work.ts";
 
 /** Names of headers and methods that follow from the declarations of all operations. */
 export interface DeclaredHeaders {
@@ -27,6 +28,7 @@ export interface HttpDeps {
   authenticator: Authenticator;
   readLimiter: RateLimiter;
   admission: Admission;
+  workLimiters: WorkLimiters;
   /** Complete responses that can be sent again. */
   responses: ResponseStore;
   /** undefined if no secret is configured to sign cursors with. */
