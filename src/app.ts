@@ -3,7 +3,7 @@ import { mountPages, sendFailurePage, wantsHtml } from "./console/mount.ts";
 import { pages } from "./console/pages.ts";
 import { type App, type RequestContext, RequestFailed, type Variables } from "./http/context.ts";
 import { sendFailure } from "./http/errors.ts";
-import { noteBound, withRemedy } from "./http/met-bounds.ts";
+import { noteBound, withRemedy } from "./http/limits/met-bounds.ts";
 import { mount } from "./http/mount.ts";
 import { log, observe } from "./http/observe.ts";
 import type { Operation } from "./http/operation.ts";

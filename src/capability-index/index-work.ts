@@ -1,5 +1,5 @@
 import type { HttpDeps } from "../http/deps.ts";
-import { countWork, type Leave, takePlace } from "../http/work.ts";
+import { countWork, type Leave, takePlace } from "../http/limits/work.ts";
 import type { Failure } from "../kernel/failure.ts";
 
 /** An index with more items is costly: it needs a place. */

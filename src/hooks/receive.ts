@@ -1,4 +1,4 @@
-import { countWork, heavyBytes, takePlace } from "../http/work.ts";
+import { countWork, heavyBytes, takePlace } from "../http/limits/work.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { issueText } from "../kernel/issue.ts";
 import type { ServerRef } from "../kernel/names.ts";

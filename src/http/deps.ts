@@ -5,7 +5,6 @@ import type { RateLimiter } from "../kernel/rate-limit.ts";
 import type { Cursors } from "./cursor.ts";
 import type { Metrics } from "./metrics.ts";
 import type { ResponseStore } from "./response-store.ts";
-import type { WorkLimiters } from "./work.ts";
 
 /** Names of headers and methods that follow from the declarations of all operations. */
 export interface DeclaredHeaders {
@@ -17,6 +16,12 @@ export interface DeclaredHeaders {
   methods: string;
   /** In lower case; see `cacheBypassHeaders`. */
   cacheBypass: readonly string[];
+}
+
+/** What a caller's requests cost is counted in bytes of bodies and in items. */
+export interface WorkLimiters {
+  bytes: RateLimiter;
+  items: RateLimiter;
 }
 
 /** Dependencies for reading requests and sending responses, shared by all rooms. */

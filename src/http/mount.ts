@@ -6,9 +6,9 @@ import { answersOf } from "./answer.ts";
 import { type BodyBound, parseBody, parseJson, parseText, readBytes, readDocument } from "./body.ts";
 import { type App, type RequestContext, requestError, type ServedOperation, throwIf, unwrap } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
+import { countWork, heavyBytes, heavyItems, type Leave, takePlace } from "./limits/work.ts";
 import type { BodyDeclaration, Operation } from "./operation.ts";
 import { compile, queryReader, readAll } from "./read-parameters.ts";
-import { countWork, heavyBytes, heavyItems, type Leave, takePlace } from "./work.ts";
 
 /** Serves the operations: the only code that adds routes. */
 export function mount<Deps extends HttpDeps>(app: App, services: Deps, operations: readonly Operation<Deps>[]): void {

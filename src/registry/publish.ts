@@ -1,4 +1,5 @@
-import { countWork } from "../http/work.ts";
+import type { DirectoryState } from "../http/directory-state.ts";
+import { countWork } from "../http/limits/work.ts";
 import type { Failure } from "../kernel/failure.ts";
 import type { ServerRef } from "../kernel/names.ts";
 import { createWorkerPace } from "../kernel/platform/worker-pace.ts";
@@ -38,6 +39,8 @@ export interface Published extends PublishOutcome {
   capabilities: PreparedCapability[];
   /** Undefined after a dry run. */
   head?: Head;
+  /** A state of the directory that has it, if that was confirmed in time. */
+  directory?: DirectoryState;
 }
 
 /**

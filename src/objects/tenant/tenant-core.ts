@@ -273,9 +273,10 @@ export class TenantCore {
     this.#outbox.arm();
     // The write is already durable; waiting for the directory makes the next list show it.
     await withTimeout(this.#outbox.flushDirectory(), directoryWaitMs).catch(() => {});
+    const directory = this.#outbox.confirmedDirectory(name);
     this.#state.waitUntil(this.#outbox.drain());
     this.#refreshDue();
-    return written;
+    return ok({ ...written.value, directory });
   }
 
   /** A transaction that nobody is told of: neither KV nor the directory, watchers or subscribers. */

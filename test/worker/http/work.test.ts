@@ -13,7 +13,7 @@ async function busyRegistry() {
     await registry.services.admission.enter("a", wait),
     await registry.services.admission.enter("b", wait),
   ];
-  return { registry, leave: () => leave.forEach((one) => one?.()) };
+  return { registry, leave: () => leave.map((one) => one?.()) };
 }
 
 const names = (count: number) => Array.from({ length: count }, (_, index) => `t${index}`);

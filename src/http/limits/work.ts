@@ -1,13 +1,6 @@
-import { type Failure, failure } from "../kernel/failure.ts";
-import type { RateLimiter } from "../kernel/rate-limit.ts";
-import { err, ok, type Result } from "../kernel/result.ts";
-import type { HttpDeps } from "./deps.ts";
-
-/** What a caller's requests cost is counted in bytes of bodies and in items; a request of a thousand items is not one of one. */
-export interface WorkLimiters {
-  bytes: RateLimiter;
-  items: RateLimiter;
-}
+import { type Failure, failure } from "../../kernel/failure.ts";
+import { err, ok, type Result } from "../../kernel/result.ts";
+import type { HttpDeps, WorkLimiters } from "../deps.ts";
 
 const units = {
   bytes: { bound: "workBytes", what: "bytes of bodies" },

@@ -1,8 +1,8 @@
-import { adjustableBounds, type Bounds, type ImportBound } from "../kernel/bounds.ts";
-import type { Failure, MetBound } from "../kernel/failure.ts";
-import type { RequestContext } from "./context.ts";
-import type { HttpDeps } from "./deps.ts";
-import { log } from "./observe.ts";
+import { adjustableBounds, type Bounds, type ImportBound } from "../../kernel/bounds.ts";
+import type { Failure, MetBound } from "../../kernel/failure.ts";
+import type { RequestContext } from "../context.ts";
+import type { HttpDeps } from "../deps.ts";
+import { log } from "../observe.ts";
 
 /** What a publisher can do about each bound. */
 const remedies: Partial<Record<keyof Bounds | ImportBound | "bodyBytes", string>> = {
