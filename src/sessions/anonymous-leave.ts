@@ -34,17 +34,23 @@ export class AnonymousLeave {
   async take(): Promise<{ ok: true } | { ok: false; retryAfterSeconds: number }> {
     const { now, pause } = this.#options;
     for (;;) {
-      if (now() < this.#until) {
-        if (this.#isRefused) return { ok: false, retryAfterSeconds: Math.ceil((this.#until - now()) / 1_000) };
-        if (this.#left > 0) {
-          this.#left -= 1;
-          return { ok: true };
-        }
-      }
+      if (now() < this.#until && (this.#isRefused || this.#left > 0)) return this.#takeOne();
       // One request asks for all: a request cannot wait for the promise of another.
-      if (this.#askedAt === undefined || now() - this.#askedAt > askingMs) await this.#ask();
-      else await pause(pollMs);
+      if (this.#askedAt === undefined || now() - this.#askedAt > askingMs) {
+        await this.#ask();
+        // Whatever the time is here: the object's clock may be behind.
+        return this.#takeOne();
+      }
+      await pause(pollMs);
     }
+  }
+
+  #takeOne(): { ok: true } | { ok: false; retryAfterSeconds: number } {
+    if (this.#isRefused) {
+      return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil((this.#until - this.#options.now()) / 1_000)) };
+    }
+    this.#left -= 1;
+    return { ok: true };
   }
 
   async #ask(): Promise<void> {

@@ -46,6 +46,15 @@ describe("leave for sessions of callers without a token", () => {
     expect(await leave.take()).toEqual({ ok: true });
   });
 
+  it("is given by an object whose clock is behind", async () => {
+    const { leave, pass } = leaveFrom({ sessions: 5, until: 1_000 });
+    pass(5_000);
+    expect(await leave.take()).toEqual({ ok: true });
+    const none = leaveFrom({ sessions: 0, until: 1_000 });
+    none.pass(5_000);
+    expect(await none.leave.take()).toEqual({ ok: false, retryAfterSeconds: 1 });
+  });
+
   it("is asked for once by requests that come together", async () => {
     const { leave, asked } = leaveFrom({ sessions: 10, until: 1_000 });
     const taken = await Promise.all(Array.from({ length: 10 }, () => leave.take()));

@@ -9,9 +9,11 @@ const request = { client_name: "c", client_version: "1", supported_capabilities:
 
 describe("negotiating without a token", () => {
   // Each test has an hour of its own, from its first second.
-  let clock = Math.floor(Date.now() / 3_600_000) * 3_600_000;
+  let hour = Math.floor(Date.now() / 3_600_000);
+  let clock: number;
   beforeEach(() => {
-    clock += 2 * 3_600_000;
+    hour += 2;
+    clock = hour * 3_600_000;
     vi.useFakeTimers({ toFake: ["Date"] });
     vi.setSystemTime(clock);
   });
