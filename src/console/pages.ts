@@ -1,5 +1,6 @@
 import type { Page } from "./page.ts";
 import { capabilityPages } from "./pages/capability.tsx";
+import { changesPages } from "./pages/changes.tsx";
 import { connectPages } from "./pages/connect.tsx";
 import { differencePages } from "./pages/difference.tsx";
 import { filePages } from "./pages/files.tsx";
@@ -26,6 +27,7 @@ export const pages: readonly Page[] = [
   ...capabilityPages,
   ...searchPages,
   ...negotiatePages,
+  ...changesPages,
   ...mePages,
   ...signInPages,
   ...filePages,

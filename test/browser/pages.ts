@@ -37,5 +37,8 @@ export const memberPages = [
   "/capabilities/demo/mcp.suspicious.translate_text",
   "/servers/elsewhere/nothing",
   "/negotiate",
+  "/changes/demo",
+  "/changes/demo?class=breaking&server=weather",
+  "/changes/elsewhere",
   "/me",
 ];
