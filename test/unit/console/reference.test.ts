@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { CommandSpec } from "../../../packages/rollcall/src/cli/command-spec.ts";
 import { commandGroups } from "../../../packages/rollcall/src/cli/command-table.ts";
@@ -12,7 +13,7 @@ import {
 } from "../../../src/console/reference/description.ts";
 import { addressOf, exampleOf, fieldOf, filledIn } from "../../../src/console/reference/filled.ts";
 
-const asset = new URL("../../../assets/openapi.json", import.meta.url);
+const asset = join(import.meta.dirname, "../../../assets/openapi.json");
 let described: Described;
 let all: DescribedOperation[];
 beforeAll(async () => {
