@@ -31,7 +31,13 @@ export default defineConfig({
         plugins: [
           cloudflareTest({
             wrangler: { configPath: "./wrangler.toml" },
-            miniflare: { bindings: { JWT_SECRET: "a-secret-for-tests-that-is-long-enough" } },
+            miniflare: {
+              // Tests negotiate far more often than one network may.
+              bindings: {
+                JWT_SECRET: "a-secret-for-tests-that-is-long-enough",
+                ANONYMOUS_NEGOTIATE_LIMIT: "100000/100000",
+              },
+            },
           }),
           // After the pool's own plugin, whose settings it narrows.
           oneModule(),

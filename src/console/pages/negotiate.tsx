@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { requestError } from "../../http/context.ts";
+import { requestError, unwrap } from "../../http/context.ts";
 import { streamMeta } from "../../http/event-stream.ts";
 import { consumeRateLimit } from "../../http/request.ts";
 import { failure, statusOf } from "../../kernel/failure.ts";
@@ -64,7 +64,7 @@ const negotiate = page({
 
 async function resumed(services: ConsoleDeps, viewer: Viewer, given: string): Promise<PageAnswer> {
   const token = await readResumeToken(given);
-  const again = token && (await resumeSession(services, viewer.principal, token));
+  const again = token && unwrap(await resumeSession(services, viewer.principal, token));
   if (again === undefined) return answerPage(viewer, example, { failed: failure("ErrorResumeInvalid") });
   return answerPage(viewer, example, { answer: describeSession(services, viewer.principal, again) });
 }
