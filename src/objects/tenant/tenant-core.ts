@@ -18,12 +18,12 @@ import { enqueueTask } from "../../registry/sql/outbox-table.ts";
 import { LargePublishError, mostJudgedAtOnce, type StagedPublish } from "../../registry/sql/publish/stage.ts";
 import { currentHead } from "../../registry/sql/servers.ts";
 import { shownTenant, spelledBy, tenantOf } from "../../registry/sql/tenant-name.ts";
-import type { CardQuery, FoundCards } from "../../search/contract.ts";
+import type { CardQuery, FoundCards, SearchState } from "../../search/contract.ts";
 import { IndexMemory } from "../../search/index-memory.ts";
 import { loadingVectors, wordVectors } from "../../search/load-word-vectors.ts";
 import { CardIndex } from "../../search/sql/card-index.ts";
 import { searchCards } from "../../search/sql/tenant-cards.ts";
-import { findTenantCards } from "../../search/sql/tenant-search.ts";
+import { findTenantCards, isAllPublic } from "../../search/sql/tenant-search.ts";
 import { isRefusedSource, sourceFetch, sourceHeaders } from "../../sources/access.ts";
 import { Refresher } from "../../sources/refresher.ts";
 import { Deliveries } from "../../subscriptions/deliveries.ts";
@@ -64,6 +64,7 @@ export class TenantCore {
   readonly #assets: Env["ASSETS"];
   readonly #index = new CardIndex();
   readonly #large: LargePublishes;
+  #allPublic: { generation: number; value: boolean } | undefined;
   /** False before the first write: a tenant that was only read stores nothing. */
   #ready = false;
   /** A newer version has written here: this one reads, and writes nothing. */
@@ -176,6 +177,14 @@ export class TenantCore {
       const found = findTenantCards(sql, query, { index: this.#index, generation, vectors });
       indexMemory.used(this.#index, this.#config.cacheBytes);
       return found;
+    });
+  }
+
+  /** A look at every server, so it is remembered while nothing is written. */
+  searchState(): AsOf<SearchState> {
+    return this.readAsOf({ isAllPublic: true }, (sql, generation) => {
+      if (this.#allPublic?.generation !== generation) this.#allPublic = { generation, value: isAllPublic(sql) };
+      return { isAllPublic: this.#allPublic.value && !this.#outbox.owesDirectory() };
     });
   }
 
