@@ -9,6 +9,13 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL(".wrangler/compile-cach
 /** In CI a test of whole processes that failed is tried once more; the report says so. Pure rules have no second try. */
 const retry = process.env.CI === undefined ? 0 : 1;
 
+/** What a person installs, types and reads: started a few hundred times, so `npm run test:commands` has it for itself. */
+const commands = [
+  ...["test/e2e/package", "test/e2e/clients", "test/e2e/docs"].map((folder) => `${folder}/**/*.test.ts`),
+  ...["commands", "demo", "examples", "serve", "smoke", "start", "token"].map((name) => `test/e2e/${name}.test.ts`),
+];
+const wholeProcesses = { retry, testTimeout: 120_000, hookTimeout: 120_000 };
+
 export default defineConfig({
   test: {
     // What passes says nothing; a failure brings its log along.
@@ -24,7 +31,13 @@ export default defineConfig({
         plugins: [
           cloudflareTest({
             wrangler: { configPath: "./wrangler.toml" },
-            miniflare: { bindings: { JWT_SECRET: "a-secret-for-tests-that-is-long-enough" } },
+            miniflare: {
+              // Tests negotiate far more often than one network may.
+              bindings: {
+                JWT_SECRET: "a-secret-for-tests-that-is-long-enough",
+                ANONYMOUS_NEGOTIATE_LIMIT: "100000/100000",
+              },
+            },
           }),
           // After the pool's own plugin, whose settings it narrows.
           oneModule(),
@@ -40,8 +53,10 @@ export default defineConfig({
           hookTimeout: 30_000,
         },
       },
-      // Whole processes: the commands as a person runs them.
-      { test: { name: "e2e", retry, include: ["test/e2e/**/*.test.ts"], testTimeout: 120_000, hookTimeout: 120_000 } },
+      // Whole processes: restarts, real servers and clients, real data.
+      { test: { name: "e2e", ...wholeProcesses, include: ["test/e2e/**/*.test.ts"], exclude: commands } },
+      // Whole processes: the package, the commands and the docs' own blocks.
+      { test: { name: "commands", ...wholeProcesses, include: commands } },
     ],
   },
 });

@@ -11,7 +11,7 @@ import { type CatalogueServer, catalogueOf } from "./corpus/catalogue.ts";
 import { publishAll } from "./corpus/load.ts";
 import { realServers } from "./corpus/real-servers.ts";
 import { Connections } from "./harness/load.ts";
-import { spreadOf } from "./harness/statistics.ts";
+import { slopeOf, spreadOf } from "./harness/statistics.ts";
 import { prepare } from "./harness/target.ts";
 import { costOf } from "./process-cost.ts";
 import { scratchDirectory } from "./scratch.ts";
@@ -93,7 +93,11 @@ async function memory(minutes: number) {
         ...(dropped.length === 0 ? {} : { dropped }),
         after_load_mb: megabytes(await look()),
         // The first part of it fills what is kept in memory up to its bounds.
-        slope_mb_a_minute: Number((slope(looks.filter(({ at }) => at > minutes / 5)) / 1e6).toFixed(2)),
+        slope_mb_a_minute: Number(
+          (
+            slopeOf(looks.filter(({ at }) => at > minutes / 5).map(({ at, bytes }) => ({ x: at, y: bytes }))) / 1e6
+          ).toFixed(2),
+        ),
         looks_mb: looks.map(({ bytes }) => Math.round(bytes / 1e6)),
       };
     });
@@ -176,14 +180,4 @@ async function underLoad(
     clearInterval(looking);
   }
   return { looks, dropped };
-}
-
-/** Of the straight line that lies nearest: bytes a minute. */
-function slope(looks: readonly Look[]): number {
-  const mean = (values: readonly number[]) =>
-    values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
-  const [at, bytes] = [mean(looks.map((look) => look.at)), mean(looks.map((look) => look.bytes))];
-  const along = looks.reduce((sum, look) => sum + (look.at - at) * (look.bytes - bytes), 0);
-  const across = looks.reduce((sum, look) => sum + (look.at - at) ** 2, 0);
-  return across === 0 ? 0 : along / across;
 }

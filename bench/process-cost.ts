@@ -25,3 +25,20 @@ export async function costOf(id: number): Promise<ProcessCost> {
   const kilobytes = Number(/^VmRSS:\s*(\d+)/m.exec(status)?.[1] ?? 0);
   return { residentBytes: kilobytes * 1_024, openFiles: (await readdir(`/proc/${id}/fd`)).length };
 }
+
+/** Starts to count; the result tells how busy all cores were since then, in percent. */
+export async function busyCores(): Promise<() => Promise<number>> {
+  const before = await coreTimes();
+  return async () => {
+    const after = await coreTimes();
+    return Math.round((100 * (after.busy - before.busy)) / Math.max(1, after.all - before.all));
+  };
+}
+
+async function coreTimes(): Promise<{ busy: number; all: number }> {
+  const [line = ""] = (await readFile("/proc/stat", "utf8").catch(() => "")).split("\n");
+  const times = line.split(/\s+/).slice(1, 9).map(Number);
+  const all = times.reduce((sum, time) => sum + time, 0);
+  // Idle, and waiting for the disk.
+  return { busy: all - (times[3] ?? 0) - (times[4] ?? 0), all };
+}

@@ -15,7 +15,7 @@ const options = { update: { type: "boolean", default: false }, page: { type: "st
 
 await runCommand({ help, options }, async ({ update, page }) => {
   const env = { ...toolEnvironment, ROLLCALL_DOCS_UPDATE: String(update), ...(page && { ROLLCALL_DOCS_PAGE: page }) };
-  const args = ["run", "--project", "e2e", "test/e2e/docs"];
+  const args = ["run", "--project", "commands", "test/e2e/docs"];
   const child = spawn(projectPath("node_modules", ".bin", "vitest"), args, { cwd: projectRoot, env, stdio: "inherit" });
   const exitCode = await new Promise((resolve, reject) => child.once("error", reject).once("close", resolve));
   if (exitCode !== 0) throw new CommandError("Mend the pages or the commands, or run: npm run docs -- --update");

@@ -1,7 +1,7 @@
 import { Webhook } from "standardwebhooks";
+import { startSource } from "../../scripts/drills/mcp-source.ts";
 import { prepare } from "../harness/target.ts";
 import type { Case } from "./case.ts";
-import { startSource } from "./mcp-source.ts";
 import { tenant } from "./servers.ts";
 import { freshSeeds, manifest, tool } from "./tools.ts";
 

@@ -1,10 +1,17 @@
-import { manifestOf, type Outcome, repeat, send } from "./traffic.ts";
+import { DirectoryWatch } from "./directory-watch.ts";
+import { HookSender } from "./hook-sender.ts";
+import { startSource } from "./mcp-source.ts";
+import { isAcknowledged, manifestOf, type Outcome, repeat, send } from "./traffic.ts";
 
-const tenant = "crash";
+export const tenant = "crash";
+/** Written by events of its publisher. */
+const hooked = "hooked";
+/** Read from a source. */
+const sourced = "sourced";
 const writers = 4;
-/** Turns of a writer between two publishes with thousands of items. */
-const largeEvery = 25;
-const largeTools = 2_000;
+/** At every other turn publishes more items than one transaction writes: they are staged first. */
+const largeServer = "s3";
+const largeTools = 800;
 
 /** What was acknowledged to the clients of the crash drill, and what was found of it after a crash. */
 export class Ledger {
@@ -15,11 +22,32 @@ export class Ledger {
   /** Registrations by key: the id once it is known. */
   readonly #hooks = new Map<string, string | undefined>();
   #sessions: { id: string; resume: string }[] = [];
+  readonly #sender = new HookSender(tenant);
+  readonly #directory = new DirectoryWatch(tenant);
+  /** What the source offers now. */
+  #offered = 0;
+  #source: Awaited<ReturnType<typeof startSource>> | undefined;
   #round = 0;
   #problems: string[] = [];
+  readonly #byKind = new Map<string, number>();
 
   constructor(token: string) {
     this.#token = token;
+  }
+
+  /** What must be there before anything is killed. */
+  async prepare(url: string): Promise<void> {
+    this.#source = await startSource(() => (manifestOf(sourced, this.#offered) as { tools: object[] }).tools);
+    const sources = [{ id: "main", type: "streamable-http", url: this.#source.url }];
+    await this.#must(url, "POST", "/api/mcp/configs", { tenant, name: sourced, sources });
+    await this.#must(url, "POST", "/api/mcp/configs", { tenant, name: hooked });
+    const { data } = await this.#must(url, "POST", "/api/hooks", { tenant, server: hooked });
+    await this.#sender.register(data);
+    await this.#must(url, "POST", "/api/mcp/configs", { tenant, name: "s2", visibility: "public" });
+  }
+
+  async stop(): Promise<void> {
+    await this.#source?.stop();
   }
 
   /** Starts the clients. Call the result when the server is dead: it waits for them to notice. */
@@ -31,7 +59,10 @@ export class Ledger {
       ...Array.from({ length: writers }, (_, index) => repeat(ends, () => this.#publish(url, `s${index}`))),
       repeat(ends, () => this.#registerHook(url)),
       repeat(ends, () => this.#negotiate(url)),
+      repeat(ends, () => this.#sendEvent(url)),
+      repeat(ends, () => this.#refresh(url)),
       repeat(ends, () => this.#switchVisibility(url)),
+      repeat(ends, () => this.#directory.look(url)),
     ];
     return async () => {
       isOver = true;
@@ -44,6 +75,9 @@ export class Ledger {
     await this.#checkLog(url);
     await this.#checkHooks(url);
     await this.#checkSessions(url);
+    const behind = await this.#directory.check(url, this.#token);
+    this.totals.lost += behind.length;
+    this.#problems.push(...behind);
   }
 
   summary(): string {
@@ -53,16 +87,24 @@ export class Ledger {
 
   report(): string {
     const { unresumed } = this.totals;
+    const kinds = [...this.#byKind].map(([kind, count]) => `${kind} ${count}`).join(", ");
     const problems = this.#problems.slice(0, 10).map((problem) => `  ${problem}`);
-    return [`${this.summary()}, not resumed ${unresumed}`, ...problems].join("\n");
+    return [
+      `${this.summary()}, not resumed ${unresumed}`,
+      `acknowledged by kind: ${kinds}; states of the directory that were seen: ${this.#directory.states}`,
+      ...problems,
+    ].join("\n");
   }
 
   async #publish(url: string, server: string): Promise<number> {
     const turn = (this.#turns.get(server) ?? 0) + 1;
-    const tools = turn % largeEvery === 0 ? largeTools : 3;
+    const tools = server === largeServer && turn % 2 === 0 ? largeTools : 3;
     const path = `/api/mcp/capabilities/${tenant}/${server}`;
     const outcome = await this.#send(url, "PUT", path, manifestOf(server, turn, tools));
-    if (isAcknowledged(outcome)) this.#turns.set(server, turn);
+    if (isAcknowledged(outcome)) {
+      this.#turns.set(server, turn);
+      this.#count(tools === largeTools ? "large publish" : "publish");
+    }
     return outcome.status === undefined ? 20 : 0;
   }
 
@@ -74,7 +116,10 @@ export class Ledger {
     this.#hooks.set(key, undefined);
     const headers = { "Idempotency-Key": key };
     const outcome = await this.#send(url, "POST", "/api/hooks", { tenant, server: "s0", description: key }, headers);
-    if (isAcknowledged(outcome)) this.#hooks.set(key, outcome.body.data.id);
+    if (isAcknowledged(outcome)) {
+      this.#hooks.set(key, outcome.body.data.id);
+      this.#count("hook");
+    }
     return 40;
   }
 
@@ -82,14 +127,40 @@ export class Ledger {
     const request = { client_name: "drill", client_version: "1", supported_capabilities: ["session_resume"] };
     const outcome = await this.#send(url, "POST", "/mcp/negotiate", request);
     const { id, resume_token: resume } = outcome.body?.session ?? {};
-    if (isAcknowledged(outcome) && typeof resume === "string") this.#sessions.push({ id, resume });
+    if (isAcknowledged(outcome) && typeof resume === "string") {
+      this.#sessions.push({ id, resume });
+      this.#count("negotiation");
+    }
     return 50;
+  }
+
+  /** An event without an answer is sent again as the same message, which has no second effect. */
+  async #sendEvent(url: string): Promise<number> {
+    const { outcome, turn } = await this.#sender.send(url, (next) => manifestOf(hooked, next));
+    if (isAcknowledged(outcome)) {
+      this.totals.acknowledged += 1;
+      this.#turns.set(hooked, turn);
+      this.#count("event");
+    }
+    return 30;
+  }
+
+  async #refresh(url: string): Promise<number> {
+    this.#offered += 1;
+    const turn = this.#offered;
+    const outcome = await this.#send(url, "POST", `/api/mcp/capabilities/${tenant}/${sourced}/refresh`);
+    if (isAcknowledged(outcome)) {
+      this.#turns.set(sourced, turn);
+      this.#count("refresh");
+    }
+    return 100;
   }
 
   /** Public servers are in the directory, which builds what the edge reads from it. */
   async #switchVisibility(url: string): Promise<number> {
     const visibility = Math.random() < 0.5 ? "public" : "tenant";
-    await this.#send(url, "PUT", "/api/mcp/configs", { tenant, name: "s1", visibility });
+    const outcome = await this.#send(url, "PUT", "/api/mcp/configs", { tenant, name: "s1", visibility });
+    if (isAcknowledged(outcome)) this.#count("visibility");
     return 60;
   }
 
@@ -150,13 +221,20 @@ export class Ledger {
     }
   }
 
+  #count(kind: string): void {
+    this.#byKind.set(kind, (this.#byKind.get(kind) ?? 0) + 1);
+  }
+
+  async #must(url: string, method: string, path: string, body: unknown) {
+    const outcome = await this.#send(url, method, path, body);
+    if (!isAcknowledged(outcome))
+      throw new Error(`${method} ${path}: ${outcome.status} ${JSON.stringify(outcome.body)}`);
+    return outcome.body;
+  }
+
   async #send(url: string, ...request: [string, string, unknown?, Record<string, string>?]): Promise<Outcome> {
     const outcome = await send(url, this.#token, ...request);
     if (isAcknowledged(outcome) && request[0] !== "GET") this.totals.acknowledged += 1;
     return outcome;
   }
-}
-
-function isAcknowledged({ status }: Outcome): boolean {
-  return status !== undefined && status >= 200 && status < 300;
 }

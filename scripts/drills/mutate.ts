@@ -26,7 +26,8 @@ export class Mutator {
         ? [this.value(depth - 1), this.value(depth - 1)]
         : { [this.pick(names)]: this.value(depth - 1), [this.pick(names)]: this.value(depth - 1) };
     }
-    return this.pick(values);
+    // A copy: the next change may be made inside of it.
+    return structuredClone(this.pick(values));
   }
 
   /** A document with one or two places changed. */
@@ -49,8 +50,10 @@ export class Mutator {
     const keys = Object.keys(value);
     const key = keys.length === 0 || this.next() < 0.15 ? this.pick(names) : this.pick(keys);
     const holder = value as Record<string, unknown>;
-    if (typeof holder[key] === "object" && holder[key] !== null && this.next() < 0.7) {
-      this.#changeOne(holder[key]);
+    // Only what is the document's own: behind `__proto__` is what every object shares.
+    const held = Object.hasOwn(holder, key) ? holder[key] : undefined;
+    if (typeof held === "object" && held !== null && this.next() < 0.7) {
+      this.#changeOne(held);
       return;
     }
     if (this.next() < 0.2) delete holder[key];

@@ -17,7 +17,10 @@ export interface DrilledServer {
 }
 
 /** Limits that a drill would reach long before the registry does. */
-export const wideLimits = ["WRITE_LIMIT=100000/100000", "READ_LIMIT=100000/100000", "NEGOTIATE_LIMIT=10000/10000"];
+export const wideLimits = [
+  ...["WRITE_LIMIT=100000/100000", "READ_LIMIT=100000/100000", "NEGOTIATE_LIMIT=10000/10000"],
+  ...["WORK_LIMIT=1000000/1000000000", "ANONYMOUS_NEGOTIATE_LIMIT=1000000/1000000"],
+];
 
 export async function startServer(data: string, vars: readonly string[] = [], bundle?: string): Promise<DrilledServer> {
   const settings = [...wideLimits, ...vars].flatMap((assignment) => ["--var", assignment]);
@@ -28,7 +31,13 @@ export async function startServer(data: string, vars: readonly string[] = [], bu
   const child = spawn(process.execPath, [...script, "--data", data, ...settings], {
     cwd: projectPath(),
     detached: true,
-    stdio: ["ignore", "pipe", "ignore"],
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  // The end of what the server wrote, for when it does not start.
+  let log = "";
+  child.stderr.setEncoding("utf8");
+  child.stderr.on("data", (chunk: string) => {
+    log = (log + chunk).slice(-2_000);
   });
   const gone = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const url = await new Promise<string>((resolve, reject) => {
@@ -39,7 +48,7 @@ export async function startServer(data: string, vars: readonly string[] = [], bu
       const [, found] = /ready (http:\S+)/.exec(text) ?? [];
       if (found !== undefined) resolve(found);
     });
-    void gone.then(() => reject(new CommandError(`The server did not start.\n${text}`)));
+    void gone.then(() => reject(new CommandError(`The server did not start.\n${text}${log}`)));
   });
   const pid = child.pid ?? 0;
   return {

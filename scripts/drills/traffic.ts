@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** One request of a drill. `sent` is false if no byte can have reached the server. */
+/** What became of one request of a drill. */
 export interface Outcome {
   status: number | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: a drill reads whatever the answer holds
   body: any;
+  headers?: Headers;
   error?: string;
 }
 
@@ -14,7 +15,7 @@ export interface Outcome {
  */
 export async function send(
   url: string,
-  token: string,
+  token: string | undefined,
   method: string,
   path: string,
   body?: unknown,
@@ -23,16 +24,21 @@ export async function send(
   try {
     const response = await fetch(`${url}${path}`, {
       method,
-      headers: { Authorization: `Bearer ${token}`, Connection: "close", ...headers },
+      headers: { ...(token && { Authorization: `Bearer ${token}` }), Connection: "close", ...headers },
       body: body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body),
       signal: AbortSignal.timeout(60_000),
     });
     const text = await response.text();
-    return { status: response.status, body: text.startsWith("{") ? JSON.parse(text) : text };
+    const { status, headers: answered } = response;
+    return { status, headers: answered, body: text.startsWith("{") ? JSON.parse(text) : text };
   } catch (error) {
     const cause = (error as { cause?: { code?: string } }).cause?.code;
     return { status: undefined, body: undefined, error: cause ?? String(error) };
   }
+}
+
+export function isAcknowledged({ status }: Outcome): boolean {
+  return status !== undefined && status >= 200 && status < 300;
 }
 
 /** Repeats work until told to stop; `work` says how long to pause before the next turn. */

@@ -21,6 +21,7 @@ const titles: Partial<Record<number, string>> = {
   403: "Not with this sign-in",
   404: "There is nothing here",
   405: "This page takes no such request",
+  409: "Something else is in the way",
   410: "This page of the list is gone",
   413: "That was too long",
   422: "Something in the form does not fit",
@@ -40,7 +41,7 @@ export function failurePage(failure: Failure, { viewer, here, requestId, near, t
   return {
     title: titles[status] ?? "Error",
     status,
-    headers: waits ? { "Retry-After": String(retry) } : {},
+    headers: headersFor(failure, waits ? retry : undefined),
     main: (
       <article class="prose failure" data-retry={status === 503 ? String(retry) : undefined}>
         <p class="mute mono">
@@ -93,6 +94,13 @@ export function failurePage(failure: Failure, { viewer, here, requestId, near, t
       </article>
     ),
   };
+}
+
+function headersFor({ details }: Failure, retryAfter: number | undefined): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (retryAfter !== undefined) headers["Retry-After"] = String(retryAfter);
+  if (typeof details?.allow === "string") headers.Allow = details.allow;
+  return headers;
 }
 
 function reasonFor({ code, message, details }: Failure, { principal, signedIn }: Viewer, tenant: string | undefined) {

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { RequestContext } from "../http/context.ts";
 import type { Shape } from "../http/operation.ts";
 import type { AnswerSource } from "../kernel/platform/usage.ts";
+import type { Api, Dispatch } from "./api.ts";
 import type { ConsoleDeps } from "./deps.ts";
 import type { Viewer } from "./sign-in/viewer.ts";
 
@@ -19,6 +20,8 @@ export interface PageDefinition<Path extends Shape, Query extends Shape> {
   parameters?: { path?: Path; query?: Query };
   /** Shown only to browsers: other callers get what the API has at this path. */
   onlyHtml?: true;
+  /** The same for everybody, and not limited: who asks is not looked at. */
+  anyone?: true;
   /** Only a viewer who is signed in; others are asked to sign in first. */
   signedIn?: true;
   get?(services: ConsoleDeps, call: Call<Path, Query>): Promise<PageAnswer | Response> | PageAnswer | Response;
@@ -36,6 +39,25 @@ export interface Call<Path extends Shape, Query extends Shape> {
   /** Where the world reaches this registry. */
   origin: string;
   now: number;
+  /** An operation of the API, for the viewer. */
+  api: Api;
+  dispatch: Dispatch;
+  /** What a form that has just been answered says on the page it leads to. */
+  notice: Notice | undefined;
+}
+
+/**
+ * A form that was answered leads to a page by GET, so that a reload sends nothing again. What the page has to say once is
+ * sealed in a cookie that the page takes back as it is shown: a secret in it is gone after a reload.
+ */
+export interface Notice {
+  /** What was done, as a sentence. */
+  text: string;
+  /** When what was taken away is gone everywhere. */
+  effectiveBy?: string | undefined;
+  /** Shown this once. */
+  secret?: string | undefined;
+  warnings?: readonly string[] | undefined;
 }
 
 /** What a page consists of. `respond.tsx` puts the frame around it. */
@@ -44,7 +66,7 @@ export interface PageAnswer {
   /** The content of `<main>`, from the heading on. */
   main: Child;
   status?: number;
-  nav?: "servers" | "search" | "negotiate";
+  nav?: "servers" | "search" | "negotiate" | "changes" | "manage" | "docs";
   /** Elements that the script asks for by name, to swap in without a reload. */
   fragments?: Readonly<Record<string, () => Child>>;
   /** The same data for programs. */
@@ -52,6 +74,8 @@ export interface PageAnswer {
   generation?: number;
   source?: AnswerSource;
   headers?: Record<string, string>;
+  /** The viewer from this answer on, where it signs somebody in. */
+  viewer?: Viewer;
   /** The page shows nothing that depends on the viewer, and may be sent again while this returns true. */
   holds?: () => boolean;
 }

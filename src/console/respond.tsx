@@ -38,10 +38,10 @@ const encoder = new TextEncoder();
 export async function sendPage(
   c: RequestContext,
   services: ConsoleDeps,
-  viewer: Viewer,
+  asked: Viewer,
   page: PageAnswer,
 ): Promise<Response> {
-  const { source, generation, status = 200 } = page;
+  const { source, generation, status = 200, viewer = asked } = page;
   if (source !== undefined) c.set("source", source);
   const origin = publicOrigin(c, services.config);
   const wanted = c.req.header(fragmentHeader);

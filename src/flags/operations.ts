@@ -53,7 +53,14 @@ const acknowledgeFlag = operation({
     },
   },
   body: { schema: Acknowledgement, limit: "configBytes" },
-  answers: { 200: { description: "Acknowledged, or no longer.", data: AcknowledgedContent, generation: true } },
+  answers: {
+    200: {
+      description: "Acknowledged, or no longer.",
+      data: AcknowledgedContent,
+      generation: true,
+      directory: "sometimes",
+    },
+  },
   fails: ["ErrorMCPServerNotFound", "ErrorFlagNotFound", "ErrorTooManyAcknowledged"],
   examples: {},
 
@@ -62,11 +69,11 @@ const acknowledgeFlag = operation({
     const tenant = tenantKey(spelling);
     if (!(await tenantExists(services, tenant))) throw requestError("ErrorMCPServerNotFound");
     const writer = writerFrom(principal, { tenant, spelling });
-    const { content, changed, generation, head } = unwrap(
+    const { content, changed, generation, ...receipt } = unwrap(
       await services.tenant(tenant).acknowledgeFlag(writer, server, { ...flag, digest }),
     );
-    await services.heads.confirm(head);
-    const { etag: _, ...meta } = writeMeta(head);
+    await services.heads.confirm(receipt.head);
+    const { etag: _, ...meta } = writeMeta(receipt);
     return answer(200, { ...content, generation, changed }, meta);
   },
 });

@@ -77,7 +77,8 @@ export interface HooksTenant {
   rotateHook(
     id: string,
     rotation: { key: HookKey; signature: Hook["signature"]; overlapMs: number },
-  ): Promise<Result<Hook, Failure>>;
+    by: Pick<Writer, "subject" | "idempotency">,
+  ): Promise<Result<{ hook: Hook; secret?: string }, Failure>>;
   removeHook(id: string): Promise<Result<RemovedHook, Failure>>;
   /** What is needed to verify a message; undefined if the hook does not exist. */
   hookCredentials(id: string): Promise<HookCredentials | undefined>;

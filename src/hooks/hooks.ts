@@ -56,6 +56,12 @@ interface HooksOptions {
 
 type PublishWork = (at: string, staged?: StagedPublish | "if-large") => Result<AppliedEvent, Failure>;
 
+interface Rotation {
+  key: HookKey;
+  signature: Hook["signature"];
+  overlapMs: number;
+}
+
 /** The hooks of a tenant: their management and the events they receive. */
 export class Hooks {
   readonly #options: HooksOptions;
@@ -102,19 +108,26 @@ export class Hooks {
     return this.#read(id);
   }
 
+  /** The secret is that of the first request, if this one repeats it; undefined for a public key. */
   rotate(
     id: string,
-    { key, signature, overlapMs }: { key: HookKey; signature: Hook["signature"]; overlapMs: number },
-  ): Result<Hook, Failure> {
+    rotation: Rotation,
+    by: Pick<Writer, "subject" | "idempotency">,
+  ): Result<{ hook: Hook; secret?: string }, Failure> {
     const row = this.#find(id);
     if (!row.ok) return row;
-    if (row.value.signature !== signature) {
+    return once(this.#options.sql, by, Date.now(), () => this.#rotate(row.value, rotation));
+  }
+
+  #rotate(row: HookRow, { key, signature, overlapMs }: Rotation): Result<{ hook: Hook; secret?: string }, Failure> {
+    if (row.signature !== signature) {
       const usesKey = "This hook uses a public key: send the new one as `publicKey`";
       const message = signature === "secret" ? usesKey : "This hook uses a secret: leave out `publicKey`";
       return err(failure("ErrorHookInvalid", message));
     }
-    rotateKeys(this.#options.sql, row.value, key, overlapMs, Date.now());
-    return this.#read(id);
+    rotateKeys(this.#options.sql, row, key, overlapMs, Date.now());
+    const read = this.#read(row.id);
+    return read.ok ? ok({ hook: read.value, secret: signature === "secret" ? key.text : undefined }) : read;
   }
 
   remove(id: string): Result<RemovedHook, Failure> {

@@ -126,16 +126,18 @@ const rotateHook = operation({
   summary: "Give a hook a new secret or key",
   description: "The earlier one stays valid until the overlap ends.",
   access: manager("path"),
-  parameters: { path: hookPath },
+  parameters: { path: hookPath, headers: idempotencyHeader },
   body: { schema: KeyRotation, limit: "configBytes", invalid: "ErrorHookInvalid", whenEmpty: {} },
   answers: { 200: { description: "Rotated.", data: RotatedHook } },
   fails: ["ErrorHookNotFound"],
   examples: { hour: { body: { overlapSeconds: 3_600 }, after: afterRegistering } },
 
-  async handle(services: HooksDeps, { tenant, path: { id }, body, answer }) {
-    const { key, signature, secret } = unwrap(await chooseKey(body.publicKey));
+  async handle(services: HooksDeps, { principal, tenant, path: { id }, headers, body, answer }) {
+    const { key, signature } = unwrap(await chooseKey(body.publicKey));
     const rotation = { key, signature, overlapMs: body.overlapSeconds * 1_000 };
-    const hook = unwrap(await services.tenant(tenant).rotateHook(id, rotation));
+    const idempotency = await idempotencyOf(headers, { operation: "rotateHook", tenant, id, body });
+    const by = { subject: principal.subject, idempotency };
+    const { hook, secret } = unwrap(await services.tenant(tenant).rotateHook(id, rotation, by));
     return answer(200, { ...hook, secret }, { headers: noStore });
   },
 });

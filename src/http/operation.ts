@@ -173,8 +173,8 @@ export interface AnswerDeclaration {
   etag?: true;
   /** Carries Rollcall-Generation. */
   generation?: true;
-  /** Carries Rollcall-Directory. */
-  directory?: true;
+  /** Carries Rollcall-Directory; `sometimes` if it may be absent: a write that the directory did not confirm in time. */
+  directory?: true | "sometimes";
   /** Further headers, with what they say. */
   headers?: Readonly<Record<string, string>>;
 }

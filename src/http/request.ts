@@ -14,10 +14,23 @@ import { type RequestContext, requestError, throwIf, unwrap } from "./context.ts
 import type { HttpDeps } from "./deps.ts";
 
 /**
+ * Requests that the Worker makes of itself for somebody whom it knows already: a page of the console for its viewer. Who it
+ * is for is kept beside the request, where nothing that arrives from outside can be.
+ */
+const actingFor = new WeakMap<Request, Principal>();
+
+export function actFor(request: Request, principal: Principal): Request {
+  if (!principal.anonymous) actingFor.set(request, principal);
+  return request;
+}
+
+/**
  * Authenticates the caller, applies the read rate limit and checks the scope. Writes are limited again, exactly, by the
  * tenant's object.
  */
 export async function authenticate(c: RequestContext, services: HttpDeps, scope: Scope): Promise<Principal> {
+  const acting = actingFor.get(c.req.raw);
+  if (acting !== undefined) return authorize(c, services, acting, scope);
   const authorization = c.req.header("Authorization");
   const known = services.authenticator.peek(authorization);
   const principal = known ?? unwrap(await services.authenticator.authenticate(authorization));
@@ -26,7 +39,8 @@ export async function authenticate(c: RequestContext, services: HttpDeps, scope:
 
 /** Like `authenticate`, but a caller without a token becomes an anonymous principal, which may read public data. */
 export async function authenticateOptional(c: RequestContext, services: HttpDeps): Promise<Principal> {
-  if (c.req.header("Authorization") !== undefined) return authenticate(c, services, "registry:read");
+  if (c.req.header("Authorization") !== undefined || actingFor.has(c.req.raw))
+    return authenticate(c, services, "registry:read");
   const subject = anonymousSubject(c.req.raw.headers);
   return authorize(c, services, { ...anonymousPrincipal, subject }, "registry:read");
 }

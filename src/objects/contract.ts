@@ -10,7 +10,7 @@ import type { RegistryDirectory, RegistryTenant } from "../registry/contract.ts"
 import type { SearchDirectory, SearchTenant } from "../search/contract.ts";
 import type { SessionsTenant } from "../sessions/contract.ts";
 import type { SubscriptionsTenant } from "../subscriptions/contract.ts";
-import type { DirectoryChange } from "./directory/contract.ts";
+import type { DirectoryChange, DirectoryUpdate } from "./directory/contract.ts";
 
 /** RPC methods of a tenant's object. Arguments and results are plain data; failures are results, not exceptions. */
 export interface Tenant
@@ -34,7 +34,7 @@ export interface Directory
     SegmentDirectory,
     RebuildDirectory {
   /** Returns for each change whether it was accepted: false if the directory has a newer generation of the server. */
-  update(changes: readonly DirectoryChange[]): Promise<boolean[]>;
+  update(changes: readonly DirectoryChange[]): Promise<DirectoryUpdate>;
 }
 
 /** RPC methods of a caller's stream object. */

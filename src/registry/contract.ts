@@ -1,3 +1,4 @@
+import type { DirectoryState } from "../http/directory-state.ts";
 import type { Idempotency, Precondition } from "../kernel/etag.ts";
 import type { Failure, IdCollision } from "../kernel/failure.ts";
 import type { NamedTenant, TenantKey } from "../kernel/names.ts";
@@ -93,7 +94,13 @@ export interface Writer extends NamedTenant {
 }
 
 /** The outcome of a write with the resulting head. */
-export type Written<T> = Result<T & { head: Head }, Failure>;
+export type Written<T> = Result<T & WriteReceipt, Failure>;
+
+export interface WriteReceipt {
+  head: Head;
+  /** A state of the directory that has the write; absent if the directory did not confirm it in time. */
+  directory?: DirectoryState;
+}
 
 /** A result with the tenant's generation at which it was read. */
 export type AsOf<T> = T & { generation: number };
@@ -116,14 +123,13 @@ export interface RememberedEra {
 }
 
 /** Result of one refresh of a server's sources. */
-export interface Refreshed extends Omit<RefreshResult, "sources"> {
-  head: Head;
-}
+export interface Refreshed extends Omit<RefreshResult, "sources">, WriteReceipt {}
 
 /**
- * Why a refresh stored nothing: the server has no sources, or it was deleted or its sources changed during the refresh.
+ * Why a refresh stored nothing: the server has no sources, it was deleted or its sources changed during the refresh, or
+ * they offer so much that the refresh has to wait for others.
  */
-export type RefreshSkipped = "no-sources" | "superseded";
+export type RefreshSkipped = "no-sources" | "superseded" | "busy";
 
 export interface PublishRequest {
   name: string;

@@ -16,6 +16,7 @@ export const Revision = named(
       generation: z.int(),
       publishedAt: z.iso.datetime(),
       publishedBy: z.string(),
+      version: z.string().optional().describe("As the manifest states it."),
       changes: ChangeCounts,
       tokens: z.int().describe("Cost of all definitions together."),
     })

@@ -8,7 +8,18 @@ type AnswerOptions = Pick<PublishOptions, "partial" | "dryRun">;
 
 /** What a publish answers, whichever way the document came. A dry run answers the same, and says that it was one. */
 export function publishResult(published: Published, { partial, dryRun }: AnswerOptions, now: number) {
-  const { head: _, capabilities: __, generation, narrowed, rejected, collisions, kept, flags, ...result } = published;
+  const {
+    head: _,
+    directory: ___,
+    capabilities: __,
+    generation,
+    narrowed,
+    rejected,
+    collisions,
+    kept,
+    flags,
+    ...result
+  } = published;
   return {
     dryRun: dryRun ? (true as const) : undefined,
     ...result,
@@ -29,8 +40,8 @@ export const dryRunHeaders = {
 };
 
 /** Status and metadata of the answer to a publish. */
-export function publishMeta({ head, outcome }: Published): ResponseMeta & { status: 200 | 201 } {
+export function publishMeta({ head, directory, outcome }: Published): ResponseMeta & { status: 200 | 201 } {
   if (head === undefined)
     return { status: 200, message: "This was a dry run: nothing was published", source: "object" };
-  return { ...writeMeta(head), status: outcome === "created" ? 201 : 200 };
+  return { ...writeMeta({ head, directory }), status: outcome === "created" ? 201 : 200 };
 }

@@ -2,7 +2,7 @@ import type { Principal } from "../auth/principal.ts";
 import type { ResponseMeta } from "../http/respond.ts";
 import { etagOf, preconditionOf } from "../kernel/etag.ts";
 import type { NamedTenant } from "../kernel/names.ts";
-import type { Head, Writer } from "./contract.ts";
+import type { WriteReceipt, Writer } from "./contract.ts";
 import { capabilitiesView } from "./views/capabilities.ts";
 
 /**
@@ -24,7 +24,8 @@ export function writerFrom(
   return { tenant, spelling, subject, precondition: preconditionOf(headers["If-Match"], headers["If-None-Match"]) };
 }
 
-/** Response metadata of a write: the new ETag and generation. */
-export function writeMeta(head: Head, status = 200): ResponseMeta {
-  return { status, etag: etagOf(head, capabilitiesView.version), generation: head.asOf, source: "object" };
+/** Response metadata of a write: the new ETag and generation, and the state of the directory that has it. */
+export function writeMeta({ head, directory }: WriteReceipt): ResponseMeta {
+  const etag = etagOf(head, capabilitiesView.version);
+  return { status: 200, etag, generation: head.asOf, source: "object", directory };
 }

@@ -83,6 +83,7 @@ const search = operation({
       data: SearchPage,
       etag: true,
       generation: true,
+      directory: "sometimes",
     },
   },
   fails: ["ErrorCursorExpired"],
@@ -105,7 +106,11 @@ const search = operation({
     const filter = { kinds, tenants: distinct(tenant), ...filterOf(query) };
     const need = { strong: freshnessFrom(headers).strong, min: headers["Rollcall-Min-Directory-Generation"] };
     consumeRateLimit(services, services.searchLimiter, principal.subject);
-    const { page: found, holds } = unwrap(
+    const {
+      page: found,
+      directory,
+      holds,
+    } = unwrap(
       await findPage(
         services,
         principal,
@@ -128,7 +133,8 @@ const search = operation({
     const { generation, nextCursor: _, ...lasting } = data;
     const etag = `W/"${version}-${(await digestOfText(JSON.stringify(lasting))).slice(7, 39)}"`;
     const cache = holds && { holds, variesBy: "tenants" as const };
-    return answer(200, data, { etag, generation, source: holds === undefined ? "object" : "memory", cache });
+    const source = holds === undefined ? "object" : "memory";
+    return answer(200, data, { etag, generation, source, directory, cache });
   },
 });
 

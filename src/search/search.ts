@@ -49,6 +49,8 @@ export interface Search extends Pick<CardQuery, "text" | "prefix" | "kinds" | "a
 
 interface FoundPage {
   page: SearchPage;
+  /** State of everything public that was searched; absent if only tenants of the caller were. */
+  directory?: DirectoryState;
   /** True while the same search would find the same; absent if that cannot be known. */
   holds?: () => boolean;
 }
@@ -131,7 +133,7 @@ export async function findPage(
   }
   const isInMemory = !need.strong && (directory === undefined || directory.inMemory);
   const holds = isInMemory ? validity(services, range, directory, { madeAt, writes }) : undefined;
-  return ok({ page: answer, holds });
+  return ok({ page: answer, directory, holds });
 }
 
 /** Whether what was found is what a search would find now, as far as is known without asking an object. */

@@ -136,14 +136,15 @@ const rotateSubscriptionSecret = operation({
   summary: "Make a new secret",
   description: "Until the overlap ends, messages are signed with the earlier one as well.",
   access: manager("path"),
-  parameters: { path: subscriptionPath },
+  parameters: { path: subscriptionPath, headers: idempotencyHeader },
   body: { schema: SecretRotation, limit: "configBytes", invalid: "ErrorSubscriptionInvalid", whenEmpty: {} },
   answers: { 200: { description: "Rotated.", data: RotatedSubscription } },
   fails: ["ErrorSubscriptionNotFound"],
   examples: { hour: { body: { overlapSeconds: 3_600 }, after: afterCreating } },
 
-  async handle(services: SubscriptionsDeps, { principal, tenant, spelling, path: { id }, body, answer }) {
-    const writer = writerFrom(principal, { tenant, spelling });
+  async handle(services: SubscriptionsDeps, { principal, tenant, spelling, path: { id }, headers, body, answer }) {
+    const idempotency = await idempotencyOf(headers, { operation: "rotateSubscriptionSecret", tenant, id, body });
+    const writer = { ...writerFrom(principal, { tenant, spelling }), idempotency };
     const rotated = unwrap(await services.tenant(tenant).rotateSubscription(writer, id, body.overlapSeconds));
     return answer(200, rotated, { headers: noStore });
   },
@@ -157,13 +158,14 @@ const testSubscription = operation({
   summary: "Send a test message",
   description: "Once, in any state of the subscription.",
   access: manager("path"),
-  parameters: { path: subscriptionPath },
+  parameters: { path: subscriptionPath, headers: idempotencyHeader },
   answers: { 200: { description: "Delivered or not.", data: TestDelivery } },
   fails: ["ErrorSubscriptionNotFound"],
   examples: { demo: { after: afterCreating } },
 
-  async handle(services: SubscriptionsDeps, { principal, tenant, spelling, path: { id }, answer }) {
-    const writer = writerFrom(principal, { tenant, spelling });
+  async handle(services: SubscriptionsDeps, { principal, tenant, spelling, path: { id }, headers, answer }) {
+    const idempotency = await idempotencyOf(headers, { operation: "testSubscription", tenant, id });
+    const writer = { ...writerFrom(principal, { tenant, spelling }), idempotency };
     const attempt = unwrap(await services.tenant(tenant).testSubscription(writer, id));
     const { status = 0 } = attempt;
     return answer(200, { delivered: status >= 200 && status < 300, ...attempt });

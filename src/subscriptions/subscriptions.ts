@@ -6,7 +6,7 @@ import { err, ok, type Result } from "../kernel/result.ts";
 import { type AddressPolicyFor, checkAddress } from "../outbound/address.ts";
 import type { Writer } from "../registry/contract.ts";
 import { generationOf } from "../registry/sql/change-log.ts";
-import { once } from "../registry/sql/idempotency.ts";
+import { firstResult, keepResult, once } from "../registry/sql/idempotency.ts";
 import { shownTenant, spelledBy } from "../registry/sql/tenant-name.ts";
 import { generateSecret } from "../webhooks/keys.ts";
 import type { ChosenAddress, SubscriptionRequest } from "./contract.ts";
@@ -148,10 +148,16 @@ export class Subscriptions {
 
   /** Sends a test message and returns the attempt. */
   async test(writer: Writer, id: string): Promise<Result<Attempt, Failure>> {
-    const { deliveries, isReady, admit } = this.#options;
+    const { deliveries, isReady, admit, now } = this.#options;
     if (!isReady()) return err(failure("ErrorSubscriptionNotFound"));
     const error = admit(writer);
-    return error === undefined ? deliveries.test(id) : err(error);
+    if (error !== undefined) return err(error);
+    const first = firstResult<Attempt>(this.#sql, writer, now());
+    if (first !== undefined) return first;
+    // Only one test of a tenant runs at a time, so no other request with this key has an answer by now.
+    const tested = await deliveries.test(id);
+    keepResult(this.#sql, writer, now(), tested);
+    return tested;
   }
 
   #apply(id: string, change: SubscriptionChange, ownHost: string, now: number): Result<Subscription, Failure> {

@@ -4,7 +4,7 @@ import { start } from "./support/process.ts";
 
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
 
-/** Every command of the project's own; `test` and `format` are vitest's and biome's. */
+/** Every command of the project's own; the tests and `format` are vitest's and biome's. */
 const commands = Object.entries(scripts).flatMap(([name, line]) => {
   const [, file] = /^node (\S+\.ts)$/.exec(line) ?? [];
   // The command line of the npm package has tests of its own.
@@ -15,7 +15,7 @@ const run = (file: string, ...args: string[]) => start("node_modules/.bin/node",
 
 it("all commands but those of other tools are the project's own", () => {
   const others = Object.keys(scripts).filter((name) => !commands.some(([own]) => own === name));
-  expect(others.sort()).toEqual(["format", "rollcall", "test"]);
+  expect(others.sort()).toEqual(["format", "rollcall", "test", "test:commands"]);
 });
 
 describe.each(commands)("npm run %s", (name, file) => {

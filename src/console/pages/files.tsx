@@ -12,6 +12,7 @@ async function send({ consoleFiles }: ConsoleDeps, file: string, encodings: stri
 
 const staticFile = page({
   id: "static-file",
+  anyone: true,
   path: `${staticPath}{file}`,
   parameters: { path: { file: z.string() } },
   get: (services, { c, path: { file } }) => send(services, file, c.req.header("Accept-Encoding")),
@@ -19,6 +20,7 @@ const staticFile = page({
 
 const favicon = page({
   id: "favicon",
+  anyone: true,
   path: "/favicon.ico",
   async get(services, { c }) {
     const { "icon.svg": file = "" } = await services.consoleFiles.names();

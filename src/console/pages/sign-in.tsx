@@ -6,22 +6,30 @@ import type { ConsoleDeps } from "../deps.ts";
 import { type PageAnswer, page } from "../page.ts";
 import { redirect } from "../respond.tsx";
 import { clearCookie, cookieOf, safeNext } from "../sign-in/cookie.ts";
-import { resendPage } from "../sign-in/kept-form.tsx";
+import { resendPage, StillKept } from "../sign-in/kept-form.tsx";
 import { SignInForm } from "../sign-in/sign-in-form.tsx";
 import { signIn as exchange } from "../sign-in/viewer.ts";
 
-function signInPage({ config }: ConsoleDeps, origin: string, next: string, problem?: Failure): PageAnswer {
+interface Problem {
+  why: Failure;
+  /** What was sent: a form that waits for the sign-in goes along. */
+  form: URLSearchParams;
+}
+
+function signInPage({ config }: ConsoleDeps, origin: string, next: string, problem?: Problem): PageAnswer {
   const possible = cookieOf(origin) !== undefined;
   const own = config.tokenKeys?.kind === "secret";
   return {
     title: "Sign in",
-    status: problem === undefined ? 200 : statusOf(problem.code),
+    status: problem === undefined ? 200 : statusOf(problem.why.code),
     main: (
       <article class="prose">
         <h1>Sign in</h1>
         <p>Everything public is open to everybody. Signing in adds the servers of your own tenants.</p>
         {possible ? (
-          <SignInForm next={next} error={problem && <Problem of={problem} />} />
+          <SignInForm next={next} error={problem && <Reason of={problem.why} />}>
+            {problem && <StillKept form={problem.form} />}
+          </SignInForm>
         ) : (
           <p class="error">
             Signing in needs https, or the address of this machine itself: over plain http the cookie could be read on
@@ -42,7 +50,7 @@ function signInPage({ config }: ConsoleDeps, origin: string, next: string, probl
   };
 }
 
-function Problem({ of: { message, details } }: { of: Failure }) {
+function Reason({ of: { message, details } }: { of: Failure }) {
   const why = details?.message ?? (message === "Unauthorized access" ? "The token is not accepted" : message);
   return (
     <>
@@ -70,16 +78,16 @@ const signIn = page({
     const token = tokenIn(form.get("token") ?? "");
     try {
       const exchanged = await exchange(c, services, token);
-      if (!exchanged.ok) return signInPage(services, origin, next, exchanged.error);
+      if (!exchanged.ok) return signInPage(services, origin, next, { why: exchanged.error, form });
       const { viewer, setCookie } = exchanged.value;
       const headers = { "Set-Cookie": setCookie };
       const resend = resendPage(form, viewer);
       // The browser has the cookie with this answer, so the page may already be that of the viewer.
-      if (resend !== undefined) return { ...resend, headers: { ...headers, "Cache-Control": "no-store" } };
+      if (resend !== undefined) return { ...resend, viewer, headers: { ...headers, "Cache-Control": "no-store" } };
       return redirect(next, headers);
     } catch (error) {
       if (!(error instanceof RequestFailed)) throw error;
-      return signInPage(services, origin, next, error.failure);
+      return signInPage(services, origin, next, { why: error.failure, form });
     }
   },
 });

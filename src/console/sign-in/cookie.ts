@@ -17,6 +17,11 @@ export function cookieOf(origin: string): SignInCookie | undefined {
   return { name: `rollcall-${port || "80"}`, secure: false };
 }
 
+/** Beside it, for a minute at most: what an answered form says on the page it leads to. */
+export function noticeCookieOf(cookie: SignInCookie): SignInCookie {
+  return { ...cookie, name: `${cookie.name}-notice` };
+}
+
 export function setCookie({ name, secure }: SignInCookie, value: string, maxAgeSeconds: number): string {
   const parts = [`${name}=${value}`, "HttpOnly", "SameSite=Strict", "Path=/", `Max-Age=${maxAgeSeconds}`];
   return [...parts, ...(secure ? ["Secure"] : [])].join("; ");

@@ -1,4 +1,5 @@
 import type { Child } from "hono/jsx";
+import type { Failure } from "../../kernel/failure.ts";
 import type { Page, PageAnswer } from "../page.ts";
 import { safeNext } from "./cookie.ts";
 import { SignInForm } from "./sign-in-form.tsx";
@@ -21,7 +22,7 @@ export function MadeFor({ viewer }: { viewer: Viewer }) {
 
 interface Arrived {
   viewer: Viewer;
-  c: { req: { path: string } };
+  c: { req: { url: string } };
 }
 
 /** The page to answer with instead of acting; undefined if the viewer is who the form was made for. */
@@ -34,8 +35,8 @@ export function keptForm(
   const subject = form.get(madeFor);
   const isSame = subject === null ? !page.signedIn || viewer.signedIn : isSubject(viewer, subject);
   if (isSame) return undefined;
-  const fields = [...form].filter(([name]) => name !== madeFor);
-  const { path } = c.req;
+  const fields = fieldsOf(form);
+  const path = pathOf(c);
   return {
     title: "Sign in again",
     status: 401,
@@ -44,15 +45,82 @@ export function keptForm(
         <h1>Your sign-in has ended</h1>
         <p>Nothing was done yet, and what you typed is kept. Sign in again; then one button sends it.</p>
         <SignInForm>
-          <input type="hidden" name={keptPath} value={path} />
-          {fields.map(([name, value]) => (
-            <input type="hidden" name={`${keptField}${name}`} value={value} />
-          ))}
+          <Kept path={path} fields={fields} />
         </SignInForm>
         {!page.signedIn && <Resend path={path} fields={fields} label="Send it without signing in" secondary />}
       </article>
     ),
   };
+}
+
+/** The page for a form whose viewer may not do this any more; undefined if that is not why it failed. */
+export function lostForm(
+  page: Page,
+  { viewer, c }: Arrived,
+  form: URLSearchParams,
+  { code }: Failure,
+): PageAnswer | undefined {
+  if (!page.signedIn || (code !== "ErrorTenantPermissionError" && code !== "ErrorInsufficientScope")) return undefined;
+  const held = viewer.principal.tenants.join(", ") || "no tenant";
+  return {
+    title: "Not with this sign-in",
+    status: 403,
+    main: (
+      <article class="prose">
+        <p class="mute mono">403 {code}</p>
+        <h1>Not with this sign-in</h1>
+        <p>
+          {code === "ErrorInsufficientScope"
+            ? "Your sign-in may read, and not change anything: its token lacks the scope registry:publish."
+            : `Your sign-in does not act for this tenant any more: it acts for ${held}.`}{" "}
+          Nothing was done, and what you typed is kept.
+        </p>
+        <p>Sign in with a token that may do this; then one button sends it.</p>
+        <SignInForm>
+          <Kept path={pathOf(c)} fields={fieldsOf(form)} />
+        </SignInForm>
+      </article>
+    ),
+  };
+}
+
+/** With its query: that is part of what a form is sent to. */
+function pathOf({ req }: Arrived["c"]): string {
+  const { pathname, search } = new URL(req.url);
+  return `${pathname}${search}`;
+}
+
+type Fields = readonly (readonly [string, string])[];
+
+function fieldsOf(form: URLSearchParams): Fields {
+  return [...form].filter(([name]) => name !== madeFor);
+}
+
+/** A form that goes along through a sign-in. */
+function Kept({ path, fields }: { path: string; fields: Fields }) {
+  return (
+    <>
+      <input type="hidden" name={keptPath} value={path} />
+      {fields.map(([name, value]) => (
+        <input type="hidden" name={`${keptField}${name}`} value={value} />
+      ))}
+    </>
+  );
+}
+
+/** The same once more, after a token that was refused. */
+export function StillKept({ form }: { form: URLSearchParams }) {
+  const kept = keptIn(form);
+  return kept === undefined ? null : <Kept {...kept} />;
+}
+
+function keptIn(form: URLSearchParams): { path: string; fields: Fields } | undefined {
+  const path = safeNext(form.get(keptPath));
+  if (path === "/") return undefined;
+  const fields = [...form]
+    .filter(([name]) => name.startsWith(keptField))
+    .map(([name, value]) => [name.slice(keptField.length), value] as const);
+  return { path, fields };
 }
 
 function isSubject({ signedIn, principal }: Viewer, subject: string): boolean {
@@ -61,11 +129,9 @@ function isSubject({ signedIn, principal }: Viewer, subject: string): boolean {
 
 /** After a sign-in that had a form with it; undefined if it had none. */
 export function resendPage(form: URLSearchParams, viewer: Viewer): PageAnswer | undefined {
-  const path = safeNext(form.get(keptPath));
-  if (path === "/") return undefined;
-  const fields = [...form]
-    .filter(([name]) => name.startsWith(keptField))
-    .map(([name, value]) => [name.slice(keptField.length), value] as const);
+  const kept = keptIn(form);
+  if (kept === undefined) return undefined;
+  const { path, fields } = kept;
   return {
     title: "Signed in",
     main: (
@@ -84,7 +150,7 @@ export function resendPage(form: URLSearchParams, viewer: Viewer): PageAnswer | 
 
 interface Resending {
   path: string;
-  fields: readonly (readonly [string, string])[];
+  fields: Fields;
   label: string;
   secondary?: true;
   children?: Child;

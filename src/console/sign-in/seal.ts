@@ -13,11 +13,14 @@ export interface SignIn {
   key: JwsHeader;
 }
 
+/** What a sealed text is for: one that was sealed for one purpose does not open for another. */
+type Purpose = "sign-in" | "notice";
+
 const ivBytes = 12;
 const encoder = new TextEncoder();
 
 /**
- * Seals sign-ins into cookies with AES-GCM. The key is derived from the deployment's secrets, so what leaks to another
+ * Seals what cookies keep with AES-GCM. The key is derived from the deployment's secrets, so what leaks to another
  * port of the same machine is of no use as a bearer token, and a new secret ends every sign-in.
  */
 export class SignIns {
@@ -31,10 +34,10 @@ export class SignIns {
     this.#salt = salt;
   }
 
-  async seal(signIn: SignIn): Promise<string> {
+  async seal(purpose: Purpose, value: unknown): Promise<string> {
     const iv = crypto.getRandomValues(new Uint8Array(ivBytes));
-    const text = encoder.encode(JSON.stringify(signIn));
-    const sealed = await crypto.subtle.encrypt({ name: "AES-GCM", iv }, await this.#aes(), text);
+    const text = encoder.encode(JSON.stringify(value));
+    const sealed = await crypto.subtle.encrypt(algorithm(purpose, iv), await this.#aes(), text);
     const bytes = new Uint8Array(ivBytes + sealed.byteLength);
     bytes.set(iv);
     bytes.set(new Uint8Array(sealed), ivBytes);
@@ -42,13 +45,13 @@ export class SignIns {
   }
 
   /** undefined unless this deployment sealed the text. The expiry is for the caller to check. */
-  async open(text: string): Promise<SignIn | undefined> {
+  async open<T>(purpose: Purpose, text: string): Promise<T | undefined> {
     if (!/^[A-Za-z0-9_-]{40,4096}$/.test(text)) return undefined;
     try {
       const bytes = base64url.decode(text);
       const iv = bytes.slice(0, ivBytes);
-      const opened = await crypto.subtle.decrypt({ name: "AES-GCM", iv }, await this.#aes(), bytes.slice(ivBytes));
-      return readJson(new TextDecoder().decode(opened)) as SignIn;
+      const opened = await crypto.subtle.decrypt(algorithm(purpose, iv), await this.#aes(), bytes.slice(ivBytes));
+      return readJson(new TextDecoder().decode(opened)) as T;
     } catch {
       return undefined;
     }
@@ -68,4 +71,8 @@ export class SignIns {
       );
     return this.#key;
   }
+}
+
+function algorithm(purpose: Purpose, iv: Uint8Array) {
+  return { name: "AES-GCM", iv, additionalData: encoder.encode(purpose) };
 }

@@ -9,6 +9,7 @@ import { tenantKey } from "../../kernel/names.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import type { ConsoleDeps } from "../deps.ts";
 import { cookieOf, setCookie } from "./cookie.ts";
+import type { SignIn } from "./seal.ts";
 
 /** Who looks at a page. */
 export interface Viewer {
@@ -23,17 +24,36 @@ const maxSeconds = 8 * 3_600;
 /** Browsers drop cookies of more than 4,096 bytes, name and attributes included. */
 const maxCookie = 3_800;
 
+const known = new WeakMap<RequestContext, Viewer>();
+
+/** The viewer that was found for this request, if one was: a failure is told to the same one. */
+export function knownViewer(c: RequestContext): Viewer | undefined {
+  return known.get(c);
+}
+
+/** For what is the same to everybody. */
+export function visitorOf(c: RequestContext): Viewer {
+  const viewer: Viewer = { principal: anonymousPrincipal, signedIn: false };
+  known.set(c, viewer);
+  return viewer;
+}
+
 /**
  * The viewer of a page, by cookie alone. Cookies count here and nowhere else: the API looks at bearer tokens only, so that
  * pages of other origins can call it without acting for somebody.
  */
 export async function viewerOf(c: RequestContext, services: ConsoleDeps): Promise<Viewer> {
-  const viewer = await signedInViewer(c, services);
-  const subject = viewer?.principal.subject ?? anonymousSubject(c.req.raw.headers);
+  const viewer = (await signedInViewer(c, services)) ?? visitor(c, services);
+  const { subject } = viewer.principal;
   c.set("subject", subject);
+  known.set(c, viewer);
   consumeRateLimit(services, services.readLimiter, subject);
-  if (viewer !== undefined) return viewer;
+  return viewer;
+}
+
+function visitor(c: RequestContext, services: ConsoleDeps): Viewer {
   const ended = cookieIn(c, services) === undefined ? undefined : true;
+  const subject = anonymousSubject(c.req.raw.headers);
   return { principal: { ...anonymousPrincipal, subject }, signedIn: false, ended };
 }
 
@@ -45,7 +65,7 @@ function cookieIn(c: RequestContext, { config }: ConsoleDeps): string | undefine
 async function signedInViewer(c: RequestContext, services: ConsoleDeps): Promise<Viewer | undefined> {
   const text = cookieIn(c, services);
   if (text === undefined || services.signIns === undefined) return undefined;
-  const signIn = await services.signIns.open(text);
+  const signIn = await services.signIns.open<SignIn>("sign-in", text);
   if (signIn === undefined || signIn.expiresAt * 1_000 <= services.now()) return undefined;
   // A key that its issuer has taken back ends the sign-ins made with it, as it ends the tokens.
   if (!unwrap(await services.authenticator.trusts(signIn.key))) return undefined;
@@ -71,7 +91,7 @@ export async function signIn(
   const now = Math.floor(services.now() / 1_000);
   const expiresAt = Math.min(principal.expiresAt, now + maxSeconds);
   const { subject, tenants, scopes, admin } = principal;
-  const sealed = await services.signIns.seal({ subject, tenants, scopes, admin, expiresAt, key: key.value });
+  const sealed = await services.signIns.seal("sign-in", { subject, tenants, scopes, admin, expiresAt, key: key.value });
   if (sealed.length > maxCookie) {
     const message = `The token names ${tenants.length} tenants, too many for a cookie`;
     return err(failure("ErrorBadRequest", message, { hint: "Sign in with a token that names fewer tenants" }));

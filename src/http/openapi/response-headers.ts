@@ -9,7 +9,7 @@ export const responseHeaders: Record<string, Json> = {
   },
   "Rollcall-Directory": {
     description:
-      "The state of everything public that the answer is as of, as `epoch.generation`: for `Rollcall-Min-Directory-Generation`.",
+      "The state of everything public that the answer is as of, as `epoch.generation`: for `Rollcall-Min-Directory-Generation`. Of a write: a state that has it, if the directory confirmed it in time.",
     schema: { type: "string" },
   },
   "Rollcall-Source": {

@@ -38,7 +38,7 @@ import { findPublicCards, publicCards } from "../../search/sql/directory-search.
 import type { Directory } from "../contract.ts";
 import { createTables, isEmpty, migrate } from "../migrate.ts";
 import { tenantOf } from "../stubs.ts";
-import type { DirectoryChange, ListedChange } from "./contract.ts";
+import type { DirectoryChange, DirectoryUpdate, ListedChange } from "./contract.ts";
 import { publicPlaces, readPlace } from "./public-places.ts";
 import { directorySteps } from "./tables.ts";
 
@@ -177,8 +177,7 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
     }
   }
 
-  /** Returns for each change whether it was accepted: false if the directory has a newer generation of the server. */
-  async update(changes: readonly DirectoryChange[]): Promise<boolean[]> {
+  async update(changes: readonly DirectoryChange[]): Promise<DirectoryUpdate> {
     const verdicts = this.#transact(() => {
       const found = changes.map((change) => this.#applyChange(change));
       if (found.some(({ verdict }) => verdict === "changed")) this.#raise("generation");
@@ -189,7 +188,7 @@ export class DirectoryObject extends DurableObject<Env> implements Directory {
       this.#buildAt = Date.now() + buildAfterMs;
       this.#setAlarm();
     }
-    return verdicts.map((verdict) => verdict !== "outdated");
+    return { accepted: verdicts.map((verdict) => verdict !== "outdated"), state: this.#builder.state() };
   }
 
   /** Rows stay as they are, so that reads go on; every tenant's word counts more than theirs. */

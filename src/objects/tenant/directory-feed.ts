@@ -1,3 +1,4 @@
+import type { DirectoryState } from "../../http/directory-state.ts";
 import { tenantKey } from "../../kernel/names.ts";
 import type { ServerVersion } from "../../official/contract.ts";
 import { type VersionBatch, versionBatch } from "../../official/sql/directory-batch.ts";
@@ -39,6 +40,9 @@ export class DirectoryFeed {
   readonly #directory: () => Pick<Directory, "update">;
   readonly #loadVectors: () => Promise<unknown> | undefined;
   readonly #acceptedItems = new Map<string, PendingItem>();
+  /** Servers of which the directory has a newer generation than this object. */
+  readonly #refused = new Set<string>();
+  #state: DirectoryState | undefined;
   readonly #acceptedVersions = new Map<string, { server: string; version: ServerVersion }>();
 
   constructor(
@@ -58,18 +62,28 @@ export class DirectoryFeed {
     if (loading !== undefined) await loading;
     const room: BatchBudget = { items: batchItems, bytes: batchBytes };
     const sent = names.flatMap((name) => this.#batchOf(name, room) ?? []);
-    const taken = await this.#directory().update(sent.map(({ change }) => change));
+    const { accepted, state } = await this.#directory().update(sent.map(({ change }) => change));
+    this.#state = state;
     const unfinished: string[] = [];
     sent.forEach(({ change, items, versions, complete }, index) => {
+      const { name: server } = change;
       // The directory has a newer generation of this server than this object: after a restore to an earlier point in
       // time, or if an abandoned call arrives late. The items stay pending until the next write.
-      if (!taken[index]) return;
+      if (!accepted[index]) {
+        this.#refused.add(server);
+        return;
+      }
+      this.#refused.delete(server);
       for (const item of items) this.#acceptedItems.set(slotOf(item), item);
-      const { name: server } = change;
       for (const version of versions) this.#acceptedVersions.set(`${server} ${version.version}`, { server, version });
       if (!complete) unfinished.push(server);
     });
     return unfinished;
+  }
+
+  /** A state of the directory that has what was sent of a server; undefined if it took nothing since this object started. */
+  stateWith(name: string): DirectoryState | undefined {
+    return this.#refused.has(name) ? undefined : this.#state;
   }
 
   removeAccepted(): void {

@@ -1,3 +1,4 @@
+import type { DirectoryState } from "../../http/directory-state.ts";
 import type { ObjectStorage } from "../../kernel/platform/counted-storage.ts";
 import { withTimeout } from "../../kernel/timeout.ts";
 import { enqueueTask, type Task } from "../../registry/sql/outbox-table.ts";
@@ -29,6 +30,8 @@ export interface OutboxTargets {
   repairHead(name: string): Promise<void>;
   /** Sends one bounded batch about these servers. Returns the servers with more to send. */
   updateDirectory(names: string[]): Promise<string[]>;
+  /** A state of the directory that has everything sent of a server; undefined if none is known. */
+  directoryWith(name: string): DirectoryState | undefined;
   /** Removes the pending items that the directory has accepted. */
   removeSent(): void;
   /** Ids of the current watchers. */
@@ -107,6 +110,16 @@ export class Outbox {
   flushDirectory(): Promise<void> {
     this.#directory = this.#directory.then(() => this.#runDirectory());
     return this.#directory;
+  }
+
+  /** A state of the directory that has every write of a server until now; undefined if that is not confirmed. */
+  confirmedDirectory(name: string): DirectoryState | undefined {
+    const [waiting] = this.#storage.sql
+      .exec<{ version: number }>("SELECT version FROM outbox WHERE task = 'directory' AND subject = ?", name)
+      .toArray();
+    const isDelivered = ({ subject, version }: TaskRow) => subject === name && version === waiting?.version;
+    if (waiting !== undefined && !this.#delivered.some(isDelivered)) return undefined;
+    return this.#targets.directoryWith(name);
   }
 
   /**

@@ -55,6 +55,7 @@ export function createOutboxTargets(
       await kv.delete(bodyKey(tenantOf(sql), server, digest));
     },
     updateDirectory: (names) => feed.update(names),
+    directoryWith: (name) => feed.stateWith(name),
     removeSent: () => feed.removeAccepted(),
     watchers: () => watchers.active(Date.now()),
     notifyWatcher: (watcher) => watcherOf(env, watcher, objectUsage).notify(tenantOf(sql)),

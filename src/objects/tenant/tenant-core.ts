@@ -25,6 +25,7 @@ import { CardIndex } from "../../search/sql/card-index.ts";
 import { searchCards } from "../../search/sql/tenant-cards.ts";
 import { findTenantCards, isAllPublic } from "../../search/sql/tenant-search.ts";
 import { isRefusedSource, sourceFetch, sourceHeaders } from "../../sources/access.ts";
+import { refreshPlaces } from "../../sources/refresh-places.ts";
 import { Refresher } from "../../sources/refresher.ts";
 import { Deliveries } from "../../subscriptions/deliveries.ts";
 import { addressPolicyFor, Subscriptions } from "../../subscriptions/subscriptions.ts";
@@ -48,6 +49,8 @@ const directoryWaitMs = 500;
  * background.
  */
 export class TenantCore {
+  /** Tells this object from others of the isolate. */
+  readonly #id = crypto.randomUUID();
   readonly sql: SqlStorage;
   /** Passed to every write to a server. Its listener adds the rows of other features in the same transaction. */
   readonly context: WriteContext;
@@ -124,6 +127,7 @@ export class TenantCore {
       sql: this.sql,
       context: this.context,
       bounds: this.#config.bounds,
+      enter: () => refreshPlaces.enter(this.#id, (milliseconds) => scheduler.wait(milliseconds)),
       fetch: sourceFetch(this.#config),
       isBlockedUrl: (url) => isRefusedSource(this.#config, url),
       credentials: (source) => sourceHeaders(this.#config, tenantOf(this.sql), source),
@@ -278,9 +282,10 @@ export class TenantCore {
     this.#outbox.arm();
     // The write is already durable; waiting for the directory makes the next list show it.
     await withTimeout(this.#outbox.flushDirectory(), directoryWaitMs).catch(() => {});
+    const directory = this.#outbox.confirmedDirectory(name);
     this.#state.waitUntil(this.#outbox.drain());
     this.#refreshDue();
-    return written;
+    return ok({ ...written.value, directory });
   }
 
   /** A transaction that nobody is told of: neither KV nor the directory, watchers or subscribers. */

@@ -96,8 +96,13 @@ const publishManifest = operation({
   heavy: "by-size",
   body: { schema: Manifest, read: "document", limit: "manifestBytes" },
   answers: {
-    200: { description: "Changed, unchanged, or a dry run.", data: PublishResult, headers: dryRunHeaders },
-    201: { description: "Created.", data: PublishResult, etag: true, generation: true },
+    200: {
+      description: "Changed, unchanged, or a dry run.",
+      data: PublishResult,
+      headers: dryRunHeaders,
+      directory: "sometimes",
+    },
+    201: { description: "Created.", data: PublishResult, etag: true, generation: true, directory: "sometimes" },
   },
   fails: ["ErrorCapabilityCollision", "ErrorSameVersion", "ErrorPublishSuperseded"],
   examples: {
@@ -138,7 +143,9 @@ const switchItems = operation({
   access: manager("path"),
   parameters: { path: server, headers: { "If-Match": writing["If-Match"] } },
   body: { schema: ItemSwitch, limit: "configBytes" },
-  answers: { 200: { description: "Switched.", data: SwitchResult, etag: true, generation: true } },
+  answers: {
+    200: { description: "Switched.", data: SwitchResult, etag: true, generation: true, directory: "sometimes" },
+  },
   fails: ["ErrorMCPServerNotFound", "ErrorCapabilityNotFound"],
   examples: {
     off: {
@@ -149,12 +156,12 @@ const switchItems = operation({
 
   async handle(services: RegistryDeps, { principal, tenant, spelling, path: { name }, headers, body, answer }) {
     const switches = body.items.map(({ kind, name: key, enabled }) => ({ kind, key, enabled }));
-    const { head, generation, changed, narrowed } = unwrap(
+    const { head, generation, changed, narrowed, directory } = unwrap(
       await services.tenant(tenant).switchItems(writerFrom(principal, { tenant, spelling }, headers), name, switches),
     );
     await services.heads.confirm(head);
     const until = narrowed ? effectiveBy(services.now()) : undefined;
-    return answer(200, { generation, changed, effectiveBy: until }, writeMeta(head));
+    return answer(200, { generation, changed, effectiveBy: until }, writeMeta({ head, directory }));
   },
 });
 

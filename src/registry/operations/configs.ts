@@ -86,7 +86,9 @@ const createServer = operation({
   access: manager("body"),
   parameters: { headers: idempotencyHeader },
   body,
-  answers: { 201: { description: "Registered.", data: ConfigResult, etag: true, generation: true } },
+  answers: {
+    201: { description: "Registered.", data: ConfigResult, etag: true, generation: true, directory: "sometimes" },
+  },
   fails: [...nameFails, "ErrorMCPServerExists"],
   examples: {
     notes: { body: { tenant: "demo", name: "notes", title: "Notes", visibility: "tenant" }, status: 201 },
@@ -98,13 +100,13 @@ const createServer = operation({
     const config = unwrap(parseConfig(members));
     const idempotency = await idempotencyOf(headers, { operation: "createServer", tenant, body: members });
     const writer = { ...writerFrom(principal, { tenant, spelling }), idempotency };
-    const { head, generation } = unwrap(await services.tenant(tenant).createServer(writer, config));
+    const { head, generation, directory } = unwrap(await services.tenant(tenant).createServer(writer, config));
     await services.heads.confirm(head);
     readSources(c, services, tenant, config);
     const message = "MCP server created successfully";
     const warnings = listed(newServerWarnings(read));
     const data = { ...config, tenant: head.tenant, generation, warnings, ...configFlagsOf(head) };
-    return answer(201, data, { ...writeMeta(head), message });
+    return answer(201, data, { ...writeMeta({ head, directory }), message });
   },
 });
 
@@ -122,7 +124,13 @@ function readSources(c: RequestContext, services: RegistryDeps, tenant: TenantKe
 const listed = (warnings: string[]) => (warnings.length === 0 ? undefined : warnings);
 
 const changed = {
-  200: { description: "Changed, or unchanged.", data: ChangedConfigResult, etag: true, generation: true },
+  200: {
+    description: "Changed, or unchanged.",
+    data: ChangedConfigResult,
+    etag: true,
+    generation: true,
+    directory: "sometimes",
+  },
 } as const;
 
 const changeServer = operation({
@@ -194,7 +202,7 @@ async function change(
     ...{ ...config, generation, changed: members, warnings: listed(warnings), effectiveBy: until },
     ...configFlagsOf(head),
   };
-  return { data, meta: { ...writeMeta(head), message: "MCP server updated successfully" } };
+  return { data, meta: { ...writeMeta(outcome), message: "MCP server updated successfully" } };
 }
 
 const getServer = operation({
@@ -233,7 +241,7 @@ const deleteServer = operation({
   summary: "Delete a server and its history",
   access: manager("path"),
   parameters: { path: server, headers: ifMatch },
-  answers: { 200: { description: "Deleted.", data: DeleteResult, generation: true } },
+  answers: { 200: { description: "Deleted.", data: DeleteResult, generation: true, directory: "sometimes" } },
   fails: ["ErrorMCPServerNotFound"],
   examples: {
     calculator: {
@@ -244,11 +252,12 @@ const deleteServer = operation({
 
   async handle(services: RegistryDeps, { principal, tenant, spelling, path: { name }, headers, answer }) {
     const writer = writerFrom(principal, { tenant, spelling }, headers);
-    const { head, generation } = unwrap(await services.tenant(tenant).deleteServer(writer, name));
+    const { head, generation, directory } = unwrap(await services.tenant(tenant).deleteServer(writer, name));
     await services.heads.confirm(head);
     services.publicAnswers?.forget({ tenant, name });
     const data = { generation, effectiveBy: effectiveBy(services.now()) };
-    return answer(200, data, { generation: head.asOf, source: "object", message: "MCP server deleted successfully" });
+    const { etag: _, ...meta } = writeMeta({ head, directory });
+    return answer(200, data, { ...meta, message: "MCP server deleted successfully" });
   },
 });
 

@@ -63,7 +63,9 @@ const registerGenerator = operation({
     },
   },
   body: { schema: Generator, read: "document", limit: "configBytes" },
-  answers: { 201: { description: "Registered.", data: GeneratorResult, etag: true, generation: true } },
+  answers: {
+    201: { description: "Registered.", data: GeneratorResult, etag: true, generation: true, directory: "sometimes" },
+  },
   fails: [
     "ErrorMCPServerNotFound",
     "ErrorGeneratorExists",

@@ -85,8 +85,15 @@ const importDocument = operation({
       description: "Published, unchanged, or previewed.",
       data: ImportResult,
       headers: dryRunHeaders,
+      directory: "sometimes",
     },
-    201: { description: "Published; the server is new.", data: ImportResult, etag: true, generation: true },
+    201: {
+      description: "Published; the server is new.",
+      data: ImportResult,
+      etag: true,
+      generation: true,
+      directory: "sometimes",
+    },
   },
   fails: ["ErrorCapabilityCollision", "ErrorSameVersion", "ErrorPublishSuperseded"],
   examples: {

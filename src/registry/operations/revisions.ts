@@ -94,7 +94,12 @@ const restoreRevision = operation({
     headers: { "If-Match": writing["If-Match"], ...idempotencyHeader },
   },
   answers: {
-    200: { description: "Restored, unchanged, or a dry run.", data: PublishResult, headers: dryRunHeaders },
+    200: {
+      description: "Restored, unchanged, or a dry run.",
+      data: PublishResult,
+      headers: dryRunHeaders,
+      directory: "sometimes",
+    },
   },
   fails: [
     ...revisionFails,

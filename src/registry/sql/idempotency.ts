@@ -25,11 +25,24 @@ const keptMs = 24 * 60 * 60 * 1_000;
  */
 export function once<T>(
   sql: SqlStorage,
-  { subject, idempotency }: Pick<Writer, "subject" | "idempotency">,
+  by: Pick<Writer, "subject" | "idempotency">,
   now: number,
   work: () => Result<T, Failure>,
 ): Result<T, Failure> {
-  if (idempotency === undefined) return work();
+  const first = firstResult<T>(sql, by, now);
+  if (first !== undefined) return first;
+  const result = work();
+  keepResult(sql, by, now, result);
+  return result;
+}
+
+/** What a request with this key got before; undefined if there was none. For work that is no transaction of its own. */
+export function firstResult<T>(
+  sql: SqlStorage,
+  { subject, idempotency }: Pick<Writer, "subject" | "idempotency">,
+  now: number,
+): Result<T, Failure> | undefined {
+  if (idempotency === undefined) return undefined;
   const { key, digest } = idempotency;
   sql.exec("DELETE FROM idempotency WHERE at <= ?", now - keptMs);
   const [first] = sql
@@ -39,13 +52,18 @@ export function once<T>(
       key,
     )
     .toArray();
-  if (first !== undefined) {
-    return first.digest === digest ? ok(readJson(first.answer) as T) : err(failure("ErrorIdempotencyKeyReused"));
-  }
-  const result = work();
-  if (result.ok) {
-    const row = [subject, key, digest, JSON.stringify(result.value), now];
-    sql.exec("INSERT INTO idempotency (subject, key, digest, answer, at) VALUES (?, ?, ?, ?, ?)", ...row);
-  }
-  return result;
+  if (first === undefined) return undefined;
+  return first.digest === digest ? ok(readJson(first.answer) as T) : err(failure("ErrorIdempotencyKeyReused"));
+}
+
+export function keepResult(
+  sql: SqlStorage,
+  { subject, idempotency }: Pick<Writer, "subject" | "idempotency">,
+  now: number,
+  result: Result<unknown, Failure>,
+): void {
+  if (idempotency === undefined || !result.ok) return;
+  const { key, digest } = idempotency;
+  const row = [subject, key, digest, JSON.stringify(result.value), now];
+  sql.exec("INSERT INTO idempotency (subject, key, digest, answer, at) VALUES (?, ?, ?, ?, ?)", ...row);
 }

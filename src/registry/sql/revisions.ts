@@ -86,9 +86,11 @@ interface RevisionRow extends Record<string, SqlStorageValue> {
   published_at: string;
   published_by: string;
   changes: string;
+  version: SqlStorageValue;
 }
 
-const columns = "number, digest, generation, published_at, published_by, changes";
+const columns =
+  "number, digest, generation, published_at, published_by, changes, json_extract(header, '$.version') AS version";
 
 /** Revisions of a server below a revision number, newest first. */
 export function listRevisions(sql: SqlStorage, server: string, before: number, limit: number): Revision[] {
@@ -142,6 +144,7 @@ function withTokens(sql: SqlStorage, server: string, rows: readonly RevisionRow[
     generation: row.generation,
     publishedAt: row.published_at,
     publishedBy: row.published_by,
+    version: typeof row.version === "string" ? row.version : undefined,
     changes: readJson(row.changes) as ChangeCounts,
     tokens: spans
       .filter(({ first, last }) => first <= row.number && (last === null || last >= row.number))

@@ -152,11 +152,12 @@ describe("the cookie's place", () => {
       expiresAt: 5,
       key: { alg: "HS256" },
     };
-    const sealed = await new SignIns(secret).seal(signIn);
-    expect(await new SignIns(secret).open(sealed)).toEqual(signIn);
-    expect(await new SignIns(secret, new Uint8Array([1])).open(sealed)).toBeUndefined();
+    const sealed = await new SignIns(secret).seal("sign-in", signIn);
+    expect(await new SignIns(secret).open("sign-in", sealed)).toEqual(signIn);
+    expect(await new SignIns(secret, new Uint8Array([1])).open("sign-in", sealed)).toBeUndefined();
+    expect(await new SignIns(secret).open("notice", sealed)).toBeUndefined();
     for (const bad of ["", "x", `${sealed}A`, sealed.slice(0, -2), "A".repeat(200)])
-      expect(await new SignIns(secret).open(bad)).toBeUndefined();
+      expect(await new SignIns(secret).open("sign-in", bad)).toBeUndefined();
   });
 
   it("counts for requests of our own pages", () => {

@@ -100,6 +100,15 @@ describe("from memory", () => {
 
 describe("a write", () => {
   const mine = (where: Registry) => seen(where, "?tenant=cat-w");
+  /** Where else a data centre shows what is public: search, and the official API. */
+  const elsewhere = async (where: Registry) => {
+    const found = await where.send("GET", "/api/search?task=measure%20barometric%20pressure&tenant=cat-w");
+    const listed = await where.send("GET", "/v0.1/servers?search=cat-w");
+    return [
+      ...found.body.data.items.map(({ name }: { name: string }) => name),
+      ...listed.body.servers.map(({ server }: { server: { name: string } }) => server.name),
+    ];
+  };
 
   it("is seen at once where it was made, and elsewhere within 80 s, whatever KV shows", async () => {
     const who = await token({ tenants: ["cat-w"], sub: "w" });
@@ -108,8 +117,11 @@ describe("a write", () => {
     expect((await send("POST", { visibility: "public" })).status).toBe(201);
     expect(await sourceOf(here, "?tenant=cat-w")).toBe("memory");
     expect([await mine(here), await mine(there)]).toEqual([["cat-w/s"], []]);
+    const manifest = { tools: [{ name: "barometer", description: "Measures the barometric pressure" }] };
+    await here.send("PUT", "/api/mcp/capabilities/cat-w/s", { token: who, body: manifest });
     pass(61_000);
     await vi.waitFor(async () => expect(await mine(there)).toEqual(["cat-w/s"]));
+    expect(await elsewhere(there)).toEqual(["barometer", "cat-w/s"]);
     expect(await sourceOf(there, "?tenant=cat-w")).toBe("memory");
     // Hidden again: gone at the latest when the copy was not confirmed for 75 s.
     const { body } = await send("PUT", { visibility: "tenant" });
@@ -118,13 +130,15 @@ describe("a write", () => {
     expect(await seen(here, "?tenant=cat-w", who)).toEqual(["cat-w/s"]);
     expect(await mine(there)).toEqual(["cat-w/s"]);
     pass(76_000);
-    expect(await mine(there)).toEqual([]);
+    expect([await mine(there), await elsewhere(there)]).toEqual([[], []]);
   });
 
   it("is waited for by whoever has its state, and a state that nobody has is 412", async () => {
     await loaded(there);
-    await catB.settle("api", { visibility: "public", title: "Later" });
-    const state = (await read(byObject, "?limit=1")).headers.get("Rollcall-Directory") ?? "";
+    const settings = { tenant: "cat-b", name: "api", visibility: "public", title: "Later" };
+    const written = await byObject.send("PUT", "/api/mcp/configs", { token: catB.token, body: settings });
+    const state = written.headers.get("Rollcall-Directory") ?? "";
+    expect((await read(byObject, "?limit=1")).headers.get("Rollcall-Directory")).toBe(state);
     const min = (value: string) =>
       read(there, "?tenant=cat-b", undefined, { "Rollcall-Min-Directory-Generation": value });
     const { body, headers } = await min(state);

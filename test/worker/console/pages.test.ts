@@ -170,6 +170,24 @@ describe("a page", () => {
     expect([icon.status, icon.headers.get("Content-Type")]).toEqual([200, "image/svg+xml"]);
   });
 
+  it("has files that are the same for everybody: neither the cookie nor the limit is looked at", async () => {
+    const limited = new Visitor(new Registry());
+    limited.cookie = "__Host-rollcall=not-sealed-here";
+    const { text, headers } = await limited.get("/servers");
+    expect(headers.get("Set-Cookie")).toMatch(/Max-Age=0/);
+    const [file = ""] = /\/console\/static\/[^"]+/.exec(text) ?? [];
+    limited.registry.services.readLimiter.consume = () => ({ ok: false, retryAfterSeconds: 9 });
+    for (const [path, status] of [
+      [file, 200],
+      ["/favicon.ico", 200],
+      ["/console/static/nothing.js", 404],
+      ["/servers", 429],
+    ] as const) {
+      const answer = await limited.get(path);
+      expect([path, answer.status, answer.headers.has("Set-Cookie")]).toEqual([path, status, path === "/servers"]);
+    }
+  });
+
   it("answers one element for the script, rendered by the same code", async () => {
     const path = "/search?task=will+it+rain&budget=200";
     const whole = await visitor.get(path);
@@ -256,8 +274,8 @@ describe("what fails", () => {
   });
 
   it("takes no method that a page does not have", async () => {
-    const { status, text } = await registry.send("DELETE", "/servers", { headers: visitor.headers });
-    expect([status, text.includes("<h1>")]).toEqual([405, true]);
+    const { status, headers, text } = await registry.send("DELETE", "/servers", { headers: visitor.headers });
+    expect([status, headers.get("Allow"), text.includes("<h1>")]).toEqual([405, "GET, HEAD", true]);
   });
 
   it("shows a private server of others as if it did not exist", async () => {

@@ -150,6 +150,8 @@ describe("the cookie", () => {
   });
 });
 
+const firstForm = (html: string) => html.slice(html.indexOf("<main")).split("</form>")[0] ?? "";
+
 describe("a form whose sign-in has ended", () => {
   it("is kept through the sign-in, and sent once", async () => {
     const visitor = await signedIn();
@@ -168,11 +170,15 @@ describe("a form whose sign-in has ended", () => {
           ],
         ),
       );
+    // A token that is refused does not lose the form.
+    const refused = await visitor.post("/sign-in", { ...hidden(firstForm(asked.text)), token: "nonsense" });
+    expect([refused.status, visitor.cookie]).toEqual([401, undefined]);
     const again = await visitor.post("/sign-in", {
-      ...hidden(asked.text.split("</form>")[0] ?? ""),
+      ...hidden(firstForm(refused.text)),
       token: await token(developer),
     });
     expect([again.status, visitor.cookie !== undefined]).toEqual([200, true]);
+    expect(again.text.slice(0, again.text.indexOf("<main"))).toContain("Sign out");
     const kept = hidden(again.text.slice(again.text.indexOf("<main")));
     expect(kept).toEqual(form);
     const sent = await visitor.post("/negotiate", kept);

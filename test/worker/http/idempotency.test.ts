@@ -131,6 +131,23 @@ it("makes a revision current once: what was published since stays", async () => 
   expect(shown.map(({ name }: { name: string }) => name)).toEqual(["c"]);
 });
 
+it("rotates a secret once, and shows it again", async () => {
+  const made = { hooks: await hook("h"), subscriptions: await subscription("s") };
+  for (const [kind, { body }] of Object.entries(made)) {
+    const path = `/api/${kind}/${tenant}/${body.data.id}/rotate`;
+    const rotate = (key: string, sent: object = { overlapSeconds: 60 }) =>
+      registry.send("POST", path, { token: bearer, headers: { "Idempotency-Key": key }, body: sent });
+    const first = await rotate("k1");
+    expect([kind, first.status]).toEqual([kind, 200]);
+    expect(asAnswered(await rotate("k1"))).toEqual(asAnswered(first));
+    expect((await rotate("k1", { overlapSeconds: 61 })).body.error.code).toBe("ErrorIdempotencyKeyReused");
+    expect((await rotate("k2")).body.data.secret).not.toBe(first.body.data.secret);
+    await runInDurableObject(env.TENANTS.get(env.TENANTS.idFromName(tenant)), (_, { storage }) =>
+      storage.sql.exec("DELETE FROM idempotency"),
+    );
+  }
+});
+
 it.each([
   ["empty", ""],
   ["long", "k".repeat(201)],

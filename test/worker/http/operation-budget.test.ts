@@ -36,11 +36,11 @@ negotiate                          0           0            0        0         0
 negotiate for a task               0           0            0        0         0            3        15            2
 session-checked call, first        2           0            0        0         0            1         2            0
 session-checked tool               1           0            0        0         0            2         7            0
-publish, new                       0           1            1        0         2            2        66           36
-publish, one tool of 1,000         0           1            1        0         2            2      1077           35
+publish, new                       0           1            1        0         2            2        67           36
+publish, one tool of 1,000         0           1            1        0         2            2      1078           35
 publish, unchanged                 0           1            1        0         1            1        29            7
-webhook                            0           1            1        0         2            4        81           39
-introspection, changed             0           1            1        0         2            2       106           38
+webhook                            0           1            1        0         2            4        82           39
+introspection, changed             0           1            1        0         2            2       107           38
 introspection, unchanged           0           1            1        0         0            1        24            2
 `;
 

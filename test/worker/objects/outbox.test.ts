@@ -46,6 +46,7 @@ async function withOutbox(
         await (directory ?? act("directory"))(names);
         return [];
       },
+      directoryWith: () => ({ epoch: "e", generation: calls.length }),
       watchers: () => [],
       notifyWatcher: async () => {},
       removeSent: () => {},
@@ -123,6 +124,25 @@ describe("the outbox", () => {
       await outbox.drain();
       expect(calls.filter((call) => call === "head s")).toHaveLength(2);
     });
+  });
+
+  it("confirms a write only when the directory has taken it", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => {});
+    await withOutbox(
+      async (outbox, _, calls, time) => {
+        outbox.enqueueServer("s");
+        expect(outbox.confirmedDirectory("s")).toBeUndefined();
+        await outbox.flushDirectory();
+        expect([calls, outbox.confirmedDirectory("s")]).toEqual([["directory s"], undefined]);
+        time.now += 60_000;
+        await outbox.flushDirectory();
+        expect(outbox.confirmedDirectory("s")).toEqual({ epoch: "e", generation: 2 });
+        // A later write is confirmed by itself.
+        outbox.enqueueServer("s");
+        expect(outbox.confirmedDirectory("s")).toBeUndefined();
+      },
+      (call, count) => call === "directory s" && count === 1,
+    );
   });
 
   it("does not let a directory that hangs hold heads back", async () => {

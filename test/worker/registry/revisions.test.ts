@@ -143,7 +143,7 @@ describe("one revision", () => {
     expect(status).toBe(200);
     expect(body.data.manifest).toEqual(manifest);
     expect(await digestOf(body.data.manifest)).toBe(digest);
-    expect(body.data).toMatchObject({ digest, number: 1, publishedBy: "whole-publisher" });
+    expect(body.data).toMatchObject({ digest, number: 1, publishedBy: "whole-publisher", version: manifest.version });
     expect(headers.get("ETag")).toContain(digest);
     for (const item of body.data.capabilities) {
       expect(item).toMatchObject({ registry: { tokens: expect.any(Number), flags: [] }, enabled: true });

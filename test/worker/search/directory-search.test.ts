@@ -215,12 +215,14 @@ describe("what is private", () => {
   });
 });
 
+const state = { epoch: "e", generation: 1 };
+
 /** A directory that takes everything and keeps it. */
 function recording(told: DirectoryChange[][]) {
   return {
     update: async (changes: readonly DirectoryChange[]) => {
       told.push([...changes]);
-      return changes.map(() => true);
+      return { accepted: changes.map(() => true), state };
     },
   };
 }
@@ -328,10 +330,12 @@ describe("what is told", () => {
       storage.sql.exec("INSERT INTO pending_item SELECT server, kind, key, 1 FROM card");
       const feed = new DirectoryFeed(
         storage.sql,
-        () => ({ update: async (changes) => changes.map(() => false) }),
+        () => ({ update: async (changes) => ({ accepted: changes.map(() => false), state }) }),
         () => undefined,
       );
       expect(await feed.update(["s"])).toEqual([]);
+      // A later state of the directory says nothing of this write.
+      expect(feed.stateWith("s")).toBeUndefined();
       feed.removeAccepted();
     });
     expect(await pending()).toHaveLength(1);
@@ -381,12 +385,14 @@ describe("what arrives late or twice", () => {
   const gone = (key: string): ItemChange => ({ kind: "tool", key });
 
   it("loses to a later generation of its server", async () => {
-    expect(await directory.update([change(5, 1, [item("apple")])])).toEqual([true]);
-    expect(await directory.update([change(7, 1, [gone("apple"), item("pear")])])).toEqual([true]);
-    expect(await directory.update([change(5, 1, [item("apple")])])).toEqual([false]);
+    expect(await directory.update([change(5, 1, [item("apple")])])).toMatchObject({ accepted: [true] });
+    expect(await directory.update([change(7, 1, [gone("apple"), item("pear")])])).toMatchObject({ accepted: [true] });
+    expect(await directory.update([change(5, 1, [item("apple")])])).toMatchObject({ accepted: [false] });
     expect(await keys("")).toEqual(["pear"]);
-    expect(await directory.update([{ tenant: tenantKey(tenant), name: "s", generation: 8 }])).toEqual([true]);
-    expect(await directory.update([change(7, 1, [item("pear")])])).toEqual([false]);
+    expect(await directory.update([{ tenant: tenantKey(tenant), name: "s", generation: 8 }])).toMatchObject({
+      accepted: [true],
+    });
+    expect(await directory.update([change(7, 1, [item("pear")])])).toMatchObject({ accepted: [false] });
     expect(await keys("")).toEqual([]);
   });
 

@@ -19,8 +19,8 @@ export async function newTenant(): Promise<void> {
   receivers.set(tenant, receiver);
 }
 
-export const send = (method: string, path: string, body?: unknown) =>
-  registry.send(method, path, { token: member, ...(body === undefined ? {} : { body }) });
+export const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+  registry.send(method, path, { token: member, headers, ...(body === undefined ? {} : { body }) });
 export const subscribe = (more: Record<string, unknown> = {}) => send("POST", list, { tenant, url, ...more });
 export const one = (id: string) => `${list}/${tenant}/${id}`;
 export const show = async (id: string) => (await send("GET", one(id))).body.data;

@@ -315,6 +315,16 @@ describe("rotating a secret", () => {
 });
 
 describe("testing a subscription", () => {
+  it("sends one message for one Idempotency-Key", async () => {
+    const { id } = (await subscribe()).body.data;
+    const test = (key: string) => send("POST", `${one(id)}/test`, undefined, { "Idempotency-Key": key });
+    const first = await test("k1");
+    expect((await test("k1")).body.data).toEqual(first.body.data);
+    expect((await show(id)).attempts).toHaveLength(1);
+    await test("k2");
+    expect((await show(id)).attempts).toHaveLength(2);
+  });
+
   it("sends one message now and says what came of it", async () => {
     const { id, secret } = (await subscribe()).body.data;
     const { status, body } = await send("POST", `${one(id)}/test`);

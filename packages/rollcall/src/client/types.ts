@@ -2136,6 +2136,14 @@ export interface components {
             /** @description What to do next. */
             hint?: string;
             issues?: components["schemas"]["Issue"][];
+            /** @description The bound that the request met, its limit, and how much the request has. */
+            bound?: {
+                name: string;
+                limit?: number;
+                found?: number;
+            };
+            /** @description The operator's setting that raises the bound. */
+            setting?: string;
         } & {
             [key: string]: unknown;
         };
@@ -2662,10 +2670,22 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        IdempotencyKeyReusedError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorIdempotencyKeyReused";
+            };
+        };
         IdempotencyKeyReusedServerValidationError: components["schemas"]["ApiError"] & {
             error?: {
                 /** @enum {unknown} */
                 code?: "ErrorIdempotencyKeyReused" | "ErrorMCPServerValidation";
+            };
+        };
+        IdempotencyKeyReusedSubscriptionInvalidError: components["schemas"]["ApiError"] & {
+            error?: {
+                /** @enum {unknown} */
+                code?: "ErrorIdempotencyKeyReused" | "ErrorSubscriptionInvalid";
             };
         };
         /** @description An OpenAPI or MCP document as JSON or YAML, a GraphQL schema as text or its introspection as JSON, or RTFS text. */
@@ -3059,6 +3079,13 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        MetBound: {
+            /** @description Name of the bound, as in `details.bound` of the error. */
+            bound: string;
+            /** @description Absent where the request named none. */
+            tenant?: string;
+            times: number;
+        };
         /** @description Counts of one isolate since it started. */
         MetricsSnapshot: {
             /**
@@ -3110,6 +3137,8 @@ export interface components {
                 hits: number;
                 misses: number;
             };
+            /** @description Bounds that requests met, by tenant. */
+            bounds: components["schemas"]["MetBound"][];
             /** @description Costly requests: served, made to wait first, and answered 503. */
             admission: {
                 admitted: number;
@@ -4016,6 +4045,8 @@ export interface components {
             /** Format: date-time */
             publishedAt: string;
             publishedBy: string;
+            /** @description As the manifest states it. */
+            version?: string;
             changes: components["schemas"]["ChangeCounts"];
             /** @description Cost of all definitions together. */
             tokens: number;
@@ -5027,12 +5058,6 @@ export interface components {
             /** @description For those who look after it. */
             description?: string;
         };
-        SubscriptionInvalidError: components["schemas"]["ApiError"] & {
-            error?: {
-                /** @enum {unknown} */
-                code?: "ErrorSubscriptionInvalid";
-            };
-        };
         /** @description All subscriptions of a tenant, the oldest first. */
         SubscriptionList: {
             items: components["schemas"]["Subscription"][];
@@ -5389,6 +5414,8 @@ export interface components {
             /** Format: date-time */
             publishedAt: string;
             publishedBy: string;
+            /** @description As the manifest states it. */
+            version?: string;
             changes: components["schemas"]["ChangeCounts"];
             /** @description Cost of all definitions together. */
             tokens: number;
@@ -5642,6 +5669,15 @@ export interface components {
                 "application/json": components["schemas"]["HookNotFoundError"];
             };
         };
+        /** @description This Idempotency-Key was used for another request. */
+        IdempotencyKeyReused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IdempotencyKeyReusedError"];
+            };
+        };
         /** @description This Idempotency-Key was used for another request. MCP server validation failed. */
         IdempotencyKeyReusedServerValidation: {
             headers: {
@@ -5649,6 +5685,15 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["IdempotencyKeyReusedServerValidationError"];
+            };
+        };
+        /** @description This Idempotency-Key was used for another request. The subscription's settings are not valid. */
+        IdempotencyKeyReusedSubscriptionInvalid: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IdempotencyKeyReusedSubscriptionInvalidError"];
             };
         };
         /** @description This variant of the capability index is not advertised. The token lacks a scope that this needs. You do not have permission to access this tenant. */
@@ -6361,15 +6406,6 @@ export interface components {
                 "application/json": components["schemas"]["SourceUnavailableError"];
             };
         };
-        /** @description The subscription's settings are not valid. */
-        SubscriptionInvalid: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["SubscriptionInvalidError"];
-            };
-        };
         /** @description Subscription not found. */
         SubscriptionNotFound: {
             headers: {
@@ -6472,7 +6508,7 @@ export interface components {
         ETag: string;
         /** @description The generation that the answer is as of: of the tenant, or of the directory. */
         "Rollcall-Generation": number;
-        /** @description The state of everything public that the answer is as of, as `epoch.generation`: for `Rollcall-Min-Directory-Generation`. */
+        /** @description The state of everything public that the answer is as of, as `epoch.generation`: for `Rollcall-Min-Directory-Generation`. Of a write: a state that has it, if the directory confirmed it in time. */
         "Rollcall-Directory": string;
         /** @description Where the answer came from. */
         "Rollcall-Source": "memory" | "edge" | "kv" | "object";
@@ -6954,6 +6990,7 @@ export interface operations {
                 headers: {
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7168,7 +7205,10 @@ export interface operations {
     rotateHook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name for this request, chosen by the client. The same request with the same key has no second effect for 24 hours: it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description Owner namespace of servers, in any case.
@@ -7205,7 +7245,7 @@ export interface operations {
             404: components["responses"]["HookNotFound"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["HookInvalid"];
+            422: components["responses"]["HookInvalidIdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
             503: components["responses"]["NewerDataNotConfiguredUnavailable"];
@@ -7249,6 +7289,7 @@ export interface operations {
             /** @description Published, unchanged, or previewed. */
             200: {
                 headers: {
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     /** @description Tag of the server; absent from a dry run. */
                     ETag?: string;
                     /** @description Of the tenant; absent from a dry run. */
@@ -7265,6 +7306,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7620,6 +7662,7 @@ export interface operations {
             /** @description Changed, unchanged, or a dry run. */
             200: {
                 headers: {
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     /** @description Tag of the server; absent from a dry run. */
                     ETag?: string;
                     /** @description Of the tenant; absent from a dry run. */
@@ -7636,6 +7679,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7683,6 +7727,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7827,6 +7872,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7963,6 +8009,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8108,6 +8155,7 @@ export interface operations {
             /** @description Restored, unchanged, or a dry run. */
             200: {
                 headers: {
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     /** @description Tag of the server; absent from a dry run. */
                     ETag?: string;
                     /** @description Of the tenant; absent from a dry run. */
@@ -8275,6 +8323,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8317,6 +8366,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8406,6 +8456,7 @@ export interface operations {
                 headers: {
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8450,6 +8501,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8552,6 +8604,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Rollcall-Generation": components["headers"]["Rollcall-Generation"];
                     "Rollcall-Source": components["headers"]["Rollcall-Source"];
+                    "Rollcall-Directory": components["headers"]["Rollcall-Directory"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8770,7 +8823,10 @@ export interface operations {
     rotateSubscriptionSecret: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name for this request, chosen by the client. The same request with the same key has no second effect for 24 hours: it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description Owner namespace of servers, in any case.
@@ -8807,7 +8863,7 @@ export interface operations {
             404: components["responses"]["SubscriptionNotFound"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["SubscriptionInvalid"];
+            422: components["responses"]["IdempotencyKeyReusedSubscriptionInvalid"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
             503: components["responses"]["NewerDataNotConfiguredUnavailable"];
@@ -8816,7 +8872,10 @@ export interface operations {
     testSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name for this request, chosen by the client. The same request with the same key has no second effect for 24 hours: it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description Owner namespace of servers, in any case.
@@ -8846,6 +8905,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["InsufficientScopeTenantPermission"];
             404: components["responses"]["SubscriptionNotFound"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServer"];
             503: components["responses"]["NewerDataNotConfiguredUnavailable"];

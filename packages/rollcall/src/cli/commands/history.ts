@@ -21,9 +21,10 @@ export async function history(context: Context, [name = ""]: string[], flags: { 
   if (context.out.isJson) return;
   if (page.items.length === 0) return context.out.print("Nothing was published yet.");
   const { bold, dim, green } = context.out.colours;
+  const hasVersions = page.items.some((one) => (one as { version?: string }).version !== undefined);
   const rows = page.items.map((one, index) => {
     const { number, digest, publishedAt, publishedBy, changes } = one;
-    const { tokens } = one as { tokens?: number };
+    const { tokens, version } = one as { tokens?: number; version?: string };
     const before = (page.items[index + 1] as { tokens?: number } | undefined)?.tokens;
     const moved =
       tokens === undefined || before === undefined || tokens === before
@@ -39,12 +40,15 @@ export async function history(context: Context, [name = ""]: string[], flags: { 
       String(number),
       isCurrent ? bold(short(digest)) : short(digest),
       publishedAt.slice(0, 16).replace("T", " "),
+      ...(hasVersions ? [printable(version ?? "")] : []),
       tokens === undefined ? "" : `${grouped(tokens)}${dim(moved)}`,
       counts.filter((text) => text !== "").join("  "),
       `${printable(publishedBy)}${isCurrent ? green("  current") : ""}`,
     ];
   });
-  const head = ["", "digest", "published", "tokens", "changes", "by"].map((text) => dim(text));
+  const head = ["", "digest", "published", ...(hasVersions ? ["version"] : []), "tokens", "changes", "by"].map((text) =>
+    dim(text),
+  );
   context.out.print(...table([head, ...rows], { right: [0] }));
   if (page.nextCursor !== undefined) context.out.note(dim(`${page.items.length} shown, there are more: --limit 100`));
 }

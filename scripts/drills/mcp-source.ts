@@ -3,11 +3,13 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { createMcpHandler, Server } from "@modelcontextprotocol/server";
 
-/** An MCP server on this machine, made with the official SDK, that offers these tools. */
-export async function startSource(tools: readonly object[]): Promise<{ url: string; stop(): Promise<void> }> {
+/** An MCP server on this machine, made with the official SDK, that offers these tools, or what they are when it is asked. */
+export async function startSource(
+  tools: readonly object[] | (() => readonly object[]),
+): Promise<{ url: string; stop(): Promise<void> }> {
   const handler = createMcpHandler(() => {
     const server = new Server({ name: "source", version: "1" }, { capabilities: { tools: {} } });
-    server.setRequestHandler("tools/list", () => ({ tools }) as never);
+    server.setRequestHandler("tools/list", () => ({ tools: typeof tools === "function" ? tools() : tools }) as never);
     return server;
   });
   const server = createServer(async (incoming, outgoing) => {
