@@ -22,8 +22,9 @@ import type { CardQuery, FoundCards, SearchState } from "../../search/contract.t
 import { IndexMemory } from "../../search/index-memory.ts";
 import { loadingVectors, wordVectors } from "../../search/load-word-vectors.ts";
 import { CardIndex } from "../../search/sql/card-index.ts";
+import { OpenTenant } from "../../search/sql/open-tenant.ts";
 import { searchCards } from "../../search/sql/tenant-cards.ts";
-import { findTenantCards, isAllPublic } from "../../search/sql/tenant-search.ts";
+import { findTenantCards } from "../../search/sql/tenant-search.ts";
 import { isRefusedSource, sourceFetch, sourceHeaders } from "../../sources/access.ts";
 import { refreshPlaces } from "../../sources/refresh-places.ts";
 import { Refresher } from "../../sources/refresher.ts";
@@ -66,8 +67,8 @@ export class TenantCore {
   readonly #outbox: Outbox;
   readonly #assets: Env["ASSETS"];
   readonly #index = new CardIndex();
+  readonly #open = new OpenTenant();
   readonly #large: LargePublishes;
-  #allPublic: { generation: number; value: boolean } | undefined;
   /** False before the first write: a tenant that was only read stores nothing. */
   #ready = false;
   /** A newer version has written here: this one reads, and writes nothing. */
@@ -184,12 +185,8 @@ export class TenantCore {
     });
   }
 
-  /** A look at every server, so it is remembered while nothing is written. */
   searchState(): AsOf<SearchState> {
-    return this.readAsOf({ isAllPublic: true }, (sql, generation) => {
-      if (this.#allPublic?.generation !== generation) this.#allPublic = { generation, value: isAllPublic(sql) };
-      return { isAllPublic: this.#allPublic.value && !this.#outbox.owesDirectory() };
-    });
+    return this.readAsOf({ isAllPublic: true }, (sql, at) => this.#open.state(sql, at, this.#outbox));
   }
 
   /** One write to a server: a transaction, then the outbox. */

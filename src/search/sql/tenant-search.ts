@@ -23,12 +23,6 @@ export function findTenantCards(
   return { cards: demoteCards(cards.map((card) => cardWithServer(card, servers(card)))), facets };
 }
 
-/** Whether no server is for members alone. */
-export function isAllPublic(sql: SqlStorage): boolean {
-  const hidden = sql.exec("SELECT 1 FROM server WHERE public_since IS NULL AND deleted_at IS NULL LIMIT 1");
-  return hidden.toArray().length === 0;
-}
-
 function statusesOf(sql: SqlStorage): StatusOf {
   const rows = sql.exec<{ name: string; status: ServerStatus | null }>(
     "SELECT name, config ->> '$.status' AS status FROM server WHERE deleted_at IS NULL",
