@@ -12,15 +12,15 @@ export interface Advertising {
 
 const variants = {
   summary: "summary: every item in a line",
-  full: "full: everything, dear",
+  full: "full: everything, at its whole cost",
   stats: "stats: counts alone",
 } as const;
 
 export function AdvertiseBoxes({ of }: { of: Advertising }) {
   return (
     <fieldset>
-      <legend>Listed variants</legend>
-      <Box name="advertise" label="List the index for everybody" checked={of.on} />
+      <legend>Index</legend>
+      <Box name="advertise" label="List these variants for everybody:" checked={of.on} />
       {Object.entries(variants).map(([name, label]) => (
         <Box name={`variant-${name}`} label={label} checked={of[name as keyof typeof variants]} />
       ))}

@@ -6,7 +6,7 @@ import { at } from "../api.ts";
 import { Button, Field, Form, Refused } from "../forms/form.tsx";
 import { Said } from "../forms/said.tsx";
 import { Newer } from "../forms/stale.tsx";
-import { ManageFrame, manageHref } from "../layout/manage-frame.tsx";
+import { ManageFrame } from "../layout/manage-frame.tsx";
 import type { Notice } from "../page.ts";
 import type { Viewer } from "../sign-in/viewer.ts";
 import { Chips } from "./chips.tsx";
@@ -43,7 +43,6 @@ export function ServerManaged(props: Managed) {
       <p class="sub">
         <a href={serverHref(settings)}>What readers see</a>
         <a href={`${serverHref(settings)}/history`}>History</a>
-        <a href={manageHref(tenant, "flags")}>Flags</a>
         <Chips of={registry} />
         <span class="num">{number(registry.tokens)} tokens</span>
       </p>
@@ -88,7 +87,7 @@ function SettingsSection({ settings, tag, was, viewer, typed, isStale, here }: P
 }
 
 function Sources({ settings, viewer, here, now }: Pick<Placed, "settings" | "viewer" | "here" | "now">) {
-  const { sources = [], lastSynced, warnings = [] } = settings.registry;
+  const { sources = [], warnings = [] } = settings.registry;
   return (
     <section class="block" id="sources" aria-labelledby="sources-title">
       <h2 id="sources-title">Sources</h2>
@@ -108,7 +107,7 @@ function Sources({ settings, viewer, here, now }: Pick<Placed, "settings" | "vie
           ))}
           <Form viewer={viewer} action={here}>
             <input type="hidden" name="do" value="read" />
-            <input type="hidden" name="read" value={lastSynced ?? ""} />
+            <input type="hidden" name="read" value={readMark(settings)} />
             <p>
               <Button label="Read now" />
             </p>
@@ -117,6 +116,11 @@ function Sources({ settings, viewer, here, now }: Pick<Placed, "settings" | "vie
       )}
     </section>
   );
+}
+
+/** Differs after every read of the sources, whatever it found. */
+export function readMark({ registry: { lastSynced = "", sources = [] } }: ServerSettings): string {
+  return `${lastSynced} ${sources.map(({ failures, lastSynced: at = "" }) => `${failures} ${at}`).join(" ")}`;
 }
 
 function Source({ of, now }: { of: SourceDetail; now: number }) {

@@ -18,7 +18,7 @@ import { throwIfLost } from "../../forms/lost.ts";
 import { redirectWith } from "../../forms/notice.ts";
 import { manageHref } from "../../layout/manage-frame.tsx";
 import { type Call, type Notice, page } from "../../page.ts";
-import { ServerManaged } from "../../parts/managed-server.tsx";
+import { readMark, ServerManaged } from "../../parts/managed-server.tsx";
 import { changeOf, differing, type Settings, settingsIn, settingsShown } from "../../parts/server-settings.tsx";
 
 type Asked = Call<typeof serverParameters, Record<never, never>> & { form: URLSearchParams };
@@ -141,8 +141,8 @@ async function switchItem(services: ConsoleDeps, call: Asked) {
 async function readNow(services: ConsoleDeps, call: Asked) {
   const { api, form } = call;
   const { config, capabilities, page: here } = addresses(call);
-  const before = unwrap(await api<ServerSettings>(config)).data.registry.lastSynced ?? "";
-  if (before !== (form.get("read") ?? "")) {
+  const { data } = unwrap(await api<ServerSettings>(config));
+  if (readMark(data) !== form.get("read")) {
     return done(services, call, `${here}#sources`, { text: "The sources were read since you opened the page." });
   }
   const read = await api<RefreshResult>(`${capabilities}/refresh`, { method: "POST" });
