@@ -54,7 +54,7 @@ interface HeadsOptions {
   /** Generation of a server in a confirmed copy of everything public; undefined if there is none, or it is not public. */
   publicGeneration: (ref: ServerRef) => number | undefined;
   /** Called on every write made through this isolate. */
-  onWrite?: () => void;
+  onWrite?: (tenant: TenantKey) => void;
 }
 
 /**
@@ -100,7 +100,7 @@ export class Heads {
 
   /** Call after a write with the head that it produced: this data centre shows no older head from then on. */
   async confirm(head: Head): Promise<void> {
-    this.#options.onWrite?.();
+    this.#options.onWrite?.(tenantKey(head.tenant));
     await this.#raiseFloor(head);
   }
 
