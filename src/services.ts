@@ -232,7 +232,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
       return page.list_complete ? { tenants } : { tenants, cursor: page.cursor };
     },
     views: new RenderedViews(bodies, memory, usage, publicAnswers),
-    items: new CurrentItems(bodies, memory, usage),
+    items: new CurrentItems(bodies, memory, usage, { now, writes: () => writes }),
     publicServerOf: async (key, id) => {
       const view = await edgeDirectory.current();
       return view && serverOfItem(view, key, id);
