@@ -173,11 +173,20 @@ export function questionOf(request: Request): string | undefined {
 export function createPostCheck(operations: readonly Operation[]): (request: Request) => boolean {
   const paths = operations
     .filter(({ method, cached }) => method === "post" && cached)
-    .map(({ path }) => new RegExp(`^https?://[^/]+${path.replaceAll(/\{\w+\}/g, "[^/?]+")}$`));
+    .map(({ path }) => path.split("/"));
   return ({ url, headers }) =>
-    paths.some((path) => path.test(url)) &&
+    isAtOneOf(url, paths) &&
     Number(headers.get("Content-Length") ?? Number.NaN) <= maxQuestionBytes &&
     !headers.has("Content-Encoding");
+}
+
+/** Whether a URL without a query has one of these paths, segment by segment. */
+function isAtOneOf(url: string, paths: readonly (readonly string[])[]): boolean {
+  const [, , , ...segments] = url.split("/");
+  return paths.some(
+    ([, ...path]) =>
+      path.length === segments.length && path.every((part, at) => part.startsWith("{") || part === segments[at]),
+  );
 }
 
 /** Like `respondFromCache`, for a POST. On a miss, returns the request with a body that can be read again. */

@@ -58,7 +58,8 @@ it("brings back a directory that was lost with all of KV, from the files of the 
       await call(url, "PUT", `/api/mcp/capabilities/${tenant}/hidden`, { tools });
     }
     const seen = await shown(url);
-    expect(seen.found).toHaveLength(4);
+    // Private servers are in the list of an admin, and in nobody else's search.
+    expect([(seen.items as object[]).length, seen.found.length]).toEqual([4, 2]);
     return seen;
   });
   await rm(join(data, "kv"), { recursive: true });
@@ -66,10 +67,6 @@ it("brings back a directory that was lost with all of KV, from the files of the 
   const directory = kinds.find((kind) => kind.endsWith("-DirectoryObject")) ?? "";
   await rm(join(data, "objects", directory), { recursive: true });
   await serving(async (url) => {
-    expect((await shown(url)).items).toEqual([]);
-    // KV names nobody any more.
-    expect((await rebuild(url)).stdout).toMatch(/^asked 0 tenants/);
-    expect((await shown(url)).items).toEqual([]);
     const { exitCode, stdout } = await rebuild(url, "--data", data);
     expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/asked 2 of 2 files, 0 servers to hear of again/)]);
     await vi.waitFor(async () => expect(await shown(url)).toEqual(before), { timeout: 20_000, interval: 100 });
