@@ -12,7 +12,9 @@ const retry = process.env.CI === undefined ? 0 : 1;
 /** What a person installs, types and reads: started a few hundred times, so `npm run test:commands` has it for itself. */
 const commands = [
   ...["test/e2e/package", "test/e2e/clients", "test/e2e/docs"].map((folder) => `${folder}/**/*.test.ts`),
-  ...["commands", "demo", "examples", "rebuild-directory", "serve", "smoke", "start", "token"].map((name) => `test/e2e/${name}.test.ts`),
+  ...["commands", "demo", "examples", "rebuild-directory", "serve", "smoke", "start", "token"].map(
+    (name) => `test/e2e/${name}.test.ts`,
+  ),
 ];
 const wholeProcesses = { retry, testTimeout: 120_000, hookTimeout: 120_000 };
 
