@@ -3,8 +3,10 @@ import { type Config, readConfig } from "../../config.ts";
 import { Hooks } from "../../hooks/hooks.ts";
 import { hookRows } from "../../hooks/sql/hooks.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
+import { countedKv } from "../../kernel/platform/counted-bindings.ts";
 import { countedStorage, type ObjectStorage } from "../../kernel/platform/counted-storage.ts";
 import { noteProblem } from "../../kernel/platform/problems.ts";
+import { objectUsage } from "../../kernel/platform/usage.ts";
 import { RateLimiter } from "../../kernel/rate-limit.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { withTimeout } from "../../kernel/timeout.ts";
@@ -35,6 +37,7 @@ import { Outbox, setNextAlarm } from "./outbox.ts";
 import { createOutboxTargets } from "./projections.ts";
 import { pullBack } from "./pull-back.ts";
 import { Reanalysis } from "./reanalysis.ts";
+import { RestoreCheck } from "./restored.ts";
 import { tenantSteps } from "./tables.ts";
 
 /** Shared by the tenants in this isolate. */
@@ -64,6 +67,7 @@ export class TenantCore {
   readonly #assets: Env["ASSETS"];
   readonly #index = new CardIndex();
   readonly #large: LargePublishes;
+  readonly #restored: RestoreCheck;
   /** False before the first write: a tenant that was only read stores nothing. */
   #ready = false;
   /** A newer version has written here: this one reads, and writes nothing. */
@@ -82,10 +86,7 @@ export class TenantCore {
       listener: notifyAll([searchCards(this.sql), officialVersions(this.sql), hookRows(this.sql)]),
     };
     this.watchers = new Watchers(this.#storage, () => this.#ready);
-    this.#large = new LargePublishes(this.#storage, this.context, () => {
-      this.#outbox.arm();
-      this.#state.waitUntil(this.#outbox.drain());
-    });
+    this.#large = new LargePublishes(this.#storage, this.context, () => this.#finishLater());
     this.reanalysis = new Reanalysis(this.#storage, this.context, (server) => this.#outbox.enqueueServer(server));
     const policyFor = addressPolicyFor(this.#config);
     const reschedule = () => setNextAlarm(this.#storage, Date.now());
@@ -100,6 +101,12 @@ export class TenantCore {
       createOutboxTargets(env, this.sql, { deliveries, watchers: this.watchers }),
       Date.now,
     );
+    this.#restored = new RestoreCheck({
+      storage: this.#storage,
+      kv: countedKv(env.REGISTRY, objectUsage),
+      enqueueHead: (name) => this.#outbox.enqueueHead(name),
+      drain: () => this.#finishLater(),
+    });
     this.subscriptions = new Subscriptions({
       storage: this.#storage,
       deliveries,
@@ -185,7 +192,7 @@ export class TenantCore {
     name: string,
     work: (at: string) => Result<T, Failure>,
   ): Promise<Written<T>> {
-    const error = this.#admit(writer);
+    const error = this.#admit(writer) ?? (await this.#restored.beforeWrite(writer.tenant));
     return error === undefined ? this.#commit(writer, name, work) : err(error);
   }
 
@@ -198,7 +205,7 @@ export class TenantCore {
     request: Omit<PublishRequest, "at">,
     work: (at: string, staged: StagedPublish | "if-large") => Result<T, Failure>,
   ): Promise<Written<T>> {
-    const error = this.#admit(writer);
+    const error = this.#admit(writer) ?? (await this.#restored.beforeWrite(writer.tenant));
     if (error !== undefined) return err(error);
     const { name, manifest } = request;
     if (manifest.capabilities.length <= mostJudgedAtOnce) {
@@ -319,17 +326,25 @@ export class TenantCore {
       if (result.ok && result.value.changed) this.#outbox.enqueueWatchers();
       return result;
     });
-    if (written.ok && written.value.changed) {
-      this.#outbox.arm();
-      this.#state.waitUntil(this.#outbox.drain());
-    }
+    if (written.ok && written.value.changed) this.#finishLater();
     return written;
   }
 
   /** Enqueues every server, item and version for the directory again. */
-  resendToDirectory(): void {
-    if (!this.#ready) return;
+  async resendToDirectory(): Promise<void> {
+    if (this.#isNewer || !this.#ready) return;
+    await this.afterRestore();
     this.#storage.transactionSync(() => enqueueDirectoryAll(this.sql));
+    this.#finishLater();
+  }
+
+  /** A reader was shown more than the object has. */
+  async afterRestore(): Promise<void> {
+    if (this.#ready && !this.#isNewer) await this.#restored.compare(tenantOf(this.sql));
+  }
+
+  /** Has the outbox emptied, by the alarm if not before. */
+  #finishLater(): void {
     this.#outbox.arm();
     this.#state.waitUntil(this.#outbox.drain());
   }
@@ -350,16 +365,10 @@ export class TenantCore {
     if (!this.#ready || this.#isNewer) return;
     pullBack(this.#storage, Date.now());
     this.#refreshDue();
-    this.#reanalyseDue();
+    const reanalysing = this.reanalysis.runDue(Date.now());
+    this.#state.waitUntil(reanalysing.then((hasChanged) => hasChanged && this.#outbox.arm()));
     this.#state.waitUntil(this.#large.resume());
     await this.#outbox.drain();
-  }
-
-  #reanalyseDue(): void {
-    const arm = (hasChanged: boolean) => {
-      if (hasChanged) this.#outbox.arm();
-    };
-    this.#state.waitUntil(this.reanalysis.runDue(Date.now()).then(arm));
   }
 
   /** The author of a write that the tenant makes by itself. */
@@ -376,8 +385,7 @@ export class TenantCore {
     if (this.#isNewer) return this.refusal;
     const allowed = this.#writes.consume(writer.subject, Date.now());
     if (!allowed.ok) {
-      const { retryAfterSeconds } = allowed;
-      return failure("ErrorTooManyRequests", undefined, { retryAfterSeconds });
+      return failure("ErrorTooManyRequests", undefined, { retryAfterSeconds: allowed.retryAfterSeconds });
     }
     if (!this.#ready) {
       createTables(this.#storage, tenantSteps, { tenant: writer.tenant });
