@@ -1,6 +1,6 @@
 import { bundlePath, ensureBuilt } from "./bundle.ts";
 import { CommandError } from "./command.ts";
-import { checkFormat, type DataDir, openDataDir } from "./data-dir.ts";
+import { checkFormat, checkWritable, type DataDir, openDataDir } from "./data-dir.ts";
 import { type Lock, takeLock } from "./lock.ts";
 import { requireFreePort } from "./port.ts";
 import { startRuntime } from "./runtime.ts";
@@ -40,7 +40,9 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   const data = await openDataDir(options.data);
   const lock = lockDataDir(data);
   try {
-    const newer = await checkFormat(data);
+    const unwritable = await checkWritable(data);
+    if (unwritable !== undefined) console.error(unwritable);
+    const newer = unwritable === undefined ? await checkFormat(data) : undefined;
     if (newer !== undefined) console.error(newer);
     if (data.secret.created) onStep(`First run: made a secret in ${data.path}`);
     if (options.bundle === undefined) await ensureBuilt(() => onStep("Building the Worker …"));
