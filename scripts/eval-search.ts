@@ -39,7 +39,12 @@ await runCommand({ help, options, takes: ["DIR"] }, async ({ among, most, ideas 
     return;
   }
   const data = await mkdtemp(join(tmpdir(), "rollcall-eval-"));
-  const vars = { READ_LIMIT: "100000/100000", WRITE_LIMIT: "100000/100000", SEARCH_LIMIT: "100000/100000" };
+  const vars = {
+    READ_LIMIT: "100000/100000",
+    WRITE_LIMIT: "100000/100000",
+    SEARCH_LIMIT: "100000/100000",
+    WORK_LIMIT: "1000000/1000000000",
+  };
   const server = await startEmbedded({ host: "127.0.0.1", port: 0, data, vars, quiet: true, onStep: console.error });
   try {
     console.log(JSON.stringify(await evaluate(await connect(server), corpus, queries)));

@@ -106,7 +106,12 @@ async function attempt(url: string, token: string, request: FuzzedRequest): Prom
     const text = isStream ? "" : await response.text();
     if (isStream) await response.body?.cancel();
     const { status } = response;
-    return { status, text, hung: false, expected: status < 500 || request.statuses.includes(status) };
+    return {
+      status,
+      text,
+      hung: false,
+      expected: status < 500 || (status !== 500 && request.statuses.includes(status)),
+    };
   } catch (error) {
     const { name, cause } = error as { name?: string; cause?: { code?: string; name?: string } };
     // What fetch itself refuses to send never left: a header with a line break, a path that is no URL.

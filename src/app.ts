@@ -3,6 +3,7 @@ import { mountPages, sendFailurePage, wantsHtml } from "./console/mount.ts";
 import { pages } from "./console/pages.ts";
 import { type App, type RequestContext, RequestFailed, type Variables } from "./http/context.ts";
 import { sendFailure } from "./http/errors.ts";
+import { noteBound, withRemedy } from "./http/limits/met-bounds.ts";
 import { mount } from "./http/mount.ts";
 import { log, observe } from "./http/observe.ts";
 import type { Operation } from "./http/operation.ts";
@@ -55,7 +56,10 @@ export function createApp(services: Services, served: readonly Operation<Service
 
   app.notFound((c) => fail(c, unknownPath(c.req.method, c.req.path, operations), wantsHtml(c)));
   app.onError((error, c) => {
-    if (error instanceof RequestFailed) return fail(c, error.failure, c.get("isPage"));
+    if (error instanceof RequestFailed) {
+      noteBound(c, services, error.failure);
+      return fail(c, withRemedy(error.failure), c.get("isPage"));
+    }
     if (error.message === newerDataError) return fail(c, failure("ErrorNewerData"), c.get("isPage"));
     // Durable Objects mark errors where a retry may help: a restart, a deploy, an overload.
     const { retryable, overloaded } = error as { retryable?: boolean; overloaded?: boolean };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defaultBounds } from "./kernel/bounds.ts";
+import { type AdjustableBound, type Bounds, defaultBounds } from "./kernel/bounds.ts";
 import { isObject } from "./kernel/json.ts";
 import { loopbackNames, tenantKey } from "./kernel/names.ts";
 import type { Limit } from "./kernel/rate-limit.ts";
@@ -65,12 +65,19 @@ const megabytes = (fallback: number, least: number, most: number) => {
     .refine((value) => value >= least && value <= most, message);
 };
 
-const limitForm = 'must be "rate/burst", such as 100/1000';
+/** Two numbers above 0, as `a/b`. */
+const pair = (fallback: string, form: string) =>
+  text(fallback, form)
+    .refine((value) => /^0*[1-9]\d*\/0*[1-9]\d*$/.test(value), form)
+    .transform((value) => value.split("/").map(Number));
+
 const limit = (fallback: string) =>
-  text(fallback, limitForm)
-    .refine((value) => /^0*[1-9]\d*\/0*[1-9]\d*$/.test(value), limitForm)
-    .transform((value) => value.split("/").map(Number))
-    .transform(([rate = 0, burst = 0]): Limit => ({ rate, burst }));
+  pair(fallback, 'must be "rate/burst", such as 100/1000').transform(
+    ([rate = 0, burst = 0]): Limit => ({ rate, burst }),
+  );
+
+/** So much in every so many seconds, and no more at once. */
+const every = (seconds: number, amount: number): Limit => ({ rate: amount / seconds, burst: amount });
 
 /** JSON that fits a schema. The message shows the expected form and no part of the value, which may be a secret. */
 const json = <T extends z.ZodType>(schema: T, fallback: string, message: string) =>
@@ -100,6 +107,22 @@ const requirements = members(z.string().startsWith("/mcp/"), z.array(z.string())
 const credentials = members(z.string(), members(z.string(), SourceCredential))
   .refine((table) => new Set([...table.keys()].map(tenantKey)).size === table.size)
   .transform((table) => new Map(Array.from(table, ([tenant, secrets]) => [tenantKey(tenant), secrets])));
+
+/** The bounds that an operator may move. Rows of SQLite, values of KV and the memory of an isolate set the upper ends. */
+const adjustableBounds = z.strictObject(
+  Object.fromEntries(
+    Object.entries({ configBytes: 1, capabilityBytes: 1, manifestBytes: 16, importBytes: 32 }).map(
+      ([name, mebibytes]) => [
+        name,
+        z
+          .int()
+          .min(1_024)
+          .max(mebibytes * 1024 * 1024)
+          .optional(),
+      ],
+    ),
+  ) as Record<AdjustableBound, z.ZodOptional<z.ZodInt>>,
+);
 
 /** Every setting, by environment variable. If several are invalid, the error names the first in this order. */
 export const Settings = z.object({
@@ -136,6 +159,19 @@ export const Settings = z.object({
     "Searches of one caller that are worked out, a second / at once, counted in each isolate; those answered from memory do not count.",
   ),
   NEGOTIATE_LIMIT: limit("20/200").describe("Negotiations of one caller, a second / at once, counted in each isolate."),
+  ANONYMOUS_NEGOTIATE_LIMIT: pair("30/10000", 'must be "a minute/an hour", such as 30/10000')
+    .transform(([aMinute = 0, anHour = 0]) => ({ network: every(60, aMinute), anHour }))
+    .describe(
+      "Sessions that callers without a token open: of one network (/64) a minute, counted in each isolate / of all an hour, in the deployment.",
+    ),
+  WORK_LIMIT: pair("64/50000", 'must be "MiB/items", such as 64/50000')
+    .transform(([mebibytes = 0, items = 0]) => ({
+      bytes: every(60, mebibytes * 1024 * 1024),
+      items: every(60, items),
+    }))
+    .describe(
+      "MiB of bodies / items published, imported or rendered into an index, of one caller a minute, counted in each isolate.",
+    ),
   REQUIRE_NEGOTIATION: flag.describe(
     "Whether a request below /mcp/, or one for content at /mcp, must carry a session id.",
   ),
@@ -164,6 +200,13 @@ export const Settings = z.object({
     "Whether up to 32 MiB of a refused body are received and dropped, so that its sender reads the answer; the embedded server sets it, because it has no proxy in front.",
   ),
   ALLOW_LOOPBACK_FETCH: flag.describe("For development: whether the registry may send requests to its own machine."),
+  BOUNDS: json(
+    adjustableBounds,
+    "{}",
+    'must be JSON such as {"manifestBytes": 12582912}: whole bytes from 1024, configBytes and capabilityBytes up to 1 MiB, manifestBytes up to 16, importBytes up to 32',
+  ).describe(
+    "Other sizes than the defaults that may be sent, in bytes: configBytes, capabilityBytes, manifestBytes, importBytes.",
+  ),
   SOURCE_CREDENTIALS: json(
     credentials,
     "{}",
@@ -210,6 +253,8 @@ function derive(settings: z.output<typeof Settings>) {
     writeLimit: settings.WRITE_LIMIT,
     searchLimit: settings.SEARCH_LIMIT,
     negotiateLimit: settings.NEGOTIATE_LIMIT,
+    anonymousNegotiateLimit: settings.ANONYMOUS_NEGOTIATE_LIMIT,
+    workLimit: settings.WORK_LIMIT,
     requireNegotiation: settings.REQUIRE_NEGOTIATION,
     sessionRequirements: settings.SESSION_REQUIREMENTS,
     requiredCapabilities: settings.REQUIRED_CAPABILITIES,
@@ -220,8 +265,15 @@ function derive(settings: z.output<typeof Settings>) {
     discardRefusedBodies: settings.DISCARD_REFUSED_BODIES,
     allowLoopbackFetch: settings.ALLOW_LOOPBACK_FETCH,
     sourceCredentials: settings.SOURCE_CREDENTIALS,
-    bounds: defaultBounds,
+    bounds: boundsWith(settings.BOUNDS),
   };
+}
+
+/** An event of a hook is a manifest in its envelope. */
+function boundsWith(changed: z.output<typeof adjustableBounds>): Bounds {
+  const bounds = { ...defaultBounds, ...changed };
+  const envelope = defaultBounds.eventBytes - defaultBounds.manifestBytes;
+  return { ...bounds, eventBytes: bounds.manifestBytes + envelope };
 }
 
 function splitList(value: string): readonly string[] {

@@ -14,7 +14,7 @@ import { EdgeDirectory } from "./directory/edge-directory.ts";
 import { serverOfItem } from "./directory/find-card.ts";
 import { Cursors } from "./http/cursor.ts";
 import { declaredHeaders } from "./http/declared-headers.ts";
-import type { DeclaredHeaders } from "./http/deps.ts";
+import type { DeclaredHeaders, WorkLimiters } from "./http/deps.ts";
 import { Metrics } from "./http/metrics.ts";
 import { createAssetReader, type OpenApiAsset } from "./http/openapi/asset.ts";
 import { ResponseStore } from "./http/response-store.ts";
@@ -32,7 +32,7 @@ import { ownIndexUris } from "./mcp/resources/index-resources.ts";
 import { ownResources } from "./mcp/resources/resources.ts";
 import { ownTools } from "./mcp/tools/tools.ts";
 import type { Directory, StreamRpc, Tenant } from "./objects/contract.ts";
-import { directoryOf, newSession, sessionOf, streamOf, tenantOf } from "./objects/stubs.ts";
+import { directoryOf, newSession, sessionLeases, sessionOf, streamOf, tenantOf } from "./objects/stubs.ts";
 import { versionColumns } from "./official/edge-versions.ts";
 import { operations } from "./operations.ts";
 import { isLoopback } from "./outbound/address.ts";
@@ -46,6 +46,7 @@ import { RenderedViews } from "./registry/cache/rendered-views.ts";
 import { wordVectors } from "./search/load-word-vectors.ts";
 import { rankingForm } from "./search/public/ranking-form.ts";
 import type { WordVectors } from "./search/word-vectors.ts";
+import { AnonymousLeave } from "./sessions/anonymous-leave.ts";
 import { Sessions } from "./sessions/session-cache.ts";
 
 /** Everything that routes depend on. One per isolate. */
@@ -64,7 +65,12 @@ export interface Services {
   searchLimiter: RateLimiter;
   /** Places for costly requests. */
   admission: Admission;
+  /** Limits what one caller's requests cost, by size. */
+  workLimiters: WorkLimiters;
   negotiateLimiter: RateLimiter;
+  /** For callers without a token, by network; and leave of the deployment for their sessions. */
+  anonymousNegotiateLimiter: RateLimiter;
+  anonymousLeave: AnonymousLeave;
   /** Limits refreshes of a server's sources that callers request: each refresh sends requests to third parties. */
   refreshLimiter: RateLimiter;
   tenant: (key: TenantKey) => Tenant;
@@ -154,7 +160,14 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     readLimiter: new RateLimiter(config.readLimit),
     searchLimiter: new RateLimiter(config.searchLimit),
     admission: new Admission(now),
+    workLimiters: { bytes: new RateLimiter(config.workLimit.bytes), items: new RateLimiter(config.workLimit.items) },
     negotiateLimiter: new RateLimiter(config.negotiateLimit),
+    anonymousNegotiateLimiter: new RateLimiter(config.anonymousNegotiateLimit.network),
+    anonymousLeave: new AnonymousLeave({
+      lease: () => sessionLeases(env, usage).leaseSessions(config.anonymousNegotiateLimit.anHour),
+      now,
+      pause: (milliseconds) => scheduler.wait(milliseconds),
+    }),
     refreshLimiter: new RateLimiter({ rate: 1, burst: 20 }),
     tenant,
     directory,

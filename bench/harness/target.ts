@@ -24,6 +24,8 @@ export const benchVars = {
   WRITE_LIMIT: unlimited,
   SEARCH_LIMIT: unlimited,
   NEGOTIATE_LIMIT: unlimited,
+  WORK_LIMIT: "1000000/1000000000",
+  ANONYMOUS_NEGOTIATE_LIMIT: unlimited,
   // The sources that introspection reads are on this machine.
   ALLOW_LOOPBACK_FETCH: "true",
 };

@@ -17,7 +17,10 @@ export interface DrilledServer {
 }
 
 /** Limits that a drill would reach long before the registry does. */
-export const wideLimits = ["WRITE_LIMIT=100000/100000", "READ_LIMIT=100000/100000", "NEGOTIATE_LIMIT=10000/10000"];
+export const wideLimits = [
+  ...["WRITE_LIMIT=100000/100000", "READ_LIMIT=100000/100000", "NEGOTIATE_LIMIT=10000/10000"],
+  ...["WORK_LIMIT=1000000/1000000000", "ANONYMOUS_NEGOTIATE_LIMIT=1000000/1000000"],
+];
 
 export async function startServer(data: string, vars: readonly string[] = [], bundle?: string): Promise<DrilledServer> {
   const settings = [...wideLimits, ...vars].flatMap((assignment) => ["--var", assignment]);

@@ -11,6 +11,7 @@ import { allowCached } from "../registry/read.ts";
 import { advertisedBy } from "./advertise.ts";
 import type { IndexState } from "./contract.ts";
 import type { IndexDeps } from "./deps.ts";
+import { IndexWork } from "./index-work.ts";
 import { measureIndex, renderIndex } from "./render.ts";
 import { type IndexText, indexTextVersion, indexUri, statsText, type TenantIndexOwner } from "./text.ts";
 import { sizeOfText } from "./token-estimate.ts";
@@ -68,7 +69,9 @@ export async function readIndex(
     const etag = `W/"${indexTextVersion}.${variant}.${audience}.${state.stamp}"`;
     const meta = { etag, generation: state.generation, mimeType: mimeTypeOf(variant) };
     if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) return ok(meta);
-    const text = await textOf(services, owner, variant, { onlyPublic, stamp: state.stamp, strong: freshness.strong });
+    const { subject: caller } = principal;
+    const options = { onlyPublic, stamp: state.stamp, strong: freshness.strong, caller };
+    const text = await textOf(services, owner, variant, options);
     if (text !== changedDuringRead) return text.ok ? ok({ ...meta, shown: text.value }) : text;
   }
   return err(failure("ErrorUnavailable", "The tenant changed while its index was built. Retry in a few seconds"));
@@ -102,13 +105,15 @@ interface TextOptions {
   onlyPublic: boolean;
   stamp: string;
   strong: boolean;
+  /** Whom the work is counted for. */
+  caller: string;
 }
 
 async function textOf(
   services: IndexDeps,
   owner: TenantIndexOwner,
   variant: IndexVariant,
-  { onlyPublic, stamp, strong }: TextOptions,
+  { onlyPublic, stamp, strong, caller }: TextOptions,
 ): Promise<Gathered<IndexText>> {
   const keyOf = (of: IndexVariant) =>
     `${owner.tenant}/${owner.name ?? ""} ${onlyPublic} ${stamp} ${of} ${indexTextVersion}`;
@@ -118,13 +123,18 @@ async function textOf(
     services.usage.memory += 1;
     return ok(known);
   }
-  const index = { owner, range: { server: owner.name, onlyPublic }, stamp };
-  const rendered =
-    variant === "stats"
-      ? await statsOf(services, index, cached("summary"), cached("full"))
-      : await renderIndex(services, index, variant);
-  if (rendered !== changedDuringRead && rendered.ok) services.indexTexts.set(keyOf(variant), rendered.value);
-  return rendered;
+  const work = new IndexWork(services, caller);
+  try {
+    const index = { owner, range: { server: owner.name, onlyPublic }, stamp, work };
+    const rendered =
+      variant === "stats"
+        ? await statsOf(services, index, cached("summary"), cached("full"))
+        : await renderIndex(services, index, variant);
+    if (rendered !== changedDuringRead && rendered.ok) services.indexTexts.set(keyOf(variant), rendered.value);
+    return rendered;
+  } finally {
+    work.end();
+  }
 }
 
 /** From texts in memory, or without any text: an index of any size has statistics. */

@@ -12,6 +12,7 @@ import { type ActionTriggers, TriggerCollector } from "./action-triggers.ts";
 import type { IndexPage, IndexRange, IndexRow, IndexServer } from "./contract.ts";
 import type { IndexDeps } from "./deps.ts";
 import { type IndexElement, labelOf, triggersOf } from "./elements.ts";
+import type { IndexWork } from "./index-work.ts";
 import { scalar } from "./print-yaml.ts";
 import { type IndexMetadata, type IndexServerNote, Notices, type TenantIndexOwner } from "./text.ts";
 
@@ -26,6 +27,7 @@ export interface IndexWalk {
   range: IndexRange;
   stamp: string;
   whole: boolean;
+  work: IndexWork;
 }
 
 /** Gets what an index shows, piece by piece. A failure ends the walk. */
@@ -49,7 +51,7 @@ export interface IndexTotals {
  */
 export async function walkIndex(
   services: IndexDeps,
-  { owner, range, stamp, whole }: IndexWalk,
+  { owner, range, stamp, whole, work }: IndexWalk,
   visitor: IndexVisitor,
   pace: Pace,
 ): Promise<Gathered<IndexTotals>> {
@@ -82,6 +84,9 @@ export async function walkIndex(
       triggers.addElement({ label, kind, key, declared: triggersOf(declared) });
       if (server.actionTriggers !== undefined) own.push({ label, key, id });
       elements += 1;
+      const counted = work.add();
+      const tooMuch = counted && (await counted);
+      if (tooMuch !== undefined) return err(tooMuch);
       const error = visitor.element({ server: server.name, kind, key, id, declared }, record, digest);
       if (error !== undefined) return err(error);
       await pace.spend(analysisUnits(row.text.length));

@@ -1,15 +1,13 @@
 import { member } from "../http/access.ts";
 import { requestError, unwrap } from "../http/context.ts";
-import { streamLifetimeMs, streamMeta, wantsEvents } from "../http/event-stream.ts";
+import { streamMeta, wantsEvents } from "../http/event-stream.ts";
 import { operation } from "../http/operation.ts";
 import { reading, server, traits, whole } from "../http/parameters.ts";
 import { parameterReader } from "../http/read-parameters.ts";
 import type { ChangesDeps } from "./deps.ts";
-import { FollowedLog } from "./follow-log.ts";
-import { openStream } from "./open-stream.ts";
+import { openLogStream } from "./open-log-stream.ts";
 import { checkPosition, readChanges } from "./read.ts";
 import { ChangePage } from "./schema.ts";
-import { maxStreams, streamsOfSubject } from "./streams.ts";
 
 const position = whole(0, 1e15);
 const readPosition = parameterReader("Last-Event-ID", position);
@@ -65,14 +63,7 @@ const listChanges = operation({
     const meta = { ...streamMeta(vary), generation, source: "object" as const };
     // HEAD must not open a stream that no one reads.
     if (c.req.method === "HEAD") return answer.raw(200, null, meta);
-    const opened = await openStream({
-      streams: streamsOfSubject(services, principal.subject),
-      tenant: (key) => services.tenant(key),
-      feed: (tenantOf) => new FollowedLog({ tenant, since: start }, tenantOf),
-      lifetimeMs: streamLifetimeMs(principal, services.now()),
-      maxStreams,
-      signal: c.req.raw.signal,
-    });
+    const opened = await openLogStream(services, principal, { tenant, since: start, signal: c.req.raw.signal });
     return answer.raw(200, unwrap(opened), meta);
   },
 });

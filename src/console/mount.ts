@@ -62,7 +62,7 @@ async function serve(app: App, c: RequestContext, services: ConsoleDeps, page: P
   const query = queryReader({ parameters: { query: page.parameters?.query ?? {}, unknown: "ignore" } })(
     new URLSearchParams(search),
   );
-  const form = isRead ? undefined : new URLSearchParams(parseText(await readBytes(c, maxFormBytes)));
+  const form = isRead ? undefined : new URLSearchParams(parseText(await readBytes(c, maxFormBytes, "bodyBytes")));
   const kept = keptForm(page, { c, viewer }, form);
   if (kept !== undefined) return sendPage(c, services, viewer, kept);
   const dispatch = dispatchFor(app, c, viewer.principal);

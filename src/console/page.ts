@@ -66,7 +66,7 @@ export interface PageAnswer {
   /** The content of `<main>`, from the heading on. */
   main: Child;
   status?: number;
-  nav?: "servers" | "search" | "negotiate" | "manage";
+  nav?: "servers" | "search" | "negotiate" | "changes" | "manage" | "docs";
   /** Elements that the script asks for by name, to swap in without a reload. */
   fragments?: Readonly<Record<string, () => Child>>;
   /** The same data for programs. */

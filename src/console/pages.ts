@@ -1,10 +1,14 @@
 import type { Page } from "./page.ts";
 import { capabilityPages } from "./pages/capability.tsx";
+import { changesPages } from "./pages/changes.tsx";
 import { connectPages } from "./pages/connect.tsx";
+import { differencePages } from "./pages/difference.tsx";
 import { filePages } from "./pages/files.tsx";
+import { historyPages } from "./pages/history.tsx";
 import { homePages } from "./pages/home.tsx";
 import { mePages } from "./pages/me.tsx";
 import { negotiatePages } from "./pages/negotiate.tsx";
+import { restorePages } from "./pages/restore.tsx";
 import { searchPages } from "./pages/search.tsx";
 import { serverPages } from "./pages/server.tsx";
 import { serversPages } from "./pages/servers.tsx";
@@ -16,10 +20,14 @@ export const pages: readonly Page[] = [
   ...serversPages,
   // Before the sections of a server, whose path would take its place.
   ...connectPages,
+  ...historyPages,
+  ...differencePages,
+  ...restorePages,
   ...serverPages,
   ...capabilityPages,
   ...searchPages,
   ...negotiatePages,
+  ...changesPages,
   ...mePages,
   ...signInPages,
   ...filePages,

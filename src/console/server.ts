@@ -1,4 +1,4 @@
-import type { Principal } from "../auth/principal.ts";
+import { isMember, type Principal } from "../auth/principal.ts";
 import { unwrap } from "../http/context.ts";
 import type { ServerRef } from "../kernel/names.ts";
 import type { StoredCapability } from "../manifest/stored.ts";
@@ -18,6 +18,8 @@ export interface ShownItem {
 
 /** A server as its pages show it. */
 export interface ShownServer {
+  /** Of its tenant. */
+  key: ServerRef["tenant"];
   tenant: string;
   name: string;
   title?: string;
@@ -31,6 +33,8 @@ export interface ShownServer {
   updatedAt: string;
   /** What the registry reads, with addresses: for members alone. */
   sources: readonly { type: string; url?: string }[];
+  /** What the viewer is here: members see the history, managers may change things. */
+  role: "visitor" | "member" | "manager";
   /** While true, a page made of this may be sent again. */
   holds: () => boolean;
 }
@@ -46,6 +50,7 @@ export async function showServer(services: ConsoleDeps, principal: Principal, re
   const recordOf = itemRecords(head);
   const tokens = tokensOf(enabled);
   return {
+    key: ref.tenant,
     tenant: head.tenant,
     name: head.name,
     title: config.title ?? summary.title,
@@ -58,6 +63,12 @@ export async function showServer(services: ConsoleDeps, principal: Principal, re
     record: serverRecord(head, tokens),
     updatedAt,
     sources: config.sources ?? [],
+    role: roleIn(principal, ref.tenant),
     holds: () => remembered !== undefined && services.heads.peek(ref, allowCached) === remembered,
   };
+}
+
+export function roleIn(principal: Principal, tenant: ServerRef["tenant"]): ShownServer["role"] {
+  if (principal.anonymous || !isMember(principal, tenant)) return "visitor";
+  return principal.scopes.includes("registry:publish") ? "manager" : "member";
 }

@@ -78,7 +78,13 @@ interface SizedDraft extends Draft {
  * Collects operations. Reports a fault as soon as they exceed a limit, before definitions are copied; the caller adds
  * its place. `documentBytes` bounds how often parts of the document may be copied.
  */
-export function createDrafts(header: Record<string, unknown>, documentBytes: number = defaultBounds.importBytes) {
+export function createDrafts(
+  header: Record<string, unknown>,
+  {
+    documentBytes = defaultBounds.importBytes,
+    manifestBytes = defaultBounds.manifestBytes,
+  }: { documentBytes?: number | undefined; manifestBytes?: number | undefined } = {},
+) {
   const drafts: SizedDraft[] = [];
   let total = sizeOf(header).bytes + separatorBytes;
   let nodes = 0;
@@ -110,7 +116,7 @@ export function createDrafts(header: Record<string, unknown>, documentBytes: num
     }
     total += input.bytes + output.bytes + other.bytes + 4 * separatorBytes;
     drafts.push({ ...draft, nodes: own });
-    return total > defaultBounds.manifestBytes ? tooLarge(total) : undefined;
+    return total > manifestBytes ? tooLarge(total, manifestBytes) : undefined;
   }
 
   function* finish(
@@ -123,7 +129,7 @@ export function createDrafts(header: Record<string, unknown>, documentBytes: num
       sized.set(key, made);
       yield unitsOf(made);
     }
-    const rest = { bytes: defaultBounds.manifestBytes - total, nodes: importBounds.documentNodes - nodes };
+    const rest = { bytes: manifestBytes - total, nodes: importBounds.documentNodes - nodes };
     const allowed = importBounds.definitionBytes + importBounds.definitionTimes * documentBytes;
     for (const room of definitionBudgets) {
       // Without a budget only the names of definitions are left, which are allowed wherever they fit.
@@ -136,15 +142,15 @@ export function createDrafts(header: Record<string, unknown>, documentBytes: num
       }
       return ok(filled.operations);
     }
-    return err(tooLarge(total));
+    return err(tooLarge(total, manifestBytes));
   }
 
   return { add, finish };
 }
 
-function tooLarge(bytes: number): ImportFault {
-  const message = `the manifest would be larger than ${defaultBounds.manifestBytes} bytes`;
-  return exceeded(message, "manifestBytes", defaultBounds.manifestBytes, bytes);
+function tooLarge(bytes: number, limit: number): ImportFault {
+  const message = `the manifest would be larger than ${limit} bytes`;
+  return exceeded(message, "manifestBytes", limit, bytes);
 }
 
 /** A definition, the outline that replaces it when the budget is exhausted, and the size of both. */

@@ -1,3 +1,4 @@
+import { countWork, heavyBytes, takePlace } from "../http/limits/work.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { issueText } from "../kernel/issue.ts";
 import type { ServerRef } from "../kernel/names.ts";
@@ -26,9 +27,30 @@ export async function receiveEvent(
   waitUntil: (work: Promise<unknown>) => void,
 ): Promise<Result<AnsweredEvent, Failure>> {
   if (!hook.enabled) return err(failure("ErrorHookDisabled"));
+  const caller = `hook ${hook.tenant} ${hook.id}`;
+  const tooMuch = countWork(services, caller, "bytes", body.byteLength);
+  if (tooMuch !== undefined) return err(tooMuch);
+  if (body.byteLength <= heavyBytes) return applyMessage(services, { hook, message, keyId }, body, caller, waitUntil);
+  const place = await takePlace(services, caller);
+  if (!place.ok) return place;
+  try {
+    return await applyMessage(services, { hook, message, keyId }, body, caller, waitUntil);
+  } finally {
+    place.value();
+  }
+}
+
+/** `caller`: whom the work is counted for. */
+async function applyMessage(
+  services: HooksDeps,
+  { hook, message, keyId }: SignedMessage,
+  body: Uint8Array,
+  caller: string,
+  waitUntil: (work: Promise<unknown>) => void,
+): Promise<Result<AnsweredEvent, Failure>> {
   const ref = { tenant: hook.tenant, name: hook.server };
   const object = services.tenant(hook.tenant);
-  const read = await readEvent(services, ref, hook, message, body);
+  const read = await readEvent(services, ref, { ...hook, caller }, message, body);
   if (!read.ok) {
     await object.recordRefusedEvent(hook.id, message, read.error.type, read.error.failure.message);
     return err(read.error.failure);
@@ -96,7 +118,7 @@ interface ReadEvent {
 async function readEvent(
   services: HooksDeps,
   ref: ServerRef,
-  hook: HookCredentials,
+  hook: HookCredentials & { caller: string },
   message: string,
   body: Uint8Array,
 ): Promise<Result<ReadEvent, InvalidEvent>> {
@@ -131,7 +153,7 @@ async function readEvent(
   if (type === "server.removed") return plain({ message, type, sequence, statusMessage });
   if (type === "server.status") return plain({ message, type, sequence, status, statusMessage });
   const document = { value: data.manifest, issues: parsed.value.issues };
-  const prepared = await prepareDocument(services, ref, document, { partial: false, confirmed });
+  const prepared = await prepareDocument(services, ref, document, { partial: false, confirmed, caller: hook.caller });
   if (!prepared.ok) return err(invalidEvent(type, inEvent(prepared.error)));
   const { rejected: _, warnings, ...manifest } = prepared.value;
   return ok({ event: { message, type, sequence, manifest, dryRun }, warnings });

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { readConfig } from "../config.ts";
-import { importBounds } from "../kernel/bounds.ts";
+import { type Bounds, type ImportBound, importBounds } from "../kernel/bounds.ts";
 import { characterIssues } from "../kernel/characters.ts";
 import { type FailureCode, failure } from "../kernel/failure.ts";
 import { issueText } from "../kernel/issue.ts";
@@ -13,8 +13,12 @@ import { yamlSteps } from "../kernel/yaml.ts";
 import { parseWith } from "../kernel/zod-issues.ts";
 import { type RequestContext, RequestFailed, requestError } from "./context.ts";
 
+/** Name of the bound of a body: one of `kernel/bounds.ts`, or the operation's own. */
+export type BodyBound = keyof Bounds | ImportBound | "bodyBytes";
+
 interface DocumentLimits {
   bytes: number;
+  bound: BodyBound;
   depth: number;
   /** A lower limit of YAML than `importBounds.yamlBytes`. */
   yamlBytes?: number;
@@ -37,7 +41,8 @@ export async function readDocument(
   // The YAML parser is far slower than the JSON parser and cannot always pause, so YAML documents have a lower limit.
   const yamlLimit = Math.min(limits.yamlBytes ?? importBounds.yamlBytes, importBounds.yamlBytes);
   const limit = format === "yaml" ? Math.min(limits.bytes, yamlLimit) : limits.bytes;
-  const body = await readBytes(c, limit);
+  const limitName = limit < limits.bytes ? "yamlBytes" : limits.bound;
+  const body = await readBytes(c, limit, limitName);
   const bytes = body.byteLength;
   // A request without a body may arrive with an empty one, depending on the client and on proxies.
   if (bytes === 0 && limits.whenEmpty !== undefined) return { value: limits.whenEmpty, issues: [], bytes };
@@ -47,7 +52,7 @@ export async function readDocument(
   const parsed = await pace.run(yamlSteps(body, { maxDepth: limits.depth, maxBytes: limit }));
   if (parsed.ok) return { ...parsed.value, bytes };
   const { message, line, column, tooLarge, bound } = parsed.error;
-  if (tooLarge) throw requestError("ErrorTooLarge", message, { limit });
+  if (tooLarge) throw requestError("ErrorTooLarge", message, { limit, bound: { name: limitName, limit } });
   const where = line === undefined ? "" : ` at line ${line}, column ${column}`;
   const place = line === undefined ? {} : { line, column };
   if (bound !== undefined) {
@@ -70,8 +75,8 @@ function jsonOrThrow(parsed: Result<StrictJson, JsonFault>): StrictJson {
 }
 
 /** Reads a body in another text format, as UTF-8. */
-export async function readText(c: RequestContext, limit: number): Promise<string> {
-  return parseText(await readBytes(c, limit));
+export async function readText(c: RequestContext, limit: number, bound: BodyBound): Promise<string> {
+  return parseText(await readBytes(c, limit, bound));
 }
 
 export function parseText(bytes: Uint8Array): string {
@@ -99,16 +104,23 @@ function formatOf(contentType: string | undefined): "json" | "yaml" {
 }
 
 /** The raw body. Not read at all if Content-Length is beyond the limit; reading stops at the limit whatever it says. */
-export async function readBytes(c: RequestContext, limit: number): Promise<Uint8Array> {
+export async function readBytes(c: RequestContext, limit: number, bound: BodyBound): Promise<Uint8Array> {
   if (c.req.header("Content-Encoding") !== undefined) {
     throw requestError("ErrorUnsupportedMediaType", "Content-Encoding is not supported; send the body as it is");
   }
-  const tooLarge = () => requestError("ErrorTooLarge", `The body is larger than ${sizeText(limit)}`, { limit });
+  const tooLarge = () =>
+    requestError("ErrorTooLarge", `The body is larger than ${sizeText(limit)}`, {
+      limit,
+      bound: { name: bound, limit },
+    });
   const stream = c.req.raw.body;
-  if (Number(c.req.header("Content-Length") ?? 0) > limit) {
+  const announced = Number(c.req.header("Content-Length") ?? 0);
+  if (announced > limit) {
     await refuseBody(c, stream);
     throw tooLarge();
   }
+  const count = c.get("countBytes");
+  if (announced > 0) count?.(announced);
   if (stream === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -121,6 +133,7 @@ export async function readBytes(c: RequestContext, limit: number): Promise<Uint8
     await refuseBody(c, stream);
     throw tooLarge();
   }
+  if (!(announced > 0)) count?.(size);
   const bytes = new Uint8Array(size);
   let at = 0;
   for (const chunk of chunks) {

@@ -1,6 +1,7 @@
 import type { Context, Hono } from "hono";
 import type { Scope } from "../auth/principal.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
+import type { TenantKey } from "../kernel/names.ts";
 import type { AnswerSource } from "../kernel/platform/usage.ts";
 import type { Result } from "../kernel/result.ts";
 
@@ -24,6 +25,10 @@ export interface Variables {
   /** The layer that the response came from, for headers and metrics. */
   source?: AnswerSource;
   subject?: string;
+  /** The tenant that the request acts on, once its name was read. */
+  tenant?: TenantKey;
+  /** Counts a body of this size before it is read; throws for a caller who sent too much. */
+  countBytes?: (size: number) => void;
   /** Id of the JSON-RPC message, for an error response. */
   rpcId?: string | number;
   /** The request is for a page: what fails is told to a person. */

@@ -18,6 +18,12 @@ export interface DeclaredHeaders {
   cacheBypass: readonly string[];
 }
 
+/** What a caller's requests cost is counted in bytes of bodies and in items. */
+export interface WorkLimiters {
+  bytes: RateLimiter;
+  items: RateLimiter;
+}
+
 /** Dependencies for reading requests and sending responses, shared by all rooms. */
 export interface HttpDeps {
   config: Config;
@@ -27,6 +33,7 @@ export interface HttpDeps {
   authenticator: Authenticator;
   readLimiter: RateLimiter;
   admission: Admission;
+  workLimiters: WorkLimiters;
   /** Complete responses that can be sent again. */
   responses: ResponseStore;
   /** undefined if no secret is configured to sign cursors with. */

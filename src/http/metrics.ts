@@ -6,6 +6,15 @@ const edges = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000];
 
 const counts = z.record(z.string(), z.int());
 
+/** Pairs of a bound and a tenant that are told apart. */
+const maxBounds = 1_000;
+
+export const MetBound = z.object({
+  bound: z.string().describe("Name of the bound, as in `details.bound` of the error."),
+  tenant: z.string().optional().describe("Absent where the request named none."),
+  times: z.int(),
+});
+
 export const RouteCounts = z.object({
   requests: z.int(),
   statuses: counts.describe("Responses by status."),
@@ -22,6 +31,8 @@ type RouteCounts = z.infer<typeof RouteCounts>;
  */
 export class Metrics {
   readonly #routes = new Map<string, RouteCounts>();
+  /** How often a bound was met, by its name and the tenant. */
+  readonly #bounds = new Map<string, number>();
   readonly #operations: () => Usage;
   readonly #startedAt: number;
 
@@ -44,12 +55,23 @@ export class Metrics {
     counts.latency[bucket] = (counts.latency[bucket] ?? 0) + 1;
   }
 
+  /** Counts a request that met a bound. Made-up tenants must not fill the table: those beyond it count together. */
+  recordBound(bound: string, tenant: string | undefined): void {
+    const own = `${bound} ${tenant ?? ""}`;
+    const key = this.#bounds.has(own) || this.#bounds.size < maxBounds ? own : `${bound} `;
+    this.#bounds.set(key, (this.#bounds.get(key) ?? 0) + 1);
+  }
+
   snapshot(now: number) {
     return {
       since: new Date(this.#startedAt).toISOString(),
       uptimeSeconds: Math.round((now - this.#startedAt) / 1_000),
       operations: { ...this.#operations() },
       latencyEdgesMs: edges,
+      bounds: [...this.#bounds].map(([key, times]) => {
+        const [bound = "", tenant = ""] = key.split(" ");
+        return { bound, tenant: tenant === "" ? undefined : tenant, times };
+      }),
       routes: Object.fromEntries([...this.#routes].sort(([a], [b]) => (a < b ? -1 : 1))),
     };
   }

@@ -3,10 +3,10 @@ import type { NamedTenant } from "../kernel/names.ts";
 import type { StrictJson } from "../kernel/strict-json.ts";
 import { checkHeld } from "./access.ts";
 import { answersOf } from "./answer.ts";
-import { parseBody, parseJson, parseText, readBytes, readDocument } from "./body.ts";
-import { type App, type RequestContext, requestError, type ServedOperation, throwIf } from "./context.ts";
+import { type BodyBound, parseBody, parseJson, parseText, readBytes, readDocument } from "./body.ts";
+import { type App, type RequestContext, requestError, type ServedOperation, throwIf, unwrap } from "./context.ts";
 import type { HttpDeps } from "./deps.ts";
-import { log } from "./observe.ts";
+import { countWork, heavyBytes, heavyItems, type Leave, takePlace } from "./limits/work.ts";
 import type { BodyDeclaration, Operation } from "./operation.ts";
 import { compile, queryReader, readAll } from "./read-parameters.ts";
 
@@ -84,14 +84,17 @@ function serve(services: HttpDeps, operation: Operation): (c: RequestContext) =>
     const start = url.indexOf("?");
     const search = start === -1 ? noQuery : new URLSearchParams(url.slice(start));
     const segments = c.req.param();
-    if (place?.in === "path") requireTenant(caller, place.read(segments));
-    if (place?.in === "query") requireTenant(caller, place.read(search));
+    if (place?.in === "path") requireTenant(c, caller, place.read(segments));
+    if (place?.in === "query") requireTenant(c, caller, place.read(search));
+    // Callers who are not looked at are not limited, and those who have still to prove who they are spend nobody's limit.
+    const subject = access.verify === undefined ? c.get("subject") : undefined;
+    if (subject !== undefined) c.set("countBytes", (size) => throwIf(countWork(services, subject, "bytes", size)));
 
-    const leave = { now: await enterIfHeavy(c, services, operation, caller, Number(c.req.header("Content-Length"))) };
+    const leave = { now: await enterIfHeavy(services, operation, caller, Number(c.req.header("Content-Length"))) };
     try {
       let bytes: Uint8Array | undefined;
       if (access.verify !== undefined && body !== undefined) {
-        bytes = await readBytes(c, limitOf(services, body));
+        bytes = await readBytes(c, limitOf(services, body), boundOf(body));
         Object.assign(caller, await access.verify(c, services, caller, bytes));
       }
       const path = readAll(pathReaders, (name) => [segments[name] ?? ""]);
@@ -101,8 +104,8 @@ function serve(services: HttpDeps, operation: Operation): (c: RequestContext) =>
         return text === undefined ? undefined : [text];
       });
       const sent = body && (await readBody(c, services, body, bytes));
-      leave.now ??= await enterIfHeavy(c, services, operation, caller, 0, sent);
-      if (place?.in === "body") requireTenant(caller, place.read((sent as StrictJson).value));
+      leave.now ??= await enterIfHeavy(services, operation, caller, 0, sent);
+      if (place?.in === "body") requireTenant(c, caller, place.read((sent as StrictJson).value));
       const value = body && validated(body, sent);
       return await handle(services, {
         ...caller,
@@ -119,27 +122,17 @@ function serve(services: HttpDeps, operation: Operation): (c: RequestContext) =>
   };
 }
 
-/** A body or a number of items from which an operation that is heavy by size is. */
-const heavyBytes = 256 * 1024;
-const heavyItems = 500;
-
 /** Takes a place for a costly request, or fails with 503. Returns what gives it back; undefined if none is needed. */
 async function enterIfHeavy(
-  c: RequestContext,
-  { admission }: HttpDeps,
+  services: HttpDeps,
   { heavy }: Operation,
   { principal }: Identified,
   bytes: number,
   sent?: unknown,
-): Promise<(() => void) | undefined> {
+): Promise<Leave | undefined> {
   if (heavy === undefined) return undefined;
   if (heavy === "by-size" && !(bytes > heavyBytes) && !hasManyItems(sent)) return undefined;
-  const leave = await admission.enter(principal?.subject ?? "", (milliseconds) => scheduler.wait(milliseconds));
-  if (leave !== undefined) return leave;
-  log(c, "busy", admission.counts);
-  const message = "The registry is busy with other large documents; nothing was changed";
-  const hint = "Send one large document at a time, and again after the seconds in Retry-After";
-  throw requestError("ErrorUnavailable", message, { retryAfterSeconds: 5, hint });
+  return unwrap(await takePlace(services, principal?.subject ?? ""));
 }
 
 function hasManyItems(sent: unknown): boolean {
@@ -154,13 +147,19 @@ interface Identified extends Partial<NamedTenant> {
   principal?: Principal;
 }
 
-function requireTenant(caller: Identified, named: NamedTenant | undefined): void {
+function requireTenant(c: RequestContext, caller: Identified, named: NamedTenant | undefined): void {
+  if (named !== undefined) c.set("tenant", named.tenant);
   if (named !== undefined && caller.principal !== undefined) throwIf(checkHeld(caller.principal, named.tenant));
   Object.assign(caller, { tenant: named?.tenant, spelling: named?.spelling });
 }
 
 function limitOf({ config }: HttpDeps, { limit }: BodyDeclaration): number {
   return typeof limit === "number" ? limit : config.bounds[limit];
+}
+
+/** The name of the bound; a number is the operation's own. */
+function boundOf({ limit }: BodyDeclaration): BodyBound {
+  return typeof limit === "number" ? "bodyBytes" : limit;
 }
 
 /** The body within its bounds, parsed but not validated. `bytes` are there if a signature was checked first. */
@@ -175,13 +174,14 @@ async function readBody(
     case "unread":
       return undefined;
     case "bytes":
-      return bytes ?? readBytes(c, limit);
+      return bytes ?? readBytes(c, limit, boundOf(body));
     case "text":
-      return parseText(bytes ?? (await readBytes(c, limit)));
+      return parseText(bytes ?? (await readBytes(c, limit, boundOf(body))));
     default: {
       if (bytes !== undefined) return parseJson(bytes, services.config.bounds.depth);
       const { yamlLimit: yamlBytes, whenEmpty } = body;
-      return readDocument(c, { bytes: limit, depth: services.config.bounds.depth, yamlBytes, whenEmpty });
+      const { depth } = services.config.bounds;
+      return readDocument(c, { bytes: limit, bound: boundOf(body), depth, yamlBytes, whenEmpty });
     }
   }
 }

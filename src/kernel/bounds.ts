@@ -53,6 +53,10 @@ export const importBounds = {
   definitionTimes: 4,
 } as const;
 
+/** Bounds that the setting BOUNDS moves. */
+export const adjustableBounds = ["configBytes", "capabilityBytes", "manifestBytes", "importBytes"] as const;
+export type AdjustableBound = (typeof adjustableBounds)[number];
+
 export type ImportBound = keyof typeof importBounds;
 
 export const defaultBounds: Bounds = {

@@ -338,6 +338,13 @@ export interface IdCollision {
   takenBy: string;
 }
 
+/** A bound by name, its limit, and how much was found, where that is known. */
+export interface MetBound {
+  name: string;
+  limit?: number;
+  found?: number;
+}
+
 interface FailureDetails {
   /** The reason, where `message` of the failure is a text that clients compare. */
   message?: string;
@@ -346,6 +353,10 @@ interface FailureDetails {
   issues?: Issue[];
   collisions?: IdCollision[];
   retryAfterSeconds?: number;
+  /** What the request is too much for. */
+  bound?: MetBound;
+  /** The setting that raises the bound. */
+  setting?: string;
   [detail: string]: unknown;
 }
 

@@ -1,4 +1,4 @@
-/** Rate limit per caller: `rate` requests a second on average, `burst` at once. */
+/** Rate limit per caller: `rate` units a second on average, `burst` at once. A unit is a request, a byte or an item. */
 export interface Limit {
   rate: number;
   burst: number;
@@ -18,8 +18,11 @@ export class RateLimiter {
     this.#capacity = capacity;
   }
 
-  /** Takes one token, or returns the seconds until the next token. */
-  consume(caller: string, now: number): { ok: true } | { ok: false; retryAfterSeconds: number } {
+  /**
+   * Takes one token or several, or returns the seconds until there are enough. More than a full bucket may be taken from a
+   * full one: the next has to wait until the debt is paid.
+   */
+  consume(caller: string, now: number, amount = 1): { ok: true } | { ok: false; retryAfterSeconds: number } {
     const { rate, burst } = this.#limit;
     let bucket = this.#buckets.get(caller);
     if (bucket === undefined) {
@@ -30,8 +33,9 @@ export class RateLimiter {
     bucket.tokens = Math.min(burst, bucket.tokens + (Math.max(0, now - bucket.at) / 1_000) * rate);
     // If the clock steps back, the same time must not refill the bucket twice.
     bucket.at = Math.max(bucket.at, now);
-    if (bucket.tokens < 1) return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil((1 - bucket.tokens) / rate)) };
-    bucket.tokens -= 1;
+    const missing = Math.min(amount, burst) - bucket.tokens;
+    if (missing > 0) return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil(missing / rate)) };
+    bucket.tokens -= amount;
     return { ok: true };
   }
 

@@ -162,7 +162,7 @@ function itemIssues(section: SectionName, path: string, value: unknown, bounds: 
   const nodes = countNodes(value.inputSchema) + countNodes(value.outputSchema);
   if (nodes > importBounds.schemaNodes) {
     const message = `its schemas have ${nodes} values, more than ${importBounds.schemaNodes} (schemaNodes)`;
-    return [{ path, rule: "size", message }];
+    return [{ path, rule: "schemaNodes", message }];
   }
   for (const field of ["inputSchema", "outputSchema"]) {
     if (isObject(value[field])) issues.push(...schemaIssues(value[field], pointer(path, field)));

@@ -1,7 +1,10 @@
 import { DurableObject } from "cloudflare:workers";
 import { countedValues } from "../kernel/platform/counted-storage.ts";
+import { sessionsPerLease } from "../sessions/anonymous-leave.ts";
 import {
   type CheckedSession,
+  type SessionLease,
+  type SessionLeases,
   type SessionOwner,
   type SessionRecord,
   type SessionStub,
@@ -9,11 +12,13 @@ import {
 } from "../sessions/contract.ts";
 import { activityWriteMs, deleteAt, isExpired, sessionIdleMs, trustMs } from "../sessions/lifetime.ts";
 
+const hourMs = 3_600_000;
+
 /**
  * One session. The object's clock decides expiry, so that no caller's clock can revive or end the session. Nothing is
  * stored before `open` or after the end: an unknown id wakes an object that stays empty.
  */
-export class SessionObject extends DurableObject<Env> implements SessionStub {
+export class SessionObject extends DurableObject<Env> implements SessionStub, SessionLeases {
   readonly #kv = countedValues(this.ctx.storage.kv);
 
   async open(record: SessionRecord): Promise<{ lastActivity: number }> {
@@ -58,6 +63,16 @@ export class SessionObject extends DurableObject<Env> implements SessionStub {
     // Input gates block a concurrent call until this is done, so a token works only once.
     await this.ctx.storage.deleteAll();
     return found.record;
+  }
+
+  /** Called on one object alone, which is no session. Counts by the hours of its clock. */
+  async leaseSessions(mostAnHour: number): Promise<SessionLease> {
+    const hour = Math.floor(Date.now() / hourMs);
+    const counted = this.#kv.get<{ hour: number; leased: number }>("leases");
+    const leased = counted?.hour === hour ? counted.leased : 0;
+    const sessions = Math.max(0, Math.min(sessionsPerLease, mostAnHour - leased));
+    if (sessions > 0) this.#kv.put("leases", { hour, leased: leased + sessions });
+    return { sessions, until: (hour + 1) * hourMs };
   }
 
   override async alarm(): Promise<void> {

@@ -1,7 +1,7 @@
 import type { TenantKey } from "../kernel/names.ts";
 import { countedStub } from "../kernel/platform/counted-bindings.ts";
 import type { Usage } from "../kernel/platform/usage.ts";
-import type { SessionStub } from "../sessions/contract.ts";
+import type { SessionLeases, SessionStub } from "../sessions/contract.ts";
 import type { Directory, StreamRpc, Tenant } from "./contract.ts";
 
 /** There is one directory per deployment. */
@@ -31,6 +31,12 @@ export function sessionOf(env: Pick<Env, "SESSIONS">, id: string, operations: Us
 
 function stubOf(env: Pick<Env, "SESSIONS">, id: DurableObjectId, operations: Usage): SessionStub {
   return countedStub(env.SESSIONS.get(id), operations) as unknown as SessionStub;
+}
+
+/** The object that counts sessions of callers without a token. Its id is no session's: it has no record. */
+export function sessionLeases(env: Pick<Env, "SESSIONS">, operations: Usage): SessionLeases {
+  const id = env.SESSIONS.idFromName("leases of anonymous sessions");
+  return countedStub(env.SESSIONS.get(id), operations) as unknown as SessionLeases;
 }
 
 /** All streams of a caller live in one object, where they can be counted. */

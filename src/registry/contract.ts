@@ -126,9 +126,10 @@ export interface RememberedEra {
 export interface Refreshed extends Omit<RefreshResult, "sources">, WriteReceipt {}
 
 /**
- * Why a refresh stored nothing: the server has no sources, or it was deleted or its sources changed during the refresh.
+ * Why a refresh stored nothing: the server has no sources, it was deleted or its sources changed during the refresh, or
+ * they offer so much that the refresh has to wait for others.
  */
-export type RefreshSkipped = "no-sources" | "superseded";
+export type RefreshSkipped = "no-sources" | "superseded" | "busy";
 
 export interface PublishRequest {
   name: string;

@@ -43,19 +43,21 @@ const rtfsEndpoint = "endpointUrl is for OpenAPI, GraphQL and MCP; RTFS says of 
 const importers: Record<ImportFormat, Importer> = {
   rtfs: async (c, _, { sourceUrl, endpointUrl }, pace) => {
     if (endpointUrl !== undefined) throw requestError("ErrorBadRequest", rtfsEndpoint);
-    return pace.run(rtfsSteps(await readText(c, importBounds.rtfsBytes), { sourceUrl }));
+    return pace.run(rtfsSteps(await readText(c, importBounds.rtfsBytes, "rtfsBytes"), { sourceUrl }));
   },
   openapi: async (c, services, origin, pace) => {
+    const { manifestBytes } = services.config.bounds;
     const { value, documentBytes, warnings } = await plainData(c, services, pace);
-    return warned(await pace.run(openApiSteps(value, { ...origin, documentBytes })), warnings);
+    return warned(await pace.run(openApiSteps(value, { ...origin, documentBytes, manifestBytes })), warnings);
   },
   graphql: async (c, services, origin, pace) => {
+    const { manifestBytes } = services.config.bounds;
     if (!/json$/.test(mediaType(c))) {
-      const text = await readText(c, importBounds.sdlBytes);
-      return importGraphqlSdl(text, { ...origin, documentBytes: text.length }, pace);
+      const text = await readText(c, importBounds.sdlBytes, "sdlBytes");
+      return importGraphqlSdl(text, { ...origin, documentBytes: text.length, manifestBytes }, pace);
     }
     const { value, documentBytes, warnings } = await plainData(c, services, pace);
-    return warned(await importGraphqlIntrospection(value, { ...origin, documentBytes }, pace), warnings);
+    return warned(await importGraphqlIntrospection(value, { ...origin, documentBytes, manifestBytes }, pace), warnings);
   },
   mcp: async (c, services, { server, sourceUrl, endpointUrl }, pace) => {
     const { value, warnings } = await plainData(c, services, pace);
@@ -83,7 +85,7 @@ export async function readImport(
  * not fit a double passes with a warning, because real documents have such numbers in their examples.
  */
 async function plainData(c: RequestContext, { config: { bounds } }: RegistryDeps, pace: Pace): Promise<PlainData> {
-  const limits = { bytes: bounds.importBytes, depth: bounds.depth };
+  const limits = { bytes: bounds.importBytes, bound: "importBytes" as const, depth: bounds.depth };
   const { value, issues, bytes: documentBytes } = await readDocument(c, limits, pace);
   const damage = issues.filter(({ rule }) => rule !== "lossy-number");
   const [first] = damage;

@@ -1,4 +1,5 @@
 import type { DirectoryState } from "../http/directory-state.ts";
+import { countWork } from "../http/limits/work.ts";
 import type { Failure } from "../kernel/failure.ts";
 import type { ServerRef } from "../kernel/names.ts";
 import { createWorkerPace } from "../kernel/platform/worker-pace.ts";
@@ -14,6 +15,7 @@ import {
   prepareManifest,
   type Rejection,
 } from "../manifest/prepare.ts";
+import { sectionNames } from "../manifest/schema/manifest.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
 import type { Head, PublishOutcome, Writer } from "./contract.ts";
 import type { RegistryDeps } from "./deps.ts";
@@ -59,7 +61,8 @@ export async function publishDocument(
   options: PublishOptions,
   pace = createWorkerPace(),
 ): Promise<Result<Published, Failure>> {
-  const prepared = await prepareDocument(services, ref, document, options, pace);
+  const caller = writer.subject;
+  const prepared = await prepareDocument(services, ref, document, { ...options, caller }, pace);
   return prepared.ok ? publishPrepared(services, ref, writer, prepared.value, options) : prepared;
 }
 
@@ -68,11 +71,13 @@ export async function prepareDocument(
   services: RegistryDeps,
   ref: ServerRef,
   document: StrictJson,
-  { partial, confirmed }: Pick<PublishOptions, "partial" | "confirmed">,
+  { partial, confirmed, caller }: Pick<PublishOptions, "partial" | "confirmed"> & { caller: string },
   pace = createWorkerPace(),
 ): Promise<Result<PreparedManifest, Failure>> {
   const intake = await pace.run(intakeSteps(document, { confirmed }));
   if (!intake.ok) return intake;
+  const tooMuch = countWork(services, caller, "items", itemCount(intake.value.document));
+  if (tooMuch !== undefined) return err(tooMuch);
   return prepareManifest(intake.value, {
     server: ref.name,
     partial,
@@ -83,6 +88,10 @@ export async function prepareDocument(
     loadTokenizer,
     pace,
   });
+}
+
+function itemCount(document: Record<string, unknown>): number {
+  return sectionNames.reduce((sum, name) => sum + (Array.isArray(document[name]) ? document[name].length : 0), 0);
 }
 
 async function publishPrepared(

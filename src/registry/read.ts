@@ -42,8 +42,10 @@ export async function readManifest(
   const head = readable.value;
   if (head.digest === undefined) return ok({ head, manifest: undefined });
   const body = await services.bodies.get(ref, head.digest, { isPublic: head.visibility === "public" });
-  if (body === undefined) return err(failure("server_error", missingManifest(head)));
-  return ok({ head, manifest: visibleManifest(body.manifest, head) });
+  if (body !== undefined) return ok({ head, manifest: visibleManifest(body.manifest, head) });
+  if (freshness.strong) return err(failure("server_error", missingManifest(head)));
+  // The revision was pruned after the head was read: the object has the head of now.
+  return readManifest(services, principal, ref, { ...freshness, strong: true });
 }
 
 /**

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RouteCounts } from "../http/metrics.ts";
+import { MetBound, RouteCounts } from "../http/metrics.ts";
 import { named } from "../http/named.ts";
 
 /** Schemas of what the service answers about itself. */
@@ -85,6 +85,7 @@ export const MetricsSnapshot = named(
         })
         .describe("The copy of everything public."),
       responseCache: z.object({ hits: z.int(), misses: z.int() }),
+      bounds: z.array(named("MetBound", MetBound)).describe("Bounds that requests met, by tenant."),
       admission: z
         .object({ admitted: z.int(), waited: z.int(), refused: z.int() })
         .describe("Costly requests: served, made to wait first, and answered 503."),

@@ -80,6 +80,17 @@ export interface CheckedSession {
   reusableMs: number;
 }
 
+/** Leave to open so many sessions until then, in epoch milliseconds; 0 if the deployment has had its share. */
+export interface SessionLease {
+  sessions: number;
+  until: number;
+}
+
+/** Of the one object that counts sessions of callers without a token. */
+export interface SessionLeases {
+  leaseSessions(mostAnHour: number): Promise<SessionLease>;
+}
+
 /** Methods of a session's object. */
 export interface SessionStub {
   open(record: SessionRecord): Promise<{ lastActivity: number }>;

@@ -5,12 +5,15 @@ import type { RateLimiter } from "../kernel/rate-limit.ts";
 import type { RegistryDirectory, RegistryTenant } from "../registry/contract.ts";
 import type { SearchDirectory, SearchTenant } from "../search/contract.ts";
 import type { SearchDeps } from "../search/deps.ts";
+import type { AnonymousLeave } from "./anonymous-leave.ts";
 import type { SessionsTenant } from "./contract.ts";
 import type { Sessions } from "./session-cache.ts";
 
 export interface SessionsDeps extends ChangesDeps, SearchDeps {
   sessions: Sessions;
   negotiateLimiter: RateLimiter;
+  anonymousNegotiateLimiter: RateLimiter;
+  anonymousLeave: AnonymousLeave;
   /** The registry's own tools and resources, listed in the answer to a negotiation. */
   ownOffer: { tools: readonly string[]; resources(): string[] };
   tenant(key: TenantKey): RegistryTenant & SearchTenant & ChangesTenant & SessionsTenant;

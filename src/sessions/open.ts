@@ -61,7 +61,35 @@ export async function openSession(
     createdAt: services.now(),
     subset,
   };
+  const refused = await leaveObjection(services, principal);
+  if (refused !== undefined) return err(refused);
   return ok({ ...(await store(services, record)), extensions });
+}
+
+/** Sessions of callers without a token are objects that anyone can make, so the deployment has a limit of its own. */
+async function leaveObjection(
+  { config, anonymousNegotiateLimiter, anonymousLeave, now }: SessionsDeps,
+  { anonymous, subject }: Principal,
+): Promise<Failure | undefined> {
+  if (!anonymous) return undefined;
+  const { network, anHour } = config.anonymousNegotiateLimit;
+  // The subject of such a caller is its network.
+  const allowed = anonymousNegotiateLimiter.consume(subject, now());
+  if (!allowed.ok) {
+    const rule = `your network may open ${network.burst} a minute`;
+    return tooManySessions(rule, network.burst, allowed.retryAfterSeconds);
+  }
+  const leave = await anonymousLeave.take();
+  if (leave.ok) return undefined;
+  return tooManySessions(`all networks together may open ${anHour} an hour`, anHour, leave.retryAfterSeconds);
+}
+
+function tooManySessions(rule: string, limit: number, retryAfterSeconds: number): Failure {
+  const hint = `Retry in ${retryAfterSeconds} s, or send a token; operator: the setting ANONYMOUS_NEGOTIATE_LIMIT raises it`;
+  return failure("ErrorTooManyRequests", `Too many sessions of callers without a token: ${rule}`, {
+    ...{ retryAfterSeconds, hint, setting: "ANONYMOUS_NEGOTIATE_LIMIT" },
+    bound: { name: "anonymousSessions", limit },
+  });
 }
 
 /** Resumes a session under a new id, once. The caller's current token decides what the caller may read. */
@@ -69,11 +97,14 @@ export async function resumeSession(
   services: SessionsDeps,
   principal: Principal,
   { sessionId, hash }: { sessionId: string; hash: string },
-): Promise<OpenedSession | undefined> {
+): Promise<Result<OpenedSession | undefined, Failure>> {
+  // First: the token works once.
+  const refused = await leaveObjection(services, principal);
+  if (refused !== undefined) return err(refused);
   const record = await services.sessions.redeemResumeToken(sessionId, ownerOf(principal), hash);
-  if (record === undefined) return undefined;
+  if (record === undefined) return ok(undefined);
   await endStreams(services, principal, { ...record, id: sessionId });
-  return store(services, { ...record, authContext: authContextOf(principal) });
+  return ok(await store(services, { ...record, authContext: authContextOf(principal) }));
 }
 
 async function store(services: SessionsDeps, record: SessionRecord): Promise<OpenedSession> {

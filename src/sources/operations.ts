@@ -1,5 +1,6 @@
 import { manager } from "../http/access.ts";
-import { requestError } from "../http/context.ts";
+import { RequestFailed, requestError } from "../http/context.ts";
+import { busy } from "../http/limits/work.ts";
 import { operation } from "../http/operation.ts";
 import { server } from "../http/parameters.ts";
 import { consumeRateLimit } from "../http/request.ts";
@@ -36,6 +37,7 @@ const refreshServer = operation({
     const refreshed = await refreshNow(services, ref, { afterRunning: true });
     if (refreshed === "superseded")
       throw requestError("ErrorUnavailable", "The server's `sources` were edited during the refresh. Try again");
+    if (refreshed === "busy") throw new RequestFailed(busy());
     if (refreshed === "no-sources") throw await nothingToRead(services, ref);
     const { head, directory, ...result } = refreshed;
     return answer(200, { ...result, sources: head.sources ?? [] }, writeMeta({ head, directory }));

@@ -17,6 +17,11 @@ export interface SourceRead {
   read: Result<SourceReading, SourceFailure>;
 }
 
+export function offeredItems(reads: readonly SourceRead[]): number {
+  const lists = reads.flatMap(({ read }) => (read.ok ? listNames.map((name) => read.value[name]) : []));
+  return lists.reduce((sum, list) => sum + list.length, 0);
+}
+
 /** Limited, because warnings are part of every head. */
 const maxWarnings = 20;
 const maxMessageLength = 2_000;

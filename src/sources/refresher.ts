@@ -1,5 +1,4 @@
 import type { ListName } from "../formats/mcp/describe-item.ts";
-import type { Bounds } from "../kernel/bounds.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { createWorkerPace } from "../kernel/platform/worker-pace.ts";
 import { readJson } from "../kernel/read-json.ts";
@@ -10,11 +9,10 @@ import { intakeSteps } from "../manifest/intake/intake.ts";
 import { prepareManifest } from "../manifest/prepare.ts";
 import { sections } from "../manifest/schema/manifest.ts";
 import { loadTokenizer } from "../manifest/tokens.ts";
-import type { Head, PublishRequest, Refreshed, RefreshSkipped, RememberedEra } from "../registry/contract.ts";
+import type { Refreshed, RefreshSkipped, RememberedEra } from "../registry/contract.ts";
 import { appendChanges, generationOf, recordChanges } from "../registry/sql/change-log.ts";
 import { countBesideSources, itemsOfSources, syncHidden } from "../registry/sql/hidden-items.ts";
 import { currentTokens } from "../registry/sql/items.ts";
-import type { WriteContext } from "../registry/sql/listener.ts";
 import { cancelTask, finishTask, putOffTask } from "../registry/sql/outbox-table.ts";
 import type { StagedPublish } from "../registry/sql/publish/stage.ts";
 import { publish } from "../registry/sql/publish.ts";
@@ -38,38 +36,20 @@ import {
   type Notes,
   noNotes,
   notesOn,
+  offeredItems,
   probeResultOf,
   type SourceRead,
   undeclared,
   unpublishable,
   withoutOffers,
 } from "./refresh-outcome.ts";
+import type { RefresherOptions } from "./refresher-options.ts";
 import { nextRefreshMs, probeState } from "./schedule.ts";
 import { type ReadSource, sourceManifest } from "./source-manifest.ts";
 import { recordUnchanged } from "./unchanged-look.ts";
 
-interface RefresherOptions {
-  sql: SqlStorage;
-  context: WriteContext;
-  bounds: Bounds;
-  /** Must check addresses: publishers choose the URLs. */
-  fetch: (input: string | URL, init?: RequestInit) => Promise<Response>;
-  /** Headers that authenticate the registry at a source; empty if the source needs none. */
-  credentials: (source: ReadableSource) => Record<string, string>;
-  /** True if requests to this URL are forbidden. */
-  isBlockedUrl: (url: string) => boolean;
-  /** For what no reader needs to be told at once. */
-  writeQuietly: <T>(work: (at: string) => T) => Promise<T>;
-  write: <T extends { generation: number }>(
-    server: string,
-    work: (at: string) => Result<T, Failure>,
-  ) => Promise<Result<T & { head: Head }, Failure>>;
-  /** The same for what sources offer. */
-  publish: <T extends { generation: number }>(
-    request: Omit<PublishRequest, "at">,
-    work: (at: string, staged: StagedPublish | "if-large") => Result<T, Failure>,
-  ) => Promise<Result<T & { head: Head }, Failure>>;
-}
+/** A refresh that offers more items is costly. */
+const heavyItems = 2_000;
 
 /** Sources read in parallel, over all servers; each needs several connections, and a Worker may have six. */
 const atOnce = 4;
@@ -152,11 +132,25 @@ export class Refresher {
     }
     const asked = this.#putOff(server);
     const reads = await Promise.all(rows.map((row) => this.#inTurn(row)));
-    const put = await this.#store(server, reads);
+    const put = await this.#storeInTurn(server, reads);
+    // It stays due, and is looked at again a minute later.
+    if (put === "busy") return put;
     // Unless it was asked for again meanwhile: this reading may be older than what is told of.
     if (put !== "superseded") finishTask(sql, "refresh", server, asked);
     if (put !== "superseded" || attempt === tries) return put;
     return this.#refreshOnce(server, attempt + 1);
+  }
+
+  /** What many items were offered needs a place: preparing them is what costs. */
+  async #storeInTurn(server: string, reads: SourceRead[]): Promise<Refreshed | "superseded" | "busy"> {
+    if (offeredItems(reads) <= heavyItems) return this.#store(server, reads);
+    const leave = await this.#options.enter();
+    if (leave === undefined) return "busy";
+    try {
+      return await this.#store(server, reads);
+    } finally {
+      leave();
+    }
   }
 
   /**

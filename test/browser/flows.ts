@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import type { Browser, Page } from "playwright-core";
 import { signIn, type Watched, watch } from "./browser.ts";
 import { memberPages, publicPages } from "./pages.ts";
@@ -160,10 +162,62 @@ const following: Flow = async (browser, url, token) => {
   await context.close();
 };
 
+/** Publishes from another process, as somebody else would. */
+async function publishElsewhere(url: string, token: string, server: string, tool: string): Promise<void> {
+  const code = `
+    const [path, token, body] = process.argv.slice(1);
+    const headers = { Authorization: "Bearer " + token, "Content-Type": "application/json" };
+    const answer = await fetch(path, { method: "PUT", headers, body });
+    if (!answer.ok) throw new Error(await answer.text());`;
+  const body = JSON.stringify({ tools: [{ name: tool, description: "Published while somebody looks." }] });
+  const path = `${url}/api/mcp/capabilities/demo/${server}`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", code, "--", path, token, body], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const [status] = await once(child, "exit");
+  expect(status === 0, `publishing in another process ends with ${status}`);
+}
+
+/** What another process publishes is on the page within two seconds; filters, pause and a lost connection. */
+const feed: Flow = async (browser, url, token) => {
+  const watched = await watch(browser, url);
+  const { page, context } = watched;
+  const saying = (words: string) =>
+    page.waitForFunction(
+      (wanted) => document.querySelector("[data-follow-state]")?.textContent?.startsWith(wanted),
+      words,
+    );
+  await signIn(watched, token);
+  await page.click("header nav >> text=Changes");
+  await page.waitForURL(/\/changes\/demo$/);
+  await saying("Following");
+  await publishElsewhere(url, token, "feed-one", "first_tool");
+  await page.waitForSelector("#feed li.new >> text=first_tool", { timeout: 2_000 });
+  await page.click("[data-follow-pause]");
+  await publishElsewhere(url, token, "feed-one", "second_tool");
+  await saying("Paused: 2 new entries");
+  expect((await page.locator("#feed >> text=second_tool").count()) === 0, "a paused page goes on");
+  await page.click("[data-follow-pause]");
+  await page.waitForSelector("#feed >> text=second_tool");
+  await page.check("input[value=removed]");
+  await page.waitForFunction(() => document.querySelectorAll("#feed .chip:not(.removed)").length === 0);
+  expect(page.url().includes("class=removed"), "the address does not follow the filter");
+  // A stream that cannot be had is said, and asked for again.
+  await page.route("**/console/api/changes/**", (route) => route.abort());
+  await page.reload();
+  await saying("The connection was lost");
+  watched.found.splice(0);
+  await page.unroute("**/console/api/changes/**");
+  await saying("Following");
+  clean(watched);
+  await context.close();
+};
+
 export const flows: Record<string, Flow> = {
   "keys alone: find, open, copy": keysAlone,
   "signing in by link": signingIn,
   "results as typed, the slider as the API chooses": budget,
   "without JavaScript": withoutScript,
   "changes of a session as they happen": following,
+  "changes of a tenant as another process publishes": feed,
 };

@@ -33,8 +33,12 @@ export const memberPages = [
   "/servers/demo/suspicious/tools",
   "/servers/demo/suspicious/connect",
   "/servers/demo/compose/generators",
+  "/servers/demo/weather/history",
   "/capabilities/demo/mcp.suspicious.translate_text",
   "/servers/elsewhere/nothing",
   "/negotiate",
+  "/changes/demo",
+  "/changes/demo?class=breaking&server=weather",
+  "/changes/elsewhere",
   "/me",
 ];

@@ -26,6 +26,8 @@ const names = [
   "WRITE_LIMIT",
   "SEARCH_LIMIT",
   "NEGOTIATE_LIMIT",
+  "ANONYMOUS_NEGOTIATE_LIMIT",
+  "WORK_LIMIT",
   "REQUIRE_NEGOTIATION",
   "SESSION_REQUIREMENTS",
   "REQUIRED_CAPABILITIES",
@@ -35,6 +37,7 @@ const names = [
   "SLOW_MS",
   "DISCARD_REFUSED_BODIES",
   "ALLOW_LOOPBACK_FETCH",
+  "BOUNDS",
   "SOURCE_CREDENTIALS",
 ];
 
@@ -52,6 +55,11 @@ const defaults: Config = {
   writeLimit: { rate: 100, burst: 1_000 },
   searchLimit: { rate: 50, burst: 400 },
   negotiateLimit: { rate: 20, burst: 200 },
+  anonymousNegotiateLimit: { network: { rate: 0.5, burst: 30 }, anHour: 10_000 },
+  workLimit: {
+    bytes: { rate: (64 * 1_048_576) / 60, burst: 64 * 1_048_576 },
+    items: { rate: 50_000 / 60, burst: 50_000 },
+  },
   requireNegotiation: false,
   // No path starts with both prefixes, so their order does not matter.
   sessionRequirements: expect.arrayContaining([
@@ -196,6 +204,17 @@ const good: [vars: Vars, expected: Partial<Config>][] = [
   [{ WRITE_LIMIT: "001/100000" }, { writeLimit: { rate: 1, burst: 100_000 } }],
   [{ NEGOTIATE_LIMIT: "10/1" }, { negotiateLimit: { rate: 10, burst: 1 } }],
 
+  [
+    { WORK_LIMIT: "1/60" },
+    { workLimit: { bytes: { rate: 1_048_576 / 60, burst: 1_048_576 }, items: { rate: 1, burst: 60 } } },
+  ],
+  [
+    { BOUNDS: '{"manifestBytes": 16777216, "configBytes": 1024}' },
+    {
+      bounds: { ...defaultBounds, manifestBytes: 16_777_216, eventBytes: 16_777_216 + 65_536, configBytes: 1_024 },
+    },
+  ],
+
   [{ REQUIRE_NEGOTIATION: "true" }, { requireNegotiation: true }],
   [{ REQUIRE_NEGOTIATION: "false" }, { requireNegotiation: false }],
   [{ DISCARD_REFUSED_BODIES: "true" }, { discardRefusedBodies: true }],
@@ -286,6 +305,9 @@ const secretForm = "must be at least 32 bytes";
 const urlForm = "must be an https URL";
 const originForm = "must be an origin such as https://registry.example.com, without a path";
 const hostsForm = "must be a list of host names, without ports";
+const workForm = 'must be "MiB/items", such as 64/50000';
+const boundsForm =
+  'must be JSON such as {"manifestBytes": 12582912}: whole bytes from 1024, configBytes and capabilityBytes up to 1 MiB, manifestBytes up to 16, importBytes up to 32';
 const limitForm = 'must be "rate/burst", such as 100/1000';
 const flagForm = "must be true or false";
 const requirementsForm = 'must be JSON such as {"/mcp/tool/": ["sampling"]}';
@@ -331,6 +353,21 @@ const bad: [names: string[], message: string, values: unknown[]][] = [
     ["READ_LIMIT", "WRITE_LIMIT", "SEARCH_LIMIT", "NEGOTIATE_LIMIT"],
     limitForm,
     ["many", "77", "0/7", "7/0", "00/7", "1/2/3", "-1/5", "1.5/5", " 1/2", "1/2\n", "/", "1/", 77],
+  ],
+  [["ANONYMOUS_NEGOTIATE_LIMIT"], 'must be "a minute/an hour", such as 30/10000', ["30", "0/7", "7/0", "1.5/5", 64]],
+  [["WORK_LIMIT"], workForm, ["64", "0/7", "7/0", "1.5/5", "/", 64]],
+  [
+    ["BOUNDS"],
+    boundsForm,
+    [
+      "[]",
+      "1",
+      '{"depth": 100}',
+      '{"manifestBytes": 16777217}',
+      '{"configBytes": 1023}',
+      '{"importBytes": "1 MiB"}',
+      '{"importBytes": 2048.5}',
+    ],
   ],
   [["REQUIRE_NEGOTIATION", "ALLOW_LOOPBACK_FETCH"], flagForm, ["yes", "1", "TRUE", "False", " true", true]],
   [

@@ -31,7 +31,7 @@ const allowed: Record<string, readonly string[]> = {
     ...["kernel", "config.ts", "auth", "http", "manifest", "formats", "registry", "search"],
     ...["capability-index", "changes", "sessions"],
   ],
-  console: ["kernel", "auth", "http", "manifest", "registry", "search", "catalog", "sessions", "connect"],
+  console: ["kernel", "auth", "http", "manifest", "registry", "search", "catalog", "changes", "sessions", "connect"],
 };
 const features = Object.keys(allowed);
 /** They compose the others: the description of every operation, and the SQL of every feature. */

@@ -1,4 +1,5 @@
 import { followBudget } from "./budget.ts";
+import { followChanges } from "./changes.ts";
 import { followKeys } from "./keys.ts";
 import { followSession } from "./session.ts";
 import { fillSignIn } from "./sign-in.ts";
@@ -94,4 +95,5 @@ document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest
 followKeys();
 followBudget();
 followSession();
+followChanges();
 fillSignIn();

@@ -1,4 +1,4 @@
-const places: Record<string, string> = { h: "/", c: "/servers", s: "/search", n: "/negotiate" };
+const places: Record<string, string> = { h: "/", c: "/servers", s: "/search", n: "/negotiate", l: "/changes" };
 
 /** Keys of one letter, as listed in the page's dialog. They are off while somebody types. */
 export function followKeys(): void {

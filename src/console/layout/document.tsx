@@ -62,6 +62,8 @@ const links = [
   ["search", "/search", "Search"],
   ["negotiate", "/negotiate", "Negotiate"],
 ] as const;
+/** What only members of a tenant have. */
+const memberLinks = [["changes", "/changes", "Changes"]] as const;
 
 function Header({ nav, frame: { viewer, here, now } }: { nav: PageAnswer["nav"]; frame: Frame }) {
   return (
@@ -70,7 +72,7 @@ function Header({ nav, frame: { viewer, here, now } }: { nav: PageAnswer["nav"];
         Rollcall
       </a>
       <nav aria-label="Main">
-        {links.map(([name, href, label]) => (
+        {[...links, ...(viewer.signedIn ? memberLinks : [])].map(([name, href, label]) => (
           <a href={href} aria-current={nav === name ? "page" : undefined}>
             {label}
           </a>

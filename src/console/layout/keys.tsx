@@ -4,6 +4,7 @@ const keys: readonly (readonly [keys: readonly string[], does: string])[] = [
   [["g", "c"], "servers (catalogue)"],
   [["g", "s"], "search"],
   [["g", "n"], "negotiate"],
+  [["g", "l"], "changes (log)"],
   [["j"], "next row"],
   [["k"], "row before"],
   [["o"], "open the row"],

@@ -17,7 +17,7 @@ export const sectionTabs = {
 } as const satisfies Record<string, { label: string; kinds: readonly Kind[] }>;
 
 export type SectionTab = keyof typeof sectionTabs;
-export type ServerTab = "overview" | SectionTab | "connect";
+export type ServerTab = "overview" | SectionTab | "connect" | "history";
 
 export function itemsOf({ items }: ShownServer, tab: SectionTab) {
   const { kinds } = sectionTabs[tab];
@@ -81,6 +81,7 @@ export function ServerFrame({ server, tab, now, children }: Framed) {
           if (count === 0 && section !== tab) return null;
           return <Tab server={server} tab={section as SectionTab} current={tab} label={label} count={count} />;
         })}
+        {server.role !== "visitor" && <Tab server={server} tab="history" current={tab} label="History" />}
         <Tab server={server} tab="connect" current={tab} label="Connect" />
         <a href={`/api/catalog/${encodeURIComponent(tenant)}/${encodeURIComponent(name)}`}>JSON</a>
       </nav>

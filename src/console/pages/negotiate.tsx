@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { requestError } from "../../http/context.ts";
+import { requestError, unwrap } from "../../http/context.ts";
 import { streamMeta } from "../../http/event-stream.ts";
 import { consumeRateLimit } from "../../http/request.ts";
 import { failure, statusOf } from "../../kernel/failure.ts";
@@ -14,7 +14,7 @@ import type { ConsoleDeps } from "../deps.ts";
 import { type PageAnswer, page } from "../page.ts";
 import { type Outcome, OutcomeShown } from "../parts/negotiation.tsx";
 import { MadeFor } from "../sign-in/kept-form.tsx";
-import { isSameOrigin } from "../sign-in/same-origin.ts";
+import { requireOwnPage } from "../sign-in/same-origin.ts";
 import type { Viewer } from "../sign-in/viewer.ts";
 
 const known = ["sampling", "notifications", "session_resume"] as const;
@@ -64,7 +64,7 @@ const negotiate = page({
 
 async function resumed(services: ConsoleDeps, viewer: Viewer, given: string): Promise<PageAnswer> {
   const token = await readResumeToken(given);
-  const again = token && (await resumeSession(services, viewer.principal, token));
+  const again = token && unwrap(await resumeSession(services, viewer.principal, token));
   if (again === undefined) return answerPage(viewer, example, { failed: failure("ErrorResumeInvalid") });
   return answerPage(viewer, example, { answer: describeSession(services, viewer.principal, again) });
 }
@@ -214,7 +214,7 @@ const sessionChanges = page({
   path: "/console/api/session/changes",
 
   async get(services, { c, viewer, origin }) {
-    if (!isSameOrigin(c.req.raw.headers, origin)) throw requestError("ErrorFormRefused");
+    requireOwnPage(c, origin);
     const id = c.req.header("X-MCP-Session-ID") ?? "";
     const session = id === "" ? undefined : await services.sessions.check(id, ownerOf(viewer.principal));
     if (session?.id === undefined) throw requestError("ErrorSessionInvalid");

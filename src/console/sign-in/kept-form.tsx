@@ -22,7 +22,7 @@ export function MadeFor({ viewer }: { viewer: Viewer }) {
 
 interface Arrived {
   viewer: Viewer;
-  c: { req: { path: string } };
+  c: { req: { url: string } };
 }
 
 /** The page to answer with instead of acting; undefined if the viewer is who the form was made for. */
@@ -36,7 +36,7 @@ export function keptForm(
   const isSame = subject === null ? !page.signedIn || viewer.signedIn : isSubject(viewer, subject);
   if (isSame) return undefined;
   const fields = fieldsOf(form);
-  const { path } = c.req;
+  const path = pathOf(c);
   return {
     title: "Sign in again",
     status: 401,
@@ -77,11 +77,17 @@ export function lostForm(
         </p>
         <p>Sign in with a token that may do this; then one button sends it.</p>
         <SignInForm>
-          <Kept path={c.req.path} fields={fieldsOf(form)} />
+          <Kept path={pathOf(c)} fields={fieldsOf(form)} />
         </SignInForm>
       </article>
     ),
   };
+}
+
+/** With its query: that is part of what a form is sent to. */
+function pathOf({ req }: Arrived["c"]): string {
+  const { pathname, search } = new URL(req.url);
+  return `${pathname}${search}`;
 }
 
 type Fields = readonly (readonly [string, string])[];

@@ -62,6 +62,8 @@ interface GraphqlOptions {
   sourceUrl?: string | undefined;
   /** Size of the document; if unknown, the largest that is accepted. */
   documentBytes?: number | undefined;
+  /** Largest manifest that may come of it. */
+  manifestBytes?: number | undefined;
 }
 
 /** SDL → manifest with one operation per field of the root types. */
@@ -164,7 +166,7 @@ function* importOperations(
     description: text,
     serverInfo: { name: options.server },
   });
-  const drafts = createDrafts(header, options.documentBytes);
+  const drafts = createDrafts(header, options);
 
   for (const { kind, wanted, field } of operations) {
     const input = types.input(field.args);

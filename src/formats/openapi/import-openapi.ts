@@ -17,6 +17,8 @@ interface OpenApiOptions {
   endpointUrl?: string | undefined;
   /** Size of the document; if unknown, the largest that is accepted. */
   documentBytes?: number | undefined;
+  /** Largest manifest that may come of it. */
+  manifestBytes?: number | undefined;
 }
 
 /** OpenAPI 2.0 to 3.2 → manifest with one operation per method and path. Nothing is fetched. */
@@ -38,7 +40,7 @@ export function* openApiSteps(document: unknown, options: OpenApiOptions): Steps
 
   const { header, apiVersion } = readHeader(source, options.server);
   const schemas = createSchemas(source);
-  const drafts = createDrafts(header, options.documentBytes);
+  const drafts = createDrafts(header, options);
   const nameOf = createItemNames(source.warnings);
   let callbacks = 0;
   let visited = 0;

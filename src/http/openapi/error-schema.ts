@@ -22,6 +22,11 @@ const ErrorDetails = named(
       message: z.string().optional().describe("The reason, where the error's own message is fixed."),
       hint: z.string().optional().describe("What to do next."),
       issues: z.array(Issue).optional(),
+      bound: z
+        .object({ name: z.string(), limit: z.number().optional(), found: z.number().optional() })
+        .optional()
+        .describe("The bound that the request met, its limit, and how much the request has."),
+      setting: z.string().optional().describe("The operator's setting that raises the bound."),
     })
     .describe("What a program needs to know of an error; members depend on the code."),
 );

@@ -27,6 +27,7 @@ import { CardIndex } from "../../search/sql/card-index.ts";
 import { searchCards } from "../../search/sql/tenant-cards.ts";
 import { findTenantCards } from "../../search/sql/tenant-search.ts";
 import { isRefusedSource, sourceFetch, sourceHeaders } from "../../sources/access.ts";
+import { refreshPlaces } from "../../sources/refresh-places.ts";
 import { Refresher } from "../../sources/refresher.ts";
 import { Deliveries } from "../../subscriptions/deliveries.ts";
 import { addressPolicyFor, Subscriptions } from "../../subscriptions/subscriptions.ts";
@@ -51,6 +52,8 @@ const directoryWaitMs = 500;
  * background.
  */
 export class TenantCore {
+  /** Tells this object from others of the isolate. */
+  readonly #id = crypto.randomUUID();
   readonly sql: SqlStorage;
   /** Passed to every write to a server. Its listener adds the rows of other features in the same transaction. */
   readonly context: WriteContext;
@@ -130,6 +133,7 @@ export class TenantCore {
       sql: this.sql,
       context: this.context,
       bounds: this.#config.bounds,
+      enter: () => refreshPlaces.enter(this.#id, (milliseconds) => scheduler.wait(milliseconds)),
       fetch: sourceFetch(this.#config),
       isBlockedUrl: (url) => isRefusedSource(this.#config, url),
       credentials: (source) => sourceHeaders(this.#config, tenantOf(this.sql), source),

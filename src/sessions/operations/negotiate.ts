@@ -73,7 +73,7 @@ const resume = operation({
 
   async handle(services: SessionsDeps, { principal, body, answer }) {
     const token = await readResumeToken(body.resume_token);
-    const resumed = token && (await resumeSession(services, principal, token));
+    const resumed = token && unwrap(await resumeSession(services, principal, token));
     if (resumed === undefined) throw requestError("ErrorResumeInvalid");
     return answer(200, describeSession(services, principal, resumed), metaOf(resumed));
   },

@@ -18,7 +18,12 @@ let headers: Record<string, string>;
 
 beforeAll(async () => {
   // A loader raises the limits it would otherwise meet.
-  const settings = ["WRITE_LIMIT=100000/100000", "READ_LIMIT=100000/100000", "ALLOW_LOOPBACK_FETCH=true"];
+  const settings = [
+    "WRITE_LIMIT=100000/100000",
+    "READ_LIMIT=100000/100000",
+    "ALLOW_LOOPBACK_FETCH=true",
+    "WORK_LIMIT=1000000/1000000000",
+  ];
   const vars = settings.flatMap((setting) => ["--var", setting]);
   server = startCli("serve.ts", "--port", "0", "--data", data, "--no-demo", ...vars);
   base = (await server.line(/ready (http:\S+)/))[1] ?? "";

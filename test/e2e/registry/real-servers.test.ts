@@ -40,7 +40,14 @@ describeFixture("the real catalogue", "catalog/mcp-servers.ndjson.gz", (file) =>
 
   beforeAll(async () => {
     // A loader raises the limits it would otherwise meet.
-    const limits = ["--var", "WRITE_LIMIT=100000/100000", "--var", "READ_LIMIT=100000/100000"];
+    const limits = [
+      "--var",
+      "WRITE_LIMIT=100000/100000",
+      "--var",
+      "READ_LIMIT=100000/100000",
+      "--var",
+      "WORK_LIMIT=100000/10000000",
+    ];
     server = startCli("serve.ts", "--port", "0", "--data", data, "--no-demo", ...limits);
     base = (await server.line(/ready (http:\S+)/))[1] ?? "";
     const { stdout } = await runCli("token.ts", "--data", data, "--tenant", "catalogue");

@@ -32,6 +32,24 @@ describe("a token bucket", () => {
     expect(buckets.consume("a", expected * second)).toEqual({ ok: true });
   });
 
+  it("counts what a request takes, and says when there is enough again", () => {
+    const buckets = new RateLimiter({ rate: 10, burst: 100 });
+    expect(buckets.consume("a", 0, 60)).toEqual({ ok: true });
+    expect(buckets.consume("a", 0, 60)).toEqual({ ok: false, retryAfterSeconds: 2 });
+    expect(buckets.consume("a", 0, 40)).toEqual({ ok: true });
+    expect(buckets.consume("a", 2 * second, 21)).toEqual({ ok: false, retryAfterSeconds: 1 });
+    expect(buckets.consume("a", 2 * second, 20)).toEqual({ ok: true });
+  });
+
+  it("lets a request that is larger than itself through when it is full, and waits until that is paid", () => {
+    const buckets = new RateLimiter({ rate: 10, burst: 100 });
+    expect(buckets.consume("a", 0, 250)).toEqual({ ok: true });
+    expect(buckets.consume("a", 0, 1)).toEqual({ ok: false, retryAfterSeconds: 16 });
+    expect(buckets.consume("a", 16 * second, 1)).toEqual({ ok: true });
+    expect(buckets.consume("b", 0, 100)).toEqual({ ok: true });
+    expect(buckets.consume("b", 5 * second, 250)).toEqual({ ok: false, retryAfterSeconds: 5 });
+  });
+
   it("gives nothing for a clock that steps back and forward again", () => {
     const buckets = new RateLimiter({ rate: 1, burst: 5 });
     drain(buckets, "a", 100 * second);

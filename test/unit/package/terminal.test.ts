@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { clipped, table, width } from "../../../packages/rollcall/src/cli/terminal/layout.ts";
 import { printable, printableJson, printableLines } from "../../../packages/rollcall/src/cli/terminal/printable.ts";
-import { leafDifferences, wordDifference } from "../../../packages/rollcall/src/cli/terminal/words.ts";
+import { leafDifferences, wordDifference } from "../../../src/manifest/text-difference.ts";
 
 describe("printable text", () => {
   it.each([

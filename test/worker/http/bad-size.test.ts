@@ -145,7 +145,7 @@ describe("size", () => {
     expect((await large.publish("nodes", { tools: [tool(importBounds.schemaNodes)] })).status).toBe(201);
     const before = await large.state();
     const over = await large.publish("nodes", { tools: [tool(importBounds.schemaNodes + 1)] });
-    expect([over.status, issues(over)]).toEqual([422, [["/tools/0", "size"]]]);
+    expect([over.status, issues(over)]).toEqual([422, [["/tools/0", "schemaNodes"]]]);
     expect(over.body.error.message).toContain("20001 values, more than 20000 (schemaNodes)");
     expect(await large.state()).toEqual(before);
   });

@@ -189,6 +189,22 @@ describe("what is taken away", () => {
   });
 });
 
+describe("a head whose manifest is gone", () => {
+  it("is asked for again, so that what was published since is read", async () => {
+    await publish(near, "one");
+    await drained(tenant);
+    const tag = (await read(near)).headers.get("ETag") ?? "";
+    // The head alone: nothing is left of the manifest here.
+    expect((await read(far, { "If-None-Match": tag })).status).toBe(304);
+    await near.send("DELETE", `/api/mcp/configs/${tenant}/s`, { token: member });
+    const body = { ...tools("two"), generators: [{ type: "jinja2" }] };
+    await near.send("PUT", path(), { token: member, body });
+    await drained(tenant);
+    const selected = await far.send("POST", `${path()}/generators/select`, { token: member, body: {} });
+    expect([selected.status, selected.body.data?.type]).toEqual([200, "jinja2"]);
+  });
+});
+
 describe("a read that waits for a slow KV", () => {
   it("brings back neither an older head nor a lower floor than was confirmed meanwhile", async () => {
     await publish(near, "one");

@@ -2136,6 +2136,14 @@ export interface components {
             /** @description What to do next. */
             hint?: string;
             issues?: components["schemas"]["Issue"][];
+            /** @description The bound that the request met, its limit, and how much the request has. */
+            bound?: {
+                name: string;
+                limit?: number;
+                found?: number;
+            };
+            /** @description The operator's setting that raises the bound. */
+            setting?: string;
         } & {
             [key: string]: unknown;
         };
@@ -3071,6 +3079,13 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        MetBound: {
+            /** @description Name of the bound, as in `details.bound` of the error. */
+            bound: string;
+            /** @description Absent where the request named none. */
+            tenant?: string;
+            times: number;
+        };
         /** @description Counts of one isolate since it started. */
         MetricsSnapshot: {
             /**
@@ -3122,6 +3137,8 @@ export interface components {
                 hits: number;
                 misses: number;
             };
+            /** @description Bounds that requests met, by tenant. */
+            bounds: components["schemas"]["MetBound"][];
             /** @description Costly requests: served, made to wait first, and answered 503. */
             admission: {
                 admitted: number;

@@ -1,6 +1,6 @@
+import { leafDifferences, wordDifference } from "../../../../../src/manifest/text-difference.ts";
 import type { Context } from "../context.ts";
 import { printable } from "../terminal/printable.ts";
-import { leafDifferences, wordDifference } from "../terminal/words.ts";
 
 /** How a change is shown: a mark by its class, its reasons, and the words that changed. */
 

@@ -1,14 +1,12 @@
-/** The words that changed between two texts, as − and + marks in one line. */
+/** What changed between two texts or JSON values, for people: in the console and in a terminal. */
 
 export interface Part {
   kind: "same" | "gone" | "new";
   text: string;
 }
 
-const mostWords = 2_000;
-
 /** Longest common subsequence of words. Texts that are too long to compare are shown whole. */
-export function wordDifference(before: string, after: string): Part[] {
+export function wordDifference(before: string, after: string, mostWords = 2_000): Part[] {
   const [a, b] = [split(before), split(after)];
   if (a.length > mostWords || b.length > mostWords)
     return [

@@ -1,0 +1,46 @@
+import type { HttpDeps } from "../http/deps.ts";
+import { countWork, type Leave, takePlace } from "../http/limits/work.ts";
+import type { Failure } from "../kernel/failure.ts";
+
+/** An index with more items is costly: it needs a place. */
+export const heavyElements = 2_000;
+
+/** Items that are counted for the caller together. */
+const countedAtOnce = 500;
+
+/**
+ * The work of one index, counted while its items are read: how many there are is known only then, and a small index costs
+ * nothing here.
+ */
+export class IndexWork {
+  readonly #services: HttpDeps;
+  readonly #caller: string;
+  #elements = 0;
+  #leave: Leave | undefined;
+
+  constructor(services: HttpDeps, caller: string) {
+    this.#services = services;
+    this.#caller = caller;
+  }
+
+  /** Counts an item. Returns a promise only if something is to be waited for, or was refused. */
+  add(): Promise<Failure | undefined> | undefined {
+    this.#elements += 1;
+    const isHeavy = this.#elements === heavyElements + 1;
+    if (!isHeavy && this.#elements % countedAtOnce !== 0) return undefined;
+    return this.#account(isHeavy);
+  }
+
+  async #account(isHeavy: boolean): Promise<Failure | undefined> {
+    if (!isHeavy) return countWork(this.#services, this.#caller, "items", countedAtOnce);
+    const place = await takePlace(this.#services, this.#caller);
+    if (!place.ok) return place.error;
+    this.#leave = place.value;
+    return undefined;
+  }
+
+  /** Gives the place back. */
+  end(): void {
+    this.#leave?.();
+  }
+}
