@@ -8,6 +8,7 @@ import { generationOf } from "../../registry/sql/change-log.ts";
 import { enqueueTask } from "../../registry/sql/outbox-table.ts";
 import { findRow } from "../../registry/sql/servers.ts";
 import { markItemsPending } from "../../search/sql/pending-items.ts";
+import type { Outbox } from "./outbox.ts";
 
 /** What KV keeps beside a head, so that a list has it without a read of each. */
 export type HeadStamp = Pick<Head, "generation" | "asOf" | "overlay">;
@@ -23,10 +24,7 @@ interface StoredHead extends HeadStamp {
 interface RestoreOptions {
   storage: Pick<ObjectStorage, "sql" | "transactionSync">;
   kv: Pick<KVNamespace, "get" | "list">;
-  /** Called inside the transaction. */
-  enqueueHead: (name: string) => void;
-  /** Sends what was enqueued. */
-  drain: () => void;
+  outbox: Pick<Outbox, "enqueueHead" | "arm" | "drain">;
 }
 
 /** How long a write waits for KV. */
@@ -70,18 +68,20 @@ export class RestoreCheck {
   }
 
   async #compare(tenant: TenantKey): Promise<void> {
-    const { storage } = this.#options;
+    const { storage, outbox } = this.#options;
     const heads = await this.#storedHeads(tenant);
     const highest = Math.max(0, ...heads.map(({ generation, asOf }) => Math.max(generation, asOf)));
     if (highest <= generationOf(storage.sql)) return;
     storage.transactionSync(() => this.#goOnAbove(tenant, highest, heads));
-    this.#options.drain();
+    // The alarm does what the end of the request cuts off.
+    outbox.arm();
+    void outbox.drain();
     console.error(JSON.stringify({ event: "restored", tenant, generation: highest + 1 }));
   }
 
   /** What the object has counts as a change of now, for every server that others know in a later state. */
   #goOnAbove(tenant: TenantKey, highest: number, heads: readonly StoredHead[]): void {
-    const { storage, enqueueHead } = this.#options;
+    const { storage, outbox } = this.#options;
     const { sql } = storage;
     const generation = highest + 1;
     const at = new Date().toISOString();
@@ -104,7 +104,7 @@ export class RestoreCheck {
       );
       // With another `public_since` the directory drops what it has of the server, and takes all of it again.
       if (row?.public_since != null) markItemsPending(sql, tenant, name, generation);
-      enqueueHead(name);
+      outbox.enqueueHead(name);
       enqueueTask(sql, "directory", name);
     }
   }

@@ -104,12 +104,8 @@ export class TenantCore {
       createOutboxTargets(env, this.sql, { deliveries, watchers: this.watchers }),
       Date.now,
     );
-    this.#restored = new RestoreCheck({
-      storage: this.#storage,
-      kv: countedKv(env.REGISTRY, objectUsage),
-      enqueueHead: (name) => this.#outbox.enqueueHead(name),
-      drain: () => this.#finishLater(),
-    });
+    const kv = countedKv(env.REGISTRY, objectUsage);
+    this.#restored = new RestoreCheck({ storage: this.#storage, kv, outbox: this.#outbox });
     this.subscriptions = new Subscriptions({
       storage: this.#storage,
       deliveries,
