@@ -1,11 +1,11 @@
 import type { z } from "zod";
-import { type Access, memberWhereNamed } from "./http/access.ts";
 import { components } from "./http/named.ts";
 import { declaredFailures } from "./http/openapi/declared-failures.ts";
 import { describeOperation } from "./http/openapi/describe-operation.ts";
 import { DocumentSchemas } from "./http/openapi/document-schemas.ts";
 import { ErrorResponses } from "./http/openapi/error-responses.ts";
 import { responseHeaders } from "./http/openapi/response-headers.ts";
+import { whoMayCall } from "./http/openapi/who-may-call.ts";
 import { version } from "./kernel/version.ts";
 import { CapabilityKind, ToolAnnotations } from "./manifest/schema/capability.ts";
 import { Icon, JsonObject, ProviderMetadata } from "./manifest/schema/parts.ts";
@@ -95,17 +95,6 @@ export function operationFacts(): OperationFacts[] {
     who: whoMayCall(operation.access),
     fails: declaredFailures(operation),
   }));
-}
-
-function whoMayCall(access: Access): string {
-  const { token, scope, tenant, verify, fails = [] } = access;
-  if (verify !== undefined) return "whoever signs the request with the key of the hook";
-  if (token === "none") return "anyone";
-  if (token === "optional") return `anyone; a token with \`${scope}\` shows what its tenants have as well`;
-  if (tenant === memberWhereNamed.tenant) return `a token with \`${scope}\`; of a tenant in the query, its members`;
-  if (tenant !== undefined) return `a member of the tenant in the ${tenant.in}, with \`${scope}\``;
-  if (fails.includes("ErrorTenantPermissionError")) return "an admin";
-  return `a token with \`${scope}\``;
 }
 
 function withComponents(schemas: DocumentSchemas, errors: ErrorResponses, paths: Json): Json {

@@ -3,6 +3,7 @@ import { capabilityPages } from "./pages/capability.tsx";
 import { changesPages } from "./pages/changes.tsx";
 import { connectPages } from "./pages/connect.tsx";
 import { differencePages } from "./pages/difference.tsx";
+import { docsPages } from "./pages/docs.tsx";
 import { filePages } from "./pages/files.tsx";
 import { historyPages } from "./pages/history.tsx";
 import { homePages } from "./pages/home.tsx";
@@ -28,6 +29,7 @@ export const pages: readonly Page[] = [
   ...searchPages,
   ...negotiatePages,
   ...changesPages,
+  ...docsPages,
   ...mePages,
   ...signInPages,
   ...filePages,

@@ -20,6 +20,10 @@ export const publicPages = [
   "/search?task=xyzzy+plugh",
   "/search?task=rain&budget=lots",
   "/negotiate",
+  "/docs",
+  "/docs/searchCapabilities?try=yes&query.task=will+it+rain&query.limit=2",
+  "/docs/publishManifest",
+  "/docs/nothing",
   "/sign-in",
   "/nothing/here",
   "/servers/demo/nobody",
@@ -40,5 +44,7 @@ export const memberPages = [
   "/changes/demo",
   "/changes/demo?class=breaking&server=weather",
   "/changes/elsewhere",
+  "/docs/registerHook",
+  "/docs/listChanges?try=yes&path.tenant=demo&query.limit=2",
   "/me",
 ];

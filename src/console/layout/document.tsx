@@ -61,6 +61,7 @@ const links = [
   ["servers", "/servers", "Servers"],
   ["search", "/search", "Search"],
   ["negotiate", "/negotiate", "Negotiate"],
+  ["docs", "/docs", "Docs"],
 ] as const;
 /** What only members of a tenant have. */
 const memberLinks = [["changes", "/changes", "Changes"]] as const;

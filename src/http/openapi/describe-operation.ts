@@ -6,6 +6,7 @@ import { failuresByStatus } from "./declared-failures.ts";
 import type { DocumentSchemas } from "./document-schemas.ts";
 import type { ErrorResponses } from "./error-responses.ts";
 import { headerRefs } from "./response-headers.ts";
+import { whoMayCall } from "./who-may-call.ts";
 
 /** What OpenAPI says of one operation. Build time only: nothing that serves requests imports this file. */
 
@@ -31,6 +32,7 @@ export function describeOperation(operation: Operation, schemas: DocumentSchemas
     summary,
     description,
     security: securityOf(operation),
+    "x-who-may-call": whoMayCall(operation.access),
     parameters: parameters.length === 0 ? undefined : parameters,
     requestBody: body && describeBody(operation, body, schemas),
     responses,
