@@ -1,5 +1,7 @@
 import type { TenantKey } from "../../kernel/names.ts";
+import { countedKv } from "../../kernel/platform/counted-bindings.ts";
 import type { ObjectStorage } from "../../kernel/platform/counted-storage.ts";
+import { objectUsage } from "../../kernel/platform/usage.ts";
 import { readJson } from "../../kernel/read-json.ts";
 import { withTimeout } from "../../kernel/timeout.ts";
 import { headKey } from "../../registry/cache/keys.ts";
@@ -23,7 +25,7 @@ interface StoredHead extends HeadStamp {
 
 interface RestoreOptions {
   storage: Pick<ObjectStorage, "sql" | "transactionSync">;
-  kv: Pick<KVNamespace, "get" | "list">;
+  kv: KVNamespace;
   outbox: Pick<Outbox, "enqueueHead" | "arm" | "drain">;
 }
 
@@ -110,7 +112,7 @@ export class RestoreCheck {
   }
 
   async #storedHeads(tenant: TenantKey): Promise<StoredHead[]> {
-    const { kv } = this.#options;
+    const kv = countedKv(this.#options.kv, objectUsage);
     const prefix = headKey(tenant, "");
     const found: StoredHead[] = [];
     for (let cursor: string | undefined; ; ) {

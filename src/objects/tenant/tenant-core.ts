@@ -3,10 +3,8 @@ import { type Config, readConfig } from "../../config.ts";
 import { Hooks } from "../../hooks/hooks.ts";
 import { hookRows } from "../../hooks/sql/hooks.ts";
 import { type Failure, failure } from "../../kernel/failure.ts";
-import { countedKv } from "../../kernel/platform/counted-bindings.ts";
 import { countedStorage, type ObjectStorage } from "../../kernel/platform/counted-storage.ts";
 import { noteProblem } from "../../kernel/platform/problems.ts";
-import { objectUsage } from "../../kernel/platform/usage.ts";
 import { RateLimiter } from "../../kernel/rate-limit.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import { withTimeout } from "../../kernel/timeout.ts";
@@ -106,8 +104,7 @@ export class TenantCore {
       createOutboxTargets(env, this.sql, { deliveries, watchers: this.watchers }),
       Date.now,
     );
-    const kv = countedKv(env.REGISTRY, objectUsage);
-    this.#restored = new RestoreCheck({ storage: this.#storage, kv, outbox: this.#outbox });
+    this.#restored = new RestoreCheck({ storage: this.#storage, kv: env.REGISTRY, outbox: this.#outbox });
     this.subscriptions = new Subscriptions({
       storage: this.#storage,
       deliveries,
@@ -344,7 +341,6 @@ export class TenantCore {
     this.#finishLater();
   }
 
-  /** A reader was shown more than the object has. */
   async afterRestore(): Promise<void> {
     if (this.#ready && !this.#isNewer) await this.#restored.compare(tenantOf(this.sql));
   }
