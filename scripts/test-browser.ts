@@ -6,6 +6,8 @@ import { flows } from "../test/browser/flows.ts";
 import { clientLibrary, poison } from "../test/browser/hostile.ts";
 import { matrix } from "../test/browser/matrix.ts";
 import { takePictures } from "../test/browser/pictures.ts";
+import { prepare } from "../test/browser/prepare.ts";
+import { reviewFlows } from "../test/browser/review-flows.ts";
 import { weights } from "../test/browser/weights.ts";
 import { CommandError, runCommand } from "./command.ts";
 import { loadDemoOnce } from "./demo.ts";
@@ -43,11 +45,17 @@ await runCommand({ help, options: { pictures: { type: "boolean", default: false 
     const token = await mintToken(server.data.secret.value, server.vars, claims);
     const { url } = server;
     await check("weight of a first visit and of later pages", () => weights(browser, url));
-    await check("every page, three widths, both themes, axe", () => matrix(browser, url, token));
+    const prepared = await prepare(url, token);
+    await check("every page, three widths, both themes, axe", () => matrix(browser, url, token, prepared.pages));
     if (pictures) await check("pictures of the docs", () => takePictures(browser, url));
     for (const [name, flow] of Object.entries(flows))
       await check(name, async () => {
         await flow(browser, url, token);
+        return [];
+      });
+    for (const [name, flow] of Object.entries(reviewFlows))
+      await check(name, async () => {
+        await flow(browser, url, token, prepared);
         return [];
       });
     await check("hostile texts are text", () => poison(browser, url, token));

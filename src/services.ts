@@ -91,6 +91,8 @@ export interface Services {
   tenantById: (id: string) => Tenant | undefined;
   /** Creates a new stub per use: a stub belongs to the request that created it. */
   directory: () => Directory;
+  /** Writes something small to the storage of an object. */
+  tryStorage: () => Promise<void>;
   sessions: Sessions;
   hookIds: HookIds;
   /** The registry's own tools and resources, for the answer to a negotiation. */
@@ -191,6 +193,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     tenant,
     tenantById: (id) => tenantById(env, id, usage),
     directory,
+    tryStorage: () => directory().tryStorage(),
     sessions: new Sessions({
       create: () => newSession(env, usage),
       find: (id) => sessionOf(env, id, usage),

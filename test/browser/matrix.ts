@@ -13,7 +13,7 @@ const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
  * Every page at three widths and in both themes: nothing scrolls sideways, nothing is reported. Axe looks at the widest
  * in one theme and at the narrowest in the other, so that the colours of both are checked.
  */
-export async function matrix(browser: Browser, url: string, token: string): Promise<string[]> {
+export async function matrix(browser: Browser, url: string, token: string, more: readonly string[]): Promise<string[]> {
   await mkdir(output, { recursive: true });
   const everybody = async () => {
     const visitor = await watch(browser, url);
@@ -24,7 +24,7 @@ export async function matrix(browser: Browser, url: string, token: string): Prom
   const members = async () => {
     const member = await watch(browser, url);
     await signIn(member, token);
-    const problems = await look(member, "member", memberPages);
+    const problems = await look(member, "member", [...memberPages, ...more]);
     await member.context.close();
     return problems;
   };
