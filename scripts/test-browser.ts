@@ -41,10 +41,15 @@ await runCommand({ help, options: { pictures: { type: "boolean", default: false 
     await loadDemoOnce(server);
     const claims = { subject: "developer", tenants: ["demo"], scope: defaultScope, admin: false, lifetime: 3_600 };
     const token = await mintToken(server.data.secret.value, server.vars, claims);
+    const admin = await mintToken(server.data.secret.value, server.vars, {
+      ...claims,
+      subject: "operator",
+      admin: true,
+    });
     const { url } = server;
     await check("weight of a first visit and of later pages", () => weights(browser, url));
-    await check("every page, three widths, both themes, axe", () => matrix(browser, url, token));
-    if (pictures) await check("pictures of the docs", () => takePictures(browser, url));
+    await check("every page, three widths, both themes, axe", () => matrix(browser, url, token, admin));
+    if (pictures) await check("pictures of the docs", () => takePictures(browser, url, { token, admin }));
     for (const [name, flow] of Object.entries(flows))
       await check(name, async () => {
         await flow(browser, url, token);

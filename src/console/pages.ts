@@ -14,6 +14,7 @@ import { searchPages } from "./pages/search.tsx";
 import { serverPages } from "./pages/server.tsx";
 import { serversPages } from "./pages/servers.tsx";
 import { signInPages } from "./pages/sign-in.tsx";
+import { statusPages } from "./pages/status.tsx";
 
 /** Every page of the console. A test compares their paths with those of the operations. */
 export const pages: readonly Page[] = [
@@ -30,6 +31,7 @@ export const pages: readonly Page[] = [
   ...negotiatePages,
   ...changesPages,
   ...docsPages,
+  ...statusPages,
   ...mePages,
   ...signInPages,
   ...filePages,

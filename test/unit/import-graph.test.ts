@@ -31,7 +31,10 @@ const allowed: Record<string, readonly string[]> = {
     ...["kernel", "config.ts", "auth", "http", "manifest", "formats", "registry", "search"],
     ...["capability-index", "changes", "sessions"],
   ],
-  console: ["kernel", "auth", "http", "manifest", "registry", "search", "catalog", "changes", "sessions", "connect"],
+  console: [
+    ...["kernel", "auth", "http", "manifest", "registry", "search", "catalog", "changes", "sessions"],
+    ...["connect", "service"],
+  ],
 };
 const features = Object.keys(allowed);
 /** They compose the others: the description of every operation, and the SQL of every feature. */
