@@ -30,12 +30,12 @@ await runCommand({ help, options, takes: ["URL"] }, async (values, [address = ""
   const token = values["token-stdin"] ? await readSecretFromStdin("the token") : process.env["ROLLCALL_TOKEN"];
   if (!token) throw new UsageError("Set ROLLCALL_TOKEN, or pipe a token in with --token-stdin.");
   const stop = new AbortController();
-  process.once("SIGINT", () => stop.abort(new Error("Stopped.")));
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stop.abort(new Error("Stopped.")));
   const timer = setTimeout(() => stop.abort(new Error("The trial took longer than 4 minutes.")), wholeMs);
   const at = new Deployment(url, token, stop.signal);
   const started = Date.now();
   const server = `smoke-${randomUUID().slice(0, 8)}`;
-  const trial: Trial = { at, tenant: values.tenant ?? "", server, generation: 0, isPublished: false };
+  const trial: Trial = { at, tenant: values.tenant ?? "", server, generation: 0, mayExist: false };
   const all = [...arrival, ...steps];
   try {
     for (const step of all) await report(step, trial);

@@ -24,7 +24,7 @@ let answer: App["fetch"] | undefined;
  */
 export class PublicAnswers extends WorkerEntrypoint<Env> implements CachedEntrypoint {
   override fetch(request: Request): Promise<Response> {
-    services ??= createServices(this.env, { cachedEntrypoint: cachedEntrypoint(this.ctx) });
+    services ??= createServices(this.env, { cachedEntrypoint: own.PublicAnswers });
     return services.answerPublic(request);
   }
 
@@ -32,17 +32,16 @@ export class PublicAnswers extends WorkerEntrypoint<Env> implements CachedEntryp
     const refused = { success: false, errors: [{ code: 0, message: "the platform has no cache here" }] };
     return (await this.ctx.cache?.purge({ tags })) ?? refused;
   }
-}
 
-/** undefined where the platform has no cache: in the embedded server and in development. Nothing is added to a read then. */
-function cachedEntrypoint({ cache }: Pick<ExecutionContext, "cache">): CachedEntrypoint | undefined {
-  return cache === undefined ? undefined : own.PublicAnswers;
+  async hasCache(): Promise<boolean> {
+    return this.ctx.cache !== undefined;
+  }
 }
 
 export default {
   fetch(request, env, ctx) {
     try {
-      services ??= createServices(env, { cachedEntrypoint: cachedEntrypoint(ctx) });
+      services ??= createServices(env, { cachedEntrypoint: own.PublicAnswers });
       answer ??= createFetch(services);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;

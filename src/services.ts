@@ -4,6 +4,7 @@ import { createJwks } from "./auth/jwks.ts";
 import type { TokenRules } from "./auth/verify-token.ts";
 import { IndexTextCache } from "./capability-index/text-cache.ts";
 import { catalogForm } from "./catalog/listing.ts";
+import { OwnServers } from "./catalog/own-servers.ts";
 import { CatalogPages } from "./catalog/page-cache.ts";
 import { type Config, readConfig } from "./config.ts";
 import { PageStore } from "./console/page-store.ts";
@@ -45,6 +46,7 @@ import { answerPublic, PublicAnswers } from "./registry/cache/public-answers.ts"
 import { RenderedViews } from "./registry/cache/rendered-views.ts";
 import { wordVectors } from "./search/load-word-vectors.ts";
 import { rankingForm } from "./search/public/ranking-form.ts";
+import { TenantStates } from "./search/tenant-states.ts";
 import type { WordVectors } from "./search/word-vectors.ts";
 import { AnonymousLeave } from "./sessions/anonymous-leave.ts";
 import { Sessions } from "./sessions/session-cache.ts";
@@ -90,6 +92,8 @@ export interface Services {
   answerPublic: (request: Request) => Promise<Response>;
   itemCache: ItemCache;
   catalogPages: CatalogPages;
+  ownServers: OwnServers;
+  tenantStates: TenantStates;
   /** The isolate's copy of everything public. */
   edgeDirectory: EdgeDirectory;
   wordVectors: () => Promise<WordVectors | undefined>;
@@ -147,6 +151,8 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
   });
   const readAsset = createAssetReader(env.ASSETS);
   let writes = 0;
+  const tenantStates = new TenantStates({ memory, now, tenant, writes: () => writes });
+  const ownServers = new OwnServers({ memory, now, directory, writes: () => writes });
   return {
     config,
     now,
@@ -185,8 +191,10 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     heads: new Heads({
       ...{ edge, kv, tenant, now, memory, keepAlive },
       usage,
-      onWrite: () => {
+      onWrite: (key) => {
         writes += 1;
+        tenantStates.forget(key);
+        ownServers.forget(key);
         catalogPages.clear();
         edgeDirectory.noteWrite();
       },
@@ -196,6 +204,8 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
     answerPublic: (request) => answerPublic(request, bodies),
     itemCache: new ItemCache(memory),
     catalogPages,
+    ownServers,
+    tenantStates,
     edgeDirectory,
     wordVectors: () => wordVectors(env.ASSETS),
     writes: () => writes,

@@ -15,7 +15,9 @@ export async function publishAll(target: Target, servers: Iterable<CatalogueServ
       const { tenant, name, title, tools } = value as CatalogueServer;
       await prepare(target, "POST", "/api/mcp/configs", admin, { tenant, name, title, visibility: "public" });
       const path = `/api/mcp/capabilities/${tenant}/${name}?partial=true`;
-      accepted += await acceptedOf(tools.length, () => prepare(target, "PUT", path, admin, { tools }));
+      // Not `accepted += await …`: that reads the sum before it waits, and loses what others added meanwhile.
+      const taken = await acceptedOf(tools.length, () => prepare(target, "PUT", path, admin, { tools }));
+      accepted += taken;
       published += 1;
       if (published % 1_000 === 0) console.error(`${published} servers with ${accepted} tools published`);
     }

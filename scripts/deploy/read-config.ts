@@ -81,7 +81,7 @@ export async function deployedSecrets(env: string | undefined): Promise<Secrets>
 /** Names of the secrets in a file, JSON or NAME=VALUE, that is uploaded with the deployment. */
 export async function secretsInFile(path: string): Promise<string[]> {
   const text = await readFile(path, "utf8").catch(() => {
-    throw new CommandError(`The secrets file ${path} cannot be config.`);
+    throw new CommandError(`The secrets file ${path} cannot be read.`);
   });
   const values = text.trimStart().startsWith("{") ? parsedJson(text, path) : parseEnv(text);
   return Object.entries(values).flatMap(([name, value]) => (value ? [name] : []));

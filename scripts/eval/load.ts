@@ -41,9 +41,11 @@ export async function loadCorpus(send: Send, corpus: readonly CorpusTool[]): Pro
       const name = nameOf(title, index);
       await send("POST", "/api/mcp/configs", { tenant, name, title });
       const items = tools.map(({ id: _, server: __, ...tool }) => tool);
-      rejected += await rejectedOf(items.length, () =>
+      // Not `rejected += await …`: that reads the sum before it waits, and loses what others added meanwhile.
+      const leftOut = await rejectedOf(items.length, () =>
         send("PUT", `/api/mcp/capabilities/${tenant}/${name}?partial=true`, { tools: items }),
       );
+      rejected += leftOut;
       for (const tool of tools) ids.set(`${name}/${tool.name}`, tool.id);
     }
   };

@@ -22,7 +22,7 @@ interface Request {
 export class Deployment {
   readonly url: string;
   readonly #token: string;
-  /** Aborts at Ctrl-C and when the whole trial takes too long. */
+  /** Aborts at Ctrl-C, at SIGTERM and when the whole trial takes too long. */
   #signal: AbortSignal;
 
   constructor(url: string, token: string, signal: AbortSignal) {
@@ -45,8 +45,12 @@ export class Deployment {
   /** The answer's data. Every other status than `wanted` is an error that repeats what the registry said. */
   async expect(wanted: number, path: string, request: Request = {}): Promise<Sent> {
     const sent = await this.send(path, request);
-    if (sent.status === wanted) return sent;
-    throw new CommandError(`${request.method ?? "GET"} ${path} answered ${sent.status}, not ${wanted}${said(sent)}`);
+    if (sent.status !== wanted) throw this.unexpected(sent, wanted, path, request);
+    return sent;
+  }
+
+  unexpected(sent: Sent, wanted: number, path: string, request: Request): CommandError {
+    return new CommandError(`${request.method ?? "GET"} ${path} answered ${sent.status}, not ${wanted}${said(sent)}`);
   }
 
   /** Like `send`, without reading the body: for streams. Ends when `until` aborts. */

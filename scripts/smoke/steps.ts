@@ -12,7 +12,8 @@ export interface Trial {
   server: string;
   /** The tenant's generation after the last write. */
   generation: number;
-  isPublished: boolean;
+  /** True from before the server is published until it is known to be gone: an answer may be lost on its way. */
+  mayExist: boolean;
   session?: string | undefined;
 }
 
@@ -39,13 +40,15 @@ export const steps: Step[] = [
   {
     name: "publish",
     async run(trial) {
-      const { body } = await trial.at.expect(201, capabilitiesOf(trial), {
-        method: "PUT",
-        body: manifestOf(trial, "alpha"),
-        headers: { "If-None-Match": "*" },
-      });
-      trial.isPublished = true;
-      trial.generation = body.data.generation;
+      const request = { method: "PUT", body: manifestOf(trial, "alpha"), headers: { "If-None-Match": "*" } };
+      trial.mayExist = true;
+      const sent = await trial.at.send(capabilitiesOf(trial), request);
+      if (sent.status !== 201) {
+        // What was refused was not made; with 412 it is somebody else's.
+        trial.mayExist = sent.status >= 500;
+        throw trial.at.unexpected(sent, 201, capabilitiesOf(trial), request);
+      }
+      trial.generation = sent.body.data.generation;
       return `generation ${trial.generation}`;
     },
   },
@@ -173,7 +176,7 @@ export async function cleanUp(trial: Trial): Promise<string[]> {
   const left: string[] = [];
   const at = { ...trial, at: trial.at.resumed() };
   if (trial.session !== undefined) await closeSession(at).catch(() => left.push("a session, which ends by itself"));
-  if (trial.isPublished) await remove(at).catch(() => left.push(`the server ${trial.tenant}/${trial.server}`));
+  if (trial.mayExist) await removeIfThere(at).catch(() => left.push(`the server ${trial.tenant}/${trial.server}`));
   return left;
 }
 
@@ -184,7 +187,13 @@ async function closeSession(trial: Trial): Promise<void> {
 
 async function remove(trial: Trial): Promise<void> {
   await trial.at.expect(200, configOf(trial), { method: "DELETE" });
-  trial.isPublished = false;
+  trial.mayExist = false;
+}
+
+async function removeIfThere(trial: Trial): Promise<void> {
+  const request = { method: "DELETE" };
+  const sent = await trial.at.send(configOf(trial), request);
+  if (sent.status !== 200 && sent.status !== 404) throw trial.at.unexpected(sent, 200, configOf(trial), request);
 }
 
 const patch = (trial: Trial, body: unknown) => trial.at.expect(200, configOf(trial), { method: "PATCH", body });

@@ -1,6 +1,6 @@
 import type { DirectoryState } from "../http/directory-state.ts";
 import type { MemoryBudget, MemoryCache } from "../kernel/memory-budget.ts";
-import type { PrivateServers } from "./contract.ts";
+import type { CatalogEntry } from "../registry/summary.ts";
 
 /** A catalogue page as sent. */
 export interface CatalogPage {
@@ -11,6 +11,15 @@ export interface CatalogPage {
   directory: DirectoryState;
 }
 
+/** The first page of everything public: what costs time of it, for callers who see nothing else. */
+export interface PublicPage {
+  directory: DirectoryState;
+  /** One more than the page has, if there is a next page. */
+  items: CatalogEntry[];
+  content: string;
+  etag: string;
+}
+
 const freshMs = 2_000;
 
 interface Kept<T> {
@@ -19,19 +28,19 @@ interface Kept<T> {
 }
 
 /**
- * Catalogue pages, and the private servers of callers, cached by caller and query. What the directory's object said is
+ * Catalogue pages, cached by caller and query. What the directory's object said is
  * fresh for two seconds; after that a page is valid while the directory confirms that its generation is still current. A page made
  * from the isolate's own copy is valid while both parts of it are.
  */
 export class CatalogPages {
   readonly #now: () => number;
   readonly #pages: MemoryCache<Kept<CatalogPage>>;
-  readonly #own: MemoryCache<Kept<PrivateServers>>;
+  readonly #public: MemoryCache<PublicPage>;
   #cleared = 0;
 
   constructor(memory: MemoryBudget, now: () => number) {
     this.#pages = memory.cache("catalogue pages");
-    this.#own = memory.cache("private servers");
+    this.#public = memory.cache("public catalogue pages");
     this.#now = now;
   }
 
@@ -40,9 +49,13 @@ export class CatalogPages {
     return kept && { page: kept.value, fresh: this.#isFresh(kept) };
   }
 
-  findOwn(key: string): PrivateServers | undefined {
-    const kept = this.#own.get(key);
-    return kept && this.#isFresh(kept) ? kept.value : undefined;
+  findPublic(key: string, { epoch, generation }: DirectoryState): PublicPage | undefined {
+    const page = this.#public.get(key);
+    return page?.directory.epoch === epoch && page.directory.generation === generation ? page : undefined;
+  }
+
+  keepPublic(key: string, page: PublicPage): void {
+    this.#public.set(key, page, 4 * page.content.length);
   }
 
   /** Read this counter before asking the directory; nothing is stored if a write cleared the cache meanwhile. */
@@ -55,16 +68,10 @@ export class CatalogPages {
     this.#pages.set(key, { value: page, at: this.#now() }, 2 * page.body.length);
   }
 
-  keepOwn(key: string, own: PrivateServers, writeVersion: number): void {
-    if (writeVersion !== this.#cleared) return;
-    this.#own.set(key, { value: own, at: this.#now() }, 500 + 2 * JSON.stringify(own.entries ?? []).length);
-  }
-
   /** Called after a write through this isolate, so that the writer sees it. */
   clear(): void {
     this.#cleared += 1;
     this.#pages.clear();
-    this.#own.clear();
   }
 
   #isFresh({ at }: Kept<unknown>): boolean {

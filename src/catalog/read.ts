@@ -2,10 +2,10 @@ import type { Principal } from "../auth/principal.ts";
 import { checkMinDirectory } from "../directory/freshness.ts";
 import type { DirectoryView } from "../directory/view.ts";
 import { type DirectoryState, reaches } from "../http/directory-state.ts";
-import { type PageRequest, pageOf, readCursor, serverKey } from "../http/page.ts";
+import { type Page, type PageRequest, pageOf, readCursor, serverKey } from "../http/page.ts";
 import { digestOfText } from "../kernel/digest.ts";
 import type { Failure } from "../kernel/failure.ts";
-import { refOf, type TenantKey } from "../kernel/names.ts";
+import { refOf } from "../kernel/names.ts";
 import type { AnswerSource } from "../kernel/platform/usage.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
 import { type CatalogEntry, listedServer } from "../registry/summary.ts";
@@ -80,10 +80,18 @@ export async function readCatalog(
     facets: facets ?? (page.cursor === undefined ? catalogDimensions : []),
   };
   const writeVersion = services.catalogPages.writeVersion();
+  // The first page of callers who see nothing but what is public differs in generation and cursor alone.
+  const sharedKey =
+    local !== undefined && page.cursor === undefined && hiddenOf(local).length === 0
+      ? JSON.stringify([filter, order, fields, facets ?? null, page.limit])
+      : undefined;
+  const shared = sharedKey && local && services.catalogPages.findPublic(sharedKey, local.view);
   const answer =
     local === undefined
       ? await services.directory().catalog({ ...question, caller, known: kept?.page.generation })
-      : answerFrom(local, question);
+      : shared
+        ? { ...asOf(local), items: shared.items }
+        : answerFrom(local, question);
   const behind = checkMinDirectory(answer.directory, freshness.min);
   if (behind !== undefined) return err(behind);
   if ("known" in answer) {
@@ -95,24 +103,38 @@ export async function readCatalog(
     order === "name" ? serverKey : (entry: CatalogEntry) => [String(Date.parse(entry.updatedAt)), ...serverKey(entry)];
   const built = await pageOf(services, page.limit, scope, start.value, answer, keyOf);
   if (!built.ok) return built;
-  const { items, generation, nextCursor, changed } = built.value;
-  const content = JSON.stringify({
-    items: items.map((entry) => shown(entry, fields)),
-    ...answer.counted,
-    changed: changed || undefined,
-  });
+  const { generation, nextCursor } = built.value;
+  const { content, etag } = shared || (await contentOf(built.value, answer, fields));
+  if (sharedKey !== undefined && !shared) {
+    const { items, directory } = answer;
+    services.catalogPages.keepPublic(sharedKey, { directory, items, content, etag });
+  }
   const rest = JSON.stringify({ generation, nextCursor });
   const shownPage: CatalogPage = {
     body: `{"success":true,"data":${content.slice(0, -1)},${rest.slice(1)}}`,
-    // Weak: it does not cover the generation and the cursor that contains it, which change with every write of any
-    // tenant.
-    etag: `W/"${(await digestOfText(`${content} ${nextCursor !== undefined}`)).slice(7, 39)}.${version}"`,
+    etag,
     generation,
     directory: answer.directory,
   };
   services.catalogPages.keep(key, shownPage, writeVersion);
   if (local === undefined) return ok({ ...shownPage, source: "object" });
   return ok(sent(services, shownPage, local));
+}
+
+async function contentOf(
+  { items, nextCursor, changed }: Page<CatalogEntry>,
+  { counted }: CatalogAnswer,
+  fields: readonly CatalogField[],
+): Promise<{ content: string; etag: string }> {
+  const content = JSON.stringify({
+    items: items.map((entry) => shown(entry, fields)),
+    ...counted,
+    changed: changed || undefined,
+  });
+  const digest = await digestOfText(`${content} ${nextCursor !== undefined}`);
+  // Weak: it does not cover the generation and the cursor that contains it, which change with every write of any
+  // tenant.
+  return { content, etag: `W/"${digest.slice(7, 39)}.${version}"` };
 }
 
 /** What this isolate has of an answer: everything public, and the private servers of the caller's tenants. */
@@ -123,14 +145,14 @@ interface LocalParts {
 
 /** undefined if the directory's object must answer. */
 async function localParts(
-  { edgeDirectory, catalogPages, directory }: CatalogDeps,
+  { edgeDirectory, ownServers }: CatalogDeps,
   caller: CatalogCaller,
   { strong, min }: CatalogFreshness,
 ): Promise<LocalParts | undefined> {
   if (caller === "admin") return undefined;
   const view = await edgeDirectory.current({ strong, min });
   if (view === undefined || caller.length === 0) return view && { view };
-  const own = await ownServers({ catalogPages, directory }, caller);
+  const own = await ownServers.of(caller);
   const { entries } = own;
   if (entries === undefined) return undefined;
   // A server that has just become public is in neither, if what is public is older than what is not.
@@ -138,26 +160,17 @@ async function localParts(
   return newer && { view: newer, own: { ...own, entries } };
 }
 
-async function ownServers(
-  { catalogPages, directory }: Pick<CatalogDeps, "catalogPages" | "directory">,
-  tenants: readonly TenantKey[],
-): Promise<PrivateServers> {
-  const key = tenants.join(" ");
-  const kept = catalogPages.findOwn(key);
-  if (kept !== undefined) return kept;
-  const writeVersion = catalogPages.writeVersion();
-  const own = await directory().privateServers(tenants);
-  catalogPages.keepOwn(key, own, writeVersion);
-  return own;
+function answerFrom(local: LocalParts, question: CatalogQuestion): CatalogAnswer {
+  const sources = local.view.segments.map(segmentSource);
+  const hidden = hiddenOf(local);
+  if (hidden.length > 0) sources.push(entriesSource(hidden));
+  return { ...asOf(local), ...selectServers(sources, question) };
 }
 
-function answerFrom({ view, own }: LocalParts, question: CatalogQuestion): CatalogAnswer {
-  const sources = view.segments.map(segmentSource);
-  // What is public may be newer than what is not: a server that is in both has become public.
+/** What is public may be newer than what is not: a server that is in both has become public. */
+function hiddenOf({ view, own }: LocalParts): CatalogEntry[] {
   const isNewer = own !== undefined && own.directory.generation !== view.generation;
-  const hidden = (own?.entries ?? []).filter((entry) => !isNewer || view.entry(refOf(entry)) === undefined);
-  if (hidden.length > 0) sources.push(entriesSource(hidden));
-  return { ...asOf({ view, own }), ...selectServers(sources, question) };
+  return (own?.entries ?? []).filter((entry) => !isNewer || view.entry(refOf(entry)) === undefined);
 }
 
 function asOf({ view, own }: LocalParts): DirectoryAsOf {

@@ -72,8 +72,15 @@ export interface FoundCards<T extends CapabilityCard = RankedCard> {
   facets?: FacetCounts;
 }
 
+/** What a tenant says of itself to those who search it. */
+export interface SearchState {
+  /** Everything it has is public, and the directory has been sent all of it. */
+  isAllPublic: boolean;
+}
+
 /** Search methods of the tenant object. */
 export interface SearchTenant {
+  searchState(): Promise<AsOf<SearchState>>;
   /** Current, enabled capabilities, best match first. */
   find(query: CardQuery): Promise<AsOf<FoundCards>>;
   /** Capabilities with these ids that are current and enabled. */

@@ -4,6 +4,7 @@ import type { TenantKey } from "../kernel/names.ts";
 import type { RateLimiter } from "../kernel/rate-limit.ts";
 import type { DefinitionsTenant } from "../registry/contract.ts";
 import type { SearchDirectory, SearchTenant } from "./contract.ts";
+import type { TenantStates } from "./tenant-states.ts";
 import type { WordVectors } from "./word-vectors.ts";
 
 export interface SearchDeps extends HttpDeps {
@@ -13,6 +14,7 @@ export interface SearchDeps extends HttpDeps {
   edgeDirectory: Pick<EdgeDirectory, "current" | "isCurrent">;
   /** Every search weighs every item, so one caller may ask for so many new ones. */
   searchLimiter: RateLimiter;
+  tenantStates: Pick<TenantStates, "of">;
   /** Number of writes through this isolate. */
   writes(): number;
   /** undefined if they cannot be read: words alone decide then. */

@@ -1,7 +1,7 @@
 import { isMember, type Principal } from "../auth/principal.ts";
 import type { DirectoryNeed } from "../directory/edge-directory.ts";
 import type { DirectoryState } from "../http/directory-state.ts";
-import type { TenantKey } from "../kernel/names.ts";
+import { type TenantKey, tenantKey } from "../kernel/names.ts";
 import { demotionOf } from "../registry/record.ts";
 import type { CapabilityCard, CardQuery, TenantFilter } from "./contract.ts";
 import type { SearchDeps } from "./deps.ts";
@@ -63,27 +63,60 @@ interface VisibleCards {
 /** Fuses the rankings of the caller's tenants with the ranking of what is public. */
 export async function searchCards(
   services: SearchDeps,
-  { own, elsewhere }: SearchScope,
+  scope: SearchScope,
   query: CardQuery,
   need: DirectoryNeed = {},
 ): Promise<VisibleCards> {
+  const { asked, open, openGeneration, elsewhere } = await divided(services, scope, need);
   const [inTenants, published] = await Promise.all([
     Promise.all(
-      own.map(async (tenant) => {
+      asked.map(async (tenant) => {
         const { cards, generation, facets } = await services.tenant(tenant).find(query);
         return { generation, facets, cards: cards.map((card) => ({ ...card, seenAt: generation, wasPublic: false })) };
       }),
     ),
     elsewhere === undefined ? undefined : findPublic(services, { ...query, ...elsewhere }, need),
   ]);
-  const elsewheres = published?.cards.map((card) => ({ ...card, seenAt: card.generation, wasPublic: true })) ?? [];
+  const wasPublic = ({ tenant }: CapabilityCard) => open.length === 0 || !open.includes(tenantKey(tenant));
+  const elsewheres =
+    published?.cards.map((card) => ({ ...card, seenAt: card.generation, wasPublic: wasPublic(card) })) ?? [];
   const lists: VisibleCard[][] = [...inTenants.map(({ cards }) => cards), elsewheres];
   const counted = [...inTenants, ...(published === undefined ? [] : [published])].map(({ facets = {} }) => facets);
   return {
     cards: fuseRanks(lists, ({ tenant, id }) => `${tenant} ${id}`, fusedWeight(lists)),
     facets: query.facets && addFacets(query.facets, counted),
-    generation: inTenants.reduce((sum, { generation }) => sum + generation, published?.generation ?? 0),
+    generation: inTenants.reduce(
+      (sum, { generation }) => sum + generation,
+      openGeneration + (published?.generation ?? 0),
+    ),
     directory: published && { epoch: published.epoch, generation: published.generation, inMemory: published.inMemory },
+  };
+}
+
+interface DividedScope extends Pick<SearchScope, "elsewhere"> {
+  /** Tenants of the caller that are asked themselves. */
+  asked: TenantKey[];
+  /** Those that have nothing but what is public: it is searched with everything else. */
+  open: TenantKey[];
+  openGeneration: number;
+}
+
+/** Which of the caller's tenants must be asked. One ranking over all that is public is also better than several fused. */
+async function divided(
+  { tenantStates }: SearchDeps,
+  { own, elsewhere }: SearchScope,
+  { strong = false }: DirectoryNeed,
+): Promise<DividedScope> {
+  if (strong || own.length === 0) return { asked: own, open: [], openGeneration: 0, elsewhere };
+  const states = await Promise.all(own.map((tenant) => tenantStates.of(tenant)));
+  const open = own.filter((_, index) => states[index]?.isAllPublic === true);
+  if (open.length === 0) return { asked: own, open, openGeneration: 0, elsewhere };
+  const asked = own.filter((tenant) => !open.includes(tenant));
+  return {
+    asked,
+    open,
+    openGeneration: states.reduce((sum, state) => sum + (state.isAllPublic ? state.generation : 0), 0),
+    elsewhere: { exceptTenants: asked, tenants: elsewhere === undefined ? open : elsewhere.tenants },
   };
 }
 

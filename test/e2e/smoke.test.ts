@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -52,6 +52,24 @@ describe("npm run smoke", () => {
     await expectNothingLeft();
   });
 
+  it("removes what it made where the answer to the publish is lost, and where it is told to end", async () => {
+    await using lost = await breaking(registry.url, "PUT", "/api/mcp/capabilities/", undefined, (answer) =>
+      answer.destroy(),
+    );
+    const { exitCode, stdout, stderr } = await smoke(lost.url);
+    expect([exitCode, stderr]).toEqual([1, `${lost.url} did not pass: publish.\n`]);
+    expect(stdout).toMatch(/^✗ publish .*cannot be reached/m);
+    await expectNothingLeft();
+    // Told to end while the search waits for an answer that does not come.
+    let ended = () => {};
+    await using slow = await breaking(registry.url, "GET", "/api/search", undefined, () => ended());
+    const stopped = await piped(["scripts/smoke.ts", slow.url, "--token-stdin"], token, (child) => {
+      ended = () => child.kill("SIGTERM");
+    });
+    expect(stopped.stdout).toMatch(/^✗ search .*Stopped/m);
+    await expectNothingLeft();
+  });
+
   it.each([
     ["a token of another registry", "a.b.c", "✗ token .*401"],
     ["a token without the scope", async () => await read(), "✗ token .*lacks the scope registry:publish"],
@@ -86,12 +104,22 @@ async function read(): Promise<string> {
   return (await piped(args, secret)).stdout;
 }
 
-/** The registry behind an address of its own, with one thing broken: requests that begin so answer 500, or it takes itself to be elsewhere. */
-async function breaking(target: string, method: string, path: string, resource?: string) {
+/**
+ * The registry behind an address of its own, with one thing broken: requests that begin so answer 500, or reach the registry
+ * and get what `instead` gives them; or it takes itself to be elsewhere.
+ */
+async function breaking(
+  target: string,
+  method: string,
+  path: string,
+  resource?: string,
+  instead?: (response: ServerResponse) => void,
+) {
   const own = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const server: Server = createServer(async (request, response) => {
     const { url = "", headers, method: used = "GET" } = request;
-    if (used === method && url.startsWith(path)) return response.writeHead(500).end('{"error":"broken"}');
+    const isBroken = used === method && url.startsWith(path);
+    if (isBroken && instead === undefined) return response.writeHead(500).end('{"error":"broken"}');
     if (url.startsWith("/.well-known/"))
       return response.writeHead(200).end(JSON.stringify({ resource: resource ?? own() }));
     const chunks: Buffer[] = [];
@@ -102,6 +130,7 @@ async function breaking(target: string, method: string, path: string, resource?:
       headers: sent as Record<string, string>,
       ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
     });
+    if (isBroken) return instead?.(response);
     const { "content-length": _old, "content-encoding": _coded, ...kept } = Object.fromEntries(answer.headers);
     response.writeHead(answer.status, kept);
     if (answer.body === null) return response.end();
@@ -120,8 +149,13 @@ async function breaking(target: string, method: string, path: string, resource?:
 }
 
 /** Runs a script with a text on stdin. */
-function piped(args: string[], input: string): Promise<{ exitCode: number | null; stdout: string; stderr: string }> {
+function piped(
+  args: string[],
+  input: string,
+  onStart: (child: ChildProcess) => void = () => {},
+): Promise<{ exitCode: number | null; stdout: string; stderr: string }> {
   const child = spawn("node_modules/.bin/node", args, { stdio: "pipe" });
+  onStart(child);
   const output = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
     child[name].setEncoding("utf8").on("data", (text: string) => {

@@ -28,7 +28,7 @@ export class PlatformCacheDouble {
       return response;
     };
     const purge: CachedEntrypoint["purge"] = async (tags) => this.purge(name, { tags });
-    return { fetch, purge, statuses };
+    return { fetch, purge, hasCache: async () => true, statuses };
   }
 
   /** Paths and queries that are stored, for a test that looks for what should not be there. */

@@ -2,13 +2,18 @@ import { logStorageError } from "./cache-api.ts";
 import type { Usage } from "./usage.ts";
 
 /**
- * An entrypoint of this Worker with the platform's own cache in front of its `fetch`. There is none where the platform has no
- * such cache: in the embedded server, in development, and in a deployment that has it switched off.
+ * An entrypoint of this Worker with the platform's own cache in front of its `fetch`. The cache is absent in the embedded
+ * server, in development, and in a deployment that has it switched off.
  */
 export interface CachedEntrypoint {
   fetch(request: Request): Promise<Response>;
   /** Tells the cache in front of this entrypoint to forget everything with one of the tags. */
   purge(tags: string[]): Promise<{ success: boolean; errors: { code: number; message: string }[] }>;
+  /**
+   * Whether there is such a cache. Only this entrypoint is asked: the one that callers reach has it switched off, and what
+   * the platform then tells that one is not documented.
+   */
+  hasCache(): Promise<boolean>;
 }
 
 interface PlatformCacheOptions {
@@ -39,9 +44,25 @@ export class PlatformCache {
   readonly #options: PlatformCacheOptions;
   readonly #pending = new Set<string>();
   #purgingSince: number | undefined;
+  #isPresent: boolean | undefined;
 
   constructor(options: PlatformCacheOptions) {
     this.#options = options;
+  }
+
+  /**
+   * Asked of the entrypoint until it has said so once. Requests that come before that ask by themselves: a request that is
+   * cancelled must not leave others waiting for its question.
+   */
+  async isPresent(): Promise<boolean> {
+    if (this.#isPresent === undefined) {
+      try {
+        this.#isPresent = await this.#options.entrypoint.hasCache();
+      } catch (cause) {
+        logStorageError("platform cache", cause);
+      }
+    }
+    return this.#isPresent ?? false;
   }
 
   /**
@@ -49,7 +70,7 @@ export class PlatformCache {
    * the key: the path must say everything that the answer depends on. No header of the caller goes along, least of all a token.
    */
   async read(path: string, context: string): Promise<Uint8Array | undefined> {
-    if (context.length > longestContext) return undefined;
+    if (context.length > longestContext || !(await this.isPresent())) return undefined;
     this.#options.usage.cacheReads += 1;
     try {
       // The host is no part of the key and leads nowhere.
@@ -65,6 +86,7 @@ export class PlatformCache {
 
   /** Forgets what has one of the tags, soon. What the platform refuses is tried again with the next purge. */
   purge(tags: readonly string[]): void {
+    if (this.#isPresent === false) return;
     for (const tag of tags) this.#pending.add(tag);
     // The oldest go first; their answers are gone after a day in any case.
     for (const tag of this.#pending) {
@@ -81,10 +103,16 @@ export class PlatformCache {
     const { wait, entrypoint } = this.#options;
     try {
       await wait(gatherMs);
-      const tags = [...this.#pending].slice(0, tagsAtOnce);
-      const { success, errors } = await entrypoint.purge(tags);
-      if (success) for (const tag of tags) this.#pending.delete(tag);
-      else logStorageError("platform cache purge", errors.map(({ code, message }) => `${code} ${message}`).join("; "));
+      if (!(await this.isPresent())) return this.#pending.clear();
+      while (this.#pending.size > 0) {
+        const tags = [...this.#pending].slice(0, tagsAtOnce);
+        const { success, errors } = await entrypoint.purge(tags);
+        if (!success) {
+          const reasons = errors.map(({ code, message }) => `${code} ${message}`);
+          return void logStorageError("platform cache purge", reasons.join("; "));
+        }
+        for (const tag of tags) this.#pending.delete(tag);
+      }
     } catch (cause) {
       logStorageError("platform cache purge", cause);
     } finally {

@@ -200,8 +200,21 @@ export class Outbox {
     this.#finishOrReschedule(this.#delivered.splice(0), true);
   }
 
+  /** True while the directory lacks something of this tenant. */
+  owesDirectory(): boolean {
+    const delivered = this.#deliveredVersions();
+    return this.#storage.sql
+      .exec<Pick<TaskRow, "subject" | "version">>("SELECT subject, version FROM outbox WHERE task = 'directory'")
+      .toArray()
+      .some(({ subject, version }) => delivered.get(subject) !== version);
+  }
+
+  #deliveredVersions(): Map<string, number> {
+    return new Map(this.#delivered.map(({ subject, version }) => [subject, version]));
+  }
+
   #dueForDirectory(): TaskRow[] {
-    const delivered = new Map(this.#delivered.map(({ subject, version }) => [subject, version]));
+    const delivered = this.#deliveredVersions();
     return this.#due("task = 'directory'").filter(({ subject, version }) => delivered.get(subject) !== version);
   }
 

@@ -18,10 +18,11 @@ import { enqueueTask } from "../../registry/sql/outbox-table.ts";
 import { LargePublishError, mostJudgedAtOnce, type StagedPublish } from "../../registry/sql/publish/stage.ts";
 import { currentHead } from "../../registry/sql/servers.ts";
 import { shownTenant, spelledBy, tenantOf } from "../../registry/sql/tenant-name.ts";
-import type { CardQuery, FoundCards } from "../../search/contract.ts";
+import type { CardQuery, FoundCards, SearchState } from "../../search/contract.ts";
 import { IndexMemory } from "../../search/index-memory.ts";
 import { loadingVectors, wordVectors } from "../../search/load-word-vectors.ts";
 import { CardIndex } from "../../search/sql/card-index.ts";
+import { OpenTenant } from "../../search/sql/open-tenant.ts";
 import { searchCards } from "../../search/sql/tenant-cards.ts";
 import { findTenantCards } from "../../search/sql/tenant-search.ts";
 import { isRefusedSource, sourceFetch, sourceHeaders } from "../../sources/access.ts";
@@ -66,6 +67,7 @@ export class TenantCore {
   readonly #outbox: Outbox;
   readonly #assets: Env["ASSETS"];
   readonly #index = new CardIndex();
+  readonly #open = new OpenTenant();
   readonly #large: LargePublishes;
   /** False before the first write: a tenant that was only read stores nothing. */
   #ready = false;
@@ -181,6 +183,10 @@ export class TenantCore {
       indexMemory.used(this.#index, this.#config.cacheBytes);
       return found;
     });
+  }
+
+  searchState(): AsOf<SearchState> {
+    return this.readAsOf({ isAllPublic: true }, (sql, at) => this.#open.state(sql, at, this.#outbox));
   }
 
   /** One write to a server: a transaction, then the outbox. */

@@ -66,7 +66,7 @@ import { currentHead, entryOf, findLive, listLive } from "../../registry/sql/ser
 import { changeSettings, createServer, deleteServer, switchItems } from "../../registry/sql/settings.ts";
 import { detailOf, sourceRows } from "../../registry/sql/source-rows.ts";
 import { shownTenant } from "../../registry/sql/tenant-name.ts";
-import type { CapabilityCard, CardQuery, FoundCards } from "../../search/contract.ts";
+import type { CapabilityCard, CardQuery, FoundCards, SearchState } from "../../search/contract.ts";
 import { tenantCards } from "../../search/sql/tenant-search.ts";
 import type { PinComparison } from "../../sessions/contract.ts";
 import { comparePins } from "../../sessions/sql/compare-pins.ts";
@@ -209,6 +209,10 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
     { onlyPublic }: { onlyPublic: boolean },
   ): Promise<AsOf<{ items: StoredDefinition[] }>> {
     return this.#core.readAsOf({ items: [] }, (sql) => ({ items: definableItems(sql, ids, onlyPublic) }));
+  }
+
+  async searchState(): Promise<AsOf<SearchState>> {
+    return this.#core.searchState();
   }
 
   async find(query: CardQuery): Promise<AsOf<FoundCards>> {

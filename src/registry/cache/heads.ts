@@ -44,7 +44,7 @@ interface HeadsOptions {
   /** Lets a promise settle after the response was sent. */
   keepAlive: (promise: Promise<unknown>) => void;
   /** Called on every write made through this isolate. */
-  onWrite?: () => void;
+  onWrite?: (tenant: TenantKey) => void;
 }
 
 /**
@@ -88,7 +88,7 @@ export class Heads {
 
   /** Call after a write with the head that it produced: this data centre shows no older head from then on. */
   async confirm(head: Head): Promise<void> {
-    this.#options.onWrite?.();
+    this.#options.onWrite?.(tenantKey(head.tenant));
     await this.#raiseFloor(head);
   }
 

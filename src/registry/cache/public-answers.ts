@@ -38,9 +38,14 @@ export class PublicAnswers {
     this.#cache = cache;
   }
 
+  /** Whether the platform has its cache here. */
+  isPresent(): Promise<boolean> {
+    return this.#cache.isPresent();
+  }
+
   /** undefined if the view is not shared, or is not to be had this way: render it then. */
   async view(head: Head, { version }: View): Promise<Uint8Array | undefined> {
-    if (!isShared(head) || !sharedViews.has(version)) return undefined;
+    if (!isShared(head) || !sharedViews.has(version) || !(await this.isPresent())) return undefined;
     const text = textOf(head);
     return this.#cache.read(pathOf(text, head, version), encodeBase64(new TextEncoder().encode(text)));
   }

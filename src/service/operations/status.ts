@@ -84,7 +84,8 @@ const whoami = operation({
   answers: { 200: { description: "The caller.", data: Whoami } },
   examples: { caller: {} },
 
-  handle({ config, publicAnswers }: ServiceDeps, { principal, answer }) {
+  async handle({ config, publicAnswers }: ServiceDeps, { principal, answer }) {
+    const hasCache = (await publicAnswers?.isPresent()) ?? false;
     const { anonymous, subject, tenants, scopes, admin: isAdmin, expiresAt } = principal;
     const data = {
       subject: anonymous ? null : subject,
@@ -92,7 +93,7 @@ const whoami = operation({
       scopes: [...scopes],
       admin: isAdmin,
       expiresAt: anonymous ? null : new Date(expiresAt * 1_000).toISOString(),
-      registry: { version, features: { ...featuresOf(config), platform_cache: publicAnswers !== undefined } },
+      registry: { version, features: { ...featuresOf(config), platform_cache: hasCache } },
     };
     return answer(200, data, { headers: { "Cache-Control": "no-store" } });
   },

@@ -147,7 +147,12 @@ describe("the registry's use of it", () => {
   function using(entrypoint: Partial<CachedEntrypoint>) {
     const alive: Promise<unknown>[] = [];
     const cache = new PlatformCache({
-      entrypoint: { fetch: async () => new Response(null, { status: 404 }), purge: accepted, ...entrypoint },
+      entrypoint: {
+        fetch: async () => new Response(null, { status: 404 }),
+        purge: accepted,
+        hasCache: async () => true,
+        ...entrypoint,
+      },
       now: () => 0,
       wait: async () => {},
       keepAlive: (promise) => alive.push(promise),
@@ -182,10 +187,35 @@ describe("the registry's use of it", () => {
     const { cache, settled } = using({ purge });
     for (let index = 0; index < 150; index += 1) cache.purge([`server:a/${index}`, "server:a/0"]);
     await settled();
-    expect(purge.mock.calls.map(([tags]) => tags.length)).toEqual([100]);
+    expect(purge.mock.calls.map(([tags]) => tags.length)).toEqual([100, 50]);
     cache.purge(["server:a/0"]);
     await settled();
-    expect(purge.mock.calls.map(([tags]) => tags.length)).toEqual([100, 51]);
+    expect(purge.mock.calls.map(([tags]) => tags.length)).toEqual([100, 50, 1]);
+  });
+
+  it("is asked of the entrypoint behind the cache, once, and left alone where it says that there is none", async () => {
+    const hasCache = vi.fn(async () => false);
+    const [fetch, purge] = [vi.fn(), vi.fn(accepted)];
+    const { cache, settled } = using({ hasCache, fetch, purge });
+    // Before anything is known.
+    cache.purge(["a"]);
+    await settled();
+    expect(await cache.read("/view/a", "")).toBeUndefined();
+    cache.purge(["b"]);
+    expect(await cache.read("/view/b", "")).toBeUndefined();
+    await settled();
+    expect([hasCache.mock.calls.length, fetch.mock.calls.length, purge.mock.calls.length]).toEqual([1, 0, 0]);
+  });
+
+  it("is asked again where the question fails, and reads go on without it", async () => {
+    const error = vi.spyOn(console, "error").mockImplementation(() => {});
+    const hasCache = vi.fn(async () => true).mockRejectedValueOnce(new Error("overloaded"));
+    const { cache } = using({ hasCache, fetch: async () => new Response("bytes") });
+    expect(await cache.read("/view/a", "")).toBeUndefined();
+    expect(await cache.read("/view/a", "")).toBeDefined();
+    expect(await cache.isPresent()).toBe(true);
+    expect(hasCache).toHaveBeenCalledTimes(2);
+    error.mockRestore();
   });
 
   it.each<[string, CachedEntrypoint["purge"]]>([

@@ -24,7 +24,7 @@ afterEach(() => vi.restoreAllMocks());
 function dataCentre(double: PlatformCacheDouble, version = "v1", purge?: CachedEntrypoint["purge"]) {
   const inner = new Registry({ cache: separateCache() });
   const entrypoint = double.entrypoint("PublicAnswers", inner.services.answerPublic, { version });
-  const cachedEntrypoint = { fetch: entrypoint.fetch, purge: purge ?? entrypoint.purge };
+  const cachedEntrypoint = { ...entrypoint, purge: purge ?? entrypoint.purge };
   const registry = new Registry({ cache: separateCache(), cachedEntrypoint });
   // What a purge gathers for seconds is tested by itself; here it comes at once.
   vi.spyOn(registry.services.publicAnswers as never as Forgetting, "forget").mockImplementation(({ tenant, name }) => {
@@ -156,7 +156,8 @@ describe("the platform's cache", () => {
 
   it("reads as without it where the entrypoint fails", async () => {
     vi.spyOn(console, "error").mockImplementation(() => {});
-    const cachedEntrypoint = { fetch: () => Promise.reject(new Error("overloaded")), purge: vi.fn() };
+    const hasCache = async () => true;
+    const cachedEntrypoint = { fetch: () => Promise.reject(new Error("overloaded")), purge: vi.fn(), hasCache };
     const registry = new Registry({ cache: separateCache(), cachedEntrypoint });
     await publish(registry, one, "failing", "public", ["a"]);
     const { status, body } = await registry.send("GET", `/api/catalog/${one}/failing`);
@@ -180,7 +181,10 @@ describe("the cached entrypoint", () => {
       sent ??= request;
       return new Response(null, { status: 404 });
     };
-    const registry = new Registry({ cache: separateCache(), cachedEntrypoint: { fetch, purge: vi.fn() } });
+    const registry = new Registry({
+      cache: separateCache(),
+      cachedEntrypoint: { fetch, purge: vi.fn(), hasCache: async () => true },
+    });
     await publish(registry, one, name, "public", [`tool_of_${name}`]);
     await registry.send("GET", `/api/catalog/${one}/${name}`);
     if (sent === undefined) throw new Error("nothing was asked of the entrypoint");
@@ -221,7 +225,10 @@ describe("the cached entrypoint", () => {
     expect([success, errors[0]?.message]).toEqual([false, "the platform has no cache here"]);
   });
 
-  it("is not used where the platform has no cache", () => {
-    expect(new Registry().services.publicAnswers).toBeUndefined();
+  it("is not used where the platform has no cache", async () => {
+    expect(await exports.PublicAnswers.hasCache()).toBe(false);
+    expect(
+      (await exports.default.fetch("https://a.example/api/whoami").then((answer) => answer.json())) as unknown,
+    ).toMatchObject({ data: { registry: { features: { platform_cache: false } } } });
   });
 });
