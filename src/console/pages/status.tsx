@@ -47,8 +47,8 @@ const status = page({
             <Versions card={card} />
             <Layers health={health} features={features} />
             <Limits of={services.config} />
-            <Features of={features} />
           </div>
+          <Features of={features} />
           {metrics === undefined ? (
             <p class="small mute">Counts and latency are shown to admins.</p>
           ) : (
@@ -113,7 +113,7 @@ function Layers({ health, features }: { health: z.infer<typeof Health>; features
 }
 
 function Limits({ of: config }: { of: ConsoleDeps["config"] }) {
-  const { readLimit, writeLimit, searchLimit, negotiateLimit, bounds } = config;
+  const { readLimit, writeLimit, searchLimit, negotiateLimit, anonymousNegotiateLimit, workLimit, bounds } = config;
   const pace = ({ rate, burst }: { rate: number; burst: number }) =>
     `${number(rate)} a second, ${number(burst)} at once`;
   return (
@@ -122,6 +122,13 @@ function Limits({ of: config }: { of: ConsoleDeps["config"] }) {
       <Row name="Writes">{pace(writeLimit)}</Row>
       <Row name="Searches">{pace(searchLimit)}</Row>
       <Row name="Negotiations">{pace(negotiateLimit)}</Row>
+      <Row name="Without a token">
+        {number(anonymousNegotiateLimit.network.burst)} a minute from one network,{" "}
+        {number(anonymousNegotiateLimit.anHour)} an hour from all
+      </Row>
+      <Row name="Sent to be published">
+        {bytes(workLimit.bytes.burst)} and {number(workLimit.items.burst)} items a minute
+      </Row>
       <Row name="Streams">{maxStreams} at a time</Row>
       <Row name="Manifest">
         {bytes(bounds.manifestBytes)}, {number(bounds.capabilities)} capabilities of {bytes(bounds.capabilityBytes)}
@@ -136,11 +143,16 @@ function Limits({ of: config }: { of: ConsoleDeps["config"] }) {
 
 function Features({ of }: { of: Record<string, boolean> }) {
   return (
-    <Section title="Switched on">
-      {Object.entries(of).map(([name, isOn]) => (
-        <Row name={name.replaceAll("_", " ")}>{isOn ? "● on" : "○ off"}</Row>
-      ))}
-    </Section>
+    <section class="block">
+      <h2 class="label">Switched on</h2>
+      <p class="chips">
+        {Object.entries(of).map(([name, isOn]) => (
+          <span class={isOn ? "chip ok" : "chip"}>
+            {isOn ? "●" : "○ not"} {name.replaceAll("_", " ")}
+          </span>
+        ))}
+      </p>
+    </section>
   );
 }
 
