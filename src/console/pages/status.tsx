@@ -2,6 +2,7 @@ import type { Child } from "hono/jsx";
 import type { z } from "zod";
 import { maxStreams } from "../../changes/streams.ts";
 import { unwrap } from "../../http/context.ts";
+import { readJson } from "../../kernel/read-json.ts";
 import { compatibilityDate, version } from "../../kernel/version.ts";
 import type { Health, MetricsSnapshot, ServerCard, Whoami } from "../../service/schema.ts";
 import type { ConsoleDeps } from "../deps.ts";
@@ -19,7 +20,7 @@ const status = page({
     const health = unwrap(await api<z.infer<typeof Health>>("/healthz")).data;
     const { features } = unwrap(await api<z.infer<typeof Whoami>>("/api/whoami")).data.registry;
     const answer = await dispatch(new Request(new URL("/mcp/server-card", c.req.url)));
-    const card = (await answer.json()) as z.infer<typeof ServerCard>;
+    const card = readJson(await answer.text()) as z.infer<typeof ServerCard>;
     const metrics = viewer.principal.admin ? unwrap(await api<Metrics>("/api/metrics")).data : undefined;
     const { since } = services.metrics.snapshot(now);
     return {
