@@ -5,13 +5,14 @@ import { gzipSync } from "node:zlib";
 import { rolldown } from "rolldown";
 import { build, bundlePath } from "./bundle.ts";
 import { CommandError, runCommand } from "./command.ts";
+import { checkPatterns } from "./patterns/check-patterns.ts";
 import { projectPath, projectRoot } from "./project.ts";
 import { bindingTypes, runTool } from "./run-tool.ts";
 
 const help = `
 Usage: npm run check
 
-Types, lint and format, generated files, binding types, the OpenAPI document, sizes of the bundle, the npm package, the client library and the publisher kit. One line for each; what failed shows why.
+Types, lint and format, generated files, binding types, regular expressions, the OpenAPI document, sizes of the bundle, the npm package, the client library and the publisher kit. One line for each; what failed shows why.
 `;
 
 /** Bytes; a Worker on the free plan may have 3 MB, and a small one starts sooner. */
@@ -39,6 +40,7 @@ const checks: Record<string, Check> = {
   "generated files (npm run generate)": tool("node", "scripts/generate.ts", "--check"),
   "generated files of the package (npm run generate)": tool("node", "packages/rollcall/scripts/generate.ts", "--check"),
   "binding types (npm run generate)": tool("wrangler", ...bindingTypes, "--check"),
+  "regular expressions (recheck)": checkPatterns,
   "OpenAPI document": tool("redocly", "lint", "schemas/openapi.json"),
   "bundle size": bundleSize,
   "package size": packageSize,

@@ -13,6 +13,7 @@ import { StaticFiles } from "./console/static-files.ts";
 import type { StoredTenants } from "./directory/deps.ts";
 import { EdgeDirectory } from "./directory/edge-directory.ts";
 import { serverOfItem } from "./directory/find-card.ts";
+import { HookIds } from "./hooks/hook-ids.ts";
 import { Cursors } from "./http/cursor.ts";
 import { declaredHeaders } from "./http/declared-headers.ts";
 import type { DeclaredHeaders, WorkLimiters } from "./http/deps.ts";
@@ -33,7 +34,16 @@ import { ownIndexUris } from "./mcp/resources/index-resources.ts";
 import { ownResources } from "./mcp/resources/resources.ts";
 import { ownTools } from "./mcp/tools/tools.ts";
 import type { Directory, StreamRpc, Tenant } from "./objects/contract.ts";
-import { directoryOf, newSession, sessionLeases, sessionOf, streamOf, tenantOf } from "./objects/stubs.ts";
+import {
+  directoryOf,
+  isIssuedId,
+  newHookId,
+  newSession,
+  sessionLeases,
+  sessionOf,
+  streamOf,
+  tenantOf,
+} from "./objects/stubs.ts";
 import { versionColumns } from "./official/edge-versions.ts";
 import { operations } from "./operations.ts";
 import { isLoopback } from "./outbound/address.ts";
@@ -79,6 +89,7 @@ export interface Services {
   /** Creates a new stub per use: a stub belongs to the request that created it. */
   directory: () => Directory;
   sessions: Sessions;
+  hookIds: HookIds;
   /** The registry's own tools and resources, for the answer to a negotiation. */
   ownOffer: { tools: readonly string[]; resources(): string[] };
   /** The stream object of one caller. */
@@ -182,6 +193,12 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
       usage,
       memory,
     }),
+    hookIds: new HookIds({
+      ...{ kv, memory, now, keepAlive },
+      create: () => newHookId(env),
+      isIssued: (id) => isIssuedId(env, id),
+      ask: (key) => tenant(key).otherHookIds(),
+    }),
     ownOffer: {
       tools: ownTools.map(({ name }) => name),
       resources: () => [...ownResources.map(({ uri }) => uri), ...ownIndexUris({ config })],
@@ -215,7 +232,7 @@ export function createServices(env: Env, surroundings: ServiceOverrides = {}): S
       return page.list_complete ? { tenants } : { tenants, cursor: page.cursor };
     },
     views: new RenderedViews(bodies, memory, usage, publicAnswers),
-    items: new CurrentItems(bodies, memory, usage),
+    items: new CurrentItems(bodies, memory, usage, { now, writes: () => writes }),
     publicServerOf: async (key, id) => {
       const view = await edgeDirectory.current();
       return view && serverOfItem(view, key, id);

@@ -7,6 +7,13 @@ import { docsPages } from "./pages/docs.tsx";
 import { filePages } from "./pages/files.tsx";
 import { historyPages } from "./pages/history.tsx";
 import { homePages } from "./pages/home.tsx";
+import { flagPages } from "./pages/manage/flags.tsx";
+import { hookPages } from "./pages/manage/hook.tsx";
+import { hooksPages } from "./pages/manage/hooks.tsx";
+import { manageServerPages } from "./pages/manage/server.tsx";
+import { subscriptionPages } from "./pages/manage/subscription.tsx";
+import { subscriptionsPages } from "./pages/manage/subscriptions.tsx";
+import { managePages } from "./pages/manage/tenant.tsx";
 import { mePages } from "./pages/me.tsx";
 import { negotiatePages } from "./pages/negotiate.tsx";
 import { restorePages } from "./pages/restore.tsx";
@@ -30,6 +37,13 @@ export const pages: readonly Page[] = [
   ...searchPages,
   ...negotiatePages,
   ...changesPages,
+  ...managePages,
+  ...manageServerPages,
+  ...flagPages,
+  ...hooksPages,
+  ...hookPages,
+  ...subscriptionsPages,
+  ...subscriptionPages,
   ...docsPages,
   ...statusPages,
   ...mePages,

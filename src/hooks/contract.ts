@@ -80,6 +80,8 @@ export interface HooksTenant {
     by: Pick<Writer, "subject" | "idempotency">,
   ): Promise<Result<{ hook: Hook; secret?: string }, Failure>>;
   removeHook(id: string): Promise<Result<RemovedHook, Failure>>;
+  /** Ids that the platform does not vouch for: of hooks registered by an earlier release, or in another deployment. */
+  otherHookIds(): Promise<string[]>;
   /** What is needed to verify a message; undefined if the hook does not exist. */
   hookCredentials(id: string): Promise<HookCredentials | undefined>;
   /** Applies an event that was verified with one of the hook's keys. A repeated message has no further effect. */

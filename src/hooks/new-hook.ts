@@ -24,10 +24,10 @@ export async function chooseKey(publicKey: string | undefined): Promise<Result<C
   return ok(publicKey === undefined ? { key, signature: "secret", secret: text } : { key, signature: "publicKey" });
 }
 
-export function newHook(request: HookRequest, { key, signature }: ChosenKey): NewHook {
+export function newHook(id: string, request: HookRequest, { key, signature }: ChosenKey): NewHook {
   const { server, format, description, events = HookEventType.options } = request;
   return {
-    id: crypto.randomUUID(),
+    id,
     // GitHub's events have types of their own, and all of them mean this.
     events: format === "github" ? ["manifest.changed"] : events,
     ...{ server, format, signature, key, description },

@@ -33,7 +33,7 @@ const hookPath = {
   id: z
     .string()
     .describe("Id of the hook.")
-    .meta({ examples: ["2f6a1c9e-58d1-4b7e-9a51-0c3f7e4d8b20"] }),
+    .meta({ examples: ["2f6a1c9e58d14b7e9a510c3f7e4d8b20b1d0c9e8f7a6958473625140fedcba98"] }),
 };
 
 /** A response with a secret must not be cached. */
@@ -60,7 +60,9 @@ const registerHook = operation({
     const chosen = unwrap(await chooseKey(body.publicKey));
     const idempotency = await idempotencyOf(headers, { operation: "registerHook", tenant, body });
     const by = { subject: principal.subject, idempotency };
-    const { hook, secret } = unwrap(await services.tenant(tenant).registerHook(newHook(body, chosen), by));
+    const { hook, secret } = unwrap(
+      await services.tenant(tenant).registerHook(newHook(services.hookIds.create(), body, chosen), by),
+    );
     const url = `${publicOrigin(c, services.config)}/hooks/${hook.tenant}/${hook.id}`;
     return answer(201, { ...hook, url, secret }, { headers: noStore });
   },

@@ -2,8 +2,9 @@ import { countWork, heavyBytes, takePlace } from "../http/limits/work.ts";
 import { type Failure, failure } from "../kernel/failure.ts";
 import { issueText } from "../kernel/issue.ts";
 import type { ServerRef } from "../kernel/names.ts";
+import { createWorkerPace } from "../kernel/platform/worker-pace.ts";
 import { err, ok, type Result } from "../kernel/result.ts";
-import { parseStrictJson } from "../kernel/strict-json.ts";
+import { strictJsonSteps } from "../kernel/strict-json.ts";
 import { withTimeout } from "../kernel/timeout.ts";
 import { zodIssues } from "../kernel/zod-issues.ts";
 import type { Head } from "../registry/contract.ts";
@@ -129,7 +130,8 @@ async function readEvent(
   const { bounds } = services.config;
   // GitHub may also send a form, of which nothing is read.
   const isForm = isGitHub && body[0] !== openingBrace;
-  const parsed = isForm ? noJson : parseStrictJson(body, { maxDepth: bounds.depth });
+  const pace = createWorkerPace();
+  const parsed = isForm ? noJson : await pace.run(strictJsonSteps(body, { maxDepth: bounds.depth }));
   if (!parsed.ok) return err(invalidEvent("", failure("ErrorInvalidBody", `Invalid JSON: ${parsed.error.message}`)));
   // Those of a manifest are reported with it. Elsewhere two readers may take the same signed bytes for different events.
   const damage = parsed.value.issues.find(
@@ -153,7 +155,13 @@ async function readEvent(
   if (type === "server.removed") return plain({ message, type, sequence, statusMessage });
   if (type === "server.status") return plain({ message, type, sequence, status, statusMessage });
   const document = { value: data.manifest, issues: parsed.value.issues };
-  const prepared = await prepareDocument(services, ref, document, { partial: false, confirmed, caller: hook.caller });
+  const prepared = await prepareDocument(
+    services,
+    ref,
+    document,
+    { partial: false, confirmed, caller: hook.caller },
+    pace,
+  );
   if (!prepared.ok) return err(invalidEvent(type, inEvent(prepared.error)));
   const { rejected: _, warnings, ...manifest } = prepared.value;
   return ok({ event: { message, type, sequence, manifest, dryRun }, warnings });

@@ -10,6 +10,7 @@ import { isMessageId, messageIdRule } from "../webhooks/message.ts";
 import { verifyWebhook } from "../webhooks/verify.ts";
 import type { HookCredentials } from "./contract.ts";
 import type { HooksDeps } from "./deps.ts";
+import { hookIdPattern } from "./hook-ids.ts";
 
 /** The hook that a path names. */
 interface NamedHook extends HookCredentials {
@@ -56,14 +57,17 @@ function unverified(id: string | undefined) {
   return requestError("ErrorWebhookUnverified", undefined, { message: `webhook-id ${messageIdRule}` });
 }
 
-/** Invented paths must not wake a tenant object: the directory knows which tenants ever existed. */
+/**
+ * Made-up paths must not wake a tenant's object: the directory knows which tenants ever existed, and `hookIds` which ids
+ * can be a hook's.
+ */
 async function findCredentials(
   services: HooksDeps,
   tenant: TenantKey,
   id: string,
 ): Promise<HookCredentials | undefined> {
-  if (!tenantPattern.test(tenant) || !/^[0-9a-f-]{36}$/.test(id)) return undefined;
-  if (!(await tenantExists(services, tenant))) return undefined;
+  if (!tenantPattern.test(tenant) || !hookIdPattern.test(id)) return undefined;
+  if (!(await tenantExists(services, tenant)) || !(await services.hookIds.mayExist(tenant, id))) return undefined;
   return services.tenant(tenant).hookCredentials(id);
 }
 

@@ -47,7 +47,7 @@ export function parameterReader(name: string, declared: z.ZodType): ReadParamete
   const isList = type === "array" && element !== undefined;
   const one = textReader(name, isList ? element : schema);
   const most = isList ? (boundOf(schema, "max_length") ?? Number.POSITIVE_INFINITY) : 1;
-  const { missing, commas, lenient } = traits.get(schema) ?? {};
+  const { missing, commas, lenient, hidden: isRefused } = traits.get(schema) ?? {};
   // It has a failure of its own for a text that is empty, so for one that is absent too.
   const hasReader = traits.get(schema)?.read !== undefined;
   return (texts) => {
@@ -57,7 +57,8 @@ export function parameterReader(name: string, declared: z.ZodType): ReadParamete
       if (hasReader) return one("");
       throw requestError("ErrorBadRequest", `${name} is missing${missing === undefined ? "" : `: ${missing}`}`);
     }
-    if (texts.length > most && !lenient) {
+    // What is refused says so, however often it was sent.
+    if (texts.length > most && !lenient && !isRefused) {
       const bound = most === 1 ? "given once" : `repeated ${most} times at most`;
       throw requestError("ErrorBadRequest", `${name} may be ${bound}, not ${texts.length} times`);
     }

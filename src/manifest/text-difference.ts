@@ -60,8 +60,8 @@ export interface LeafDifference {
 export function leafDifferences(before: unknown, after: unknown, path = ""): LeafDifference[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
   const isPair = isContainer(before) && isContainer(after) && Array.isArray(before) === Array.isArray(after);
-  const isSameLength = !Array.isArray(before) || before.length === (after as unknown[]).length;
-  if (!isPair || !isSameLength) return [{ path, before, after }];
+  if (!isPair) return [{ path, before, after }];
+  if (Array.isArray(before) && before.length !== after["length"]) return [{ path, before, after }];
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...keys].flatMap((key) => {
     const at = `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;

@@ -39,6 +39,22 @@ export function sessionLeases(env: Pick<Env, "SESSIONS">, operations: Usage): Se
   return countedStub(env.SESSIONS.get(id), operations) as unknown as SessionLeases;
 }
 
+/** An id for a hook. The platform signs it, so that a made-up one is known without asking its tenant's object. */
+export function newHookId(env: Pick<Env, "TENANTS">): string {
+  return env.TENANTS.newUniqueId().toString();
+}
+
+/** True if the platform made the id for this deployment. */
+export function isIssuedId(env: Pick<Env, "TENANTS">, id: string): boolean {
+  if (!/^[0-9a-f]{64}$/.test(id)) return false;
+  try {
+    env.TENANTS.idFromString(id);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** All streams of a caller live in one object, where they can be counted. */
 export function streamOf(env: Pick<Env, "STREAMS">, subject: string, operations: Usage): StreamRpc {
   return countedStub(env.STREAMS.get(env.STREAMS.idFromName(subject)), operations) as unknown as StreamRpc;

@@ -31,7 +31,7 @@ export function parseUri(text: string): Uri | undefined {
   return { scheme: scheme.toLowerCase(), authority: host, hostname };
 }
 
-const variable = /\{([^}]+)\}/g;
+const variable = /\{([^{}]+)\}/g;
 
 /** Names in the braces of a template. */
 export function templateVariables(template: string): string[] {
@@ -53,7 +53,7 @@ export function parseTemplate(template: string): Uri | undefined {
     .replaceAll(variable, (whole, name: string) =>
       Object.hasOwn(placeholders, name) ? (placeholders[name] ?? "") : whole,
     )
-    .replaceAll(/:\{[^}]+\}(\/|$)/g, ":8080$1")
+    .replaceAll(/:\{[^{}]+\}(\/|$)/g, ":8080$1")
     .replaceAll(variable, "placeholder");
   const uri = parseUri(filled);
   return uri !== undefined && /^https?$/.test(uri.scheme) && uri.authority !== "" ? uri : undefined;

@@ -61,11 +61,19 @@ export async function readCapability(
   id: string,
   freshness: Freshness = allowCached,
 ): Promise<Result<FoundCapability, Failure>> {
-  const known = freshness.strong ? undefined : await readKnown(services, principal, tenant, id, freshness);
-  if (known !== undefined) return known;
+  const missing = freshness.strong ? undefined : services.items.missingAsOf(tenant, id);
+  const isMissing = missing !== undefined && missing >= freshness.minGeneration;
+  if (!freshness.strong && !isMissing) {
+    const known = await readKnown(services, principal, tenant, id, freshness);
+    if (known !== undefined) return known;
+  }
   const error = await checkTenantExists(services, principal, tenant);
   if (error !== undefined) return err(error);
-  const { capability, generation, ...found } = await services.tenant(tenant).capability(id);
+  // Where the object has just said so, permission is still looked at: outsiders are told something else than members.
+  const { capability, generation, ...found } = isMissing
+    ? { generation: missing, capability: undefined, head: undefined }
+    : await services.tenant(tenant).capability(id);
+  if (found.head === undefined && !isMissing) services.items.noteMissing(tenant, id, generation);
   const state = { head: found.head, asOf: generation };
   const readable = requireReadable(principal, tenant, state, freshness.minGeneration, "ErrorCapabilityNotFound");
   if (!readable.ok) return readable;

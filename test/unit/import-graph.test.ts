@@ -32,8 +32,8 @@ const allowed: Record<string, readonly string[]> = {
     ...["capability-index", "changes", "sessions"],
   ],
   console: [
-    ...["kernel", "auth", "http", "manifest", "registry", "search", "catalog", "changes", "sessions"],
-    ...["connect", "service"],
+    ...["kernel", "auth", "http", "manifest", "registry", "search", "catalog", "changes", "sessions", "connect"],
+    ...["capability-index", "flags", "hooks", "subscriptions", "service"],
   ],
 };
 const features = Object.keys(allowed);

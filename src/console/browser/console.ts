@@ -90,7 +90,8 @@ if (failure !== null && !sessionStorage.getItem(`retried ${location.href}`)) {
 }
 
 // On a narrow screen the current tab may be out of sight.
-document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+for (const current of document.querySelectorAll(".top nav [aria-current], .tabs [aria-current]"))
+  current.scrollIntoView({ block: "nearest", inline: "center" });
 
 followKeys();
 followBudget();

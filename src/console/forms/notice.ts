@@ -52,5 +52,5 @@ export async function takeNotice({ c, services, viewer }: Place): Promise<{ noti
 }
 
 function pathOf(path: string): string {
-  return path.replace(/[?#].*$/, "");
+  return path.split(/[?#]/, 1)[0] ?? "";
 }

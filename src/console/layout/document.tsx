@@ -64,7 +64,10 @@ const links = [
   ["docs", "/docs", "Docs"],
 ] as const;
 /** What only members of a tenant have. */
-const memberLinks = [["changes", "/changes", "Changes"]] as const;
+const memberLinks = [
+  ["changes", "/changes", "Changes"],
+  ["manage", "/manage", "Manage"],
+] as const;
 
 function Header({ nav, frame: { viewer, here, now } }: { nav: PageAnswer["nav"]; frame: Frame }) {
   return (

@@ -1,6 +1,7 @@
 import type { Child } from "hono/jsx";
 import { shownFlags } from "../../manifest/flag.ts";
 import { serverFlags } from "../../registry/record.ts";
+import { at } from "../api.ts";
 import { Chips, Flags, StatusNote } from "../parts/chips.tsx";
 import { Ago, Digest } from "../parts/figures.tsx";
 import { type Kind, serverHref, Tile } from "../parts/server-row.tsx";
@@ -83,7 +84,8 @@ export function ServerFrame({ server, tab, now, children }: Framed) {
         })}
         {server.role !== "visitor" && <Tab server={server} tab="history" current={tab} label="History" />}
         <Tab server={server} tab="connect" current={tab} label="Connect" />
-        <a href={`/api/catalog/${encodeURIComponent(tenant)}/${encodeURIComponent(name)}`}>JSON</a>
+        {server.role === "manager" && <a href={at`/manage/${tenant}/servers/${name}`}>Manage</a>}
+        <a href={at`/api/catalog/${tenant}/${name}`}>JSON</a>
       </nav>
       {children}
     </>

@@ -1,12 +1,12 @@
 import type { Child } from "hono/jsx";
 import type { z } from "zod";
-import { RequestFailed } from "../../http/context.ts";
 import { server as serverParameters } from "../../http/parameters.ts";
 import { type Failure, statusOf } from "../../kernel/failure.ts";
 import { Digest } from "../../kernel/names.ts";
 import type { PublishResult } from "../../registry/answer-schema.ts";
 import { type Api, at } from "../api.ts";
 import { Button, Form, keyOf, Refused, tagOf } from "../forms/form.tsx";
+import { throwIfLost } from "../forms/lost.ts";
 import { redirectWith } from "../forms/notice.ts";
 import { ServerFrame } from "../layout/server-frame.tsx";
 import { type PageAnswer, page } from "../page.ts";
@@ -95,8 +95,7 @@ function askedPage({ server, now }: Asked, main: Child): PageAnswer {
 }
 
 async function refusedPage(asked: Asked, error: Failure, gone: () => Promise<Child>): Promise<PageAnswer> {
-  if (error.code === "ErrorTenantPermissionError" || error.code === "ErrorInsufficientScope")
-    throw new RequestFailed(error);
+  throwIfLost(error);
   const main = error.code === "ErrorRevisionNotFound" ? await gone() : <Refused why={error} />;
   return { ...askedPage(asked, main), status: statusOf(error.code) };
 }

@@ -8,6 +8,7 @@ import { type PageAnswer, page } from "../page.ts";
 import { Ago, Bar, number, plural, share, short } from "../parts/figures.tsx";
 import { capabilityHref, Item, itemAnchor } from "../parts/item.tsx";
 import { type Kind, kindWords, serverHref } from "../parts/server-row.tsx";
+import { sourceWords } from "../parts/source-words.ts";
 import { clip, text } from "../parts/text.tsx";
 import { type ShownItem, type ShownServer, showServer } from "../server.ts";
 
@@ -184,15 +185,6 @@ function Links({ server: { header } }: { server: ShownServer }) {
   );
 }
 
-const statusWords: Record<string, string> = {
-  live: "● live",
-  pending: "… not read yet",
-  gated: "◌ needs a credential",
-  "not-mcp": "– not an MCP server",
-  unreachable: "– does not answer",
-  "not-read": "not read by the registry",
-};
-
 function Sources({ server: { head }, now }: { server: ShownServer; now: number }) {
   const { sources = [], warnings = [] } = head;
   if (sources.length === 0)
@@ -203,7 +195,7 @@ function Sources({ server: { head }, now }: { server: ShownServer; now: number }
       <ul class="plain-list small">
         {sources.map((source) => (
           <li>
-            <code>{text(clip(source.id, 60))}</code> {statusWords[source.status] ?? source.status}
+            <code>{text(clip(source.id, 60))}</code> {sourceWords[source.status] ?? source.status}
             {source.error !== undefined && <span class="mute"> ({text(clip(String(source.error), 80))})</span>}
             {typeof source.lastSynced === "string" && (
               <span class="mute">

@@ -25,6 +25,7 @@ import { acknowledgeFlag } from "../../flags/sql/acknowledge.ts";
 import { flaggedContent } from "../../flags/sql/flagged.ts";
 import type { PublisherEvent } from "../../hooks/contract.ts";
 import type { Hooks } from "../../hooks/hooks.ts";
+import { listHooks } from "../../hooks/sql/hooks.ts";
 import type { Failure } from "../../kernel/failure.ts";
 import { err, ok, type Result } from "../../kernel/result.ts";
 import type { PreparedCapability } from "../../manifest/prepare.ts";
@@ -72,6 +73,7 @@ import type { PinComparison } from "../../sessions/contract.ts";
 import { comparePins } from "../../sessions/sql/compare-pins.ts";
 import type { Subscriptions } from "../../subscriptions/subscriptions.ts";
 import type { Tenant } from "../contract.ts";
+import { isIssuedId } from "../stubs.ts";
 import { ItemTransfers } from "./item-transfers.ts";
 import { TenantCore } from "./tenant-core.ts";
 
@@ -330,6 +332,10 @@ export class TenantObject extends DurableObject<Env> implements Tenant {
     const { refusal } = this.#core;
     if (refusal !== undefined) return err(refusal);
     return this.#core.hooks.remove(id);
+  }
+
+  async otherHookIds() {
+    return this.#core.read([], (sql) => listHooks(sql).map(({ id }) => id)).filter((id) => !isIssuedId(this.env, id));
   }
 
   async hookCredentials(id: string) {

@@ -10,8 +10,19 @@ interface PlacedItem {
   at: number;
 }
 
+/** How long an object's word that there is no such item counts. */
+const missingMs = 2_000;
+/** Ids of items that are made here are shorter; others are asked for each time. */
+const longestMissing = 512;
+
 /** A manifest with more items is remembered item by item, as they are asked for. */
 const mostNeighbours = 256;
+
+interface IsolateClock {
+  now: () => number;
+  /** Number of writes through this isolate. */
+  writes: () => number;
+}
 
 /**
  * Items of manifests by server, digest and id, and which server of a tenant has an id: one capability can be read without
@@ -23,10 +34,14 @@ export class CurrentItems {
   readonly #usage: Usage;
   readonly #items: MemoryCache<PlacedItem>;
   readonly #servers: MemoryCache<string>;
+  readonly #missing: MemoryCache<{ at: number; writes: number; generation: number }>;
+  readonly #clock: IsolateClock;
 
-  constructor(bodies: Bodies, memory: MemoryBudget, usage: Usage) {
+  constructor(bodies: Bodies, memory: MemoryBudget, usage: Usage, clock: IsolateClock) {
     this.#bodies = bodies;
     this.#usage = usage;
+    this.#clock = clock;
+    this.#missing = memory.cache("unknown ids", { share: 1 / 16 });
     this.#items = memory.cache("items");
     this.#servers = memory.cache("servers of ids", { share: 1 / 8 });
   }
@@ -34,6 +49,22 @@ export class CurrentItems {
   /** The name of the server that had this id when it was last seen. */
   serverOf(tenant: TenantKey, id: string): string | undefined {
     return this.#servers.get(`${tenant} ${id}`);
+  }
+
+  /** The object said that the tenant has no item with this id: so it is for two seconds, unless this isolate writes. */
+  noteMissing(tenant: TenantKey, id: string, generation: number): void {
+    if (id.length > longestMissing) return;
+    const { now, writes } = this.#clock;
+    this.#missing.set(`${tenant} ${id}`, { at: now(), writes: writes(), generation }, 100 + 2 * id.length);
+  }
+
+  /** The generation at which the object said so; undefined if the object must be asked. */
+  missingAsOf(tenant: TenantKey, id: string): number | undefined {
+    const found = this.#missing.get(`${tenant} ${id}`);
+    const { now, writes } = this.#clock;
+    return found !== undefined && now() - found.at <= missingMs && writes() === found.writes
+      ? found.generation
+      : undefined;
   }
 
   remember({ tenant, name }: ServerRef, id: string): void {

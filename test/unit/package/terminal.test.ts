@@ -60,6 +60,8 @@ describe("the difference of texts", () => {
   it("of documents is by leaves", () => {
     const before = { a: { b: 1, c: [1, 2] }, "x/y": "old", same: true };
     const after = { a: { b: 2, c: [1] }, "x/y": "new", same: true, more: null };
+    expect(leafDifferences({ list: [1] }, {})).toEqual([{ path: "/list", before: [1], after: undefined }]);
+    expect(leafDifferences({}, { list: [1] })).toEqual([{ path: "/list", before: undefined, after: [1] }]);
     expect(leafDifferences(before, after)).toEqual([
       { path: "/a/b", before: 1, after: 2 },
       { path: "/a/c", before: [1, 2], after: [1] },

@@ -1,4 +1,4 @@
-import { listDurableObjectIds } from "cloudflare:test";
+import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -208,6 +208,40 @@ describe("a message", () => {
       expect((await sendEvent({ ...hook, path }, published(1, tools("a")))).status).toBe(401);
     }
     expect(await listDurableObjectIds(env.TENANTS)).toHaveLength(before);
+  });
+
+  it("to a made-up hook wakes no object of a tenant that exists", async () => {
+    const hook = await hooked("asleep");
+    const uuid = () => crypto.randomUUID();
+    const forged = () => [hook.id.slice(0, 32), ...uuid().split("-")].join("").slice(0, 64);
+    const send = (id: string) => sendEvent({ ...hook, path: `/hooks/asleep/${id}` }, published(1, tools("a")));
+    // The first of an hour finds out which ids an earlier release gave out.
+    expect((await send(uuid())).status).toBe(401);
+    const before = registry.services.usage.objectCalls;
+    for (const id of [uuid(), forged(), "0".repeat(64), uuid()]) expect((await send(id)).status).toBe(401);
+    expect(registry.services.usage.objectCalls).toBe(before);
+    expect((await send(hook.id)).status).toBe(202);
+    // Another isolate reads the list from KV.
+    const other = new Registry();
+    const { services } = other;
+    await sendEvent(hook, published(2, tools("b")), { registry: other });
+    const calls = services.usage.objectCalls;
+    const path = `/hooks/asleep/${uuid()}`;
+    expect((await sendEvent({ ...hook, path }, published(3, tools("c")), { registry: other })).status).toBe(401);
+    expect(services.usage.objectCalls).toBe(calls);
+  });
+
+  it("to a hook that an earlier release registered is taken", async () => {
+    const hook = await hooked("earlier");
+    const id = crypto.randomUUID();
+    const stub = env.TENANTS.get(env.TENANTS.idFromName("earlier"));
+    await runInDurableObject(stub, (_, state) => {
+      state.storage.sql.exec("UPDATE hook SET id = ? WHERE id = ?", id, hook.id);
+    });
+    const older = { ...hook, path: `/hooks/earlier/${id}` };
+    for (const isolate of [new Registry(), new Registry()]) {
+      expect((await sendEvent(older, published(1, tools("a")), { registry: isolate })).status).toBe(202);
+    }
   });
 
   it("without a signature is refused, and asked for one", async () => {

@@ -56,6 +56,7 @@ describe("the list of servers", () => {
 
   it.each([
     ["q=weather", /^q is not a parameter of this API; send search$/],
+    ["q=weather&q=rain", /^q is not a parameter of this API; send search$/],
     ["search=x&query=weather", /^query is .* send search$/],
     ["filter=weather", /^filter is .* send search$/],
     ["cursor=nonsense", /cursor/],

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { type Answer, capabilities, config, configs, drained, Registry, token, tools } from "../support/registry.ts";
 
 /** A clock that stands still: what is in memory stays good. */
@@ -44,6 +44,28 @@ describe("one capability", () => {
     const headers = { Accept: "application/json, text/event-stream", "Content-Type": "application/json" };
     expect((await elsewhere.send("POST", "/mcp", { body: asked, headers })).text).toContain(id);
     expect(elsewhere.services.usage.objectCalls).toBe(objectCalls);
+  });
+
+  it("that does not exist is asked of the object once in two seconds, and found as soon as it is written here", async () => {
+    let now = clock;
+    const here = new Registry({ now: () => now });
+    const unknown = capability("mcp.open.unknown");
+    const asked = vi.spyOn(here.services, "tenant");
+    const ask = async (who?: string, headers: Record<string, string> = {}) => {
+      asked.mockClear();
+      const { status } = await here.send("GET", unknown, { token: who, headers });
+      return [status, asked.mock.calls.length];
+    };
+    expect(await ask(member)).toEqual([404, 1]);
+    expect(await ask(member)).toEqual([404, 0]);
+    // Whoever is no member learns nothing.
+    expect(await ask(outsider)).toEqual([403, 0]);
+    expect(await ask(member, { "Cache-Control": "no-cache" })).toEqual([404, 1]);
+    now += 2_001;
+    expect(await ask(member)).toEqual([404, 1]);
+    const body = tools("unknown");
+    await here.send("PUT", capabilities(tenant, "late"), { token: member, body });
+    expect((await here.send("GET", capability("mcp.late.unknown"), { token: member })).status).toBe(200);
   });
 
   it("is sent in the format that is asked for, whoever asked before", async () => {

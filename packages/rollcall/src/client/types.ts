@@ -7092,7 +7092,7 @@ export interface operations {
                 tenant: string;
                 /**
                  * @description Id of the hook.
-                 * @example 2f6a1c9e-58d1-4b7e-9a51-0c3f7e4d8b20
+                 * @example 2f6a1c9e58d14b7e9a510c3f7e4d8b20b1d0c9e8f7a6958473625140fedcba98
                  */
                 id: string;
             };
@@ -7130,7 +7130,7 @@ export interface operations {
                 tenant: string;
                 /**
                  * @description Id of the hook.
-                 * @example 2f6a1c9e-58d1-4b7e-9a51-0c3f7e4d8b20
+                 * @example 2f6a1c9e58d14b7e9a510c3f7e4d8b20b1d0c9e8f7a6958473625140fedcba98
                  */
                 id: string;
             };
@@ -7168,7 +7168,7 @@ export interface operations {
                 tenant: string;
                 /**
                  * @description Id of the hook.
-                 * @example 2f6a1c9e-58d1-4b7e-9a51-0c3f7e4d8b20
+                 * @example 2f6a1c9e58d14b7e9a510c3f7e4d8b20b1d0c9e8f7a6958473625140fedcba98
                  */
                 id: string;
             };
@@ -7217,7 +7217,7 @@ export interface operations {
                 tenant: string;
                 /**
                  * @description Id of the hook.
-                 * @example 2f6a1c9e-58d1-4b7e-9a51-0c3f7e4d8b20
+                 * @example 2f6a1c9e58d14b7e9a510c3f7e4d8b20b1d0c9e8f7a6958473625140fedcba98
                  */
                 id: string;
             };
@@ -8976,7 +8976,7 @@ export interface operations {
                 tenant: string;
                 /**
                  * @description Id of the hook.
-                 * @example 2f6a1c9e-58d1-4b7e-9a51-0c3f7e4d8b20
+                 * @example 2f6a1c9e58d14b7e9a510c3f7e4d8b20b1d0c9e8f7a6958473625140fedcba98
                  */
                 id: string;
             };
