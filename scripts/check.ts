@@ -16,7 +16,7 @@ Types, lint and format, generated files, binding types, regular expressions, the
 `;
 
 /** Bytes; a Worker on the free plan may have 3 MB, and a small one starts sooner. */
-const maxBundleSize = 1_110_000;
+const maxBundleSize = 1_140_000;
 
 /** Bytes of the npm package, and gzip of the client library: whole, and of what a search alone needs. */
 const maxPackage = { packed: 350_000, unpacked: 1_200_000 };

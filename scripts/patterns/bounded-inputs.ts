@@ -7,8 +7,9 @@ export interface BoundedInput {
 }
 
 /**
- * Files whose patterns are put together from lists of words, too large for recheck. They look at one text of an item, which
- * has at most 512 kB, in its own step of the analysis; between words they repeat at most 200 times.
+ * Files whose patterns are put together from lists of words, too large for recheck, which gives up on several of them. Nobody
+ * has judged them one by one. They look at one text of an item, which has at most 512 kB, in its own step of the analysis, and
+ * `test/unit/manifest/scan.test.ts` sees that time grows no faster than the text.
  */
 export const wordLists = [
   "manifest/poison/find.ts",
